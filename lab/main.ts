@@ -8,7 +8,7 @@ await runProgram({
       name: 'perf',
       group: 'Measure',
       summary: 'the default run, a batch of tasks, how often the embedded engine is right, and the relay',
-      load: async () => (await import('./perf/perf.ts')).perf,
+      load: async () => (await import('./perf/perf.ts')).definePerf,
     },
     {
       name: 'scale',
@@ -21,14 +21,14 @@ await runProgram({
       group: 'Measure',
       summary:
         'prompt tokens a question of react and supervisor for the same replies, also at another revision',
-      load: async () => (await import('./measure/prompt-tokens.ts')).promptTokens,
+      load: async () => (await import('./measure/prompt-tokens.ts')).definePromptTokens,
     },
     {
       name: 'lab:embedded',
       group: 'Measure',
       summary:
         'how often the embedded engine is right about tables and texts, how sure it may be, how long it takes',
-      load: async () => (await import('./training/embedded-command.ts')).embedded,
+      load: async () => (await import('./training/embedded-command.ts')).defineEmbedded,
     },
     {
       name: 'lab:blame',
@@ -52,7 +52,7 @@ await runProgram({
       name: 'soak',
       group: 'Stress',
       summary: 'flood the hub for a while, kill and stall agents, and say whether every ledger balances',
-      load: async () => (await import('./soak/soak.ts')).soak,
+      load: async () => (await import('./soak/soak.ts')).defineSoak,
     },
     {
       name: 'fuzz',
@@ -65,13 +65,13 @@ await runProgram({
       group: 'Stress',
       summary:
         'a model server without a model: replies from a file, and the behaviour of real servers by name',
-      load: async () => (await import('./model-server/model-server-command.ts')).modelServerCommand,
+      load: async () => (await import('./model-server/model-server-command.ts')).defineModelServer,
     },
     {
       name: 'lab:mutants',
       group: 'Stress',
       summary: 'plant bugs in a copy of the project, and say which of them no test finds',
-      load: async () => (await import('./mutants/mutants-command.ts')).mutantsCommand,
+      load: async () => (await import('./mutants/mutants-command.ts')).defineMutants,
     },
   ],
 });

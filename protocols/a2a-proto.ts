@@ -1,20 +1,20 @@
 import { WireType } from '@bufbuild/protobuf/wire';
 import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { type JsonValue, keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import { isRequest, sendMessageRequestOf, streamResponseOf } from './a2a/message.ts';
+import { copyHead, type JsonValue, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { buildSendMessageRequest, buildStreamResponse, isRequest } from './a2a/message.ts';
 import {
+  createEnumForm,
+  createListField,
+  createMessageForm,
+  createSingleField,
   type Form,
   type MessageForm,
-  many,
-  message,
-  one,
   protobufBool,
-  protobufEnum,
   protobufText,
 } from './scan/protobuf-message.ts';
 import { protobufStruct, protobufValue } from './scan/protobuf-value.ts';
-import { headerSizeOf } from './scan/scanner.ts';
-import { shapeOf } from './scan/shape.ts';
+import { createHeaderSize } from './scan/scanner.ts';
+import { createShape } from './scan/shape.ts';
 
 /**
  * The messages of `a2a` in protobuf (`lf.a2a.v1`, specification §10), as the body of A2A's gRPC binding has them: a
@@ -27,64 +27,69 @@ import { shapeOf } from './scan/shape.ts';
 export const a2aProto: ProtocolAdapter = {
   name: 'a2a-proto',
   open: () =>
-    a2aProtoCodec((packet) => (isRequest(packet) ? sendMessageRequestOf(packet) : responseOf(packet))),
+    createProtoCodec((packet) =>
+      isRequest(packet) ? buildSendMessageRequest(packet) : buildResponse(packet),
+    ),
 };
 
 /** The codec that writes every packet as `messageOf` has it. It reads both kinds. */
-export function a2aProtoCodec(messageOf: (packet: Packet) => object): Codec {
+export function createProtoCodec(messageOf: (packet: Packet) => object): Codec {
   const encode = (packet: Packet) => whole.encode(messageOf(packet));
   return {
     encode,
-    decode: (blob) => packetOf(whole.decode(blob)),
-    headerSize: headerSizeOf(encode, EMPTY_PAYLOAD_BYTES),
+    decode: (blob) => readPacket(whole.decode(blob)),
+    headerSize: createHeaderSize(encode, EMPTY_PAYLOAD_BYTES),
     // All that decoding refuses outside of the payload is refused here too.
-    peek: (blob) => keptHead(packetOf(withoutPayload.decode(blob))),
+    peek: (blob) => copyHead(readPacket(withoutPayload.decode(blob))),
   };
 }
 
 /** `google.protobuf.Value` with an empty struct: what `{}` is here. */
 const EMPTY_PAYLOAD_BYTES = 2;
 
-export function responseOf(packet: Packet) {
-  return streamResponseOf(packet, packet.reply_to);
+export function buildResponse(packet: Packet) {
+  return buildStreamResponse(packet, packet.reply_to);
 }
 
 /** The parts of `a2a.proto` v1.0.1 that the mesh writes, with JSON's names; `data` is how the payload is read. */
-function blobWith(data: Form<JsonValue>): MessageForm {
-  const part = message({ data: one(4, data), mediaType: one(7, protobufText) });
-  const role = protobufEnum({ ROLE_USER: 1, ROLE_AGENT: 2 });
-  const artifact = message({
-    artifactId: one(1, protobufText),
-    parts: many(4, part),
-    metadata: one(5, protobufStruct),
-    extensions: many(6, protobufText),
+function createBlobForm(data: Form<JsonValue>): MessageForm {
+  const part = createMessageForm({
+    data: createSingleField(4, data),
+    mediaType: createSingleField(7, protobufText),
   });
-  return message({
-    message: one(
+  const role = createEnumForm({ ROLE_USER: 1, ROLE_AGENT: 2 });
+  const artifact = createMessageForm({
+    artifactId: createSingleField(1, protobufText),
+    parts: createListField(4, part),
+    metadata: createSingleField(5, protobufStruct),
+    extensions: createListField(6, protobufText),
+  });
+  return createMessageForm({
+    message: createSingleField(
       2,
-      message({
-        messageId: one(1, protobufText),
-        contextId: one(2, protobufText),
-        role: one(4, role),
-        parts: many(5, part),
-        metadata: one(6, protobufStruct),
-        extensions: many(7, protobufText),
+      createMessageForm({
+        messageId: createSingleField(1, protobufText),
+        contextId: createSingleField(2, protobufText),
+        role: createSingleField(4, role),
+        parts: createListField(5, part),
+        metadata: createSingleField(6, protobufStruct),
+        extensions: createListField(7, protobufText),
       }),
     ),
-    artifactUpdate: one(
+    artifactUpdate: createSingleField(
       4,
-      message({
-        taskId: one(1, protobufText),
-        contextId: one(2, protobufText),
-        artifact: one(3, artifact),
-        lastChunk: one(5, protobufBool),
+      createMessageForm({
+        taskId: createSingleField(1, protobufText),
+        contextId: createSingleField(2, protobufText),
+        artifact: createSingleField(3, artifact),
+        lastChunk: createSingleField(5, protobufBool),
       }),
     ),
   });
 }
 
-const whole = blobWith(protobufValue);
-const withoutPayload = blobWith({
+const whole = createBlobForm(protobufValue);
+const withoutPayload = createBlobForm({
   ...protobufValue,
   read(reader) {
     reader.skip(WireType.LengthDelimited);
@@ -92,9 +97,9 @@ const withoutPayload = blobWith({
   },
 });
 
-const request = shapeOf(sendMessageRequestOf);
-const response = shapeOf(responseOf);
+const request = createShape(buildSendMessageRequest);
+const response = createShape(buildResponse);
 
-function packetOf(value: object): Packet {
+function readPacket(value: object): Packet {
   return ('artifactUpdate' in value ? response : request).read(value);
 }

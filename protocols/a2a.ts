@@ -1,9 +1,9 @@
 import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import { isRequest, sendMessageRequestOf, streamResponseOf } from './a2a/message.ts';
+import { buildSendMessageRequest, buildStreamResponse, isRequest } from './a2a/message.ts';
 import { parseJson } from './scan/json.ts';
-import { headerSizeOf } from './scan/scanner.ts';
-import { lookAt, shapeOf } from './scan/shape.ts';
+import { createHeaderSize } from './scan/scanner.ts';
+import { createLook, createShape } from './scan/shape.ts';
 
 /**
  * Agent2Agent 1.0, JSON-RPC binding (specification §9): a call of `SendMessage`, or the `artifactUpdate` event of a stream for
@@ -11,13 +11,14 @@ import { lookAt, shapeOf } from './scan/shape.ts';
  */
 export const a2a: ProtocolAdapter = {
   name: 'a2a',
-  open: () => a2aCodec((packet) => (isRequest(packet) ? requestOf(packet) : eventOf(packet))),
+  open: () =>
+    createA2aCodec((packet) => (isRequest(packet) ? buildRequest(packet) : buildStreamEvent(packet))),
 };
 
 /** The codec that writes every packet as `envelopeOf` has it. It reads both kinds. */
-export function a2aCodec(envelopeOf: (packet: Packet) => object): Codec {
+export function createA2aCodec(envelopeOf: (packet: Packet) => object): Codec {
   const encode = (packet: Packet) => Buffer.from(JSON.stringify(envelopeOf(packet)));
-  return { encode, decode, headerSize: headerSizeOf(encode, '{}'.length), peek };
+  return { encode, decode, headerSize: createHeaderSize(encode, '{}'.length), peek };
 }
 
 /**
@@ -27,18 +28,18 @@ export function a2aCodec(envelopeOf: (packet: Packet) => object): Codec {
 const TASK_STREAM_ID = 0;
 
 /** The JSON-RPC request, for any packet without `reply_to`. */
-export function requestOf(packet: Packet) {
-  return { jsonrpc: '2.0', id: packet.id, method: 'SendMessage', params: sendMessageRequestOf(packet) };
+export function buildRequest(packet: Packet) {
+  return { jsonrpc: '2.0', id: packet.id, method: 'SendMessage', params: buildSendMessageRequest(packet) };
 }
 
 /** The JSON-RPC response that is one event of a stream, for any packet. */
-export function eventOf(packet: Packet) {
-  return { jsonrpc: '2.0', id: packet.reply_to ?? TASK_STREAM_ID, result: streamResponseOf(packet) };
+export function buildStreamEvent(packet: Packet) {
+  return { jsonrpc: '2.0', id: packet.reply_to ?? TASK_STREAM_ID, result: buildStreamResponse(packet) };
 }
 
-const request = shapeOf(requestOf);
-const event = shapeOf(eventOf);
-const { peek, checkKeys } = lookAt([requestOf, eventOf]);
+const request = createShape(buildRequest);
+const event = createShape(buildStreamEvent);
+const { peek, checkKeys } = createLook([buildRequest, buildStreamEvent]);
 
 function decode(blob: Uint8Array): Packet {
   const value = parseJson(blob);

@@ -2,30 +2,30 @@ import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import type {
   AdapterSession,
   Codec,
-  MemberIdentity,
   Membership,
+  PeerIdentity,
   ProtocolAdapter,
 } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 import * as z from 'zod';
-import { decryptFailed, SESSION_ID_BYTES, type SenderKeys, seal } from './anp/e2ee-keys.ts';
+import { createDecryptError, SESSION_ID_BYTES, type SenderKeys, seal } from './anp/e2ee-keys.ts';
 import {
-  associatedData,
-  cipherMeta,
-  packetOf,
+  buildCipherMeta,
+  encodeAssociatedData,
+  formatCipherMessage,
+  formatPlaintext,
   parseCipher,
-  plaintextOf,
-  textOf,
+  restorePacket,
 } from './anp/e2ee-message.ts';
-import { type DeviceKeys, headerLike, ReceivingSession, SendingSession } from './anp/e2ee-session.ts';
-import { identityOf, type Member, Members, realSources, type Sources } from './anp/members.ts';
-import { base64urlLength, bytesOfBase64 } from './anp/texts.ts';
+import { createSizedHeader, type DeviceKeys, ReceivingSession, SendingSession } from './anp/e2ee-session.ts';
+import { createMemberIdentity, type Peer, PeerTable, realSources, type Sources } from './anp/members.ts';
+import { countBase64urlLetters, decodeBase64 } from './anp/texts.ts';
 import { TAG_BYTES } from './layers/aead-box.ts';
-import { derived, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './layers/keys.ts';
-import { opensByJoin } from './layers/layer.ts';
-import { notAPacket } from './scan/scanner.ts';
+import { deriveKey, exportPublicKey, importPrivateKey, importPublicKey, KEY_BYTES } from './layers/keys.ts';
+import { refuseOpen } from './layers/layer.ts';
+import { createPacketError } from './scan/scanner.ts';
 
 const NAME = 'anp-e2ee';
 
@@ -46,22 +46,23 @@ export interface E2eeSources extends Sources {
  * hub prevents, as it knows whose connection a frame came on. Without a secret the run key is all zero: then it costs
  * what it costs and protects nothing.
  */
-export const anpE2ee: ProtocolAdapter = anpE2eeFrom({
+export const anpE2ee: ProtocolAdapter = createAnpE2eeAdapter({
   ...realSources,
   ratchetSecret: () => randomBytes(KEY_BYTES),
-  deviceOf: sharedDevice,
+  deviceOf: deriveSharedDevice,
 });
 
-function sharedDevice(runKey: Uint8Array, did: string): DeviceKeys {
-  const keyOf = (keyName: string) => privateKeyOf('X25519', derived(runKey, `${NAME} ${keyName} ${did}`));
+function deriveSharedDevice(runKey: Uint8Array, did: string): DeviceKeys {
+  const keyOf = (keyName: string) =>
+    importPrivateKey('X25519', deriveKey(runKey, `${NAME} ${keyName} ${did}`));
   return { staticKey: keyOf('static'), signedPrekey: keyOf('prekey'), ratchet: keyOf('ratchet') };
 }
 
 /** The adapter with its sources of keys and time. */
-export function anpE2eeFrom(sources: E2eeSources): ProtocolAdapter {
+export function createAnpE2eeAdapter(sources: E2eeSources): ProtocolAdapter {
   return {
     name: NAME,
-    open: opensByJoin(NAME),
+    open: refuseOpen(NAME),
     join: (member) => join(member, sources),
   };
 }
@@ -74,9 +75,9 @@ interface Self {
   readonly sending: Map<string, SendingSession>;
 }
 
-function join(member: MemberIdentity, sources: E2eeSources): Membership {
-  const identity = identityOf(member, sources);
-  const ephemeral = privateKeyOf('X25519', sources.secretOf(member, 'ephemeral'));
+function join(member: PeerIdentity, sources: E2eeSources): Membership {
+  const identity = createMemberIdentity(member, sources);
+  const ephemeral = importPrivateKey('X25519', sources.secretOf(member, 'ephemeral'));
   const self: Self = {
     node: member.self,
     did: identity.did,
@@ -86,14 +87,14 @@ function join(member: MemberIdentity, sources: E2eeSources): Membership {
   return {
     offer: {
       did_document: identity.document,
-      sender_ephemeral_pub_b64u: publicBytesOf(ephemeral).toString('base64url'),
+      sender_ephemeral_pub_b64u: exportPublicKey(ephemeral).toString('base64url'),
     },
     open: (session) => openCodec(self, session, sources),
   };
 }
 
 function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): Codec {
-  const members = new Members(session, sources.everybody);
+  const members = new PeerTable(session, sources.everybody);
   const receiving = new Map<string, ReceivingSession>();
   /** Numbers of packets, which are as long as they are when headerSize is asked for them later. */
   const numbers = new WeakMap<Packet, number>();
@@ -110,18 +111,22 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
   function sendingTo(did: string): SendingSession {
     let sending = self.sending.get(did);
     if (sending === undefined) {
-      const ratchet = privateKeyOf('X25519', sources.ratchetSecret());
-      sending = new SendingSession(self.keys, publicHalves(sources.deviceOf(session.runKey, did)), ratchet);
+      const ratchet = importPrivateKey('X25519', sources.ratchetSecret());
+      sending = new SendingSession(
+        self.keys,
+        extractPublicKeys(sources.deviceOf(session.runKey, did)),
+        ratchet,
+      );
       self.sending.set(did, sending);
     }
     return sending;
   }
 
-  function receivingFrom(sender: Member, did: string): ReceivingSession {
+  function receivingFrom(sender: Peer, did: string): ReceivingSession {
     const key = `${sender.did} ${did}`;
     let received = receiving.get(key);
     if (received === undefined) {
-      const keys = { staticKey: sender.agreementKey, ephemeral: ephemeralOf(sender) };
+      const keys = { staticKey: sender.agreementKey, ephemeral: parseEphemeralKey(sender) };
       received = new ReceivingSession(keys, sources.deviceOf(session.runKey, did));
       receiving.set(key, received);
     }
@@ -130,18 +135,18 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
 
   function encode(packet: Packet): Uint8Array {
     const did = targetOf(packet);
-    const meta = cipherMeta(packet, self.did, did);
-    const plaintext = plaintextOf(packet);
+    const meta = buildCipherMeta(packet, self.did, did);
+    const plaintext = formatPlaintext(packet);
     const sending = sendingTo(did);
     numbers.set(packet, sending.n);
     const { header, step } = sending.next();
-    const sealed = seal(step, associatedData(meta, sending.id, header), plaintext);
+    const sealed = seal(step, encodeAssociatedData(meta, sending.id, header), plaintext);
     const body = {
       session_id: sending.id,
       ratchet_header: header,
       ciphertext_b64u: sealed.toString('base64url'),
     };
-    return Buffer.from(textOf({ meta, body }));
+    return Buffer.from(formatCipherMessage({ meta, body }));
   }
 
   /** With as many digits as the packet's number has; for one that was not encoded, as the last one's to that addressee. */
@@ -150,13 +155,15 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
     const empty = { ...packet, payload: {} };
     const last = Math.max((self.sending.get(did)?.n ?? 0) - 1, 0);
     const body = {
-      session_id: 'A'.repeat(base64urlLength(SESSION_ID_BYTES)),
-      ratchet_header: headerLike(numbers.get(packet) ?? last),
+      session_id: 'A'.repeat(countBase64urlLetters(SESSION_ID_BYTES)),
+      ratchet_header: createSizedHeader(numbers.get(packet) ?? last),
       ciphertext_b64u: '',
     };
-    const clearBytes = Buffer.byteLength(textOf({ meta: cipherMeta(packet, self.did, did), body }));
-    const sealedBytes = Buffer.byteLength(plaintextOf(empty)) + TAG_BYTES;
-    return PREFIX_BYTES + clearBytes + base64urlLength(sealedBytes) - '{}'.length;
+    const clearBytes = Buffer.byteLength(
+      formatCipherMessage({ meta: buildCipherMeta(packet, self.did, did), body }),
+    );
+    const sealedBytes = Buffer.byteLength(formatPlaintext(empty)) + TAG_BYTES;
+    return PREFIX_BYTES + clearBytes + countBase64urlLetters(sealedBytes) - '{}'.length;
   }
 
   function decode(blob: Uint8Array): Packet {
@@ -165,22 +172,22 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
     const to = members.nodeOfTarget(meta.target.did);
     const received = receivingFrom(sender, meta.target.did);
     if (body.session_id !== received.id) {
-      throw notAPacket(
+      throw createPacketError(
         'anp.direct.e2ee.session_not_found (4005): another session than sender and addressee have',
       );
     }
-    const sealed = bytesOfBase64(body.ciphertext_b64u, 'base64url');
-    if (sealed === undefined) throw decryptFailed('ciphertext_b64u is not base64url without padding');
-    const aad = associatedData(meta, body.session_id, body.ratchet_header);
+    const sealed = decodeBase64(body.ciphertext_b64u, 'base64url');
+    if (sealed === undefined) throw createDecryptError('ciphertext_b64u is not base64url without padding');
+    const aad = encodeAssociatedData(meta, body.session_id, body.ratchet_header);
     const plaintext = received.open(body.ratchet_header, aad, sealed, opened.has(blob));
     opened.add(blob);
-    return packetOf(meta, plaintext, sender.node, to);
+    return restorePacket(meta, plaintext, sender.node, to);
   }
 
   return { encode, decode, headerSize };
 }
 
-function publicHalves({ staticKey, signedPrekey, oneTimePrekey, ratchet }: DeviceKeys): DeviceKeys {
+function extractPublicKeys({ staticKey, signedPrekey, oneTimePrekey, ratchet }: DeviceKeys): DeviceKeys {
   return {
     staticKey: createPublicKey(staticKey),
     signedPrekey: createPublicKey(signedPrekey),
@@ -191,11 +198,11 @@ function publicHalves({ staticKey, signedPrekey, oneTimePrekey, ratchet }: Devic
 
 const ephemeralSchema = z.string().regex(/^[\w-]{43}$/);
 
-function ephemeralOf({ node, offer }: Member): KeyObject {
+function parseEphemeralKey({ node, offer }: Peer): KeyObject {
   const text = ephemeralSchema.safeParse(offer.sender_ephemeral_pub_b64u).data ?? '';
-  const bytes = bytesOfBase64(text, 'base64url');
+  const bytes = decodeBase64(text, 'base64url');
   if (bytes?.length !== KEY_BYTES) {
-    throw notAPacket(`${node} offered no ephemeral key (32 bytes in base64url)`);
+    throw createPacketError(`${node} offered no ephemeral key (32 bytes in base64url)`);
   }
-  return publicKeyOf('X25519', bytes);
+  return importPublicKey('X25519', bytes);
 }

@@ -2,7 +2,7 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { Encoder } from 'cbor-x';
 import { withLargeIntegers } from './large-integers.ts';
 import { CborScanner } from './scan/cbor.ts';
-import { codecOf } from './scan/scanner.ts';
+import { createCodec } from './scan/scanner.ts';
 
 const options = {
   // Records are a private extension that no other implementation reads.
@@ -21,7 +21,7 @@ const encoder = new Encoder(options);
 export const cbor: ProtocolAdapter = {
   name: 'cbor',
   open: () =>
-    codecOf({
+    createCodec({
       encode: (packet) => encoder.encode(withLargeIntegers(packet)),
       scan: (blob) => new CborScanner(blob),
       emptyPayloadBytes: 1,

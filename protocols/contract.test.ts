@@ -1,18 +1,18 @@
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { contractChecks } from './contract/suite.ts';
-import { adapterNamed, adapterNames } from './registry.ts';
+import { listContractChecks } from './contract/suite.ts';
+import { adapterNames, loadAdapter } from './registry.ts';
 import golden from './testing/golden-packets.json' with { type: 'json' };
 import { testSession } from './testing/session.ts';
 import { writers } from './testing/writers/index.ts';
 
 for (const name of adapterNames) {
-  const adapter = await adapterNamed(name);
+  const adapter = await loadAdapter(name);
 
   describe(`contract of ${name} (MP-30, MP-33)`, () => {
     it('bears the name it is registered under', () => expect(adapter.name).toBe(name));
-    for (const check of contractChecks(adapter, writers[name])) it(check.name, () => check.run());
+    for (const check of listContractChecks(adapter, writers[name])) it(check.name, () => check.run());
   });
 }
 
@@ -29,11 +29,11 @@ describe('golden packets', () => {
 
     for (const name of ['json', 'msgpack', 'cbor', 'protobuf'] as const) {
       it(`${sample.name} as ${name}: bytes, packet and ledger row`, async () => {
-        const codec = (await adapterNamed(name)).open(testSession);
+        const codec = (await loadAdapter(name)).open(testSession);
         const blob = codec.encode(packet);
         expect(Buffer.from(blob).toString('hex')).toBe(blobs[name].toString('hex'));
         expect(codec.decode(blobs[name])).toStrictEqual(packet);
-        expect(lineOf(codec, packet, blob.length)).toMatchObject(sample.rows[name]);
+        expect(measureLine(codec, packet, blob.length)).toMatchObject(sample.rows[name]);
       });
     }
   }
@@ -41,7 +41,7 @@ describe('golden packets', () => {
 
 describe('registry', () => {
   it('says which adapters there are when it does not know one', async () => {
-    await expect(adapterNamed('yaml')).rejects.toMatchObject({
+    await expect(loadAdapter('yaml')).rejects.toMatchObject({
       code: 'usage',
       message: `unknown adapter "yaml"; known: ${adapterNames.join(', ')}`,
     });
@@ -52,10 +52,10 @@ describe('registry', () => {
     ['MSGPACK', 'msgpack'],
     ['pack', 'msgpack'],
   ])('suggests what %s may have meant', async (asked, meant) => {
-    await expect(adapterNamed(asked)).rejects.toThrow(`did you mean ${meant}?`);
+    await expect(loadAdapter(asked)).rejects.toThrow(`did you mean ${meant}?`);
   });
 
   it.each(['constructor', '__proto__', 'toString', ''])('knows no adapter named "%s"', async (name) => {
-    await expect(adapterNamed(name)).rejects.toMatchObject({ code: 'usage' });
+    await expect(loadAdapter(name)).rejects.toMatchObject({ code: 'usage' });
   });
 });

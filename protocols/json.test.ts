@@ -1,4 +1,4 @@
-import { keptHead } from '@gaia-mesh/core/contracts/packet.ts';
+import { copyHead } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
 import { json } from './json.ts';
 import { plainPacket } from './testing/packets.ts';
@@ -98,7 +98,7 @@ describe('json', () => {
 
   it('sees what stands behind a payload that is not the last', () => {
     const behind = plainText.replace('"ts":1,"payload":{"a":1}', '"payload":{"a":"}{","b":[{}]},"ts":1');
-    expect(peek(behind)).toStrictEqual(keptHead(plainPacket));
+    expect(peek(behind)).toStrictEqual(copyHead(plainPacket));
     expect(() => peek(behind.replace(/\}$/, ',"from":"another"}'))).toThrow(/from comes twice/);
     expect(() => peek(plainText.replace(/\}$/, ',"from":"another"}'))).toThrow(/from comes twice/);
     expect(() => decode(plainText.replace(/\}$/, ',"x":{}}'))).toThrow(refused);
@@ -108,7 +108,7 @@ describe('json', () => {
     for (let length = 0; length < 200; length++) {
       for (const end of ['', '\\', '"', '\\"', 'é', '}', '{']) {
         const packet = { ...plainPacket, log_uri: 'x'.repeat(length) + end, tag: 'found' };
-        expect(peek(JSON.stringify(packet))).toStrictEqual({ ...keptHead(plainPacket), tag: 'found' });
+        expect(peek(JSON.stringify(packet))).toStrictEqual({ ...copyHead(plainPacket), tag: 'found' });
       }
     }
   });

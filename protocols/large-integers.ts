@@ -10,9 +10,9 @@ const MAX_32_BITS = 2 ** 32 - 1;
 export function withLargeIntegers(packet: Packet): object {
   const { ts, token_used } = packet;
   if (ts <= MAX_32_BITS && token_used <= MAX_32_BITS) return packet;
-  return { ...packet, ts: integer(ts), token_used: integer(token_used) };
+  return { ...packet, ts: toInteger(ts), token_used: toInteger(token_used) };
 }
 
-function integer(value: number): number | bigint {
+function toInteger(value: number): number | bigint {
   return value > MAX_32_BITS ? BigInt(value) : value;
 }

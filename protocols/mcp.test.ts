@@ -1,4 +1,4 @@
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { contractSamples, fullPacket } from './contract/samples.ts';
@@ -56,7 +56,7 @@ describe('golden MCP calls', () => {
     const blob = codec.encode(packet);
     expect(shownLike(golden, blob, 'utf8')).toEqual(golden);
     expect(codec.decode(blob)).toStrictEqual(packet);
-    expect(lineOf(codec, packet, blob.length)).toMatchObject(rows.mcp);
+    expect(measureLine(codec, packet, blob.length)).toMatchObject(rows.mcp);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJson } from './scan/json.ts';
-import { headerSizeOf } from './scan/scanner.ts';
-import { lookAt, shapeOf } from './scan/shape.ts';
+import { createHeaderSize } from './scan/scanner.ts';
+import { createLook, createShape } from './scan/shape.ts';
 
 /**
  * Model Context Protocol 2026-07-28: every packet is a call of one tool (`tools/call`). The protocol is stateless, so each call
@@ -11,10 +11,10 @@ import { lookAt, shapeOf } from './scan/shape.ts';
  */
 export const mcp: ProtocolAdapter = {
   name: 'mcp',
-  open: () => ({ encode, decode, headerSize: headerSizeOf(encode, '{}'.length), peek }),
+  open: () => ({ encode, decode, headerSize: createHeaderSize(encode, '{}'.length), peek }),
 };
 
-function callOf({ from, id, ...rest }: Packet) {
+function buildToolCall({ from, id, ...rest }: Packet) {
   const { type, to, reply_to, task_id, tag, token_used, log_uri, ts, payload } = rest;
   return {
     jsonrpc: '2.0',
@@ -32,11 +32,11 @@ function callOf({ from, id, ...rest }: Packet) {
   };
 }
 
-const call = shapeOf(callOf);
-const { peek, checkKeys } = lookAt([callOf]);
+const call = createShape(buildToolCall);
+const { peek, checkKeys } = createLook([buildToolCall]);
 
 function encode(packet: Packet): Uint8Array {
-  return Buffer.from(JSON.stringify(callOf(packet)));
+  return Buffer.from(JSON.stringify(buildToolCall(packet)));
 }
 
 function decode(blob: Uint8Array): Packet {

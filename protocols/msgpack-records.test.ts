@@ -1,4 +1,4 @@
-import { HUB_ID, type JsonValue, keptHead } from '@gaia-mesh/core/contracts/packet.ts';
+import { copyHead, HUB_ID, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { msgpack } from './msgpack.ts';
@@ -82,7 +82,7 @@ describe('msgpack-records', () => {
   ])('refuses %s, which a peek does not look at', (_, value) => {
     const blob = withPayloadValue(...value);
     expect(() => codec.decode(blob)).toThrow(refused);
-    expect(peek(blob)).toStrictEqual(keptHead(plainPacket));
+    expect(peek(blob)).toStrictEqual(copyHead(plainPacket));
     expect(codec.decode(codec.encode(plainPacket))).toStrictEqual(plainPacket);
   });
 

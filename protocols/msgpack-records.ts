@@ -6,7 +6,7 @@ import { HUB_ID, type JsonValue, type Packet } from '@gaia-mesh/core/contracts/p
 import { Packr } from 'msgpackr';
 import { withLargeIntegers } from './large-integers.ts';
 import { RecordScanner } from './scan/msgpack.ts';
-import { codecOf, envelopeKeys } from './scan/scanner.ts';
+import { createCodec, envelopeKeys } from './scan/scanner.ts';
 
 /**
  * MessagePack with msgpackr's private records: an object of a known structure is one byte and its values. The packet itself
@@ -69,7 +69,7 @@ function open({ offers }: AdapterSession): Codec {
       `${node} has another table of msgpack-records than this end: another version?`,
     );
   }
-  return codecOf({
+  return createCodec({
     encode,
     scan: (blob) => new RecordScanner(blob, recordTable, envelopeRecords.length),
     emptyPayloadBytes: 1,

@@ -2,7 +2,7 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { Packr } from 'msgpackr';
 import { withLargeIntegers } from './large-integers.ts';
 import { MessagePackScanner } from './scan/msgpack.ts';
-import { codecOf } from './scan/scanner.ts';
+import { createCodec } from './scan/scanner.ts';
 
 const packr = new Packr({
   // A bare Packr writes records, a private extension that no other implementation reads.
@@ -20,7 +20,7 @@ const packr = new Packr({
 export const msgpack: ProtocolAdapter = {
   name: 'msgpack',
   open: () =>
-    codecOf({
+    createCodec({
       encode: (packet) => packr.pack(withLargeIntegers(packet)),
       scan: (blob) => new MessagePackScanner(blob),
       emptyPayloadBytes: 1,

@@ -3,7 +3,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { ProtobufScanner } from './scan/protobuf.ts';
-import { codecOf, type EnvelopeKey } from './scan/scanner.ts';
+import { createCodec, type EnvelopeKey } from './scan/scanner.ts';
 
 /** The fields of `mesh.proto` in the order of their numbers, which begin at 1. */
 const FIELDS: readonly EnvelopeKey[] = [
@@ -21,7 +21,8 @@ const keysByTag = new Map(tags.map(({ key, tag }) => [tag, key]));
 /** Protocol Buffers: message `mesh.v1.Packet` of `mesh.proto`, fields in the order of their numbers, the payload as JSON. */
 export const protobuf: ProtocolAdapter = {
   name: 'protobuf',
-  open: () => codecOf({ encode, scan: (blob) => new ProtobufScanner(blob, keysByTag), emptyPayloadBytes: 2 }),
+  open: () =>
+    createCodec({ encode, scan: (blob) => new ProtobufScanner(blob, keysByTag), emptyPayloadBytes: 2 }),
 };
 
 function encode(packet: Packet): Uint8Array {

@@ -1,11 +1,11 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { registry, unknown } from '@gaia-mesh/core/contracts/registry.ts';
+import { createRegistry, createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { applyLayers } from './layers/apply-layers.ts';
 import { LAYER_STAGES } from './layers/layer.ts';
-import { layerNamed, layerNames, stageOf } from './layers/registry.ts';
+import { findStage, layerNames, loadLayer } from './layers/registry.ts';
 
-const adapters = registry<ProtocolAdapter>('adapter', {
+const adapters = createRegistry<ProtocolAdapter>('adapter', {
   json: async () => (await import('./json.ts')).json,
   msgpack: async () => (await import('./msgpack.ts')).msgpack,
   'msgpack-records': async () => (await import('./msgpack-records.ts')).msgpackRecords,
@@ -30,9 +30,9 @@ export const addAdapter = (adapter: ProtocolAdapter): void => adapters.add(adapt
  *
  * @throws MeshError `usage` for names that nothing has, and for layers in the wrong order
  */
-export async function adapterNamed(spec: string): Promise<ProtocolAdapter> {
+export async function loadAdapter(spec: string): Promise<ProtocolAdapter> {
   const { adapter, layers } = checkSpec(spec);
-  return applyLayers(await adapters.load(adapter), await Promise.all(layers.map(layerNamed)));
+  return applyLayers(await adapters.load(adapter), await Promise.all(layers.map(loadLayer)));
 }
 
 /** An adapter and the layers around it, innermost first: what `msgpack+zstd+ed25519` says. */
@@ -44,7 +44,7 @@ interface AdapterSpec {
 const ORDER = `ADAPTER, then at most one layer of each stage in the order ${LAYER_STAGES.join(', ')}`;
 
 /**
- * Reads the names of a stack and checks that they exist and stand in order, as {@link adapterNamed} does. Loads nothing.
+ * Reads the names of a stack and checks that they exist and stand in order, as {@link loadAdapter} does. Loads nothing.
  *
  * @throws MeshError `usage` with the right order and the names that are known
  */
@@ -57,7 +57,7 @@ export function checkSpec(spec: string): AdapterSpec {
         `"${spec}": ${adapter} is a layer: write ${ORDER}; adapters: ${adapterNames.join(', ')}`,
       );
     }
-    throw unknown('adapter', adapter, adapterNames);
+    throw createUnknownError('adapter', adapter, adapterNames);
   }
   let outermost = -1;
   for (const [index, layer] of layers.entries()) {
@@ -67,7 +67,7 @@ export function checkSpec(spec: string): AdapterSpec {
         `"${spec}": ${layer} is an adapter, and ${adapter} is one: write ${ORDER}; layers: ${layerNames.join(', ')}`,
       );
     }
-    const stage = LAYER_STAGES.indexOf(stageOf(layer));
+    const stage = LAYER_STAGES.indexOf(findStage(layer));
     if (stage <= outermost) {
       const before = layers[index - 1];
       throw new MeshError(

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { decode as decodeToon, encode as encodeToon } from '@toon-format/toon';
-import { bufferOf, codecOf, notAPacket } from './scan/scanner.ts';
+import { createCodec, createPacketError, toBuffer } from './scan/scanner.ts';
 import { assertPlainToon, PACKET_END, ToonScanner } from './scan/toon.ts';
 
 /**
@@ -13,7 +13,7 @@ import { assertPlainToon, PACKET_END, ToonScanner } from './scan/toon.ts';
 export const toon: ProtocolAdapter = {
   name: 'toon',
   // An empty payload takes no bytes: it is the key alone.
-  open: () => codecOf({ encode, parse, scan: (blob) => new ToonScanner(blob), emptyPayloadBytes: 0 }),
+  open: () => createCodec({ encode, parse, scan: (blob) => new ToonScanner(blob), emptyPayloadBytes: 0 }),
 };
 
 function encode(packet: Packet): Uint8Array {
@@ -22,12 +22,12 @@ function encode(packet: Packet): Uint8Array {
 
 /** Only what the encoder writes is taken: no comments, empty lines, other delimiters or white space. */
 function parse(blob: Uint8Array): unknown {
-  if (!isUtf8(blob)) throw notAPacket('it is not UTF-8');
-  const text = bufferOf(blob).toString('utf8', 0, blob.length - PACKET_END.length);
+  if (!isUtf8(blob)) throw createPacketError('it is not UTF-8');
+  const text = toBuffer(blob).toString('utf8', 0, blob.length - PACKET_END.length);
   assertPlainToon(text);
   try {
     return decodeToon(text);
   } catch (error) {
-    throw notAPacket(messageOf(error), error);
+    throw createPacketError(toErrorMessage(error), error);
   }
 }

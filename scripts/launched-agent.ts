@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import type net from 'node:net';
 import type { Agent } from '@gaia-mesh/core/agent/agent.ts';
 import { agentSpecSchema } from '@gaia-mesh/core/agent/spec.ts';
-import { lackOf, MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainShortage, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { PORT_HINT } from '@gaia-mesh/evaluation/teams/port-hint.ts';
 import { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { launcherPermits } from '@gaia-mesh/tools/engines/permits.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createLauncherPermits } from '@gaia-mesh/tools/engines/permits.ts';
 
 /**
  * Runs the agent that a launcher asks for over the channel, until that closes. The terminal's Ctrl-C is not for it: the launcher
  * ends the run in order, and its channel closes even if it is killed.
  */
-export async function launchedAgent(): Promise<void> {
+export async function runLaunchedAgent(): Promise<void> {
   let agent: Agent | undefined;
   const end = async () => {
     await agent?.stop();
@@ -20,7 +20,7 @@ export async function launchedAgent(): Promise<void> {
   };
   // A full disk may strike wherever something is written: a sentence, and the launcher hears that the agent is gone.
   process.on('uncaughtException', (error) => {
-    complain(lackOf(error) ?? lackOf(error.cause) ?? String(error.stack));
+    printError(explainShortage(error) ?? explainShortage(error.cause) ?? String(error.stack));
     process.exit(1);
   });
   process.on('SIGINT', () => undefined);
@@ -30,11 +30,11 @@ export async function launchedAgent(): Promise<void> {
   // Nobody who knows the run comes before the agent is ready.
   server?.on('connection', (socket: net.Socket) => socket.destroy());
   try {
-    agent = await startAgent(agentSpecSchema.parse(message), launcherPermits(process), server);
+    agent = await startAgent(agentSpecSchema.parse(message), createLauncherPermits(process), server);
     process.send?.({ listening: agent.port });
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
-    const isPortTaken = systemCodeOf(error.cause) === 'EADDRINUSE';
+    const isPortTaken = readSystemCode(error.cause) === 'EADDRINUSE';
     const failed = isPortTaken ? error.message + PORT_HINT : error.message;
     process.send?.({ failed }, () => process.exit(1));
   }

@@ -7,7 +7,7 @@ export type { AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
 export type { AdapterSession, Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 export type { Engine, EngineWork, ModelRequest, Step } from '@gaia-mesh/core/contracts/engine.ts';
 export { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-export { type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+export { type LedgerLine, measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 export {
   type JsonObject,
   type JsonValue,
@@ -25,16 +25,16 @@ export { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
 export type { Link, LinkCounts, MeshNode } from '@gaia-mesh/core/hub/link.ts';
 export { MeshNetwork, type MeshNetworkOptions } from '@gaia-mesh/core/hub/mesh-network.ts';
 export type { MeshObserver } from '@gaia-mesh/core/hub/mesh-observer.ts';
-export { routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+export { createRouter } from '@gaia-mesh/core/hub/routing.ts';
 export type { TaskRequest } from '@gaia-mesh/core/hub/tasks/open-tasks.ts';
 export type { TaskOutcome, TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
-export { traceparentOf } from '@gaia-mesh/core/recording/trace-context.ts';
+export { formatTraceparent } from '@gaia-mesh/core/recording/trace-context.ts';
 export type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 export { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 export type { TaskResult } from '@gaia-mesh/evaluation/results/task-result.ts';
-export { type Scorer, scorerNamed, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
+export { findScorer, type Scorer, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
 export { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
-export { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+export { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 export type {
   Inbox,
   Stack,
@@ -43,6 +43,6 @@ export type {
   StackSettings,
   WireBytes,
 } from '@gaia-mesh/stacks/contract/stack.ts';
-export { metered } from '@gaia-mesh/stacks/meter/metered.ts';
+export { meterStack } from '@gaia-mesh/stacks/meter/metered.ts';
 export { callStack } from '@gaia-mesh/stacks/plain/call-stack.ts';
-export { streamStack } from '@gaia-mesh/stacks/plain/stream-stack.ts';
+export { createStreamStack } from '@gaia-mesh/stacks/plain/stream-stack.ts';

@@ -20,7 +20,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 export async function onNode24(program) {
   endWithNpm();
   if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
-    runWith(packagedNode());
+    runOnNode(packagedNode());
     return;
   }
   // Compiled code is kept between runs: it halves the start. In the project's own folder, not the system's shared one, where
@@ -68,7 +68,7 @@ function endWithNpm() {
 }
 
 /** @param {string} node */
-function runWith(node) {
+function runOnNode(node) {
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
   // All are passed on, as nothing tells whether a signal came for the whole group (a terminal's Ctrl-C, which the child then
   // gets twice) or for this process alone. This one waits for the child to tidy up, and ends as it did.

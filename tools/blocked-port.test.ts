@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BLOCKED_PORTS, blockedPortFault } from './blocked-port.ts';
+import { BLOCKED_PORTS, explainBlockedPort } from './blocked-port.ts';
 
 test('the ports are those that fetch refuses, before it asks anybody', async () => {
   for (const port of BLOCKED_PORTS) {
@@ -12,7 +12,7 @@ test.each(['http://127.0.0.1:6000/v1', 'https://models.example:10080', 'http://[
   '%s is named with its port and what to do',
   (url) => {
     const { host, port } = new URL(url);
-    const fault = blockedPortFault(new URL(url));
+    const fault = explainBlockedPort(new URL(url));
     for (const part of [host, `port ${port}`, 'expected a port', 'choose another port'])
       expect(fault).toContain(part);
   },
@@ -20,5 +20,5 @@ test.each(['http://127.0.0.1:6000/v1', 'https://models.example:10080', 'http://[
 
 test.each(['http://127.0.0.1:6001', 'http://127.0.0.1', 'https://models.example', 'http://127.0.0.1:5999'])(
   '%s is fine',
-  (url) => expect(blockedPortFault(new URL(url))).toBeUndefined(),
+  (url) => expect(explainBlockedPort(new URL(url))).toBeUndefined(),
 );

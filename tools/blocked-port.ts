@@ -10,7 +10,7 @@ export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
 ]);
 
 /** Why no request can go to `url`, and what to do; undefined where its port is fine. */
-export function blockedPortFault({ port, host }: URL): string | undefined {
+export function explainBlockedPort({ port, host }: URL): string | undefined {
   if (!BLOCKED_PORTS.has(Number(port))) return undefined;
   return (
     `expected a port that HTTP requests may go to; ${host} has port ${port}, which is another protocol's, and ` +

@@ -2,10 +2,10 @@ import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { dataTool } from './data-tool.ts';
+import { createDataTool } from './data-tool.ts';
 import { toolContext } from './fixtures/tool-surroundings.ts';
 
-const asksModel = dataTool({
+const asksModel = createDataTool({
   name: 'look',
   description: 'Asks the model of its agent.',
   input: z.strictObject({}),

@@ -1,7 +1,7 @@
 import type { ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { callType, resultType, type Tool, type ToolContext } from '@gaia-mesh/core/contracts/tool.ts';
+import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { callType, type Tool, type ToolContext, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import type * as z from 'zod';
 
@@ -17,11 +17,11 @@ export interface DataTool<Input extends JsonObject = JsonObject> {
   readonly input: z.ZodType<Input>;
 
   /** @throws MeshError `tool`, saying what was expected, what came and what to do: whoever asked is told, and goes on */
-  run(input: Input, place: DataToolPlace): Promise<DataToolReply>;
+  run(input: Input, context: DataToolContext): Promise<DataToolReply>;
 }
 
 /** Where a data tool finds itself. */
-export interface DataToolPlace {
+export interface DataToolContext {
   /** The agent's own folder: what it leaves goes here. */
   readonly workspace: string;
   /** The folder with the files of the task; it need not exist. Undefined where the run has none. */
@@ -62,15 +62,15 @@ export interface DataToolReply {
 const MAX_REPLY_CHARACTERS = 200_000;
 
 /** Makes a {@link Tool} of it: call → checked arguments → reply, or what went wrong, in a packet. */
-export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool {
+export function createDataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool {
   return {
     name: spec.name,
     description: spec.description,
     accepts: [callType(spec.name)],
-    emits: [resultType(spec.name)],
+    emits: [toResultType(spec.name)],
     async run(packet, context) {
       const { workspace, files, store, options, signal, traceparent, record } = context;
-      const reply = await replyTo(spec, packet.payload.arguments, {
+      const reply = await runDataTool(spec, packet.payload.arguments, {
         workspace,
         files,
         store,
@@ -80,7 +80,7 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
         noteUsage: (usage) => record(USAGE_FILE, { task_id: packet.task_id, ...usage }),
         signal,
         ...(traceparent === undefined ? {} : { traceparent }),
-        ...modelOf(context, spec.name),
+        ...createToolModel(context, spec.name),
       });
       record('calls.log', {
         task_id: packet.task_id,
@@ -88,40 +88,43 @@ export function dataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool 
         arguments: packet.payload.arguments ?? null,
         ...reply,
       });
-      return [{ type: resultType(spec.name), to: packet.from, reply_to: packet.id, payload: reply }];
+      return [{ type: toResultType(spec.name), to: packet.from, reply_to: packet.id, payload: reply }];
     },
   };
 }
 
-function modelOf({ engine, signal, countTokens }: ToolContext, role: string): Pick<DataToolPlace, 'model'> {
+function createToolModel(
+  { engine, signal, countTokens }: ToolContext,
+  role: string,
+): Pick<DataToolContext, 'model'> {
   const { name, chat, tokenSource } = engine;
   // The embedded engine knows no more than the tool.
   if (chat === undefined || tokenSource === 'embedded') return {};
   return { model: { name, chat: (request) => chat(request, { signal, countTokens, role }) } };
 }
 
-async function replyTo<Input extends JsonObject>(
+async function runDataTool<Input extends JsonObject>(
   { name, input, run }: DataTool<Input>,
   given: unknown,
-  place: DataToolPlace,
+  context: DataToolContext,
 ): Promise<JsonObject> {
   const parsed = input.safeParse(given ?? {});
-  if (!parsed.success) return failure('tool', `${name}: arguments: ${issuesOf(parsed.error)}`);
+  if (!parsed.success) return buildFailure('tool', `${name}: arguments: ${formatIssues(parsed.error)}`);
   try {
-    const { text, data } = await run(parsed.data, place);
-    return { text: cut(text.toWellFormed()), ...(data === undefined ? {} : { data }) };
+    const { text, data } = await run(parsed.data, context);
+    return { text: cutReply(text.toWellFormed()), ...(data === undefined ? {} : { data }) };
   } catch (error) {
     // A bug ends the task, as in every tool.
     if (!(error instanceof MeshError)) throw error;
-    return failure(error.code, `${name}: ${error.message}`);
+    return buildFailure(error.code, `${name}: ${error.message}`);
   }
 }
 
-function failure(code: string, message: string): JsonObject {
+function buildFailure(code: string, message: string): JsonObject {
   return { error: { code, message: message.toWellFormed() } };
 }
 
-function cut(text: string): string {
+function cutReply(text: string): string {
   if (text.length <= MAX_REPLY_CHARACTERS) return text;
   const left = text.length - MAX_REPLY_CHARACTERS;
   return `${text.slice(0, MAX_REPLY_CHARACTERS).toWellFormed()}\n[cut: ${left} more characters]`;

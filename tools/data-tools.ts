@@ -1,7 +1,7 @@
 import type { ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
 import type { DataTool } from './data-tool.ts';
 import { noServices, type ToolServices } from './tool-services.ts';
-import { type ServiceName, variablesOf } from './web/services.ts';
+import { listServiceVariables, type ServiceName } from './web/services.ts';
 
 /** A tool that others ask, in the registry; see `tools/registry.ts`. */
 interface DataToolEntry {
@@ -15,12 +15,12 @@ const READS_FILES: ToolNeeds = { files: 'read', workers: true };
 const WRITES_FILES: ToolNeeds = { files: 'write' };
 const RUNS_CODE: ToolNeeds = { files: 'read', childProcesses: true };
 /** Asks services on the network; `further` are variables that it reads beside those of the services. */
-function asks(services: readonly ServiceName[], further: readonly string[] = []): ToolNeeds {
-  return { network: true, environment: [...variablesOf(services), ...further] };
+function describeServiceNeeds(services: readonly ServiceName[], further: readonly string[] = []): ToolNeeds {
+  return { network: true, environment: [...listServiceVariables(services), ...further] };
 }
 /** Fetches whatever address it is given. */
-const FETCHES: ToolNeeds = asks([], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']);
-const WATCHES: ToolNeeds = asks(['gemini'], ['GEMINI_MODEL']);
+const FETCHES: ToolNeeds = describeServiceNeeds([], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']);
+const WATCHES: ToolNeeds = describeServiceNeeds(['gemini'], ['GEMINI_MODEL']);
 const KEEPS_ATTEMPTS: ToolNeeds = { store: true };
 
 /** The tools that get or work out something for others, by name. A role knows them by this list, too. */
@@ -28,27 +28,27 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   // What is on the web.
   duckduckgo_search: {
     load: async () => (await import('./web/search/duckduckgo-search.ts')).duckduckgoSearch,
-    needs: asks(['duckduckgo', 'duckduckgoLite']),
+    needs: describeServiceNeeds(['duckduckgo', 'duckduckgoLite']),
   },
   tavily_search: {
     load: async () => (await import('./web/search/tavily-search.ts')).tavilySearch,
-    needs: asks(['tavily']),
+    needs: describeServiceNeeds(['tavily']),
   },
   searxng_search: {
     load: async () => (await import('./web/search/searxng-search.ts')).searxngSearch,
-    needs: asks(['searxng']),
+    needs: describeServiceNeeds(['searxng']),
   },
   wikipedia: {
     load: async () => (await import('./web/search/wikipedia.ts')).wikipedia,
-    needs: asks(['wikipedia']),
+    needs: describeServiceNeeds(['wikipedia']),
   },
   arxiv_search: {
     load: async () => (await import('./web/search/arxiv-search.ts')).arxivSearch,
-    needs: asks(['arxiv']),
+    needs: describeServiceNeeds(['arxiv']),
   },
   youtube_transcript: {
     load: async () => (await import('./web/youtube/youtube-transcript.ts')).youtubeTranscript,
-    needs: asks(['youtube'], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']),
+    needs: describeServiceNeeds(['youtube'], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']),
   },
   fetch_page: {
     load: async () => (await import('./web/pages/fetch-page.ts')).fetchPage,
@@ -60,7 +60,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   },
   gaia_file: {
     load: async () => (await import('./web/pages/gaia-file.ts')).gaiaFile,
-    needs: { ...asks(['huggingface', 'scoring']), ...WRITES_FILES },
+    needs: { ...describeServiceNeeds(['huggingface', 'scoring']), ...WRITES_FILES },
   },
   // Files of the question.
   list_files: { load: async () => (await import('./files/find-file.ts')).listFiles, needs: FINDS_FILES },
@@ -79,13 +79,19 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   analyze_image: {
     load: async () => (await import('./media/analyze-image.ts')).analyzeImage,
     needs: {
-      ...asks(['vision', 'gemini', 'ollama'], ['VISION_MODEL', 'GEMINI_MODEL', 'OLLAMA_VISION_MODEL']),
+      ...describeServiceNeeds(
+        ['vision', 'gemini', 'ollama'],
+        ['VISION_MODEL', 'GEMINI_MODEL', 'OLLAMA_VISION_MODEL'],
+      ),
       ...RUNS_CODE,
     },
   },
   understand_audio: {
     load: async () => (await import('./media/understand-audio.ts')).understandAudio,
-    needs: { ...asks(['whisper', 'gemini'], ['WHISPER_MODEL', 'GEMINI_MODEL']), ...READS_FILES },
+    needs: {
+      ...describeServiceNeeds(['whisper', 'gemini'], ['WHISPER_MODEL', 'GEMINI_MODEL']),
+      ...READS_FILES,
+    },
   },
   understand_video: {
     load: async () => (await import('./media/understand-video.ts')).understandVideo,
@@ -110,7 +116,8 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   },
   // What is remembered.
   gap_store: {
-    load: async (services = noServices) => (await import('./roles/memory/gap-store.ts')).gapStore(services),
+    load: async (services = noServices) =>
+      (await import('./roles/memory/gap-store.ts')).createGapStore(services),
     needs: KEEPS_ATTEMPTS,
   },
 };

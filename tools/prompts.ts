@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 /**
@@ -8,12 +8,12 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
  *
  * @throws MeshError `config` when there is none
  */
-export function promptNamed(name: string): string {
+export function loadPrompt(name: string): string {
   const file = path.join(codeFolder, 'config', 'prompts', `${name}.md`);
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `prompt ${file}: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `prompt ${file}: ${toErrorMessage(error)}`, { cause: error });
   }
 }
 
@@ -23,12 +23,12 @@ export function promptNamed(name: string): string {
  *
  * @throws MeshError `config` when there is no such file
  */
-export function promptsWith(file: string): (name: string) => string {
+export function createPromptLoader(file: string): (name: string) => string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `prompt ${file}: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `prompt ${file}: ${toErrorMessage(error)}`, { cause: error });
   }
   return () => text;
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { unknown } from '@gaia-mesh/core/contracts/registry.ts';
+import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import type { Tool, ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
-import { dataTool } from './data-tool.ts';
+import { createDataTool } from './data-tool.ts';
 import { dataTools } from './data-tools.ts';
-import { a2aNeeds, mcpNeeds } from './foreign/needs.ts';
+import { describeA2aNeeds, describeMcpNeeds } from './foreign/needs.ts';
 import { noServices, type ToolServices } from './tool-services.ts';
 
 /** A tool in the registry: how it is loaded, since an agent loads the one tool it has, and what its process needs. */
@@ -38,16 +38,19 @@ const entries: Record<string, Entry> = {
   finalize: { load: async () => (await import('./roles/panel/finalize.ts')).finalize },
   // What hands calls on to somebody else's server or agent: see docs/interoperate.md.
   mcp: {
-    load: async (services) => dataTool((await import('./foreign/mcp.ts')).mcp(services)),
-    needs: mcpNeeds,
+    load: async (services) => createDataTool((await import('./foreign/mcp.ts')).createMcpTool(services)),
+    needs: describeMcpNeeds,
   },
-  a2a: { load: async (services) => (await import('./foreign/a2a.ts')).a2a(services), needs: a2aNeeds },
+  a2a: {
+    load: async (services) => (await import('./foreign/a2a.ts')).createA2aTool(services),
+    needs: describeA2aNeeds,
+  },
   // Tools that the roles ask.
   ...Object.fromEntries(
     Object.entries(dataTools).map(([name, { load, needs }]) => [
       name,
       {
-        load: async (services: ToolServices) => dataTool(await load(services)),
+        load: async (services: ToolServices) => createDataTool(await load(services)),
         ...(needs === undefined ? {} : { needs }),
       },
     ]),
@@ -64,14 +67,14 @@ export function addTool(tool: Tool): void {
 }
 
 /** @throws MeshError `usage` for a name that is not registered */
-export async function toolNamed(name: string, services: ToolServices = noServices): Promise<Tool> {
+export async function loadTool(name: string, services: ToolServices = noServices): Promise<Tool> {
   const entry = Object.hasOwn(entries, name) ? entries[name] : undefined;
-  if (entry === undefined) throw unknown('tool', name, toolNames);
+  if (entry === undefined) throw createUnknownError('tool', name, toolNames);
   return entry.load(services);
 }
 
 /** What the process of an agent with that tool, and those options, must be allowed. */
-export function toolNeeds(name: string, options: JsonObject = {}): ToolNeeds {
+export function describeToolNeeds(name: string, options: JsonObject = {}): ToolNeeds {
   const needs = (Object.hasOwn(entries, name) ? entries[name]?.needs : undefined) ?? {};
   return typeof needs === 'function' ? needs(options) : needs;
 }

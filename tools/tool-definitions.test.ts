@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { dataTools } from './data-tools.ts';
 import { grammarFault } from './fixtures/llama-grammar.ts';
-import { splitReason, toolCalled, toolDefinitions } from './tool-definitions.ts';
+import { buildToolDefinitions, resolveCalledTool, splitReason } from './tool-definitions.ts';
 
 const partners = Object.keys(dataTools).map((tool) => ({ id: tool, tool }));
 const READERS = ['read_excel', 'read_pdf', 'read_docx', 'read_pptx', 'read_zip'];
 
 test('every data tool but the store is an object of arguments, as every server takes it (RA-25)', async () => {
   // One by one, so that each is shown by its own name.
-  const definitions = (await Promise.all(partners.map((partner) => toolDefinitions([partner])))).flat();
+  const definitions = (await Promise.all(partners.map((partner) => buildToolDefinitions([partner])))).flat();
 
   expect(definitions.map(({ name }) => name).sort()).toEqual(
     Object.keys(dataTools)
@@ -26,7 +26,7 @@ test('every data tool but the store is an object of arguments, as every server t
 });
 
 test('one tool reads files of every kind; the file decides which agent is asked', async () => {
-  const [reader, ...others] = await toolDefinitions([
+  const [reader, ...others] = await buildToolDefinitions([
     ...['read_file', ...READERS].map((tool) => ({ id: tool, tool })),
     { id: 'calculator', tool: 'calculator' },
   ]);
@@ -36,15 +36,17 @@ test('one tool reads files of every kind; the file decides which agent is asked'
   expect(Object.keys(Object(reader?.parameters.properties))).toEqual(
     expect.arrayContaining(['file', 'sheet', 'pages', 'entry']),
   );
-  expect(toolCalled('read_file', { file: 'a.XLSX' }, partners)).toBe('read_excel');
-  expect(toolCalled('read_file', { file: 'a.py' }, partners)).toBe('read_file');
-  expect(toolCalled('read_file', { file: 'a.png' }, partners)).toBe('read_file');
-  expect(toolCalled('read_pdf', { file: 'a.pdf' }, partners)).toBe('read_pdf');
-  expect(toolCalled('read_file', { file: 'a.pdf' }, [{ id: 'read_file', tool: 'read_file' }])).toBe(
+  expect(resolveCalledTool('read_file', { file: 'a.XLSX' }, partners)).toBe('read_excel');
+  expect(resolveCalledTool('read_file', { file: 'a.py' }, partners)).toBe('read_file');
+  expect(resolveCalledTool('read_file', { file: 'a.png' }, partners)).toBe('read_file');
+  expect(resolveCalledTool('read_pdf', { file: 'a.pdf' }, partners)).toBe('read_pdf');
+  expect(resolveCalledTool('read_file', { file: 'a.pdf' }, [{ id: 'read_file', tool: 'read_file' }])).toBe(
     'read_file',
   );
-  expect(toolCalled('read_pdf', { file: 'a.pdf' }, [{ id: 'read_file', tool: 'read_file' }])).toBeUndefined();
-  expect(toolCalled('gap_store', {}, partners)).toBeUndefined();
+  expect(
+    resolveCalledTool('read_pdf', { file: 'a.pdf' }, [{ id: 'read_file', tool: 'read_file' }]),
+  ).toBeUndefined();
+  expect(resolveCalledTool('gap_store', {}, partners)).toBeUndefined();
 });
 
 const ONLY_FOR_SOME = ['query_table', 'analyze_image', 'understand_audio', 'execute_python_file'];
@@ -61,10 +63,10 @@ test.each([
 ])(
   'beside %s a model is not offered what is for files of another kind, and may call it',
   async (file, suiting) => {
-    const offered = (await toolDefinitions(partners, file)).map(({ name }) => name);
+    const offered = (await buildToolDefinitions(partners, file)).map(({ name }) => name);
     expect(offered.filter((name) => ONLY_FOR_SOME.includes(name)).sort()).toEqual([...suiting].sort());
     expect(offered).toEqual(expect.arrayContaining(['read_file', 'calculator', 'python_repl']));
-    for (const name of ONLY_FOR_SOME) expect(toolCalled(name, {}, partners)).toBe(name);
+    for (const name of ONLY_FOR_SOME) expect(resolveCalledTool(name, {}, partners)).toBe(name);
   },
 );
 
@@ -79,7 +81,7 @@ test('no data tool has an argument of its own that is named like the reason', as
 });
 
 test('agents without a data tool are no tools of a model, and a tool of two agents is one', async () => {
-  const definitions = await toolDefinitions([
+  const definitions = await buildToolDefinitions([
     { id: 'planner', tool: 'plan' },
     { id: 'a', tool: 'calculator' },
     { id: 'b', tool: 'calculator' },

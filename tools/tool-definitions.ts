@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/c
 import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { dataTools } from './data-tools.ts';
-import { schemaToSend } from './engines/schemas/portable-schema.ts';
-import { contentOfFile, type FileContent, readerFor } from './files/reading/readers.ts';
+import { buildSchema } from './engines/schemas/portable-schema.ts';
+import { describeContent, type FileContent, findReader } from './files/reading/readers.ts';
 
 /**
  * Tools that read a file, and what they read. A model is offered one of them for all, under the name of the first: which one it
@@ -21,7 +21,7 @@ const READERS: Readonly<Record<string, string>> = {
 const ANY_READER = 'read_file';
 
 /** The data tools that a model may ask among `partners`; the store is the runner's alone. */
-function toolNames(partners: readonly Partner[]): string[] {
+function listToolNames(partners: readonly Partner[]): string[] {
   return [...new Set(partners.map(({ tool }) => tool))].filter(
     (tool) => Object.hasOwn(dataTools, tool) && dataTools[tool]?.needs?.store === undefined,
   );
@@ -36,8 +36,8 @@ const ONLY_FOR: Readonly<Record<string, FileContent>> = {
 };
 
 /** What is in an archive, or in a file of no known kind, may be of any. */
-function suits(tool: string, file: string | undefined): boolean {
-  const content = file === undefined ? 'unknown' : contentOfFile(file);
+function isSuitable(tool: string, file: string | undefined): boolean {
+  const content = file === undefined ? 'unknown' : describeContent(file);
   return content === 'archive' || content === 'unknown' || (ONLY_FOR[tool] ?? content) === content;
 }
 
@@ -46,17 +46,17 @@ function suits(tool: string, file: string | undefined): boolean {
  *
  * @param file the one that belongs to the question: what is for files of another kind is not offered beside it
  */
-export async function toolDefinitions(
+export async function buildToolDefinitions(
   partners: readonly Partner[],
   file?: string,
 ): Promise<ToolDefinition[]> {
-  const names = toolNames(partners).filter((name) => suits(name, file));
-  const definitions = await Promise.all(names.map(definitionOf));
+  const names = listToolNames(partners).filter((name) => isSuitable(name, file));
+  const definitions = await Promise.all(names.map(loadDefinition));
   const isReader = ({ name }: ToolDefinition) => Object.hasOwn(READERS, name);
   const readers = definitions.filter(isReader);
   if (readers.length < 2 || !names.includes(ANY_READER)) return definitions;
   return definitions.flatMap((definition) => {
-    if (definition.name === ANY_READER) return [oneReader(readers)];
+    if (definition.name === ANY_READER) return [mergeReaders(readers)];
     return isReader(definition) ? [] : [definition];
   });
 }
@@ -65,14 +65,18 @@ export async function toolDefinitions(
  * The tool that a call by a model is for, or undefined where it may ask no such tool. A tool that is not shown by its own name may be
  * called by it all the same: models know the names from plans and messages.
  */
-export function toolCalled(name: string, args: JsonObject, partners: readonly Partner[]): string | undefined {
-  const names = toolNames(partners);
+export function resolveCalledTool(
+  name: string,
+  args: JsonObject,
+  partners: readonly Partner[],
+): string | undefined {
+  const names = listToolNames(partners);
   if (!names.includes(name)) return undefined;
-  const reader = name === ANY_READER && typeof args.file === 'string' ? readerFor(args.file) : undefined;
+  const reader = name === ANY_READER && typeof args.file === 'string' ? findReader(args.file) : undefined;
   return reader !== undefined && Object.hasOwn(READERS, reader) && names.includes(reader) ? reader : name;
 }
 
-function oneReader(readers: readonly ToolDefinition[]): ToolDefinition {
+function mergeReaders(readers: readonly ToolDefinition[]): ToolDefinition {
   const kinds = readers.map(({ name }) => READERS[name]).join(', ');
   const properties = readers.map(({ parameters }) => argumentsSchema.parse(parameters).properties);
   return {
@@ -88,19 +92,19 @@ const argumentsSchema = z.looseObject({ properties: z.record(z.string(), z.json(
  * All definitions go with each turn of a conversation, so every byte of them is paid for again and again. Bounds and unknown arguments are
  * checked when the call comes, with words that help, and need not be said beforehand.
  */
-async function definitionOf(name: string): Promise<ToolDefinition> {
+async function loadDefinition(name: string): Promise<ToolDefinition> {
   const entry = dataTools[name];
   if (entry === undefined) throw new Error(`no data tool ${name}`);
   const { description, input } = await entry.load();
-  return { name, description, parameters: withoutBounds(schemaToSend(input, 'input')) };
+  return { name, description, parameters: stripBounds(buildSchema(input, 'input')) };
 }
 
 const BOUNDS = ['additionalProperties', 'minimum', 'maximum', 'minItems', 'maxItems'];
 
-function withoutBounds(schema: JsonObject): JsonObject {
+function stripBounds(schema: JsonObject): JsonObject {
   const without = (value: JsonValue): JsonValue => {
     if (Array.isArray(value)) return value.map(without);
-    return isJsonObject(value) ? withoutBounds(value) : value;
+    return isJsonObject(value) ? stripBounds(value) : value;
   };
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {

@@ -2,7 +2,7 @@ import type { ForeignPeer } from './foreign/foreign.ts';
 import type { AttemptMemory } from './roles/memory/attempt-memory.ts';
 
 /** A server of MCP: a program that is started, or an address. */
-type McpPlace =
+type McpEndpoint =
   | {
       readonly command: string;
       readonly args: readonly string[];
@@ -13,7 +13,7 @@ type McpPlace =
   | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
 
 /** An agent of A2A, by its card. */
-interface A2aPlace {
+interface A2aEndpoint {
   readonly url: string;
   readonly token?: string;
   readonly later?: 'stream' | 'poll' | 'push';
@@ -28,8 +28,8 @@ export interface ToolServices {
   /** @param place a file, or the URL of a server */
   readonly openMemory: (place: string) => Promise<AttemptMemory>;
   readonly loadScorer: () => Promise<IsRight>;
-  readonly connectMcp: (place: McpPlace, signal: AbortSignal) => Promise<ForeignPeer>;
-  readonly connectA2a: (place: A2aPlace, signal: AbortSignal) => Promise<ForeignPeer>;
+  readonly connectMcp: (endpoint: McpEndpoint, signal: AbortSignal) => Promise<ForeignPeer>;
+  readonly connectA2a: (endpoint: A2aEndpoint, signal: AbortSignal) => Promise<ForeignPeer>;
 }
 
 /** For tools that need none, and for whoever only wants to know what tools there are. */

@@ -1,11 +1,11 @@
 import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
-import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { MAX_PENDING_HANDSHAKES } from '../contracts/limits.ts';
-import { callType, resultType } from '../contracts/tool.ts';
+import { callType, toResultType } from '../contracts/tool.ts';
 import { warmUp } from '../system/process/warm-up.ts';
 import { Sampled } from '../system/sampled.ts';
 import type { Listen, Listener } from '../transports/transport.ts';
-import { BOOKS_TYPE } from '../wire/books.ts';
+import { LEDGER_TYPE } from '../wire/books.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { answerHub } from '../wire/handshake.ts';
 import { Outbox } from './outbox.ts';
@@ -29,7 +29,7 @@ interface Pending {
 }
 
 /** What a handshake came to. */
-type Agreed = Awaited<ReturnType<typeof answerHub>> & { readonly codec: Codec };
+type Agreement = Awaited<ReturnType<typeof answerHub>> & { readonly codec: Codec };
 
 /**
  * One agent: listens on its port, proves itself to the hub that dials, and works for it until the connection ends. Then
@@ -117,8 +117,8 @@ export class Agent {
     const { subscribes, tool, partners } = this.#options;
     const asked = [...new Set(partners.map((partner) => partner.tool))];
     return {
-      subscribes: [...new Set([...subscribes, ...asked.map(resultType)])],
-      emits: [...new Set([...tool.emits, ...asked.map(callType), BOOKS_TYPE])],
+      subscribes: [...new Set([...subscribes, ...asked.map(toResultType)])],
+      emits: [...new Set([...tool.emits, ...asked.map(callType), LEDGER_TYPE])],
     };
   }
 
@@ -141,7 +141,7 @@ export class Agent {
     outbox.begin(have);
   }
 
-  #termsOf({ codec, maxFrameBytes, session, delivery }: Agreed, outbox: Outbox | undefined): SessionTerms {
+  #termsOf({ codec, maxFrameBytes, session, delivery }: Agreement, outbox: Outbox | undefined): SessionTerms {
     const { runId } = session;
     if (this.#numbering.runId !== runId) this.#numbering = { runId, last: 0 };
     const terms = { codec, maxFrameBytes, runId, numbers: this.#numbering };
@@ -177,7 +177,8 @@ export class Agent {
       .then((agreement) => ({ ...agreement, codec: agreement.opener.open(agreement.session) }))
       .catch((error: unknown) => {
         const leftOut = this.#refusals.next();
-        if (leftOut !== undefined) log.warn({ dir: 'session', refused: messageOf(error), left_out: leftOut });
+        if (leftOut !== undefined)
+          log.warn({ dir: 'session', refused: toErrorMessage(error), left_out: leftOut });
         socket.end();
         return undefined;
       });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { digestOf } from '../contracts/model-exchange.ts';
+import { hashText } from '../contracts/model-exchange.ts';
 import type { JsonObject, Packet } from '../contracts/packet.ts';
 import type { BranchFile } from '../recording/branch-file.ts';
 import { Branches } from './branches.ts';
 
-const digest = (payload: JsonObject) => digestOf(JSON.stringify(payload));
+const digest = (payload: JsonObject) => hashText(JSON.stringify(payload));
 const reply = (key: string, leads_to: number | null) => ({
   ...{ key, role: 'a', model: 'm', content: key, tool_calls: [], finish: 'stop' as const },
   ...{ prompt_tokens: 1, completion_tokens: 1, leads_to },

@@ -1,5 +1,5 @@
 import { MeshError } from '../contracts/errors.ts';
-import { digestOf } from '../contracts/model-exchange.ts';
+import { hashText } from '../contracts/model-exchange.ts';
 import { type Packet, TASK_FAILED } from '../contracts/packet.ts';
 import type { Emission } from '../contracts/tool.ts';
 import type { BranchFile, BranchPacket, BranchReply } from '../recording/branch-file.ts';
@@ -35,7 +35,7 @@ export class Branches {
     const fitting = part.packets.filter(
       ({ type, to, tag }) => type === emission.type && to === emission.to && tag === emission.tag,
     );
-    const digest = digestOf(JSON.stringify(cause.payload));
+    const digest = hashText(JSON.stringify(cause.payload));
     const recorded = fitting.find((packet) => packet.cause === digest) ?? fitting[0];
     if (recorded === undefined) throw this.#departed(emission, part);
     part.packets.splice(part.packets.indexOf(recorded), 1);

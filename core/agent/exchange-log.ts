@@ -1,8 +1,8 @@
 import type { ChatMessage, ModelExchange } from '../contracts/engine.ts';
-import { digestOf, type ExchangeLine, type MessageLine } from '../contracts/model-exchange.ts';
+import { type ExchangeLine, hashText, type MessageLine } from '../contracts/model-exchange.ts';
 import type { PromptPart } from '../contracts/prompt-part.ts';
 import type { Log } from '../system/log.ts';
-import { partsOf } from '../tokens/parts-of.ts';
+import { listParts } from '../tokens/parts-of.ts';
 
 /** Tasks whose texts are known to be in the file; what an older one says again is written again. */
 const MAX_TASKS = 64;
@@ -60,18 +60,18 @@ export class ExchangeLog {
     const images = message.role === 'user' ? (message.images ?? []) : [];
     return {
       role: message.role,
-      parts: partsOf(message).map(({ kind, text }: PromptPart) => [kind, this.#text(taskId, text)]),
+      parts: listParts(message).map(({ kind, text }: PromptPart) => [kind, this.#text(taskId, text)]),
       ...(message.role === 'assistant' && message.toolCalls !== undefined
         ? { tool_calls: [...message.toolCalls] }
         : {}),
       ...(message.role === 'tool' ? { tool_call_id: message.toolCallId, name: message.name } : {}),
-      ...(images.length === 0 ? {} : { images: images.map(({ base64 }) => digestOf(base64)) }),
+      ...(images.length === 0 ? {} : { images: images.map(({ base64 }) => hashText(base64)) }),
     };
   }
 
   /** The digest of a text that is in the file from now on. */
   #text(taskId: string, text: string): string {
-    const digest = digestOf(text);
+    const digest = hashText(text);
     let written = this.#written.get(taskId);
     if (written === undefined) {
       const [oldest] = this.#written.keys();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject, Packet } from '../contracts/packet.ts';
-import { liar } from './lies.ts';
+import { createLiar } from './lies.ts';
 
 const asked = { question: 'Who designed the footbridge over Kestrel Gorge?' };
 const cause: Packet = {
@@ -14,7 +14,7 @@ const cause: Packet = {
 };
 const log = { info: () => undefined };
 const lie = (payload: JsonObject, seed = 7) =>
-  liar({ types: ['result'], seed }, { log })({ type: 'result', payload }, cause).payload;
+  createLiar({ types: ['result'], seed }, { log })({ type: 'result', payload }, cause).payload;
 
 test('a lie has the shape of what was said, with other names and numbers, and is about the same question', () => {
   const said = {

@@ -18,10 +18,10 @@ const VOWELS = 'a e i o u ai ea oa'.split(' ');
 const CODAS = 'l ld m n nd r rk rn s sk th v'.split(' ');
 
 /** An agent's log has what it would have said: the recording has what it said. */
-export function liar(lies: Lies, { log }: { readonly log: Pick<Log, 'info'> }): Rewrite {
+export function createLiar(lies: Lies, { log }: { readonly log: Pick<Log, 'info'> }): Rewrite {
   return (emission, cause) => {
     if (!lies.types.includes(emission.type) || emission.type === TASK_FAILED) return emission;
-    const payload = lieFor(emission.payload, cause.payload, lies);
+    const payload = composeLie(emission.payload, cause.payload, lies);
     log.info({ dir: 'lied', task_id: cause.task_id, type: emission.type, instead_of: emission.payload });
     return { ...emission, payload };
   };
@@ -33,9 +33,9 @@ export function liar(lies: Lies, { log }: { readonly log: Pick<Log, 'info'> }): 
  *
  * @throws MeshError `usage` for a payload that states nothing
  */
-function lieFor(payload: JsonObject, about: JsonObject, { seed }: Lies): JsonObject {
-  const question = questionIn(payload) ?? questionIn(about) ?? '';
-  const lie = withClaims(payload, question, (claim) => falseClaim(claim, seed));
+function composeLie(payload: JsonObject, about: JsonObject, { seed }: Lies): JsonObject {
+  const question = findQuestion(payload) ?? findQuestion(about) ?? '';
+  const lie = withClaims(payload, question, (claim) => inventClaim(claim, seed));
   if (lie !== payload) return lie;
   throw new MeshError(
     'usage',
@@ -44,33 +44,33 @@ function lieFor(payload: JsonObject, about: JsonObject, { seed }: Lies): JsonObj
   );
 }
 
-function questionIn({ question, task }: JsonObject): string | undefined {
+function findQuestion({ question, task }: JsonObject): string | undefined {
   if (typeof question === 'string') return question;
-  return isJsonObject(task) ? questionIn(task) : undefined;
+  return isJsonObject(task) ? findQuestion(task) : undefined;
 }
 
-function falseClaim(claim: string, seed: number): string {
+function inventClaim(claim: string, seed: number): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([seed, claim.toLowerCase()]))
     .digest();
   const random = new Random(digest.readUIntBE(0, 6));
-  if (/^\d+$/.test(claim)) return otherNumber(claim, random);
+  if (/^\d+$/.test(claim)) return replaceNumber(claim, random);
   return claim
     .split(' ')
-    .map((word) => otherWord(word, random))
+    .map((word) => replaceWord(word, random))
     .join(' ');
 }
 
 /** With as many digits, and no zero in front that was not there. */
-function otherNumber(digits: string, random: Random): string {
+function replaceNumber(digits: string, random: Random): string {
   const [first = '0', ...rest] = digits;
   const other = rest.map(() => String(random.bits() % 10));
   // Adding 1 to 8 to a digit from 1 to 9 comes to another of them.
   if (first !== '0') return [1 + ((Number(first) - 1 + 1 + (random.bits() % 8)) % 9), ...other].join('');
-  return rest.length === 0 ? String(1 + (random.bits() % 9)) : `0${otherNumber(rest.join(''), random)}`;
+  return rest.length === 0 ? String(1 + (random.bits() % 9)) : `0${replaceNumber(rest.join(''), random)}`;
 }
 
-function otherWord(word: string, random: Random): string {
+function replaceWord(word: string, random: Random): string {
   const pick = (from: readonly string[]) => from[random.bits() % from.length] ?? '';
   const made = `${pick(ONSETS)}${pick(VOWELS)}${pick(CODAS)}${word.length > 4 ? `${pick(VOWELS)}${pick(CODAS)}` : ''}`;
   if (word === word.toUpperCase()) return made.toUpperCase();

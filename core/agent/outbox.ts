@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import {
   DELIVERY_WINDOW,
   MAX_DONE_IDS,
@@ -11,7 +11,7 @@ import {
 } from '../contracts/limits.ts';
 import { type Packet, parsePacket } from '../contracts/packet.ts';
 import { parseJsonText } from '../system/parse-json.ts';
-import { whenAborted } from '../system/process/abort.ts';
+import { onAbort } from '../system/process/abort.ts';
 
 /** The file is written anew, without what the hub has taken over, when so much of it is of no more use. */
 const MAX_DEAD_BYTES = 4 * 1024 * 1024;
@@ -69,7 +69,7 @@ export class Outbox {
       for (const line of lines) this.#load(line);
       if (lines.length > 0) this.#restarts += 1;
     } catch (error) {
-      throw new MeshError('io', `${this.#file} cannot be read: ${messageOf(error)}`, { cause: error });
+      throw new MeshError('io', `${this.#file} cannot be read: ${toErrorMessage(error)}`, { cause: error });
     }
   }
 
@@ -144,7 +144,7 @@ export class Outbox {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = () => resolve();
     this.#waiting.push(wake);
-    const unwatch = whenAborted(signal, wake);
+    const unwatch = onAbort(signal, wake);
     await promise;
     unwatch();
   }
@@ -177,7 +177,7 @@ export class Outbox {
       work();
     } catch (error) {
       this.#hasFailed = true;
-      throw new MeshError('io', `${this.#file}: ${messageOf(error)}`, { cause: error });
+      throw new MeshError('io', `${this.#file}: ${toErrorMessage(error)}`, { cause: error });
     }
   }
 

@@ -1,11 +1,11 @@
 import { MeshError } from '../contracts/errors.ts';
-import { lineOf } from '../contracts/ledger.ts';
-import { folderNameOf } from '../contracts/node-id.ts';
+import { measureLine } from '../contracts/ledger.ts';
+import { toFolderName } from '../contracts/node-id.ts';
 import { type JsonObject, type Packet, parsePacket } from '../contracts/packet.ts';
 import type { Emission } from '../contracts/tool.ts';
-import { monotonicUs } from '../system/clock.ts';
-import { nowMs } from '../system/log.ts';
-import type { BookKeeper } from '../wire/books.ts';
+import { readMonotonicUs } from '../system/clock.ts';
+import { readEpochMs } from '../system/log.ts';
+import type { AgentLedger } from '../wire/books.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import type { Received } from './requests.ts';
@@ -25,13 +25,13 @@ export class PacketSender {
   readonly #options: SessionOptions;
   readonly #terms: SessionTerms;
   readonly #socket: FrameLink;
-  readonly #books: BookKeeper;
+  readonly #ledger: AgentLedger;
 
-  constructor(options: SessionOptions, terms: SessionTerms, socket: FrameLink, books: BookKeeper) {
+  constructor(options: SessionOptions, terms: SessionTerms, socket: FrameLink, books: AgentLedger) {
     this.#options = options;
     this.#terms = terms;
     this.#socket = socket;
-    this.#books = books;
+    this.#ledger = books;
   }
 
   /** What an agent emits because of `cause`, ready to be sent. @throws MeshError `packet` for one that no frame holds */
@@ -42,7 +42,7 @@ export class PacketSender {
 
   encodePacket(packet: Packet): Sendable {
     const { codec, maxFrameBytes } = this.#terms;
-    const beginUs = monotonicUs();
+    const beginUs = readMonotonicUs();
     const blob = codec.encode(packet);
     if (blob.length > maxFrameBytes) {
       throw new MeshError(
@@ -51,7 +51,7 @@ export class PacketSender {
       );
     }
     const layerBytes = codec.layerBytes?.last ?? 0;
-    return { packet, blob, layerBytes, encodeUs: monotonicUs() - beginUs };
+    return { packet, blob, layerBytes, encodeUs: readMonotonicUs() - beginUs };
   }
 
   /** The log line has the packet whole, what caused it, and its times: a recording is made of these lines. */
@@ -61,22 +61,22 @@ export class PacketSender {
     work: Pick<Spent, 'toolUs' | 'engineUs'>,
   ): void {
     const { workspace } = this.#options;
-    const sentMs = nowMs();
-    const sentUs = monotonicUs();
+    const sentMs = readEpochMs();
+    const sentUs = readMonotonicUs();
     const bytes = this.#socket.sendBlob(blob);
     // After sending: what the books cost is not on the packet's way.
     const times = {
       received_us: Math.round(received.receivedUs),
-      decode_us: rounded(received.decodeUs),
-      tool_us: rounded(work.toolUs),
-      engine_us: rounded(work.engineUs),
-      encode_us: rounded(encodeUs),
+      decode_us: roundTenth(received.decodeUs),
+      tool_us: roundTenth(work.toolUs),
+      engine_us: roundTenth(work.engineUs),
+      encode_us: roundTenth(encodeUs),
       sent_us: Math.round(sentUs),
     };
     workspace.log.info({ dir: 'sent', bytes, cause: received.packet.id, ...times, ...packet }, sentMs);
     workspace.remember(packet.task_id, packet.type, packet.token_used);
-    const line = lineOf(this.#terms.codec, packet, blob.length, layerBytes);
-    this.#books.sent(packet.type, line, { toolUs: work.toolUs, encodeUs });
+    const line = measureLine(this.#terms.codec, packet, blob.length, layerBytes);
+    this.#ledger.sent(packet.type, line, { toolUs: work.toolUs, encodeUs });
   }
 
   /** Sends what is the mesh's own: logged nowhere, booked nowhere. */
@@ -110,7 +110,7 @@ export class PacketSender {
       task_id: cause.task_id,
       ...(emission.tag === undefined ? {} : { tag: emission.tag }),
       token_used: tokens,
-      ...(emission.log === undefined ? {} : { log_uri: `workspaces/${folderNameOf(id)}/${emission.log}` }),
+      ...(emission.log === undefined ? {} : { log_uri: `workspaces/${toFolderName(id)}/${emission.log}` }),
       ts: Date.now(),
       payload: emission.payload,
     });
@@ -118,6 +118,6 @@ export class PacketSender {
 }
 
 /** To a tenth of a microsecond: below that a clock says nothing. */
-function rounded(us: number): number {
+function roundTenth(us: number): number {
   return Math.round(us * 10) / 10;
 }

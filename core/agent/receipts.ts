@@ -7,7 +7,7 @@ import type { JsonObject } from '../contracts/packet.ts';
  */
 export class Receipts {
   readonly #send: (payload: JsonObject) => void;
-  readonly #tellsProgress: boolean;
+  readonly #sendsProgress: boolean;
   #done: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** Packets that are worked on and were not told of. */
@@ -17,12 +17,12 @@ export class Receipts {
   /** `tellsProgress`: the hub wants to know of packets that are worked on, too, since it takes others for lost. */
   constructor(send: (payload: JsonObject) => void, tellsProgress: boolean) {
     this.#send = send;
-    this.#tellsProgress = tellsProgress;
+    this.#sendsProgress = tellsProgress;
   }
 
   /** Work for a packet begins. */
   begun(id: string): void {
-    if (!this.#tellsProgress) return;
+    if (!this.#sendsProgress) return;
     this.#untold.add(id);
     this.#progressTimer ??= setTimeout(() => {
       this.#progressTimer = undefined;

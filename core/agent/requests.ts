@@ -2,7 +2,7 @@ import { MeshError } from '../contracts/errors.ts';
 import { MAX_OPEN_REQUESTS } from '../contracts/limits.ts';
 import type { Packet } from '../contracts/packet.ts';
 import type { AskOptions } from '../contracts/tool.ts';
-import { whenAborted } from '../system/process/abort.ts';
+import { onAbort } from '../system/process/abort.ts';
 
 /** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */
 export interface Received {
@@ -31,7 +31,7 @@ export class Requests {
 
   /** @throws MeshError `agent` when `partner` cannot be asked now */
   check(partner: string): void {
-    if (this.#lost.has(partner)) throw goneError(partner);
+    if (this.#lost.has(partner)) throw createGoneError(partner);
     if (this.#open.size >= MAX_OPEN_REQUESTS) {
       throw new MeshError('agent', `${MAX_OPEN_REQUESTS} requests wait for replies already`);
     }
@@ -52,8 +52,8 @@ export class Requests {
     this.#open.set(id, { partner, settle: resolve });
     const fail = (why: string) => resolve(new MeshError('agent', why));
     const unwatch = [
-      whenAborted(taskSignal, () => fail(`the task ended before ${partner} had replied`)),
-      whenAborted(signal, () => fail(`${partner} did not reply in the time that was left`)),
+      onAbort(taskSignal, () => fail(`the task ended before ${partner} had replied`)),
+      onAbort(signal, () => fail(`${partner} did not reply in the time that was left`)),
     ];
     const timer =
       timeoutMs === undefined
@@ -83,7 +83,7 @@ export class Requests {
   partnerLost(partner: string): void {
     this.#lost.add(partner);
     for (const request of this.#open.values())
-      if (request.partner === partner) request.settle(goneError(partner));
+      if (request.partner === partner) request.settle(createGoneError(partner));
   }
 
   partnerBack(partner: string): void {
@@ -91,6 +91,6 @@ export class Requests {
   }
 }
 
-function goneError(partner: string): MeshError {
+function createGoneError(partner: string): MeshError {
   return new MeshError('agent', `agent ${partner} is gone`);
 }

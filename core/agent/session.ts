@@ -1,5 +1,5 @@
-import { type Codec, headOf, packetOf } from '../contracts/adapter.ts';
-import { MeshError, messageOf } from '../contracts/errors.ts';
+import { type Codec, readHead, readPacket } from '../contracts/adapter.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { MAX_CONCURRENT_PACKETS } from '../contracts/limits.ts';
 import {
   type JsonObject,
@@ -9,12 +9,12 @@ import {
   TASK_FAILED,
 } from '../contracts/packet.ts';
 import { type AskOptions, callType, type Emission, type ToolContext } from '../contracts/tool.ts';
-import { usageOf } from '../contracts/usage.ts';
-import { traceparentOf } from '../recording/trace-context.ts';
-import { monotonicUs } from '../system/clock.ts';
+import { toUsage } from '../contracts/usage.ts';
+import { formatTraceparent } from '../recording/trace-context.ts';
+import { readMonotonicUs } from '../system/clock.ts';
 import { Sampled } from '../system/sampled.ts';
-import { BACK_TYPE, BOOKS_TYPE, BookKeeper, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
-import { ACK_TYPE, takenIn } from '../wire/delivery.ts';
+import { AgentLedger, BACK_TYPE, LEDGER_TYPE, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
+import { ACK_TYPE, parseTakenCount } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import type { Outbox } from './outbox.ts';
@@ -22,7 +22,7 @@ import { PacketSender, type Sendable } from './packet-sender.ts';
 import { Receipts } from './receipts.ts';
 import { type Received, Requests } from './requests.ts';
 import type { SessionOptions, SessionTerms } from './session-options.ts';
-import { taskFilesFolder } from './task-files.ts';
+import { resolveTaskFolder } from './task-files.ts';
 import { Work } from './work.ts';
 
 /**
@@ -34,7 +34,7 @@ export class AgentSession {
   readonly #socket: FrameLink;
   readonly #codec: Codec;
   readonly #runId: string;
-  readonly #books = new BookKeeper();
+  readonly #ledger = new AgentLedger();
   readonly #sender: PacketSender;
   readonly #requests = new Requests();
   readonly #works = new Set<Work>();
@@ -52,14 +52,14 @@ export class AgentSession {
     this.#socket = socket;
     this.#codec = codec;
     this.#outbox = acknowledged?.outbox;
-    this.#sender = new PacketSender(options, terms, socket, this.#books);
+    this.#sender = new PacketSender(options, terms, socket, this.#ledger);
     if (acknowledged === undefined) return;
     this.#receipts = new Receipts((payload) => this.#sender.acknowledge(payload), acknowledged.isLossy);
   }
 
   /** Takes one run of frames; give it to the socket's `start`. */
   receive(run: FrameRun): void {
-    const receivedUs = monotonicUs();
+    const receivedUs = readMonotonicUs();
     // Decoders may hand out views of these bytes, and the work for a packet outlives the run.
     for (const blob of run.copies()) this.#receiveBlob(blob, receivedUs);
   }
@@ -73,26 +73,26 @@ export class AgentSession {
   #receiveBlob(blob: Buffer, receivedUs: number): void {
     const { log, memory } = this.#options.workspace;
     const bytes = PREFIX_BYTES + blob.length;
-    const beginUs = monotonicUs();
+    const beginUs = readMonotonicUs();
     let head: PacketHead;
     let packet: Packet | undefined;
     try {
-      head = headOf(this.#codec, blob);
+      head = readHead(this.#codec, blob);
       // Most packets of a broadcast are for others: their heads are enough.
-      if (this.#isForUs(head)) packet = packetOf(this.#codec, head, blob);
+      if (this.#isForUs(head)) packet = readPacket(this.#codec, head, blob);
     } catch (error) {
-      this.#books.refused(bytes);
+      this.#ledger.refused(bytes);
       const leftOut = this.#refusals.next();
       if (leftOut !== undefined)
-        log.warn({ dir: 'received', refused: messageOf(error), bytes, left_out: leftOut });
+        log.warn({ dir: 'received', refused: toErrorMessage(error), bytes, left_out: leftOut });
       return;
     }
     if (packet?.type.startsWith(MESH_TYPE_PREFIX)) {
-      this.#hearHub(packet);
+      this.#receiveHub(packet);
       return;
     }
-    const decodeUs = monotonicUs() - beginUs;
-    this.#books.received(bytes, decodeUs);
+    const decodeUs = readMonotonicUs() - beginUs;
+    this.#ledger.received(bytes, decodeUs);
     memory.packets_received += 1;
     const { type, from, to, id, task_id, tag, token_used } = head;
     log.info({ dir: 'received', bytes, type, from, to, id, task_id, tag, token_used });
@@ -121,17 +121,17 @@ export class AgentSession {
   }
 
   /** The mesh's own packets: only the hub's reach an agent. */
-  #hearHub(packet: Packet): void {
+  #receiveHub(packet: Packet): void {
     const { id } = packet.payload;
     switch (packet.type) {
       case SETTLE_TYPE:
         // The books are closed before they are handed in: nothing is sent after them.
         this.#receipts?.flush();
         this.end();
-        this.#sender.sendControl({ type: BOOKS_TYPE, payload: this.#books.toPayload() }, packet);
+        this.#sender.sendControl({ type: LEDGER_TYPE, payload: this.#ledger.toPayload() }, packet);
         break;
       case ACK_TYPE:
-        this.#hearTaken(takenIn(packet.payload));
+        this.#receiveTaken(parseTakenCount(packet.payload));
         break;
       case LOST_TYPE:
         if (typeof id === 'string') this.#requests.partnerLost(id);
@@ -149,7 +149,7 @@ export class AgentSession {
     const { tool, engine, workspace } = this.#options;
     const { task_id: taskId } = received.packet;
     const work = new Work(received, engine, this.#ended.signal, {
-      usage: (usage, role = tool.name) => workspace.noteUsage(taskId, usageOf(role, usage)),
+      usage: (usage, role = tool.name) => workspace.noteUsage(taskId, toUsage(role, usage)),
       exchange: (exchange, role = tool.name) =>
         workspace.noteExchange({ taskId, role, packetType: received.packet.type }, exchange),
     });
@@ -179,7 +179,7 @@ export class AgentSession {
     return {
       engine: work.engine,
       workspace: workspace.directory,
-      files: files === undefined ? undefined : taskFilesFolder(files, taskId),
+      files: files === undefined ? undefined : resolveTaskFolder(files, taskId),
       store,
       options,
       partners,
@@ -187,7 +187,7 @@ export class AgentSession {
       signal: work.signal,
       // Most tools ask nobody outside.
       get traceparent() {
-        return traceparentOf({ runId, taskId, packetId });
+        return formatTraceparent({ runId, taskId, packetId });
       },
       countTokens: (count) => work.countTokens(count),
       ask: (partner, payload, askOptions) => this.#ask(work, partner, payload, askOptions),
@@ -226,11 +226,11 @@ export class AgentSession {
         dir: 'failed',
         task_id: packet.task_id,
         cause: packet.id,
-        message: messageOf(error),
+        message: toErrorMessage(error),
         ...(isExpected || !(error instanceof Error) ? {} : { stack: error.stack }),
       });
     }
-    const message = isExpected ? error.message : `bug: ${messageOf(error)} (stack in agent.log)`;
+    const message = isExpected ? error.message : `bug: ${toErrorMessage(error)} (stack in agent.log)`;
     return {
       type: TASK_FAILED,
       tag: TASK_FAILED,
@@ -251,7 +251,7 @@ export class AgentSession {
       this.#outbox?.add(caused, begins.id);
       return true;
     } catch (error) {
-      this.#options.workspace.log.warn({ dir: 'failed', cause: begins.id, message: messageOf(error) });
+      this.#options.workspace.log.warn({ dir: 'failed', cause: begins.id, message: toErrorMessage(error) });
       this.#socket.destroy(error instanceof MeshError ? error : undefined);
       return false;
     }
@@ -278,12 +278,12 @@ export class AgentSession {
   }
 
   /** The hub has taken over so many packets of this connection; its first word is that it has taken none, and hears. */
-  #hearTaken(taken = 0): void {
+  #receiveTaken(taken = 0): void {
     if (this.#outbox === undefined) return;
     this.#outbox.taken(taken);
     if (this.#isResumed) return;
     this.#isResumed = true;
-    const nowUs = monotonicUs();
+    const nowUs = readMonotonicUs();
     for (const { packet, cause } of this.#outbox.kept) {
       // Into the log, too: of two lines about a packet the last counts, and a killed process may have kept the first to itself.
       const causedBy = { packet: { id: cause }, receivedUs: nowUs, decodeUs: 0 };

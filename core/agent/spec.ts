@@ -6,7 +6,7 @@ const MAX_PORT = 65_535;
 const optionsSchema = z.record(z.string(), z.json());
 
 /** Where hubs find an agent: on a port of this machine (0: any free one), or by its name on a NATS server. */
-const placeSchema = z.union([
+const endpointSchema = z.union([
   z.strictObject({ port: z.int().min(0).max(MAX_PORT) }),
   z.strictObject({
     /** Without credentials; those come with NATS_URL. */
@@ -26,7 +26,7 @@ const userFileSchema = z.strictObject({ kind: z.enum(['adapter', 'tool', 'engine
 export const agentSpecSchema = z.strictObject({
   id: nodeIdSchema,
   tool: z.string().min(1),
-  place: placeSchema,
+  place: endpointSchema,
   /** Its own folder. */
   workspace: z.string().min(1),
   /** Whether it goes on with the memory that an agent left there which died. */
@@ -76,7 +76,7 @@ export const agentSpecSchema = z.strictObject({
 export type UserFile = z.infer<typeof userFileSchema>;
 
 export type AgentSpec = z.input<typeof agentSpecSchema>;
-export type AgentPlace = z.infer<typeof placeSchema>;
+export type AgentEndpoint = z.infer<typeof endpointSchema>;
 
 /** What whoever knows the team says about an agent; the group that launches it adds where it is. */
 type AgentSetup = Omit<AgentSpec, 'id' | 'tool' | 'place' | 'workspace' | 'resumes'>;

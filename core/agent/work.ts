@@ -1,6 +1,6 @@
 import type { Engine, EngineWork, ModelExchange, ModelUsage } from '../contracts/engine.ts';
 import type { Packet } from '../contracts/packet.ts';
-import { monotonicUs } from '../system/clock.ts';
+import { readMonotonicUs } from '../system/clock.ts';
 import type { Received } from './requests.ts';
 
 /** What was done between one packet of a work and the next. `engineUs` is the part of `toolUs` that the engine took. */
@@ -24,7 +24,7 @@ export class Work {
   #cause: Received;
   #tokens = 0;
   #engineUs = 0;
-  #sinceUs = monotonicUs();
+  #sinceUs = readMonotonicUs();
 
   /** `hears` of every reply of a model, whichever way the tool asks for it; `role` where the tool names one. */
   constructor(
@@ -40,11 +40,11 @@ export class Work {
     this.begins = begins.packet;
     this.signal = AbortSignal.any([sessionSignal, this.#stop.signal]);
     const timed = async <Result>(run: () => Promise<Result>): Promise<Result> => {
-      const beginUs = monotonicUs();
+      const beginUs = readMonotonicUs();
       try {
         return await run();
       } finally {
-        this.#engineUs += monotonicUs() - beginUs;
+        this.#engineUs += readMonotonicUs() - beginUs;
       }
     };
     const heard = (work: EngineWork): EngineWork => ({
@@ -79,12 +79,12 @@ export class Work {
   /** A reply came: waiting for it was nobody's work. */
   goesOn(reply: Received): void {
     this.#cause = reply;
-    this.#sinceUs = monotonicUs();
+    this.#sinceUs = readMonotonicUs();
   }
 
   /** What was spent since the last call. */
   spent(): Spent {
-    const nowUs = monotonicUs();
+    const nowUs = readMonotonicUs();
     const spent = { tokens: this.#tokens, toolUs: nowUs - this.#sinceUs, engineUs: this.#engineUs };
     this.#tokens = 0;
     this.#engineUs = 0;

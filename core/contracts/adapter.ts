@@ -15,10 +15,10 @@ export interface ProtocolAdapter {
    * Called once per member and run; all offers are exchanged in the handshake and their bytes count as session bytes. What it
    * returns opens the member's sessions then, so that private keys stay where they were made.
    */
-  join?(member: MemberIdentity): Membership;
+  join?(member: PeerIdentity): Membership;
 }
 
-export interface MemberIdentity {
+export interface PeerIdentity {
   readonly runId: string;
   readonly self: string;
   /**
@@ -89,17 +89,17 @@ export interface Codec {
 
   /**
    * The same for the packet in `bytes[start .. end)`: for codecs whose peek takes less time than the making of a view. The head may be
-   * read from the bytes when it is asked for: whoever keeps it longer than these takes a copy (`keptHead`).
+   * read from the bytes when it is asked for: whoever keeps it longer than these takes a copy (`copyHead`).
    */
   peekAt?(bytes: Buffer, start: number, end: number): PacketHead;
 }
 
 /** The head of a packet, as cheaply as `codec` can: the whole packet where it cannot peek. */
-export function headOf(codec: Codec, blob: Uint8Array): PacketHead | Packet {
+export function readHead(codec: Codec, blob: Uint8Array): PacketHead | Packet {
   return codec.peek === undefined ? codec.decode(blob) : codec.peek(blob);
 }
 
 /** The packet whose head is `head`. */
-export function packetOf(codec: Codec, head: PacketHead | Packet, blob: Uint8Array): Packet {
+export function readPacket(codec: Codec, head: PacketHead | Packet, blob: Uint8Array): Packet {
   return 'payload' in head ? head : codec.decode(blob);
 }

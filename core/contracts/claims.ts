@@ -32,7 +32,7 @@ function mapTexts(value: JsonObject, change: (text: string, key: string) => stri
 }
 
 /** The answers that a payload states: by a field of that name, or behind `FINAL ANSWER:`. */
-export function answersIn(payload: JsonObject): string[] {
+export function extractAnswers(payload: JsonObject): string[] {
   const found = new Set<string>();
   mapTexts(payload, (text, key) => {
     const stated = [...text.matchAll(STATED)].map(([, answer = '']) => answer.trim());
@@ -61,18 +61,20 @@ export function withClaims(
   question: string,
   change: (claim: string) => string,
 ): JsonObject {
-  const asked = new Set(claimsIn(question).map((claim) => claim.toLowerCase()));
+  const asked = new Set(extractClaims(question).map((claim) => claim.toLowerCase()));
   const isClaim = (text: string) => !asked.has(text.toLowerCase());
   let isChanged = false;
   const changed = (claim: string) => {
     isChanged = true;
     return change(claim);
   };
-  const plain = answersIn(payload).filter((answer) => claimsIn(answer).filter(isClaim).length === 0);
+  const plain = extractAnswers(payload).filter(
+    (answer) => extractClaims(answer).filter(isClaim).length === 0,
+  );
   let result = plain.reduce((so, answer) => withText(so, answer, changed(answer)), payload);
   result = mapTexts(result, (text) =>
     text.replace(CLAIM, (match) =>
-      namesOf(match)
+      splitNames(match)
         .map(({ text: part, isName }) => (isName && isClaim(part) ? changed(part) : part))
         .join(''),
     ),
@@ -83,14 +85,14 @@ export function withClaims(
   return isChanged ? result : payload;
 }
 
-function claimsIn(text: string): string[] {
+function extractClaims(text: string): string[] {
   return [...text.matchAll(CLAIM)].flatMap(([match]) =>
-    namesOf(match).flatMap(({ text: part, isName }) => (isName ? [part] : [])),
+    splitNames(match).flatMap(({ text: part, isName }) => (isName ? [part] : [])),
   );
 }
 
 /** `The Torn Bridge` is `The`, which is no name, and `Torn Bridge`. */
-function namesOf(match: string): { text: string; isName: boolean }[] {
+function splitNames(match: string): { text: string; isName: boolean }[] {
   const parts: { text: string; isName: boolean }[] = [];
   for (const word of match.split(/(?<= )/)) {
     const isName = !NO_NAMES.has(word.trim());

@@ -120,7 +120,7 @@ export interface ModelRequest<Result extends JsonObject = JsonObject> {
 
 /** One request to a model and its reply, as it was sent and as it came. */
 export interface ModelExchange {
-  /** Of what was asked for, `requestKey`; what was sent may be less, where a server does not take all of it. */
+  /** Of what was asked for, `hashRequest`; what was sent may be less, where a server does not take all of it. */
   readonly key: string;
   readonly model: string;
   readonly messages: readonly ChatMessage[];

@@ -60,18 +60,18 @@ export class MeshError extends Error {
 }
 
 /** The message of anything that was thrown. */
-export function messageOf(error: unknown): string {
+export function toErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** The code of a failed system call (`ENOENT`, `EADDRINUSE`, …), if `error` is one. */
-export function systemCodeOf(error: unknown): string | undefined {
+export function readSystemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** Why a file of the user's could not be read, in words. */
-export function fileFaultOf(error: unknown): string {
-  switch (systemCodeOf(error)) {
+export function explainFileFault(error: unknown): string {
+  switch (readSystemCode(error)) {
     case 'ENOENT':
       return 'there is no such file';
     case 'EISDIR':
@@ -79,7 +79,7 @@ export function fileFaultOf(error: unknown): string {
     case 'EACCES':
       return 'no permission to read it';
     default:
-      return messageOf(error);
+      return toErrorMessage(error);
   }
 }
 
@@ -93,13 +93,13 @@ const LACKS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What the machine has run out of, in words; undefined for any other error. */
-export function lackOf(error: unknown): string | undefined {
-  return LACKS.get(systemCodeOf(error) ?? '');
+export function explainShortage(error: unknown): string | undefined {
+  return LACKS.get(readSystemCode(error) ?? '');
 }
 
 /** Why a file cannot be written, in words. */
-export function writeFaultOf(error: unknown): string {
-  switch (systemCodeOf(error)) {
+export function explainWriteFault(error: unknown): string {
+  switch (readSystemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
       return 'there is no such folder';
@@ -109,6 +109,6 @@ export function writeFaultOf(error: unknown): string {
     case 'EPERM':
       return 'no permission to write there';
     default:
-      return lackOf(error) ?? messageOf(error);
+      return explainShortage(error) ?? toErrorMessage(error);
   }
 }

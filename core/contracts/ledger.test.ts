@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Codec } from './adapter.ts';
-import { addLine, emptyLine, ledgerLineSchema, lineOf } from './ledger.ts';
+import { addLine, createLedgerLine, ledgerLineSchema, measureLine } from './ledger.ts';
 import type { Packet } from './packet.ts';
 
 const packet: Packet = {
@@ -20,10 +20,10 @@ const codec: Codec = {
   headerSize: () => 4 + 30,
 };
 
-describe('lineOf', () => {
+describe('measureLine', () => {
   it('puts every byte on one line', () => {
     // Payload: {"text":"né"} is 14 bytes of UTF-8. Blob: 42.
-    expect(lineOf(codec, packet, 42)).toEqual({
+    expect(measureLine(codec, packet, 42)).toEqual({
       packets: 1,
       wire: 46,
       payload: 14,
@@ -38,7 +38,7 @@ describe('lineOf', () => {
 
   it('keeps what layers added apart from the coding of the payload, and their fixed part in the header', () => {
     const layered: Codec = { ...codec, headerSize: () => 4 + 30 + 8, layerBytes: { last: 11, overhead: 8 } };
-    const line = lineOf(layered, packet, 53, 11);
+    const line = measureLine(layered, packet, 53, 11);
     expect(line).toMatchObject({
       wire: 57,
       envelope: 30,
@@ -51,7 +51,7 @@ describe('lineOf', () => {
   });
 
   it.each([31, 44, 1000])('adds up whatever the size of the blob: %i', (blobBytes) => {
-    const line = lineOf(codec, packet, blobBytes);
+    const line = measureLine(codec, packet, blobBytes);
     expect(line.framing + line.envelope + line.payload + line.payload_coding + line.layers).toBe(line.wire);
     expect(line.header_size + line.payload_coding + line.layers).toBe(line.net);
     expect(ledgerLineSchema.parse(line)).toEqual(line);
@@ -60,8 +60,8 @@ describe('lineOf', () => {
 
 describe('addLine', () => {
   it('adds a line as many times as it was sent', () => {
-    const sum = emptyLine();
-    const line = lineOf(codec, packet, 42);
+    const sum = createLedgerLine();
+    const line = measureLine(codec, packet, 42);
     addLine(sum, line);
     addLine(sum, line, 3);
     addLine(sum, line, 0);
@@ -69,6 +69,6 @@ describe('addLine', () => {
   });
 
   it('adds every key that a line has', () => {
-    expect(Object.keys(emptyLine()).sort()).toEqual(Object.keys(ledgerLineSchema.shape).sort());
+    expect(Object.keys(createLedgerLine()).sort()).toEqual(Object.keys(ledgerLineSchema.shape).sort());
   });
 });

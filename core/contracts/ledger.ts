@@ -40,7 +40,7 @@ export const ledgerLineSchema = z
 /** Sums of bytes over `packets` packets. */
 export type LedgerLine = { -readonly [K in keyof z.infer<typeof ledgerLineSchema>]: number };
 
-export function emptyLine(): LedgerLine {
+export function createLedgerLine(): LedgerLine {
   return {
     packets: 0,
     wire: 0,
@@ -55,7 +55,7 @@ export function emptyLine(): LedgerLine {
 }
 
 /** The line of one packet that `codec` encoded as `blobBytes` bytes; `layerBytes` is what its layers had added then. */
-export function lineOf(codec: Codec, packet: Packet, blobBytes: number, layerBytes = 0): LedgerLine {
+export function measureLine(codec: Codec, packet: Packet, blobBytes: number, layerBytes = 0): LedgerLine {
   const wire = PREFIX_BYTES + blobBytes;
   const payload = Buffer.byteLength(JSON.stringify(packet.payload));
   const headerSize = codec.headerSize(packet);

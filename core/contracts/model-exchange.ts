@@ -60,7 +60,7 @@ export const exchangeLineSchema = z.union([
 export type ExchangeLine = Extract<z.infer<typeof exchangeLineSchema>, { key: string }>;
 
 /** What names a request: the same messages, tools and schema have the same key, whatever the model and whatever is known of their parts. */
-export function requestKey({
+export function hashRequest({
   messages,
   tools,
   schema,
@@ -73,13 +73,13 @@ export function requestKey({
     return {
       role,
       content,
-      ...(images.length === 0 ? {} : { images: images.map(({ base64 }) => digestOf(base64)) }),
+      ...(images.length === 0 ? {} : { images: images.map(({ base64 }) => hashText(base64)) }),
     };
   });
-  return digestOf(JSON.stringify([asked, tools, schema ?? null]));
+  return hashText(JSON.stringify([asked, tools, schema ?? null]));
 }
 
 /** 96 bits of SHA-256. */
-export function digestOf(text: string): string {
+export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }

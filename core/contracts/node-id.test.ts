@@ -1,7 +1,7 @@
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { folderNameOf, isNodeId, nodeIdSchema } from './node-id.ts';
+import { isNodeId, nodeIdSchema, toFolderName } from './node-id.ts';
 
 const IDENTITIES = [
   'did:wba:agents.example.com%3A8800:user:alice',
@@ -47,13 +47,13 @@ describe('ids of nodes', () => {
 
 describe('the folder of an agent', () => {
   test('has a short name’s own', () => {
-    for (const id of ['0', 'a.b-c_1', 'x'.repeat(64)]) expect(folderNameOf(id)).toBe(id);
+    for (const id of ['0', 'a.b-c_1', 'x'.repeat(64)]) expect(toFolderName(id)).toBe(id);
   });
 
   test('is one safe name below the workspaces, whatever the id', () => {
     fc.assert(
       fc.property(ids, (id) => {
-        const name = folderNameOf(id);
+        const name = toFolderName(id);
         expect(name).toMatch(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,80}$/);
         expect(path.dirname(path.join('/workspaces', name))).toBe('/workspaces');
         expect(name.endsWith('.')).toBe(false);
@@ -64,10 +64,10 @@ describe('the folder of an agent', () => {
   test('is no other agent’s', () => {
     fc.assert(
       fc.property(fc.uniqueArray(ids, { minLength: 2, maxLength: 50 }), (all) => {
-        expect(new Set(all.map(folderNameOf)).size).toBe(all.length);
+        expect(new Set(all.map(toFolderName)).size).toBe(all.length);
       }),
     );
-    expect(folderNameOf('a:b')).not.toBe(folderNameOf('a/b'));
-    expect(folderNameOf(folderNameOf('a:b'))).toBe(folderNameOf('a:b'));
+    expect(toFolderName('a:b')).not.toBe(toFolderName('a/b'));
+    expect(toFolderName(toFolderName('a:b'))).toBe(toFolderName('a:b'));
   });
 });

@@ -32,7 +32,7 @@ export function isNodeId(value: unknown): boolean {
  * The name of the folder `workspaces/<name>` of the agent `id`: the id itself where that is a safe name, else what can be read of it
  * and a digest (the first 64 bits of SHA-256), so that no id leads out of the folder and no two ids share one.
  */
-export function folderNameOf(id: string): string {
+export function toFolderName(id: string): string {
   if (FOLDER_NAME.test(id)) return id;
   const readable = id.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, READABLE_LENGTH);
   return `${readable}_${createHash('sha256').update(id).digest('hex').slice(0, DIGEST_LENGTH)}`;

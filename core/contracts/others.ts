@@ -7,7 +7,7 @@ export const OTHERS = '(others)';
  * The entry of `key`, made by `make` where there is none. Agents choose packet types and may invent as many as they like: beyond
  * {@link MAX_PACKET_TYPES} new ones share the entry {@link OTHERS}, so that every packet is counted in bounded memory.
  */
-export function entryOrOthers<Entry>(
+export function findOrAddEntry<Entry>(
   entries: Map<string, Entry>,
   key: string,
   make: (key: string) => Entry,

@@ -39,7 +39,7 @@ export interface PacketHead extends Pick<Packet, 'type' | 'from' | 'id' | 'task_
 }
 
 /** `head` as a value to keep, which depends on no bytes; see `Codec.peekAt`. */
-export function keptHead({ type, from, to, id, task_id, tag, token_used }: PacketHead): PacketHead {
+export function copyHead({ type, from, to, id, task_id, tag, token_used }: PacketHead): PacketHead {
   const head: { -readonly [K in keyof PacketHead]: PacketHead[K] } = { type, from, id, task_id, token_used };
   if (to !== undefined) head.to = to;
   if (tag !== undefined) head.tag = tag;
@@ -121,9 +121,9 @@ function assertPacket(value: unknown): asserts value is Packet {
   // Every packet that is decoded comes by here; the schema is for those who want to know what is wrong.
   if (isPlainPacket(value)) return;
   const result = packetSchema.safeParse(value);
-  if (!result.success) throw new MeshError('packet', `not a packet: ${issuesOf(result.error)}`);
-  const fault = jsonFault(result.data.payload, 'payload', 1);
-  if (fault !== undefined) throw new MeshError('packet', `not a packet: ${shortReason(fault)}`);
+  if (!result.success) throw new MeshError('packet', `not a packet: ${formatIssues(result.error)}`);
+  const fault = findJsonFault(result.data.payload, 'payload', 1);
+  if (fault !== undefined) throw new MeshError('packet', `not a packet: ${shortenReason(fault)}`);
 }
 
 /** False for all that {@link parsePacket} refuses. */
@@ -161,8 +161,8 @@ function isText(value: unknown, maxLength: number): boolean {
 }
 
 /** One line that names each key and what is wrong with it. */
-export function issuesOf(error: z.ZodError): string {
-  return shortReason(
+export function formatIssues(error: z.ZodError): string {
+  return shortenReason(
     error.issues
       .slice(0, 5)
       .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
@@ -174,7 +174,7 @@ export function issuesOf(error: z.ZodError): string {
 const MAX_REASON_LENGTH = 1000;
 
 /** `reason`, cut where no person reads on. */
-export function shortReason(reason: string): string {
+export function shortenReason(reason: string): string {
   if (reason.length <= MAX_REASON_LENGTH) return reason;
   return `${reason.slice(0, MAX_REASON_LENGTH).toWellFormed()}…`;
 }
@@ -185,7 +185,7 @@ function isPlainObject(value: unknown): value is JsonObject {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether {@link jsonFault} finds nothing. */
+/** Whether {@link findJsonFault} finds nothing. */
 function isJson(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case 'string':
@@ -217,7 +217,7 @@ function isJson(value: unknown, depth: number): boolean {
  * What keeps a value from being the same value after every encoding: `undefined`, NaN, dates, maps and bytes are no JSON;
  * lone surrogates have no UTF-8; `__proto__` is renamed by some decoders and obeyed by others.
  */
-function jsonFault(value: unknown, path: string, depth: number): string | undefined {
+function findJsonFault(value: unknown, path: string, depth: number): string | undefined {
   switch (typeof value) {
     case 'string':
       return value.isWellFormed() ? undefined : `${path} has a lone surrogate, which UTF-8 cannot hold`;
@@ -234,7 +234,7 @@ function jsonFault(value: unknown, path: string, depth: number): string | undefi
   if (depth > MAX_PAYLOAD_DEPTH) return `${path} is nested deeper than ${MAX_PAYLOAD_DEPTH}`;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
-      const fault = jsonFault(value[i], `${path}[${i}]`, depth + 1);
+      const fault = findJsonFault(value[i], `${path}[${i}]`, depth + 1);
       if (fault !== undefined) return fault;
     }
     return undefined;
@@ -244,7 +244,7 @@ function jsonFault(value: unknown, path: string, depth: number): string | undefi
   for (const key of Object.keys(value)) {
     if (key === '__proto__') return `${path} has a key __proto__`;
     if (!key.isWellFormed()) return `${path} has a key with a lone surrogate`;
-    const fault = jsonFault(value[key], `${path}.${key}`, depth + 1);
+    const fault = findJsonFault(value[key], `${path}.${key}`, depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -13,7 +13,7 @@ interface Registry<Loaded> {
  * @param kind what the parts are, for messages
  * @param shipped imports of the parts: made when asked for, since a process loads only what it uses
  */
-export function registry<Loaded>(
+export function createRegistry<Loaded>(
   kind: string,
   shipped: Readonly<Record<string, () => Promise<Loaded>>>,
 ): Registry<Loaded> {
@@ -23,7 +23,7 @@ export function registry<Loaded>(
     names,
     load(name) {
       const loader = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-      return loader === undefined ? Promise.reject(unknown(kind, name, names)) : loader();
+      return loader === undefined ? Promise.reject(createUnknownError(kind, name, names)) : loader();
     },
     add(name, part) {
       if (!names.includes(name)) names.push(name);
@@ -33,7 +33,7 @@ export function registry<Loaded>(
 }
 
 /** The error for a name that nothing has: what there is, and what was probably meant. */
-export function unknown(kind: string, name: string, known: readonly string[]): MeshError {
+export function createUnknownError(kind: string, name: string, known: readonly string[]): MeshError {
   const wanted = name.toLowerCase();
   const near = known.find((other) => wanted !== '' && (other.includes(wanted) || wanted.includes(other)));
   const hint = near === undefined ? '' : ` (did you mean ${near}?)`;

@@ -36,7 +36,7 @@ export function chunkDocument(document: string, characters = CHUNK_CHARACTERS): 
 }
 
 /** What `doc_init` says of a task. */
-export function documentPayload(task: Task): JsonObject {
+export function buildDocumentPayload(task: Task): JsonObject {
   return {
     question: task.question.toWellFormed(),
     chunks: chunkDocument(task.document),

@@ -143,9 +143,9 @@ interface TeamFault {
 }
 
 /** What the schema cannot say of a team as it was written: rules between keys. Each fault names its path. */
-export function teamFaults(team: Team): TeamFault[] {
+export function findTeamFaults(team: Team): TeamFault[] {
   const ids = new Set(team.agents.map(({ id }) => id));
-  const faults = [...idFaults(team), ...portFaults(team)];
+  const faults = [...findIdFaults(team), ...findPortFaults(team)];
   if (team.entry !== undefined && !ids.has(team.entry)) {
     faults.push({ path: ['entry'], message: `there is no agent ${team.entry}` });
   }
@@ -162,7 +162,7 @@ export function teamFaults(team: Team): TeamFault[] {
   return faults;
 }
 
-function idFaults({ agents }: Team): TeamFault[] {
+function findIdFaults({ agents }: Team): TeamFault[] {
   const seen = new Set<string>();
   const folded = new Map<string, string>();
   return agents.flatMap(({ id }, index): TeamFault[] => {
@@ -177,7 +177,7 @@ function idFaults({ agents }: Team): TeamFault[] {
 }
 
 /** What an agent thinks with. Models and servers of one engine mean nothing to another: the team's are for agents with its engine. */
-export function engineOf(team: Team, agent: TeamAgent) {
+export function resolveEngine(team: Team, agent: TeamAgent) {
   const { engine = team.engine } = agent;
   const isOfTeam = engine === team.engine;
   return {
@@ -188,7 +188,7 @@ export function engineOf(team: Team, agent: TeamAgent) {
   };
 }
 
-function portFaults(team: Team): TeamFault[] {
+function findPortFaults(team: Team): TeamFault[] {
   const faults: TeamFault[] = [];
   const ports = new Map<number, string>();
   team.agents.forEach((agent, index) => {

@@ -20,7 +20,7 @@ export interface Tool {
    * Called once before the agent listens: does what the first packet would otherwise wait for, such as loading weights.
    * All agents start at the same time, but a task goes through them one after the other.
    */
-  prepare?(place: ToolPlace): Promise<void>;
+  prepare?(context: PrepareContext): Promise<void>;
 
   /**
    * The work for one packet. Several packets may be worked on at the same time; nothing of one may reach another
@@ -62,7 +62,7 @@ export interface Emission {
 }
 
 /** Where a tool finds itself before the first packet. */
-interface ToolPlace {
+interface PrepareContext {
   readonly engine: Engine;
   /** The agent's own folder. */
   readonly workspace: string;
@@ -118,4 +118,4 @@ export interface AskOptions {
 
 /** Type of the packet that asks an agent with tool `tool`, and of the one that answers. */
 export const callType = (tool: string): string => `${tool}.call`;
-export const resultType = (tool: string): string => `${tool}.result`;
+export const toResultType = (tool: string): string => `${tool}.result`;

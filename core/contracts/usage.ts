@@ -52,7 +52,7 @@ export const modelSumsSchema = z.object({
 export type ModelSums = Readonly<Required<z.infer<typeof modelSumsSchema>>>;
 
 /** One reply of a model, as the usage of the role that asked for it. */
-export function usageOf(role: string, usage: ModelUsage): Usage {
+export function toUsage(role: string, usage: ModelUsage): Usage {
   const { model, promptTokens, completionTokens, cachedTokens, costUsd } = usage;
   return {
     role,
@@ -67,7 +67,7 @@ export function usageOf(role: string, usage: ModelUsage): Usage {
 
 export const NO_MODELS: ModelSums = { model_calls: 0, prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 };
 
-export function sumOfModels(a: ModelSums, b: ModelSums): ModelSums {
+export function addModelSums(a: ModelSums, b: ModelSums): ModelSums {
   return {
     model_calls: a.model_calls + b.model_calls,
     prompt_tokens: sumOfKnown(a.prompt_tokens, b.prompt_tokens),
@@ -81,7 +81,7 @@ export function sumOfKnown(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 
-function cachedOf(a: Usage, b: Usage): Pick<Usage, 'cached_tokens'> {
+function sumCachedTokens(a: Usage, b: Usage): Pick<Usage, 'cached_tokens'> {
   if (a.cached_tokens === undefined && b.cached_tokens === undefined) return {};
   return { cached_tokens: (a.cached_tokens ?? 0) + (b.cached_tokens ?? 0) };
 }
@@ -102,7 +102,7 @@ export class UsageBook {
       calls: sum.calls + usage.calls,
       prompt_tokens: sumOfKnown(sum.prompt_tokens, usage.prompt_tokens),
       completion_tokens: sumOfKnown(sum.completion_tokens, usage.completion_tokens),
-      ...cachedOf(sum, usage),
+      ...sumCachedTokens(sum, usage),
       cost_usd: sumOfKnown(sum.cost_usd, usage.cost_usd),
     });
   }
@@ -115,7 +115,7 @@ export class UsageBook {
   get total(): ModelSums {
     return this.entries
       .map(({ calls, cached_tokens: _, ...usage }) => ({ ...usage, model_calls: calls }))
-      .reduce<ModelSums>(sumOfModels, NO_MODELS);
+      .reduce<ModelSums>(addModelSums, NO_MODELS);
   }
 
   toPayload(): JsonObject[] {

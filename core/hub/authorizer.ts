@@ -1,6 +1,6 @@
-import { type Codec, headOf, packetOf } from '../contracts/adapter.ts';
-import { MeshError, messageOf } from '../contracts/errors.ts';
-import { entryOrOthers } from '../contracts/others.ts';
+import { type Codec, readHead, readPacket } from '../contracts/adapter.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
+import { findOrAddEntry } from '../contracts/others.ts';
 import {
   FINAL_ANSWER,
   type JsonObject,
@@ -66,7 +66,7 @@ export class Authorizer {
     const frameBytes = PREFIX_BYTES + frames.end - frames.start;
     let head: PacketHead | Packet;
     try {
-      head = headIn(sender.codec, frames);
+      head = readFrameHead(sender.codec, frames);
       if (head.from !== sender.node.id && sender.node.isForeign !== true)
         throw new MeshError('packet', `packet says it is from ${head.from}`);
     } catch (error) {
@@ -83,7 +83,7 @@ export class Authorizer {
     }
     let payload: JsonObject | undefined;
     try {
-      if (isControl || this.#endsTask(head)) ({ payload } = packetOf(sender.codec, head, frames.blob));
+      if (isControl || this.#endsTask(head)) ({ payload } = readPacket(sender.codec, head, frames.blob));
       this.#checkRights(sender, head, payload);
     } catch (error) {
       return this.#refuse(sender, error, frameBytes);
@@ -97,8 +97,8 @@ export class Authorizer {
     counts.packetsRx += 1;
     counts.bytesRx += frameBytes;
     counts.tokens += head.token_used;
-    count(
-      counted ?? entryOrOthers(this.typeCounts, head.type, noCounts),
+    countPacket(
+      counted ?? findOrAddEntry(this.typeCounts, head.type, createTypeCounts),
       head,
       frameBytes,
       recipients.length,
@@ -137,22 +137,22 @@ export class Authorizer {
   #refuse(sender: Link, error: unknown, frameBytes: number): undefined {
     sender.counts.refusedPackets += 1;
     sender.counts.refusedBytes += frameBytes;
-    this.#options.observer.refused(sender.node.id, messageOf(error), frameBytes);
+    this.#options.observer.refused(sender.node.id, toErrorMessage(error), frameBytes);
   }
 }
 
-function noCounts(): TypeCounts {
+function createTypeCounts(): TypeCounts {
   return { packets: 0, bytes_rx: 0, bytes_tx: 0, tokens: 0 };
 }
 
 /** As cheaply as the codec can. */
-function headIn(codec: Codec, frames: FrameRun): PacketHead | Packet {
-  if (codec.peekAt === undefined) return headOf(codec, frames.blob);
+function readFrameHead(codec: Codec, frames: FrameRun): PacketHead | Packet {
+  if (codec.peekAt === undefined) return readHead(codec, frames.blob);
   return codec.peekAt(frames.slab.bytes, frames.start, frames.end);
 }
 
 /** Adds a packet of `bytes` that is sent on `copies` times. */
-function count(counts: TypeCounts, { token_used }: PacketHead, bytes: number, copies: number): void {
+function countPacket(counts: TypeCounts, { token_used }: PacketHead, bytes: number, copies: number): void {
   counts.packets += 1;
   counts.bytes_rx += bytes;
   counts.bytes_tx += bytes * copies;

@@ -1,4 +1,4 @@
-import { keptHead, type PacketHead } from '../contracts/packet.ts';
+import { copyHead, type PacketHead } from '../contracts/packet.ts';
 import type { Slab } from '../wire/slab.ts';
 import type { Link } from './link.ts';
 
@@ -58,7 +58,7 @@ export class Batch {
 
   /** Each packet's head, as a value to keep, and the length of its frame. Made anew each time. */
   get packets(): Pick<AuthorizedPacket, 'head' | 'frameBytes'>[] {
-    return this.#packets.map(({ head, frameBytes }) => ({ head: keptHead(head), frameBytes }));
+    return this.#packets.map(({ head, frameBytes }) => ({ head: copyHead(head), frameBytes }));
   }
 
   /** The same quicker: a head is valid during the call. */

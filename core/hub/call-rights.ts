@@ -16,11 +16,11 @@ export class CallRights {
     const { id: from } = node;
     if (to === undefined || node.mayCall === undefined) return;
     if (node.mayCall.includes(to)) {
-      const pair = pairOf(from, to);
+      const pair = joinPair(from, to);
       this.#open.set(pair, (this.#open.get(pair) ?? 0) + 1);
       return;
     }
-    const asked = pairOf(to, from);
+    const asked = joinPair(to, from);
     const open = this.#open.get(asked) ?? 0;
     if (open === 0) {
       throw new MeshError('packet', `${from} may not call ${to} (may_call of the team file)`);
@@ -30,6 +30,6 @@ export class CallRights {
 }
 
 /** No node id has a space. */
-function pairOf(asker: string, asked: string): string {
+function joinPair(asker: string, asked: string): string {
   return `${asker} ${asked}`;
 }

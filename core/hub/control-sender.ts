@@ -14,13 +14,13 @@ export class ControlSender {
 
   packet(type: string, taskId: string, payload: JsonObject): Packet {
     this.#packetNumber += 1;
-    return envelope(type, `${HUB_ID}-${this.#packetNumber}`, taskId, payload);
+    return buildControlPacket(type, `${HUB_ID}-${this.#packetNumber}`, taskId, payload);
   }
 
   /** A packet of the mesh's own to those of the agents that know what it means. */
   send(links: readonly Link[], type: string, taskId: string, payload: JsonObject): void {
     for (const link of links) {
-      if (!link.alive || !link.keepsBooks) continue;
+      if (!link.alive || !link.hasLedger) continue;
       link.counts.sessionTx += link.socket.sendBlob(this.#codec.encode(this.packet(type, taskId, payload)));
     }
   }
@@ -29,11 +29,11 @@ export class ControlSender {
   acknowledge(link: Link, taken: number): void {
     if (!link.alive) return;
     // Nobody refers to it, so it needs no number: documents have the same ids with and without it.
-    const blob = this.#codec.encode(envelope(ACK_TYPE, 'ack', 'mesh', { taken }));
+    const blob = this.#codec.encode(buildControlPacket(ACK_TYPE, 'ack', 'mesh', { taken }));
     link.counts.ackTx += link.socket.sendBlob(blob);
   }
 }
 
-function envelope(type: string, id: string, taskId: string, payload: JsonObject): Packet {
+function buildControlPacket(type: string, id: string, taskId: string, payload: JsonObject): Packet {
   return { type, from: HUB_ID, id, task_id: taskId, token_used: 0, ts: Date.now(), payload };
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
-import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { HUB_ID, type JsonValue } from '../contracts/packet.ts';
-import { tcpDialler } from '../transports/tcp/tcp-transport.ts';
+import { createTcpDialler } from '../transports/tcp/tcp-transport.ts';
 import type { Dialler } from '../transports/transport.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { greetAgent } from '../wire/handshake.ts';
-import { runKeyOf } from '../wire/handshake-keys.ts';
+import { deriveRunKey } from '../wire/handshake-keys.ts';
 import { ANY, type Offers } from '../wire/handshake-messages.ts';
 import { slabs } from '../wire/slab.ts';
 import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
@@ -79,7 +79,7 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
     self: HUB_ID,
     peer: '*',
     linkKey: new Uint8Array(32),
-    runKey: runKeyOf(secret, runId),
+    runKey: deriveRunKey(secret, runId),
     offers: new Map(Object.entries((await table?.all) ?? {})),
   });
   return { links, codec };
@@ -150,20 +150,20 @@ async function dial(
   opener: Pick<ProtocolAdapter, 'open'>,
   join?: (id: string, offer: JsonValue | undefined) => Promise<Offers> | undefined,
 ): Promise<Link> {
-  const { dialler = tcpDialler(options.host) } = options;
+  const { dialler = createTcpDialler(options.host) } = options;
   const place = dialler.where(node);
   const where = node.id === ANY ? place : `agent ${node.id} (${node.tool}) on ${place}`;
   for (let dials = 1; ; dials++) {
     let socket: FrameLink | undefined;
     try {
       socket = await reach(dialler, node, options.patienceMs ?? 0, options.signal);
-      if (options.skipsHandshake === true) return foreignLink(node, options, socket);
+      if (options.skipsHandshake === true) return createForeignLink(node, options, socket);
       return await greet(node, options, socket, opener, join);
     } catch (error) {
       const wasCrowdedOut = socket?.isClosed === true && socket.bytesRead === 0;
       socket?.destroy();
       if (!wasCrowdedOut || dials === MAX_DIALS)
-        throw new MeshError('agent', `${where}: ${messageOf(error)}`, { cause: error });
+        throw new MeshError('agent', `${where}: ${toErrorMessage(error)}`, { cause: error });
     }
     await sleep(REDIAL_MS, undefined, { signal: options.signal });
   }
@@ -214,7 +214,7 @@ async function reach(
 }
 
 /** Its id is not known, and no packet says truly whose it is. */
-function foreignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: FrameLink): Link {
+function createForeignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: FrameLink): Link {
   const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
   const id = `port-${node.port}`;
   const read = () => adapter.open({ runId, self: HUB_ID, peer: id, offers: new Map(), ...keys });

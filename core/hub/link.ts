@@ -1,6 +1,6 @@
 import type { Codec } from '../contracts/adapter.ts';
 import type { MeshError } from '../contracts/errors.ts';
-import { BOOKS_TYPE, type Books } from '../wire/books.ts';
+import { LEDGER_TYPE, type LedgerReport } from '../wire/books.ts';
 import type { FrameLink, SlabPart } from '../wire/frame-link.ts';
 import type { Slab } from '../wire/slab.ts';
 
@@ -72,7 +72,7 @@ export class Link {
   /** Why the connection ended, if it did not end by the hub's own will. */
   fault: MeshError | undefined;
   /** Handed in at the end; missing for an agent that died. */
-  books: Books | undefined;
+  ledgerReport: LedgerReport | undefined;
   /** Told when the system has not taken all that was written. */
   onBacklog: (link: Link) => void = () => undefined;
   readonly #readingHolds = new Set<string>();
@@ -95,8 +95,8 @@ export class Link {
   }
 
   /** Whether it will answer when it is asked for its books: a foreign agent need not. */
-  get keepsBooks(): boolean {
-    return this.emits.includes(BOOKS_TYPE);
+  get hasLedger(): boolean {
+    return this.emits.includes(LEDGER_TYPE);
   }
 
   /** Reads nothing from the agent until every reason to hold back was released. */

@@ -20,7 +20,7 @@ describe('an agent', () => {
     await network.settle();
 
     expect(run).not.toHaveBeenCalled();
-    expect(network.links[0]?.books).toMatchObject({ sent: [], received: { packets: 2 } });
+    expect(network.links[0]?.ledgerReport).toMatchObject({ sent: [], received: { packets: 2 } });
   });
 
   test('counts the tokens of each packet apart, however they overlap (MP-52)', async () => {

@@ -3,7 +3,7 @@ import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { DOC_INIT, type PacketHead } from '../contracts/packet.ts';
 import type { Emission } from '../contracts/tool.ts';
-import { runLedger } from '../run/metrics/run-ledger.ts';
+import { buildRunLedger } from '../run/metrics/run-ledger.ts';
 import { answering, final, passing } from '../testing/flow-tools.ts';
 import { plain, startMesh, toolOf } from '../testing/mesh.ts';
 import { onPackets } from '../testing/packet-observer.ts';
@@ -47,7 +47,7 @@ describe('a task', () => {
       token_sum: 0,
     });
     await network.settle();
-    const ledger = runLedger(network);
+    const ledger = buildRunLedger(network);
     expect(ledger).toMatchObject({ balanced: true, differences: [] });
     expect(ledger.read.packets).toBe(first + last);
     expect(ledger.written.packets).toBe(counts.bytes_tx);

@@ -2,9 +2,9 @@ import type { Codec } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import type { LedgerLine } from '../contracts/ledger.ts';
 import { RETURN_PATIENCE_MS, SETTLE_TIMEOUT_MS } from '../contracts/limits.ts';
-import { issuesOf, type JsonObject } from '../contracts/packet.ts';
-import { afterPatience } from '../system/process/patience.ts';
-import { BACK_TYPE, booksSchema, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
+import { formatIssues, type JsonObject } from '../contracts/packet.ts';
+import { waitPatiently } from '../system/process/patience.ts';
+import { BACK_TYPE, LOST_TYPE, ledgerReportSchema, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
 import { Authorizer, type TypeCounts } from './authorizer.ts';
 import { Backpressure } from './backpressure.ts';
@@ -90,7 +90,7 @@ export class MeshNetwork {
       maxFrameBytes,
       destinations: () => this.#destinations,
     });
-    this.#tellRouter();
+    this.#updateRouter();
     for (const link of links) this.#admit(link);
   }
 
@@ -128,7 +128,7 @@ export class MeshNetwork {
     // Whoever observes hears of what was relayed before hearing that the task is over.
     this.#relay.flush();
     // Whoever still works on it works for nothing, and may hold what other tasks wait for.
-    if (outcome.status !== 'answered') this.#tellAgents(STOP_TYPE, task.taskId, {});
+    if (outcome.status !== 'answered') this.#sendAgents(STOP_TYPE, task.taskId, {});
     return outcome;
   }
 
@@ -137,9 +137,9 @@ export class MeshNetwork {
     this.#delivery.end();
     this.#isSettling = true;
     this.#authorizer.close();
-    this.#tellAgents(SETTLE_TYPE, 'mesh', {});
+    this.#sendAgents(SETTLE_TYPE, 'mesh', {});
     this.#checkSettled();
-    const callOff = afterPatience(SETTLE_TIMEOUT_MS, this.#settled.resolve);
+    const callOff = waitPatiently(SETTLE_TIMEOUT_MS, this.#settled.resolve);
     await this.#settled.promise;
     callOff();
   }
@@ -165,16 +165,16 @@ export class MeshNetwork {
     this.#awaited.delete(former);
     this.#links[index] = link;
     this.#admit(link);
-    this.#tellRouter();
-    this.#tellAgents(BACK_TYPE, 'mesh', { id: node.id });
+    this.#updateRouter();
+    this.#sendAgents(BACK_TYPE, 'mesh', { id: node.id });
   }
 
   /** An agent that was awaited does not come back after all. */
   giveUp(id: string): void {
     for (const link of this.#awaited) {
       if (link.node.id !== id) continue;
-      this.#tellRouter();
-      this.#tellLost(link);
+      this.#updateRouter();
+      this.#sendLost(link);
     }
     this.endHopeless();
   }
@@ -206,7 +206,7 @@ export class MeshNetwork {
     this.#delivery.admit(link, this.#control);
   }
 
-  #tellRouter(): void {
+  #updateRouter(): void {
     this.#options.router.membersChanged(this.#destinations);
   }
 
@@ -214,7 +214,7 @@ export class MeshNetwork {
     return this.links.filter((link) => link.alive || this.#delivery.reaches(link));
   }
 
-  #tellAgents(type: string, taskId: string, payload: JsonObject): void {
+  #sendAgents(type: string, taskId: string, payload: JsonObject): void {
     // Whoever has heard that it is to hand in its books counts nothing any more; and what came first goes first.
     this.#relay.flush();
     this.#control.send(this.links, type, taskId, payload);
@@ -231,14 +231,14 @@ export class MeshNetwork {
   }
 
   #takeBooks(link: Link, payload: JsonObject | undefined): void {
-    const result = booksSchema.safeParse(payload);
-    if (result.success) link.books = result.data;
-    else this.#observer.refused(link.node.id, `its books cannot be read: ${issuesOf(result.error)}`, 0);
+    const result = ledgerReportSchema.safeParse(payload);
+    if (result.success) link.ledgerReport = result.data;
+    else this.#observer.refused(link.node.id, `its books cannot be read: ${formatIssues(result.error)}`, 0);
     this.#checkSettled();
   }
 
   #checkSettled(): void {
-    const isOpen = (link: Link) => link.alive && link.keepsBooks && link.books === undefined;
+    const isOpen = (link: Link) => link.alive && link.hasLedger && link.ledgerReport === undefined;
     if (this.#isSettling && !this.links.some(isOpen)) this.#settled.resolve();
   }
 
@@ -248,17 +248,17 @@ export class MeshNetwork {
     link.fault = fault;
     this.#delivery.lost(link);
     this.#observer.agentLost(link.node, fault?.message ?? 'closed its connection');
-    this.#tellRouter();
+    this.#updateRouter();
     // Who waits for its reply gets that when it is back.
     if (this.#delivery.awaits(link)) this.#awaited.add(link);
-    else this.#tellLost(link);
+    else this.#sendLost(link);
     this.endHopeless();
     this.#checkSettled();
   }
 
-  #tellLost(link: Link): void {
+  #sendLost(link: Link): void {
     this.#awaited.delete(link);
     this.#delivery.abandon(link);
-    if (!this.#isSettling) this.#tellAgents(LOST_TYPE, 'mesh', { id: link.node.id });
+    if (!this.#isSettling) this.#sendAgents(LOST_TYPE, 'mesh', { id: link.node.id });
   }
 }

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { MAX_FRAME_BYTES } from '../contracts/limits.ts';
 import type { Packet } from '../contracts/packet.ts';
 import { quietLink } from '../testing/quiet-link.ts';
-import { FrameReader, frameOf } from '../wire/frame.ts';
+import { encodeFrame, FrameReader } from '../wire/frame.ts';
 import { Authorizer } from './authorizer.ts';
 import { DirectDelivery } from './delivery/direct.ts';
 import { MAX_COALESCED_BYTES } from './delivery/write-coalescer.ts';
 import { silentObserver } from './mesh-observer.ts';
 import { Relay } from './relay.ts';
-import { routerNamed } from './routing.ts';
+import { createRouter } from './routing.ts';
 
 /** A relay among three agents that say nothing by themselves; `says` has one of them say frames, in one read of its connection. */
 async function relayAmong(ids: readonly string[]) {
   const ends = await Promise.all(ids.map((id) => quietLink(id)));
-  const router = routerNamed('broadcast');
+  const router = createRouter('broadcast');
   router.membersChanged(ends.map(({ link }) => link));
   const delivery = new DirectDelivery();
   const authorizer = new Authorizer({
@@ -35,7 +35,7 @@ async function relayAmong(ids: readonly string[]) {
   const readers = ends.map(({ link }) => new FrameReader(MAX_FRAME_BYTES, (run) => relay.relay(link, run)));
   const says = (speaker: number, packets: readonly Packet[]) =>
     readers[speaker]?.push(
-      Buffer.concat(packets.map((packet) => frameOf(Buffer.from(JSON.stringify(packet))))),
+      Buffer.concat(packets.map((packet) => encodeFrame(Buffer.from(JSON.stringify(packet))))),
     );
   return { relay, authorizer, heard, says, links: ends.map(({ link }) => link) };
 }
@@ -86,7 +86,7 @@ describe('the relay', () => {
     const [, slow] = links;
     if (slow === undefined) throw new Error('no link');
     // Full, so that the system takes nothing more for now.
-    const filler = frameOf(Buffer.from(JSON.stringify(packet('a', 'filler', 'x'.repeat(1_000_000)))));
+    const filler = encodeFrame(Buffer.from(JSON.stringify(packet('a', 'filler', 'x'.repeat(1_000_000)))));
     let fillers = 0;
     while (slow.socket.queuedBytes < 8_000_000) {
       slow.deliver(filler);

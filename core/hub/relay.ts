@@ -1,4 +1,4 @@
-import { monotonicUs } from '../system/clock.ts';
+import { readMonotonicUs } from '../system/clock.ts';
 import type { FrameRun } from '../wire/frame.ts';
 import type { Authorizer } from './authorizer.ts';
 import { Batch } from './batch.ts';
@@ -32,7 +32,7 @@ export class Relay {
   /** Takes one run of frames; give it to the socket's `start`. */
   relay(sender: Link, run: FrameRun): void {
     const nowMs = performance.now();
-    const arrivedUs = monotonicUs();
+    const arrivedUs = readMonotonicUs();
     let batch: Batch | undefined;
     while (run.next()) {
       const packet = this.#authorizer.authorize(sender, run, nowMs);
@@ -49,7 +49,7 @@ export class Relay {
 
   /** Writes what waits for the end of the turn, and tells of it. */
   flush(): void {
-    const flushedUs = monotonicUs();
+    const flushedUs = readMonotonicUs();
     this.#delivery.flush();
     this.#turnPackets = 0;
     this.#turnBytes = 0;

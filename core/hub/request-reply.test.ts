@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { messageOf } from '../contracts/errors.ts';
+import { toErrorMessage } from '../contracts/errors.ts';
 import { DOC_INIT } from '../contracts/packet.ts';
-import { callType, resultType, type Tool, type ToolContext } from '../contracts/tool.ts';
-import { runLedger } from '../run/metrics/run-ledger.ts';
+import { callType, type Tool, type ToolContext, toResultType } from '../contracts/tool.ts';
+import { buildRunLedger } from '../run/metrics/run-ledger.ts';
 import { type MeshOptions, startMesh, toolOf } from '../testing/mesh.ts';
 import { onPackets } from '../testing/packet-observer.ts';
 
@@ -12,10 +12,10 @@ function asked(name: string, work: (payload: { n: number }, context: ToolContext
     name,
     description: '',
     accepts: [callType(name)],
-    emits: [resultType(name)],
+    emits: [toResultType(name)],
     async run(packet, context) {
       const payload = await work({ n: Number(packet.payload.n) }, context);
-      return [{ type: resultType(name), to: packet.from, reply_to: packet.id, payload: { ...payload } }];
+      return [{ type: toResultType(name), to: packet.from, reply_to: packet.id, payload: { ...payload } }];
     },
   };
 }
@@ -140,7 +140,7 @@ describe('a request', () => {
           const time = AbortSignal.timeout(20);
           const failures = [];
           for (const signal of [time, AbortSignal.abort()]) {
-            const failure = await context.ask('0', { n }, { signal }).catch(messageOf);
+            const failure = await context.ask('0', { n }, { signal }).catch(toErrorMessage);
             failures.push(`${failure}, ${signal.aborted}`);
           }
           return failures.join('; ');
@@ -252,7 +252,7 @@ describe('a routing', () => {
     );
     expect(await ask('t', { n: 3 })).toMatchObject({ answer: '6' });
     await network.settle();
-    expect(runLedger(network)).toMatchObject({ balanced: true });
+    expect(buildRunLedger(network)).toMatchObject({ balanced: true });
     return counts;
   }
 

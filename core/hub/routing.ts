@@ -21,7 +21,7 @@ const NOBODY: readonly Link[] = [];
 const MAX_TOPICS = 1000;
 
 /** All but the sender; those not addressed ignore an addressed packet. */
-function broadcastRouter(): Router {
+function createBroadcastRouter(): Router {
   const others = new Map<Link, readonly Link[]>();
   // Packets come many at a time from one sender.
   let lastSender: Link | undefined;
@@ -50,7 +50,7 @@ function broadcastRouter(): Router {
  * A packet goes to the agents that subscribe to its type, as on a bus with topics: whom it is addressed to is not the bus's
  * business, and the others ignore it.
  */
-function topicRouter(): Router {
+function createTopicRouter(): Router {
   const byTopic = new Map<string, Map<Link, readonly Link[]>>();
   let members: readonly Link[] = [];
   return {
@@ -73,8 +73,8 @@ function topicRouter(): Router {
 }
 
 /** An addressed packet goes to its addressee alone; one without `to` goes to all but the sender. */
-function directRouter(): Router {
-  const broadcast = broadcastRouter();
+function createDirectRouter(): Router {
+  const broadcast = createBroadcastRouter();
   const byId = new Map<string, readonly Link[]>();
   return {
     recipients: (head, sender) =>
@@ -87,13 +87,13 @@ function directRouter(): Router {
   };
 }
 
-export function routerNamed(routing: Routing): Router {
+export function createRouter(routing: Routing): Router {
   switch (routing) {
     case 'broadcast':
-      return broadcastRouter();
+      return createBroadcastRouter();
     case 'topic':
-      return topicRouter();
+      return createTopicRouter();
     case 'direct':
-      return directRouter();
+      return createDirectRouter();
   }
 }

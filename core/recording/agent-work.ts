@@ -1,9 +1,9 @@
 import { constants, createReadStream, openSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { systemCodeOf } from '../contracts/errors.ts';
-import { folderNameOf } from '../contracts/node-id.ts';
-import { jsonIn } from '../system/json-line.ts';
+import { readSystemCode } from '../contracts/errors.ts';
+import { toFolderName } from '../contracts/node-id.ts';
+import { tryParseJson } from '../system/json-line.ts';
 import type { AgentWork } from './recording.ts';
 
 /** What an agent reports of a packet that it sent. */
@@ -34,7 +34,7 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOL
  * What the agents `ids` report in their logs below `workspaces` of their work in the run `runId`, by packet id. An agent that stays up has
  * former runs in its log: only what follows the last line that says that this run began counts. An agent without a log reports nothing.
  */
-export async function reportedWork(
+export async function readReportedWork(
   workspaces: string,
   ids: readonly string[],
   runId: string,
@@ -42,21 +42,21 @@ export async function reportedWork(
   const all = new Map<string, ReportedWork>();
   for (const id of ids) {
     let isOurs = false;
-    for await (const line of linesOf(path.join(workspaces, folderNameOf(id), 'agent.log'))) {
+    for await (const line of readFileLines(path.join(workspaces, toFolderName(id), 'agent.log'))) {
       if (line.includes('"dir":"session"')) {
-        const session = beganSchema.safeParse(jsonIn(line));
+        const session = beganSchema.safeParse(tryParseJson(line));
         if (session.success) isOurs = session.data.began === runId;
       } else if (isOurs && line.includes('"dir":"sent"')) {
-        const sent = sentSchema.safeParse(jsonIn(line));
+        const sent = sentSchema.safeParse(tryParseJson(line));
         // What is sent again after a loss of the connection is logged again: the last line counts.
-        if (sent.success) all.set(sent.data.id, workOf(sent.data));
+        if (sent.success) all.set(sent.data.id, toReportedWork(sent.data));
       }
     }
   }
   return all;
 }
 
-function workOf(sent: z.infer<typeof sentSchema>): ReportedWork {
+function toReportedWork(sent: z.infer<typeof sentSchema>): ReportedWork {
   return {
     cause: sent.cause,
     toolUs: sent.tool_us,
@@ -69,7 +69,7 @@ function workOf(sent: z.infer<typeof sentSchema>): ReportedWork {
 }
 
 /** The whole lines of a file, one after the other. */
-async function* linesOf(file: string): AsyncGenerator<string> {
+async function* readFileLines(file: string): AsyncGenerator<string> {
   // A line of many reads is put together once.
   let parts: string[] = [];
   let characters = 0;
@@ -88,6 +88,6 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     }
   } catch (error) {
     // It never came up, or keeps its log elsewhere, or what is there is no log.
-    if (!['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(systemCodeOf(error) ?? '')) throw error;
+    if (!['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(readSystemCode(error) ?? '')) throw error;
   }
 }

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { constants, gunzipSync } from 'node:zlib';
 import { list } from 'tar';
 import * as z from 'zod';
-import { MeshError, messageOf, systemCodeOf } from '../contracts/errors.ts';
-import { issuesOf } from '../contracts/packet.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
+import { formatIssues } from '../contracts/packet.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 
 /** A recording within an archive, unpacked. Archives come from anywhere: a small one may unpack to anything. */
@@ -72,29 +72,34 @@ export async function readArchivedTexts(
       },
     });
   } catch (error) {
-    throw new MeshError('config', `archive ${archive} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `archive ${archive} cannot be read: ${toErrorMessage(error)}`, {
+      cause: error,
+    });
   }
-  fault ??= differenceOf(digests, manifest);
+  fault ??= findDigestDifference(digests, manifest);
   if (fault !== undefined) throw new MeshError('config', `archive ${archive}: ${fault}`);
   if (bytes > maxBytes) return null;
   return new Map([...files].map(([name, parts]) => [name, Buffer.concat(parts).toString('utf8')]));
 }
 
 /** Where the files of an archive are not those of its manifest. */
-function differenceOf(digests: ReadonlyMap<string, Hash>, parts: readonly Buffer[]): string | undefined {
+function findDigestDifference(
+  digests: ReadonlyMap<string, Hash>,
+  parts: readonly Buffer[],
+): string | undefined {
   if (!digests.has(MANIFEST_FILE)) return `holds no ${MANIFEST_FILE}: expected run_artifacts.tar.gz of a run`;
   let value: unknown;
   try {
     value = JSON.parse(Buffer.concat(parts).toString('utf8'));
   } catch (error) {
-    return `${MANIFEST_FILE} is not JSON: ${messageOf(error)}`;
+    return `${MANIFEST_FILE} is not JSON: ${toErrorMessage(error)}`;
   }
   const version = z.looseObject({ schema_version: z.number() }).safeParse(value).data?.schema_version;
   if (version !== undefined && version !== MANIFEST_VERSION) {
     return `of version ${version}; this program reads version ${MANIFEST_VERSION}`;
   }
   const manifest = manifestSchema.safeParse(value);
-  if (!manifest.success) return `${MANIFEST_FILE}: ${issuesOf(manifest.error)}`;
+  if (!manifest.success) return `${MANIFEST_FILE}: ${formatIssues(manifest.error)}`;
   const foreign = new Set(digests.keys());
   foreign.delete(MANIFEST_FILE);
   for (const file of manifest.data.files) {
@@ -113,9 +118,9 @@ function differenceOf(digests: ReadonlyMap<string, Hash>, parts: readonly Buffer
  * @throws MeshError `config` when there is none, or one that cannot be replayed
  */
 export async function readRecording(file: string): Promise<Recording> {
-  if (!isArchive(file)) return parseRecording(recordingText(file), file);
+  if (!isArchive(file)) return parseRecording(readRecordingText(file), file);
   const texts = await readArchivedTexts(file, (name) => name === RECORDING_FILE, MAX_RECORDING_BYTES);
-  if (texts === null) throw tooLong(`archive ${file}: its recording`);
+  if (texts === null) throw createTooLongError(`archive ${file}: its recording`);
   const text = texts.get(RECORDING_FILE);
   if (text === undefined || text === '')
     throw new MeshError('config', `archive ${file} holds no ${RECORDING_FILE}`);
@@ -147,20 +152,21 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-function recordingText(file: string): string {
-  if (statSync(file).size > MAX_RECORDING_BYTES) throw tooLong(`recording ${file}`);
+function readRecordingText(file: string): string {
+  if (statSync(file).size > MAX_RECORDING_BYTES) throw createTooLongError(`recording ${file}`);
   const bytes = readFileSync(file);
   if (!isGzip(bytes)) return bytes.toString('utf8');
   try {
     return gunzipSync(bytes, { maxOutputLength: MAX_RECORDING_BYTES }).toString('utf8');
   } catch (error) {
-    if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLong(`recording ${file}, unpacked,`);
-    throw new MeshError('config', `recording ${file} cannot be unpacked: ${messageOf(error)}`, {
+    if (readSystemCode(error) === 'ERR_BUFFER_TOO_LARGE')
+      throw createTooLongError(`recording ${file}, unpacked,`);
+    throw new MeshError('config', `recording ${file} cannot be unpacked: ${toErrorMessage(error)}`, {
       cause: error,
     });
   }
 }
 
-function tooLong(what: string): MeshError {
+function createTooLongError(what: string): MeshError {
   return new MeshError('config', `${what} has more than ${MAX_RECORDING_BYTES} bytes`);
 }

@@ -9,7 +9,7 @@ import {
   type MessageLine,
 } from '../contracts/model-exchange.ts';
 import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
-import { jsonIn } from '../system/json-line.ts';
+import { tryParseJson } from '../system/json-line.ts';
 import { readArchivedTexts } from './read-archive.ts';
 
 /** An exchange of a run, and who asked for what. */
@@ -43,7 +43,7 @@ export function parseExchanges(log: string): RecordedExchange[] {
   const texts = new Map<string, Map<string, string>>();
   const exchanges: RecordedExchange[] = [];
   for (const line of log.split('\n')) {
-    const parsed = exchangeLineSchema.safeParse(jsonIn(line));
+    const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
     // The log's own words.
     if (!parsed.success) continue;
     const { data } = parsed;
@@ -53,7 +53,7 @@ export function parseExchanges(log: string): RecordedExchange[] {
       ofTask.set(data.digest, data.text);
       continue;
     }
-    const exchange = exchangeIn(data, ofTask);
+    const exchange = restoreExchange(data, ofTask);
     if (exchange !== undefined)
       exchanges.push({ taskId: data.task_id, role: data.role, packetType: data.packet_type, exchange });
   }
@@ -61,13 +61,13 @@ export function parseExchanges(log: string): RecordedExchange[] {
 }
 
 /** An exchange as it was; undefined where one of its texts is not there. */
-export function exchangeIn(
+export function restoreExchange(
   line: ExchangeLine,
   texts: ReadonlyMap<string, string>,
 ): ModelExchange | undefined {
-  const messages = line.messages.map((message) => messageIn(message, texts));
-  const tools = line.tools === undefined ? [] : toolsIn(texts.get(line.tools));
-  const schema = line.schema === undefined ? undefined : jsonIn(texts.get(line.schema) ?? '');
+  const messages = line.messages.map((message) => restoreMessage(message, texts));
+  const tools = line.tools === undefined ? [] : restoreTools(texts.get(line.tools));
+  const schema = line.schema === undefined ? undefined : tryParseJson(texts.get(line.schema) ?? '');
   if (tools === undefined || !isWhole(messages)) return undefined;
   const { content, reasoning, tool_calls, finish } = line.reply;
   return {
@@ -84,7 +84,7 @@ export function exchangeIn(
   };
 }
 
-function messageIn(line: MessageLine, texts: ReadonlyMap<string, string>): ChatMessage | undefined {
+function restoreMessage(line: MessageLine, texts: ReadonlyMap<string, string>): ChatMessage | undefined {
   const parts = line.parts.map(([kind, digest]) => ({ kind, text: texts.get(digest) }));
   const known = parts.flatMap(({ kind, text }) => (text === undefined ? [] : [{ kind, text }]));
   if (known.length < parts.length) return undefined;
@@ -115,6 +115,6 @@ const toolsSchema = z.array(
   }),
 );
 
-function toolsIn(text: string | undefined): readonly ToolDefinition[] | undefined {
-  return toolsSchema.safeParse(jsonIn(text ?? '')).data;
+function restoreTools(text: string | undefined): readonly ToolDefinition[] | undefined {
+  return toolsSchema.safeParse(tryParseJson(text ?? '')).data;
 }

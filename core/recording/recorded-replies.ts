@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
 import { exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.ts';
-import { jsonIn, parseJsonLine } from '../system/json-line.ts';
+import { parseJsonLine, tryParseJson } from '../system/json-line.ts';
 import { readExchangeLogs } from './recorded-exchange.ts';
 
 /** All exchanges of an archive; a batch of a thousand questions has some 300 MB. */
@@ -28,9 +28,9 @@ export type RecordedReply = z.infer<typeof replySchema>;
  *
  * @throws MeshError `config` for an archive that cannot be read, or whose run asked no model
  */
-export async function recordedReplies(archive: string): Promise<RecordedReply[]> {
+export async function readRecordedReplies(archive: string): Promise<RecordedReply[]> {
   const logs = await readExchangeLogs(archive, MAX_EXCHANGES_BYTES);
-  const replies = [...logs.values()].flatMap((text) => text.split('\n').flatMap(replyIn));
+  const replies = [...logs.values()].flatMap((text) => text.split('\n').flatMap(parseReplyLine));
   if (replies.length > 0) return replies;
   throw new MeshError(
     'config',
@@ -38,8 +38,8 @@ export async function recordedReplies(archive: string): Promise<RecordedReply[]>
   );
 }
 
-function replyIn(line: string): RecordedReply[] {
-  const parsed = exchangeLineSchema.safeParse(jsonIn(line));
+function parseReplyLine(line: string): RecordedReply[] {
+  const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
   // Texts, which replies do not need, and the log's own words.
   if (!parsed.success || 'text' in parsed.data) return [];
   const { key, role, model, reply, prompt_tokens, completion_tokens } = parsed.data;
@@ -47,7 +47,7 @@ function replyIn(line: string): RecordedReply[] {
 }
 
 /** A file of replies, as engines of agents read it: one JSON line each. */
-export function repliesText(replies: readonly RecordedReply[]): string {
+export function formatReplies(replies: readonly RecordedReply[]): string {
   return replies.map((reply) => `${JSON.stringify(reply)}\n`).join('');
 }
 

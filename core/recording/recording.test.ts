@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Packet } from '../contracts/packet.ts';
 import { sampleHeader } from '../testing/sample-header.ts';
-import { parseRecording, type Recording, recordingLines } from './recording.ts';
+import { formatRecording, parseRecording, type Recording } from './recording.ts';
 
 function packet(id: string, from: string, type = 'said'): Packet {
   return { type, from, id, task_id: 't', token_used: 0, ts: 0, payload: { text: 'né ✅' } };
@@ -24,14 +24,14 @@ const recording: Recording = {
 
 /** The recording's text with one of its lines changed. */
 function changed(index: number, change: (line: string) => string): string {
-  return recordingLines(recording)
+  return formatRecording(recording)
     .map((line, i) => (i === index ? `${change(line.trim())}\n` : line))
     .join('');
 }
 
 describe('a recording', () => {
   test('is the same after writing and reading', () => {
-    expect(parseRecording(recordingLines(recording).join(''), 'file')).toEqual(recording);
+    expect(parseRecording(formatRecording(recording).join(''), 'file')).toEqual(recording);
   });
 
   test.each([
@@ -70,7 +70,7 @@ describe('a recording', () => {
       ),
       'file:4: packet 0-1 comes twice',
     ],
-    ['no document', recordingLines({ ...recording, packets: [] }).join(''), 'no document opens a task'],
+    ['no document', formatRecording({ ...recording, packets: [] }).join(''), 'no document opens a task'],
     ['nothing', '', 'file:1: not JSON'],
   ])('with %s is refused with the reason', (_what, text, reason) => {
     expect(() => parseRecording(text, 'file')).toThrow(

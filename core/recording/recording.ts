@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { MeshError, messageOf } from '../contracts/errors.ts';
-import { issuesOf, type Packet, parsePacket } from '../contracts/packet.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
+import { formatIssues, type Packet, parsePacket } from '../contracts/packet.ts';
 import { ROUTINGS } from '../hub/routing.ts';
 import { parseJsonLine } from '../system/json-line.ts';
 
@@ -109,7 +109,7 @@ export interface Recording {
 }
 
 /** What a recording does not tell, in words: what of the run is missing, and what agents did not report. */
-export function caveatsOf({ header, packets }: Recording): string[] {
+export function listCaveats({ header, packets }: Recording): string[] {
   const guessed = packets.filter(({ isCauseInferred }) => isCauseInferred === true);
   const begun = guessed.filter(({ cause }) => cause === null).length;
   const inferred = guessed.length - begun;
@@ -134,16 +134,23 @@ export function caveatsOf({ header, packets }: Recording): string[] {
 }
 
 /** The recording as the lines of its file. */
-export function recordingLines({ header, packets }: Recording): string[] {
-  return [headerLine(header), ...packets.map(entryLine)];
+export function formatRecording({ header, packets }: Recording): string[] {
+  return [formatHeaderLine(header), ...packets.map(formatEntryLine)];
 }
 
-export function headerLine(header: Recording['header']): string {
+export function formatHeaderLine(header: Recording['header']): string {
   const first = { kind: 'gaia-mesh-recording', schema_version: RECORDING_VERSION, ...header };
   return `${JSON.stringify(first)}\n`;
 }
 
-export function entryLine({ cause, isCauseInferred, toolUs, relayed, work, packet }: RecordedPacket): string {
+export function formatEntryLine({
+  cause,
+  isCauseInferred,
+  toolUs,
+  relayed,
+  work,
+  packet,
+}: RecordedPacket): string {
   const line = {
     cause,
     ...(isCauseInferred === true ? { inferred: true } : {}),
@@ -187,7 +194,7 @@ export function parseRecording(text: string, where: string): Recording {
       new MeshError('config', `${where}:${index + 2}: packet ${packet.id} ${reason}`);
     if (cause === packet.id) throw refused('was caused by itself');
     if (cause !== null && !all.has(cause))
-      throw refused(`was caused by ${cause}, which is missing; ${nearest(cause, all)}`);
+      throw refused(`was caused by ${cause}, which is missing; ${findNearestId(cause, all)}`);
     if (cause !== null && !seen.has(cause)) throw refused(`was caused by ${cause}, which comes after it`);
     if (!agents.has(packet.from)) throw refused(`is from ${packet.from}, which is no agent of the recording`);
     if (seen.has(packet.id)) throw refused('comes twice');
@@ -213,7 +220,7 @@ function parseHeader(line: string, where: string): RecordingHeader {
   }
   const header = headerSchema.safeParse(value);
   if (!header.success)
-    throw new MeshError('config', `${where}:1: not a recording: ${issuesOf(header.error)}`);
+    throw new MeshError('config', `${where}:1: not a recording: ${formatIssues(header.error)}`);
   return header.data;
 }
 
@@ -256,12 +263,12 @@ function parseEntry(line: string, where: string): RecordedPacket {
       packet: parsePacket(packet),
     };
   } catch (error) {
-    throw new MeshError('config', `${where}: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${where}: ${toErrorMessage(error)}`, { cause: error });
   }
 }
 
 /** The id that looks most like `wanted`: the longest common beginning. */
-function nearest(wanted: string, ids: ReadonlySet<string>): string {
+function findNearestId(wanted: string, ids: ReadonlySet<string>): string {
   let best = '';
   let bestLength = -1;
   for (const id of ids) {

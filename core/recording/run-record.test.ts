@@ -2,16 +2,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MeshError } from '../contracts/errors.ts';
-import { lineOf } from '../contracts/ledger.ts';
+import { measureLine } from '../contracts/ledger.ts';
 import type { Packet } from '../contracts/packet.ts';
 import { Batch } from '../hub/batch.ts';
 import type { Link } from '../hub/link.ts';
 import { plain } from '../testing/mesh.ts';
 import { quietLink } from '../testing/quiet-link.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
-import { framesOf } from '../wire/frame.ts';
+import { encodeFrames } from '../wire/frame.ts';
 import { Slab } from '../wire/slab.ts';
-import { reportedWork } from './agent-work.ts';
+import { readReportedWork } from './agent-work.ts';
 import { parseRecording, type Recording } from './recording.ts';
 import { RunRecord } from './run-record.ts';
 
@@ -42,7 +42,7 @@ function packet(id: string, from: string, payload: Packet['payload'] = {}): Pack
 
 /** What the hub tells when it has relayed blobs of `sender`. */
 function batchOf(sender: Link, blobs: readonly Uint8Array[], arrivedUs = 1): Batch {
-  const frames = framesOf(blobs);
+  const frames = encodeFrames(blobs);
   const bytes = Buffer.alloc(frames.length);
   bytes.set(frames);
   const slab = new Slab(bytes, () => undefined);
@@ -174,7 +174,7 @@ describe('the hub’s record of a run', () => {
     expect([...lines.keys()]).toEqual([first]);
     const line = lines.get(first)?.get('said');
     const [a, b] = [said, packet('b', '0', { text: 'three' })].map((one) =>
-      lineOf(codec, one, codec.encode(one).length),
+      measureLine(codec, one, codec.encode(one).length),
     );
     expect(line).toMatchObject({ packets: 2, wire: (a?.wire ?? 0) + (b?.wire ?? 0), payload: 14 + 16 });
   });
@@ -240,7 +240,7 @@ describe('what agents report', () => {
     ];
     writeFileSync(path.join(folder, '0', 'agent.log'), log.join(''));
 
-    const work = await reportedWork(folder, ['0', 'not-there'], 'this-run');
+    const work = await readReportedWork(folder, ['0', 'not-there'], 'this-run');
 
     expect([...work].map(([id, { toolUs }]) => [id, toolUs])).toEqual([
       ['0-1', 2],

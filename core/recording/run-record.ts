@@ -2,9 +2,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Codec } from '../contracts/adapter.ts';
-import { MeshError, messageOf } from '../contracts/errors.ts';
-import { addLine, emptyLine, type LedgerLine, lineOf } from '../contracts/ledger.ts';
-import { entryOrOthers } from '../contracts/others.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
+import { addLine, createLedgerLine, type LedgerLine, measureLine } from '../contracts/ledger.ts';
+import { findOrAddEntry } from '../contracts/others.ts';
 import { DOC_INIT, HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
 import type { Link } from '../hub/link.ts';
 import type { BroadcastTimes, RelayedBatch } from '../hub/mesh-observer.ts';
@@ -12,7 +12,13 @@ import { PREFIX_BYTES } from '../wire/frame.ts';
 import type { ReportedWork } from './agent-work.ts';
 import { Causes } from './causes.ts';
 import { FrameLog } from './frame-log.ts';
-import { entryLine, headerLine, type PacketTrace, type RecordedPacket, type Recording } from './recording.ts';
+import {
+  formatEntryLine,
+  formatHeaderLine,
+  type PacketTrace,
+  type RecordedPacket,
+  type Recording,
+} from './recording.ts';
 
 /** What a recording is made of beside what the hub has. */
 interface RecordingSources {
@@ -74,12 +80,15 @@ export class RunRecord {
     for await (const { sender, blob } of this.#frames.frames()) {
       if (!senders.has(sender)) continue;
       const codec = readers.of(sender);
-      const packet = decoded(codec, blob);
+      const packet = decodePacket(codec, blob);
       // What cannot be read is on no line, and shown as such.
       if (typeof packet === 'string') continue;
       const lines = all.get(sender) ?? new Map<string, LedgerLine>();
       all.set(sender, lines);
-      addLine(entryOrOthers(lines, packet.type, emptyLine), lineRead(codec, packet, blob.length));
+      addLine(
+        findOrAddEntry(lines, packet.type, createLedgerLine),
+        measureReceivedLine(codec, packet, blob.length),
+      );
     }
     return all;
   }
@@ -95,12 +104,15 @@ export class RunRecord {
         for await (const entry of entries) {
           const { payload: _payload, ...packet } = entry.packet;
           traces.push({ ...entry, packet });
-          yield entryLine(entry);
+          yield formatEntryLine(entry);
         }
       },
       createWriteStream(body, { mode: 0o600 }),
     );
-    const first = headerLine({ ...sources.header(traces), ...(missing.length === 0 ? {} : { missing }) });
+    const first = formatHeaderLine({
+      ...sources.header(traces),
+      ...(missing.length === 0 ? {} : { missing }),
+    });
     await pipeline(
       async function* () {
         yield first;
@@ -139,14 +151,14 @@ export class RunRecord {
     let recorded = 0;
     for await (const { sender, blob, arrivedUs, forwardedUs } of this.#frames.frames()) {
       recorded += 1;
-      const packet = decoded(readers.of(sender), blob);
+      const packet = decodePacket(readers.of(sender), blob);
       if (typeof packet === 'string') {
         left.add(`cannot be decoded`, `agent ${sender.node.id}: ${packet}`);
         continue;
       }
       const { task_id: task } = packet;
       if (opensTasks && !opened.has(task)) {
-        const opening = openingOf(packet, opened.size + 1);
+        const opening = buildOpeningPacket(packet, opened.size + 1);
         opened.add(task);
         causes.add(opening);
         yield { cause: null, isCauseInferred: true, toolUs: 0, packet: opening };
@@ -158,7 +170,7 @@ export class RunRecord {
       else {
         causes.add(packet);
         const relayed = { bytes: PREFIX_BYTES + blob.length, arrivedUs, forwardedUs };
-        yield { ...cause, ...reportOf(report), relayed, packet };
+        yield { ...cause, ...toTraceReport(report), relayed, packet };
       }
     }
     const { packets, cut } = this.#frames;
@@ -182,7 +194,7 @@ class Readers {
 }
 
 /** A document that nobody sent. */
-function openingOf({ task_id, ts }: Packet, number: number): Packet {
+function buildOpeningPacket({ task_id, ts }: Packet, number: number): Packet {
   const payload = { question: '', chunks: [] };
   return { type: DOC_INIT, from: HUB_ID, id: `${HUB_ID}-${number}`, task_id, token_used: 0, ts, payload };
 }
@@ -208,28 +220,28 @@ class LeftOut {
  * The line of a packet that another wrote. A codec that would have to sign for its sender cannot say how long its envelope is: then it
  * is all that is no payload.
  */
-function lineRead(codec: Codec, packet: Packet, blobBytes: number): LedgerLine {
+function measureReceivedLine(codec: Codec, packet: Packet, blobBytes: number): LedgerLine {
   const { last = 0, overhead = 0 } = codec.layerBytes ?? {};
   try {
-    return lineOf(codec, packet, blobBytes, last);
+    return measureLine(codec, packet, blobBytes, last);
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     const payload = Buffer.byteLength(JSON.stringify(packet.payload));
     const headerSize = () => PREFIX_BYTES + blobBytes - payload - last + overhead;
-    return lineOf({ ...codec, headerSize }, packet, blobBytes, last);
+    return measureLine({ ...codec, headerSize }, packet, blobBytes, last);
   }
 }
 
 /** The packet, or why there is none. */
-function decoded(codec: Codec, blob: Buffer): Packet | string {
+function decodePacket(codec: Codec, blob: Buffer): Packet | string {
   try {
     return codec.decode(blob);
   } catch (error) {
-    return messageOf(error);
+    return toErrorMessage(error);
   }
 }
 
-function reportOf(report: ReportedWork | undefined): Pick<PacketTrace, 'toolUs' | 'work'> {
+function toTraceReport(report: ReportedWork | undefined): Pick<PacketTrace, 'toolUs' | 'work'> {
   if (report === undefined) return { toolUs: null };
   const { cause: _cause, toolUs, ...work } = report;
   return { toolUs, work };

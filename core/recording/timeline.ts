@@ -58,9 +58,9 @@ export class Timeline {
       if (packet.tag !== FINAL_ANSWER || ended.has(packet.task_id)) continue;
       ended.add(packet.task_id);
       const split = this.#split(packet.id);
-      if (split !== undefined) sum = added(sum ?? NOTHING, split);
+      if (split !== undefined) sum = addTimeSplits(sum ?? NOTHING, split);
     }
-    return sum && rounded(sum);
+    return sum && roundTimeSplit(sum);
   }
 
   /** How long each packet took from its cause on, in the order in which the packets came. */
@@ -80,7 +80,7 @@ export class Timeline {
       if (trace.cause === null) return split;
       const piece = this.#piece(trace);
       if (piece === undefined) return undefined;
-      split = added(split, { ...piece.parts, relay: piece.relayUs, total: piece.us });
+      split = addTimeSplits(split, { ...piece.parts, relay: piece.relayUs, total: piece.us });
       trace = this.#traces.get(trace.cause);
     }
     return undefined;
@@ -97,13 +97,13 @@ export class Timeline {
     // The batch may be stamped as forwarded later than the first bytes of it were there.
     const relayUs = Math.min(forwardedUs, Math.max(0, us - encodeUs));
     const outsideUs = Math.max(0, us - encodeUs - relayUs);
-    const parts = agentParts(trace, outsideUs) ?? { ...NO_PARTS, unknown: outsideUs };
+    const parts = splitAgentTime(trace, outsideUs) ?? { ...NO_PARTS, unknown: outsideUs };
     return { trace, us, relayUs, parts: { ...parts, encode: parts.encode + Math.min(encodeUs, us) } };
   }
 }
 
 /** What the sender of a packet says that it did in `us` microseconds, the rest on the way; undefined where that does not fit. */
-function agentParts({ toolUs, work }: PacketTrace, us: number): Parts | undefined {
+function splitAgentTime({ toolUs, work }: PacketTrace, us: number): Parts | undefined {
   if (work === undefined || toolUs === null) return undefined;
   const { receivedAt, sentAt, decodeUs, engineUs, encodeUs } = work;
   const inAgent = sentAt - receivedAt;
@@ -128,14 +128,14 @@ function agentParts({ toolUs, work }: PacketTrace, us: number): Parts | undefine
   return names.some((name) => parts[name] < 0) ? undefined : parts;
 }
 
-function added(a: TimeSplit, b: TimeSplit): TimeSplit {
+function addTimeSplits(a: TimeSplit, b: TimeSplit): TimeSplit {
   const sum = { ...a };
   for (const name of [...PARTS, 'total'] as const) sum[name] += b[name];
   return sum;
 }
 
 /** To a tenth: below that a clock says nothing. The parts still sum to the total: `wire` and `unknown`, which are differences, take up the rest. */
-function rounded({ total, ...parts }: TimeSplit): TimeSplit {
+function roundTimeSplit({ total, ...parts }: TimeSplit): TimeSplit {
   const tenths = (us: number) => Math.round(us * 10);
   const entries = Object.entries(parts).map(([name, us]) => [name, tenths(us)] as const);
   const all = entries.reduce((sum, [, value]) => sum + value, 0);

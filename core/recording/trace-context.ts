@@ -4,22 +4,22 @@ import { createHash } from 'node:crypto';
  * The trace context of a run's packets (W3C Trace Context). An envelope has no room for one, and needs none: its ids follow from what
  * both ends of a packet know, the ids of run, task and packet. So whoever traces a packet, hub, agent or a foreign agent in another
  * language, comes to the same ids without a byte on the wire. Where a packet goes on in a protocol that carries a context of its own
- * (MCP's `_meta`, A2A's metadata), {@link traceparentOf} is what it carries.
+ * (MCP's `_meta`, A2A's metadata), {@link formatTraceparent} is what it carries.
  *
  * A task is a trace; each packet is a span of it, that of the work that the packet came of.
  */
-export function traceIdOf(runId: string, taskId: string): string {
-  return digest(['task', runId, taskId], 16);
+export function hashTraceId(runId: string, taskId: string): string {
+  return hashParts(['task', runId, taskId], 16);
 }
 
 /** Span of the packet with this id. */
-export function spanIdOf(runId: string, packetId: string): string {
-  return digest(['packet', runId, packetId], 8);
+export function hashSpanId(runId: string, packetId: string): string {
+  return hashParts(['packet', runId, packetId], 8);
 }
 
 /** Span of something else of the run: `run`, or the nth exchange of an agent with a model. */
-export function otherSpanIdOf(runId: string, ...what: readonly string[]): string {
-  return digest(['other', runId, ...what], 8);
+export function hashOtherSpanId(runId: string, ...what: readonly string[]): string {
+  return hashParts(['other', runId, ...what], 8);
 }
 
 interface PacketOfRun {
@@ -29,12 +29,12 @@ interface PacketOfRun {
 }
 
 /** `traceparent` of what a packet causes. */
-export function traceparentOf({ runId, taskId, packetId }: PacketOfRun): string {
-  return `00-${traceIdOf(runId, taskId)}-${spanIdOf(runId, packetId)}-01`;
+export function formatTraceparent({ runId, taskId, packetId }: PacketOfRun): string {
+  return `00-${hashTraceId(runId, taskId)}-${hashSpanId(runId, packetId)}-01`;
 }
 
 /** The first bytes of SHA-256 over the compact JSON of a list of texts, in hexadecimal. */
-function digest(of: readonly string[], bytes: number): string {
+function hashParts(of: readonly string[], bytes: number): string {
   return createHash('sha256')
     .update(JSON.stringify(of))
     .digest('hex')

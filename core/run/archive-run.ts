@@ -3,13 +3,13 @@ import { createReadStream } from 'node:fs';
 import { copyFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { engineOf, type Team } from '../contracts/team.ts';
-import { reportedWork } from '../recording/agent-work.ts';
+import { resolveEngine, type Team } from '../contracts/team.ts';
+import { readReportedWork } from '../recording/agent-work.ts';
 import { MANIFEST_VERSION } from '../recording/read-archive.ts';
 import { RECORDING_FILE } from '../recording/recording.ts';
 import type { RunRecord } from '../recording/run-record.ts';
 import { Timeline } from '../recording/timeline.ts';
-import { environmentOf } from './manifest.ts';
+import { describeEnvironment } from './manifest.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { RunOptions } from './run-options.ts';
@@ -43,11 +43,11 @@ export async function archiveRun(
     run_id: runId,
     started_at: startedAt.toISOString(),
     command,
-    environment: environmentOf(version),
+    environment: describeEnvironment(version),
     git_revision: revision,
     adapter: adapter.name,
     engine: engine.name,
-    seeds: seedsOf(team),
+    seeds: listSeeds(team),
     ...(faults === undefined ? {} : { faults }),
     task_timeout_ms: timeoutMs,
     team,
@@ -128,7 +128,7 @@ export async function writeRecording(
   const { traces, missing } = await record.write(path.join(workspaces, RECORDING_FILE), {
     header: () => header,
     payloadOf: (taskId) => tasks.payloadOf(taskId),
-    work: await reportedWork(
+    work: await readReportedWork(
       workspaces,
       team.agents.map(({ id }) => id),
       runId,
@@ -140,7 +140,7 @@ export async function writeRecording(
 }
 
 /** What decides anything at random: only a model's sampling does. */
-function seedsOf(team: Team): Record<string, unknown> {
-  const seeds = team.agents.map((agent) => [agent.id, engineOf(team, agent).options?.seed ?? null]);
+function listSeeds(team: Team): Record<string, unknown> {
+  const seeds = team.agents.map((agent) => [agent.id, resolveEngine(team, agent).options?.seed ?? null]);
   return Object.fromEntries(seeds);
 }

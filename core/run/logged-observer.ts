@@ -9,7 +9,7 @@ import type { Scores } from './metrics/metrics-schema.ts';
 import { PacketLines } from './packet-lines.ts';
 
 /** Puts all that an observer is told into a hub's log and its record, and passes it on, refusals sampled. An agent's loss goes to `onLost` instead. */
-export function loggedObserver(
+export function createLoggedObserver(
   log: Log,
   record: RunRecord,
   watching: Partial<MeshObserver>,
@@ -58,7 +58,7 @@ function broadcastTimes({ beganUs, encodeUs, forwardedUs }: BroadcastTimes): Rec
 }
 
 /** The line of a task that ended. */
-export function taskEnded(
+export function buildTaskEndLine(
   { taskId, status, answer, reason, elapsedMs, counts }: TaskOutcome,
   scores: Scores,
 ): object {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import { promisify } from 'node:util';
 
 /** The machine and the versions that a run was made with. */
-export function environmentOf(version: string): Record<string, string | number> {
+export function describeEnvironment(version: string): Record<string, string | number> {
   return {
     gaia_mesh: version,
     node: process.version,
@@ -17,7 +17,7 @@ export function environmentOf(version: string): Record<string, string | number> 
 }
 
 /** The checked-out revision of the code at `folder`, `-dirty` where it was changed; null outside a checkout. */
-export async function gitRevision(folder: string): Promise<string | null> {
+export async function readGitRevision(folder: string): Promise<string | null> {
   try {
     const args = ['-C', folder, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
     const { stdout } = await promisify(execFile)('git', args, { timeout: 5000 });

@@ -1,33 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { folderNameOf } from '../contracts/node-id.ts';
-import { documentPayload, type Task } from '../contracts/task.ts';
+import { toFolderName } from '../contracts/node-id.ts';
+import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
 import { DirectDelivery } from '../hub/delivery/direct.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
-import { routerNamed } from '../hub/routing.ts';
+import { createRouter } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { RunRecord } from '../recording/run-record.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { warmUp } from '../system/process/warm-up.ts';
 import { openTransport, type RunTransport } from '../transports/run-transport.ts';
-import { secretIn } from '../wire/run-secret.ts';
+import { readRunSecret } from '../wire/run-secret.ts';
 import { AgentGroup } from './agents/agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
-import { loggedObserver, taskEnded } from './logged-observer.ts';
-import { gitRevision } from './manifest.ts';
-import { hopMetrics } from './metrics/hops.ts';
-import { RunTally, runMetrics } from './metrics/metrics.ts';
+import { buildTaskEndLine, createLoggedObserver } from './logged-observer.ts';
+import { readGitRevision } from './manifest.ts';
+import { summarizeHops } from './metrics/hops.ts';
+import { buildRunMetrics, RunTally } from './metrics/metrics.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
-import { runLedger } from './metrics/run-ledger.ts';
+import { buildRunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
 import { RunFaults } from './run-faults.ts';
-import { newRunId, RunFolder } from './run-folder.ts';
-import type { Asked, RunOptions, TaskBounds } from './run-options.ts';
+import { createRunId, RunFolder } from './run-folder.ts';
+import type { RunOptions, TaskBounds, TaskRunResult } from './run-options.ts';
 import { TaskLog } from './task-log.ts';
 
 /** Frames of the run until the recording is made of them. */
@@ -67,11 +67,11 @@ export class MeshRun {
     this.#transport = transport;
     this.runId = runId;
     this.folder = folder;
-    this.#secret = secretIn(options.environment) || randomBytes(32).toString('hex');
+    this.#secret = readRunSecret(options.environment) || randomBytes(32).toString('hex');
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
     this.#record = new RunRecord(path.join(folder.workspaces, FRAMES_FILE));
     this.#tasks = new TaskLog(path.join(folder.workspaces, 'tasks.jsonl'));
-    this.#revision = gitRevision(options.codeFolder);
+    this.#revision = readGitRevision(options.codeFolder);
     const { observer, team } = options;
     observer.began?.({
       ...{ runId, team: team.name, adapter: options.adapter.name, engine: options.engine.name },
@@ -82,7 +82,7 @@ export class MeshRun {
     const ids = options.team.agents.map(({ id }) => id);
     this.#exchanges = this.#usage === undefined ? undefined : new RunExchanges(folder.workspaces, ids);
     for (const { agent, name, text } of options.workspaceFiles ?? []) {
-      const workspace = path.join(folder.workspaces, folderNameOf(agent));
+      const workspace = path.join(folder.workspaces, toFolderName(agent));
       mkdirSync(workspace, { recursive: true });
       writeFileSync(path.join(workspace, name), text, { mode: 0o600 });
     }
@@ -103,7 +103,7 @@ export class MeshRun {
         agents: this.#agents,
         network: () => this.#network,
         log: this.#log,
-        onNews: (news) => observer.faultNews?.(news),
+        onEvent: (news) => observer.faultEvent?.(news),
         onDelivery: (event) => observer.deliveryFault?.(event),
         signal: options.signal,
       });
@@ -120,12 +120,12 @@ export class MeshRun {
    * @throws MeshError `locked`, `io`, `agent`; nothing is left running then
    */
   static async start(options: RunOptions): Promise<MeshRun> {
-    const runId = newRunId();
+    const runId = createRunId();
     const transport = await openTransport({
       ...options,
       runId,
     });
-    const kept = new Set([...options.external].map(folderNameOf));
+    const kept = new Set([...options.external].map(toFolderName));
     const folder = await RunFolder.open(options.out, runId, kept, options.resumes).catch(async (error) => {
       await transport.close();
       throw error;
@@ -146,7 +146,7 @@ export class MeshRun {
   }
 
   /** Runs one task and scores it. Several may run at the same time. */
-  async ask(task: Task, bounds: TaskBounds = {}): Promise<Asked> {
+  async ask(task: Task, bounds: TaskBounds = {}): Promise<TaskRunResult> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
     await this.#faults?.taskBegins();
@@ -156,7 +156,7 @@ export class MeshRun {
     const ended = await network.runTask(
       {
         taskId: task.taskId,
-        payload: documentPayload(task),
+        payload: buildDocumentPayload(task),
         timeoutMs,
         ...(maxTokens === undefined ? {} : { maxTokens }),
       },
@@ -167,7 +167,7 @@ export class MeshRun {
     const scores = this.#options.score(task, outcome.answer);
     this.#tally.add(outcome, scores);
     this.#faults?.taskEnded(outcome, scores, harmed);
-    this.#log.info(taskEnded(outcome, scores));
+    this.#log.info(buildTaskEndLine(outcome, scores));
     this.#options.observer.taskEnded?.(outcome, { scores, models: usage?.total });
     return {
       outcome,
@@ -195,14 +195,16 @@ export class MeshRun {
     await network.settle();
     await this.#record.close();
     const links = [...network.formerLinks, ...network.links];
-    const decoded = await this.#record.linesOf(new Set(links.filter(({ books }) => books === undefined)));
-    const ledger = runLedger(network, {
+    const decoded = await this.#record.linesOf(
+      new Set(links.filter(({ ledgerReport: books }) => books === undefined)),
+    );
+    const ledger = buildRunLedger(network, {
       decoded,
       acknowledged: this.#acknowledged,
       faults: this.#faults?.delivery.counters,
       connection: this.#transport.carried(),
     });
-    const metrics = runMetrics(this.#tally, this.#options, {
+    const metrics = buildRunMetrics(this.#tally, this.#options, {
       runId: this.runId,
       network,
       ledger,
@@ -225,7 +227,12 @@ export class MeshRun {
       { runId: this.runId, tasks: this.#tasks },
     );
     this.#tasks.close();
-    const timed: RunMetrics = { ...metrics, hops: hopMetrics(timeline), time_us: timeline.sum(), recording };
+    const timed: RunMetrics = {
+      ...metrics,
+      hops: summarizeHops(timeline),
+      time_us: timeline.sum(),
+      recording,
+    };
     const text = `${JSON.stringify(timed, null, 2)}\n`;
     writeWhole(this.folder.metricsFile, text);
     await archiveRun(this.folder, this.#options, {
@@ -249,8 +256,8 @@ export class MeshRun {
       secret: this.#secret,
       nodes,
       final: this.#options.team.final,
-      router: routerNamed(this.#options.team.routing),
-      observer: loggedObserver(this.#log, this.#record, this.#options.observer, (node, reason) =>
+      router: createRouter(this.#options.team.routing),
+      observer: createLoggedObserver(this.#log, this.#record, this.#options.observer, (node, reason) =>
         this.#lost(node, reason),
       ),
       maxFrameBytes: this.#options.team.limits.max_frame_bytes,

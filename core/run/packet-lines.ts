@@ -1,6 +1,6 @@
 import os from 'node:os';
 import type { RelayedBatch } from '../hub/mesh-observer.ts';
-import { nowMs } from '../system/log.ts';
+import { readEpochMs } from '../system/log.ts';
 
 const BUFFER_BYTES = 64 * 1024;
 /** The texts of a head have 640 characters at most, each of six bytes at most, and what is around them takes 400. */
@@ -46,7 +46,7 @@ class Members {
   of(text: string): Piece {
     let piece = this.#kept.get(text);
     if (piece === undefined) {
-      piece = new Piece(memberOf(this.#key, text));
+      piece = new Piece(formatMember(this.#key, text));
       if (this.#kept.size >= MAX_KEPT_TEXTS) this.#kept.clear();
       this.#kept.set(text, piece);
     }
@@ -54,7 +54,7 @@ class Members {
   }
 }
 
-function memberOf(key: string, text: string): string {
+function formatMember(key: string, text: string): string {
   return `,"${key}":${JSON.stringify(text)}`;
 }
 
@@ -77,7 +77,7 @@ export class PacketLines {
 
   add(batch: RelayedBatch): void {
     const { recipients, arrivedUs, forwardedUs } = batch;
-    const begin = `{"level":"info","time":${nowMs().toFixed(3)},"event":"packet"`;
+    const begin = `{"level":"info","time":${readEpochMs().toFixed(3)},"event":"packet"`;
     const times = `"arrived_us":${Math.round(arrivedUs)},"forwarded_us":${Math.round(forwardedUs)}`;
     const end = new Piece(`,"recipients":${recipients.length},${times}}\n`);
     // Neighbours are mostly of one type, and to the same.
@@ -86,8 +86,10 @@ export class PacketLines {
     batch.each(({ type, from, to, id, task_id, tag, token_used }, frameBytes) => {
       if (this.#at + MAX_LINE_BYTES > BUFFER_BYTES) this.#flush();
       if (opening === undefined || lastType !== type || lastFrom !== from || lastTo !== to) {
-        const addressee = to === undefined ? '' : memberOf('to', to);
-        opening = new Piece(`${begin}${memberOf('type', type)}${memberOf('from', from)}${addressee},"id":`);
+        const addressee = to === undefined ? '' : formatMember('to', to);
+        opening = new Piece(
+          `${begin}${formatMember('type', type)}${formatMember('from', from)}${addressee},"id":`,
+        );
         [lastType, lastFrom, lastTo] = [type, from, to];
       }
       this.#piece(opening);

@@ -88,7 +88,7 @@ export class RateLimiter {
     const claims = this.#claims.get(holder) ?? new Map<number, Claim>();
     if (claims.has(id)) return `a permit ${id} is already held or waited for`;
     if (claims.size >= MAX_PERMITS_PER_AGENT) return `more than ${MAX_PERMITS_PER_AGENT} permits at once`;
-    const place = this.#endpoints.get(endpoint) ?? newEndpoint();
+    const place = this.#endpoints.get(endpoint) ?? createEndpoint();
     if (this.#endpoints.size >= MAX_ENDPOINTS && !this.#endpoints.has(endpoint)) {
       return `more than ${MAX_ENDPOINTS} endpoints at once`;
     }
@@ -160,6 +160,6 @@ export class RateLimiter {
   }
 }
 
-function newEndpoint(): Endpoint {
+function createEndpoint(): Endpoint {
   return { granted: 0, pausedUntilMs: 0, timer: undefined, waiting: new Map() };
 }

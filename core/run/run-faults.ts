@@ -29,7 +29,7 @@ interface RunFaultsOptions {
   readonly network: () => MeshNetwork | undefined;
   readonly log: Log;
   /** What people should know while the run is on. */
-  readonly onNews: (news: string) => void;
+  readonly onEvent: (news: string) => void;
   readonly onDelivery: (event: DeliveryEvent) => void;
   readonly signal: AbortSignal;
 }
@@ -53,7 +53,7 @@ export class RunFaults {
       seed: request.seed ?? 0,
       faults: request.faults,
       onEvent: (event) => {
-        options.log.info(deliveryEntry(event));
+        options.log.info(toDeliveryEntry(event));
         options.onDelivery(event);
       },
     });
@@ -66,7 +66,7 @@ export class RunFaults {
         restart: (id) => options.agents.restart(id),
         readmit: async (node, signal) => options.network()?.readmit(node, signal),
         onGivenUp: (id) => options.network()?.giveUp(id),
-        onNews: (news) => this.#tell({ event: 'restart', news }, news),
+        onEvent: (news) => this.#report({ event: 'restart', news }, news),
         nowMs: () => performance.now() - (this.#startMs ?? performance.now()),
         signal: options.signal,
       });
@@ -117,10 +117,10 @@ export class RunFaults {
   metrics(agents: readonly { readonly id: string; readonly tool: string }[]): FaultMetrics {
     return {
       ...this.manifest,
-      injected: injectedOf(this.delivery.counters, this.#schedule.records),
+      injected: countInjected(this.delivery.counters, this.#schedule.records),
       deliveries: this.delivery.counters.total,
       timed: this.#schedule.records,
-      lost: lossesOf(this.delivery.counters, agents),
+      lost: listLosses(this.delivery.counters, agents),
       recoveries: this.#recovery?.recoveries ?? [],
       answers: this.#answers,
       harmed: this.#harmed,
@@ -129,7 +129,7 @@ export class RunFaults {
 
   #begin(fault: TimedFault): void {
     const { kind, text } = fault;
-    this.#tell({ event: 'fault', kind, fault: text }, `fault: ${text}`);
+    this.#report({ event: 'fault', kind, fault: text }, `fault: ${text}`);
     const { outages } = this.delivery;
     switch (fault.kind) {
       case 'kill':
@@ -146,20 +146,20 @@ export class RunFaults {
 
   #end(fault: TimedFault): void {
     const { kind, text } = fault;
-    this.#tell({ event: 'fault_ended', kind, fault: text }, `fault: ${text} is over`);
+    this.#report({ event: 'fault_ended', kind, fault: text }, `fault: ${text} is over`);
     const { outages } = this.delivery;
     if (fault.kind === 'stall') outages.resume(fault.agent);
     if (fault.kind === 'partition') outages.join(fault.groups);
   }
 
-  #tell(entry: object, news: string): void {
+  #report(entry: object, news: string): void {
     this.#options.log.warn(entry);
-    this.#options.onNews(news);
+    this.#options.onEvent(news);
   }
 }
 
 /** A line of hub.log about one delivery. */
-function deliveryEntry({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): object {
+function toDeliveryEntry({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): object {
   const { id, type, task_id } = packet;
   const event = kind === 'undeliverable' ? 'undeliverable' : 'fault';
   const delay = delayMs === undefined ? {} : { delay_ms: delayMs };
@@ -173,7 +173,10 @@ function addAnswer(answers: Answers, status: TaskStatus, { normalized_em = null 
 }
 
 /** Counts what was injected; duplicates are counted when they are written. */
-function injectedOf({ total }: FaultCounters, timed: readonly TimedFaultRecord[]): FaultMetrics['injected'] {
+function countInjected(
+  { total }: FaultCounters,
+  timed: readonly TimedFaultRecord[],
+): FaultMetrics['injected'] {
   const happened = (kind: TimedFaultRecord['kind']) =>
     timed.filter((record) => record.kind === kind && record.at_ms !== null).length;
   return {
@@ -189,7 +192,7 @@ function injectedOf({ total }: FaultCounters, timed: readonly TimedFaultRecord[]
 }
 
 /** Agents that lost nothing are left out. */
-function lossesOf(
+function listLosses(
   counters: FaultCounters,
   agents: readonly { readonly id: string; readonly tool: string }[],
 ): FaultMetrics['lost'] {

@@ -13,7 +13,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CACHE_FOLDER } from './agents/launcher.ts';
-import { claimWorkspaces, RunFolder } from './run-folder.ts';
+import { markWorkspaces, RunFolder } from './run-folder.ts';
 
 let out = '';
 beforeEach(() => {
@@ -48,7 +48,7 @@ describe('the folder of a run', () => {
   });
 
   test('may be one that an agent started by hand was the first to write to', async () => {
-    claimWorkspaces(inWorkspaces());
+    markWorkspaces(inWorkspaces());
     mkdirSync(inWorkspaces('2'));
 
     const folder = await RunFolder.open(out, runId(1), NOBODY);
@@ -78,7 +78,7 @@ describe('the folder of a run', () => {
     const home = path.join(out, 'home');
     mkdirSync(path.join(home, CACHE_FOLDER), { recursive: true });
     writeFileSync(path.join(home, 'thesis.txt'), 'years of work');
-    claimWorkspaces(inWorkspaces());
+    markWorkspaces(inWorkspaces());
     symlinkSync('../home', inWorkspaces('notes'));
     mkdirSync(inWorkspaces('0'));
     symlinkSync('../../home', inWorkspaces('0', CACHE_FOLDER));
@@ -103,7 +103,7 @@ describe('the folder of a run', () => {
     const home = path.join(out, 'home');
     mkdirSync(home);
     writeFileSync(path.join(home, 'thesis.txt'), 'years of work');
-    if (name !== 'workspaces') claimWorkspaces(inWorkspaces());
+    if (name !== 'workspaces') markWorkspaces(inWorkspaces());
     rmSync(path.join(out, name), { force: true, recursive: true });
     symlinkSync(target, path.join(out, name));
 
@@ -136,7 +136,7 @@ describe('the folder of a run', () => {
 
   test('is not made ours by an agent when somebody else has files there', async () => {
     mkdirSync(inWorkspaces('theirs'), { recursive: true });
-    claimWorkspaces(inWorkspaces());
+    markWorkspaces(inWorkspaces());
 
     await expect(RunFolder.open(out, runId(1), NOBODY)).rejects.toMatchObject({ code: 'io' });
     expect(existsSync(inWorkspaces('theirs'))).toBe(true);

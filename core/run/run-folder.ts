@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { MeshError, systemCodeOf } from '../contracts/errors.ts';
+import { MeshError, readSystemCode } from '../contracts/errors.ts';
 import { FileLock } from '../system/files/file-lock.ts';
 import { makeFolder } from '../system/files/make-folder.ts';
 import { CACHE_FOLDER } from './agents/launcher.ts';
@@ -33,7 +33,7 @@ const OF_RUNS =
 const OF_AGENTS = ['agent.log', 'memory.json', CACHE_FOLDER];
 
 /** Sorts by time: `20261121-230941-5f3a9c`. */
-export function newRunId(): string {
+export function createRunId(): string {
   const [date, time] = new Date().toISOString().replaceAll(/[-:]/g, '').split('.')[0]?.split('T') ?? [];
   return `${date}-${time}-${randomBytes(3).toString('hex')}`;
 }
@@ -71,7 +71,7 @@ export class RunFolder {
     } catch (error) {
       throw new MeshError(
         'io',
-        `cannot make ${folder.workspaces} (${systemCodeOf(error)}): choose another folder for the results`,
+        `cannot make ${folder.workspaces} (${readSystemCode(error)}): choose another folder for the results`,
         { cause: error, setting: 'out' },
       );
     }
@@ -173,7 +173,7 @@ export class RunFolder {
   /** @throws MeshError `io` for what no run of ours leaves: it is not deleted */
   #refuseForeign(name: string): void {
     const file = path.join(this.workspaces, name);
-    const status = statusOf(file);
+    const status = readFileStatus(file);
     const isOurs =
       status?.isDirectory() === true
         ? OF_AGENTS.some((own) => existsSync(path.join(file, own))) || readdirSync(file).length === 0
@@ -194,7 +194,7 @@ export class RunFolder {
       const target = path.join(this.workspaces, name);
       // Of a link the link alone goes: `rm` follows none.
       const hasCache = entry.isDirectory() && isFolder(path.join(target, CACHE_FOLDER));
-      if (hasCache) await emptyFolder(target, CACHE_FOLDER);
+      if (hasCache) await clearFolder(target, CACHE_FOLDER);
       else await rm(target, { recursive: true, force: true });
     }
   }
@@ -210,24 +210,24 @@ function refuseLink(file: string): void {
 }
 
 function isLink(file: string): boolean {
-  return statusOf(file)?.isSymbolicLink() === true;
+  return readFileStatus(file)?.isSymbolicLink() === true;
 }
 
 function isFolder(file: string): boolean {
-  return statusOf(file)?.isDirectory() === true;
+  return readFileStatus(file)?.isDirectory() === true;
 }
 
 /** Of a link itself; undefined where nothing is, or nothing can be. */
-function statusOf(file: string): Stats | undefined {
+function readFileStatus(file: string): Stats | undefined {
   try {
     return lstatSync(file, { throwIfNoEntry: false });
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOTDIR') return undefined;
+    if (readSystemCode(error) === 'ENOTDIR') return undefined;
     throw error;
   }
 }
 
-async function emptyFolder(folder: string, kept: string): Promise<void> {
+async function clearFolder(folder: string, kept: string): Promise<void> {
   for (const entry of await readdir(folder)) {
     if (entry !== kept) await rm(path.join(folder, entry), { recursive: true, force: true });
   }
@@ -237,7 +237,7 @@ async function emptyFolder(folder: string, kept: string): Promise<void> {
  * Makes `workspaces` and marks it as one that runs may empty, if nothing is in it yet: an agent that is started by hand may
  * be the first to write there.
  */
-export function claimWorkspaces(workspaces: string): void {
+export function markWorkspaces(workspaces: string): void {
   mkdirSync(workspaces, { recursive: true });
   if (readdirSync(workspaces).length === 0) writeFileSync(path.join(workspaces, MARKER), '');
 }
@@ -246,7 +246,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return '';
+    if (['ENOENT', 'ENOTDIR'].includes(readSystemCode(error) ?? '')) return '';
     throw error;
   }
 }

@@ -73,15 +73,15 @@ export interface RunObserver extends Partial<MeshObserver> {
   /** The run has its id and its folder; agents are about to start. */
   began?(run: BegunRun): void;
   agentUp?(agent: AgentUp): void;
-  taskEnded?(outcome: TaskOutcome, sums: Pick<Asked, 'scores' | 'models'>): void;
+  taskEnded?(outcome: TaskOutcome, sums: Pick<TaskRunResult, 'scores' | 'models'>): void;
   /** A fault struck a delivery. */
   deliveryFault?(event: DeliveryEvent): void;
   /** A fault with a time of its own began or ended, or an agent came back. */
-  faultNews?(news: string): void;
+  faultEvent?(news: string): void;
 }
 
 /** What asking a task came to, with all that its end came with. */
-export interface Asked {
+export interface TaskRunResult {
   readonly outcome: TaskOutcome;
   readonly scores: Scores;
   /** What models took for it; undefined in runs without one. */

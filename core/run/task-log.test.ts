@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { documentPayload, type Task } from '../contracts/task.ts';
+import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 import { TaskLog } from './task-log.ts';
 
 function logged(tasks: readonly Task[]) {
@@ -26,7 +26,7 @@ const task = (taskId: string, document: string): Task => ({
 test('gives back the payload that opened a task, and knows no other', () => {
   const tasks = [task('a', 'é '.repeat(1000)), task('b', ''), task('c', 'x'.repeat(100_000))];
   const { log } = logged(tasks);
-  for (const one of tasks) expect(log.payloadOf(one.taskId)).toEqual(documentPayload(one));
+  for (const one of tasks) expect(log.payloadOf(one.taskId)).toEqual(buildDocumentPayload(one));
   expect(log.payloadOf('d')).toBeUndefined();
 });
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import type { JsonObject } from '../contracts/packet.ts';
-import { documentPayload, type Task } from '../contracts/task.ts';
+import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 
 /**
  * The tasks that a run was asked, as lines of `tasks.jsonl`, from which it can be made again. Documents are long and batches, too: they
@@ -18,7 +18,7 @@ export class TaskLog {
   /** A task that is asked again stands there once. */
   add(task: Task): void {
     if (this.#lines.has(task.taskId)) return;
-    const line = Buffer.from(taskLine(task));
+    const line = Buffer.from(formatTaskLine(task));
     for (let from = 0; from < line.length; )
       from += writeSync(this.#descriptor, line, from, line.length - from, this.#end + from);
     this.#lines.set(task.taskId, { at: this.#end, bytes: line.length });
@@ -32,7 +32,7 @@ export class TaskLog {
     const bytes = Buffer.allocUnsafe(line.bytes);
     readSync(this.#descriptor, bytes, 0, line.bytes, line.at);
     const { task_id, question, document, file_name: fileName } = JSON.parse(bytes.toString());
-    return documentPayload({
+    return buildDocumentPayload({
       taskId: task_id,
       question,
       document,
@@ -47,7 +47,7 @@ export class TaskLog {
 }
 
 /** A task as a line of `tasks.jsonl`. */
-export function taskLine(task: Task): string {
+export function formatTaskLine(task: Task): string {
   const [answer, ...aliases] = task.truths;
   const line: JsonObject = {
     task_id: task.taskId,

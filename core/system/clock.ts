@@ -4,7 +4,7 @@ const offsetMs = measureOffset();
  * Microseconds of the system's monotonic clock: the same for all processes of this machine, so that a packet's times at its
  * sender, the hub and its receiver can be subtracted. Accurate to about a microsecond.
  */
-export function monotonicUs(): number {
+export function readMonotonicUs(): number {
   return (performance.now() + offsetMs) * 1000;
 }
 

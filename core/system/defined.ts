@@ -1,5 +1,5 @@
 /** What of `values` is there: without keys whose value is undefined. */
-export function defined<Values extends object>(
+export function omitUndefined<Values extends object>(
   values: Values,
 ): { [Key in keyof Values]?: Exclude<Values[Key], undefined> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { MeshError, messageOf } from '../contracts/errors.ts';
-import { issuesOf } from '../contracts/packet.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
+import { formatIssues } from '../contracts/packet.ts';
 import { parseJsonText } from './parse-json.ts';
 
 /**
@@ -14,15 +14,15 @@ export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: stri
   try {
     value = parseJsonText(line);
   } catch (error) {
-    throw new MeshError('config', `${where}: not JSON: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${where}: not JSON: ${toErrorMessage(error)}`, { cause: error });
   }
   const result = schema.safeParse(value);
-  if (!result.success) throw new MeshError('config', `${where}: ${issuesOf(result.error)}`);
+  if (!result.success) throw new MeshError('config', `${where}: ${formatIssues(result.error)}`);
   return result.data;
 }
 
 /** The value of a JSON text; undefined where it is none: the last line of a log may be cut, and services reply pages. */
-export function jsonIn(line: string): unknown {
+export function tryParseJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (error) {

@@ -71,19 +71,19 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
   const append = (lines: Uint8Array) => {
     if (!isOpen) return;
     const room = maxBytes - bytes;
-    const kept = lines.length <= room ? lines : wholeLines(lines.subarray(0, room));
+    const kept = lines.length <= room ? lines : keepWholeLines(lines.subarray(0, room));
     bytes += lines.length;
     isOpen = bytes <= maxBytes;
     keep(kept);
     if (isOpen) return;
     const cut = `the log reached ${maxBytes} bytes; what follows is not kept`;
-    keep(Buffer.from(`${JSON.stringify({ level: 'warn', time: Number(nowMs().toFixed(3)), cut })}\n`));
+    keep(Buffer.from(`${JSON.stringify({ level: 'warn', time: Number(readEpochMs().toFixed(3)), cut })}\n`));
   };
   const write = (line: string) => append(Buffer.from(line));
   const logger = pino(
     {
       base: null,
-      timestamp: () => `,"time":${(happenedMs ?? nowMs()).toFixed(3)}`,
+      timestamp: () => `,"time":${(happenedMs ?? readEpochMs()).toFixed(3)}`,
       formatters: { level: (label) => ({ level: label }) },
     },
     { write },
@@ -125,11 +125,11 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
   };
 }
 
-function wholeLines(bytes: Uint8Array): Uint8Array {
+function keepWholeLines(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.lastIndexOf(LINE_END) + 1);
 }
 
 /** Milliseconds since 1970, to the microsecond: what the logs of several processes are merged by. */
-export function nowMs(): number {
+export function readEpochMs(): number {
   return performance.timeOrigin + performance.now();
 }

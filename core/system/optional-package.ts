@@ -1,4 +1,4 @@
-import { MeshError, messageOf, systemCodeOf } from '../contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
 
 /**
  * Loads what stands on packages that not everybody needs, and that `npm install gaia-mesh` therefore leaves to those who do.
@@ -15,9 +15,9 @@ export async function withPackage<Loaded>(
   try {
     return await load();
   } catch (cause) {
-    const isMissing = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(systemCodeOf(cause) ?? '');
+    const isMissing = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(readSystemCode(cause) ?? '');
     const names = packages.split(' ').map((spec) => spec.split(/(?<=.)@/)[0] ?? spec);
-    const name = names.find((each) => messageOf(cause).includes(`'${each}'`));
+    const name = names.find((each) => toErrorMessage(cause).includes(`'${each}'`));
     if (!isMissing || name === undefined) throw cause;
     throw new MeshError(
       'config',

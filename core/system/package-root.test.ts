@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { codeFolder, packageStores, readableByAgents } from './package-root.ts';
+import { codeFolder, findPackageFolders, listReadablePaths } from './package-root.ts';
 
 const root = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -11,7 +11,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 function storesOf(folder: string): string[] {
   const whole = path.join(root, folder);
   mkdirSync(whole, { recursive: true });
-  return packageStores(whole)
+  return findPackageFolders(whole)
     .filter((store) => store.startsWith(root))
     .map((store) => path.relative(root, store).replaceAll(path.sep, '/'));
 }
@@ -34,7 +34,7 @@ test('a package in a workspace or in the store of pnpm finds them further up', (
 });
 
 test('agents may read code and packages, and not the folder above them', () => {
-  const readable = readableByAgents();
+  const readable = listReadablePaths();
 
   expect(readable).toContain(path.join(codeFolder, 'node_modules') + path.sep);
   expect(readable).not.toContain(codeFolder + path.sep);

@@ -27,11 +27,11 @@ export const packageEntries: Readonly<Record<string, string | undefined>> = Obje
 );
 
 /** What an agent process may read: the code, its packages, and no folder of the user's. */
-export function readableByAgents(): string[] {
+export function listReadablePaths(): string[] {
   const code = ['dist', 'core', 'protocols', 'tools', 'evaluation', 'config', 'scripts'].map(
     (name) => path.join(codeFolder, name) + path.sep,
   );
-  return [...code, path.join(codeFolder, 'package.json'), ...packageStores(codeFolder)];
+  return [...code, path.join(codeFolder, 'package.json'), ...findPackageFolders(codeFolder)];
 }
 
 /**
@@ -39,12 +39,12 @@ export function readableByAgents(): string[] {
  * An installed package has its dependencies beside it; in a workspace or under pnpm they are further up. Node reads through
  * links, so a store that is one is there under both names.
  */
-export function packageStores(folder: string): string[] {
+export function findPackageFolders(folder: string): string[] {
   const above = path.dirname(folder);
   const store = path.join(folder, 'node_modules');
   const here =
     path.basename(folder) !== 'node_modules' && existsSync(store)
       ? [...new Set([store, realpathSync(store)])].map((name) => name + path.sep)
       : [];
-  return above === folder ? here : [...here, ...packageStores(above)];
+  return above === folder ? here : [...here, ...findPackageFolders(above)];
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { codeFolder } from './package-root.ts';
-import { isPosix, lacksOf, linuxText, mayHave, platformName } from './platform.ts';
+import { canHave, isPosix, listMissingParts, namePlatform, readLinuxFile } from './platform.ts';
 
 /** What is published and runs on people's machines. */
 const FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'scripts'];
@@ -33,11 +33,11 @@ test('one file alone asks which system this is, and reads the files of Linux', (
 });
 
 test('each system says what it lacks', () => {
-  expect(lacksOf('linux')).toEqual([]);
-  expect(lacksOf('darwin').join()).toContain('no unshare');
-  expect(lacksOf('darwin').join()).not.toContain('WSL');
-  expect(lacksOf('win32').join()).toContain('use WSL');
-  expect([platformName('darwin'), platformName('win32'), platformName('linux')]).toEqual([
+  expect(listMissingParts('linux')).toEqual([]);
+  expect(listMissingParts('darwin').join()).toContain('no unshare');
+  expect(listMissingParts('darwin').join()).not.toContain('WSL');
+  expect(listMissingParts('win32').join()).toContain('use WSL');
+  expect([namePlatform('darwin'), namePlatform('win32'), namePlatform('linux')]).toEqual([
     'macOS',
     'Windows',
     'linux',
@@ -49,10 +49,10 @@ test.each([
   ['darwin', false, true],
   ['win32', false, false],
 ] as const)('%s: parts of Linux %s, signals and a shell %s', (platform, hasParts, hasShell) => {
-  expect(mayHave('namespaces', platform)).toBe(hasParts);
+  expect(canHave('namespaces', platform)).toBe(hasParts);
   expect(isPosix(platform)).toBe(hasShell);
 });
 
 test('a file of Linux that is not there is no failure', () => {
-  expect(linuxText('/proc/no-such-file')).toBeUndefined();
+  expect(readLinuxFile('/proc/no-such-file')).toBeUndefined();
 });

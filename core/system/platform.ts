@@ -16,7 +16,7 @@ const LINUX_ALONE = {
 type LinuxPart = keyof typeof LINUX_ALONE;
 
 /** Whether this may be here; that it works is for who uses it to try. */
-export function mayHave(_part: LinuxPart, platform: NodeJS.Platform = process.platform): boolean {
+export function canHave(_part: LinuxPart, platform: NodeJS.Platform = process.platform): boolean {
   return platform === 'linux';
 }
 
@@ -26,12 +26,12 @@ export function isPosix(platform: NodeJS.Platform = process.platform): boolean {
 }
 
 /** How it is called where something must be told about it. */
-export function platformName(platform: NodeJS.Platform = process.platform): string {
+export function namePlatform(platform: NodeJS.Platform = process.platform): string {
   return platform === 'darwin' ? 'macOS' : platform === 'win32' ? 'Windows' : platform;
 }
 
 /** What is so here because this is no Linux, in words. */
-export function lacksOf(platform: NodeJS.Platform = process.platform): string[] {
+export function listMissingParts(platform: NodeJS.Platform = process.platform): string[] {
   const parts = Object.entries(LINUX_ALONE).map(([, without]) => without);
   const own = isPosix(platform)
     ? []
@@ -44,7 +44,7 @@ export const LOADAVG = '/proc/loadavg';
 type LinuxFile = typeof LOADAVG | `/proc/${string}` | `/sys/${string}`;
 
 /** Its text; undefined on other systems, and where it is gone or may not be read. */
-export function linuxText(file: LinuxFile): string | undefined {
+export function readLinuxFile(file: LinuxFile): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -5,22 +5,22 @@ import { codeFolder, isCheckout } from './package-root.ts';
  * The folder in which the user typed the command. npm runs scripts in the project's root and leaves the user's own folder
  * in `INIT_CWD`; outside npm it is just the current one.
  */
-function userFolder(): string {
+function findUserFolder(): string {
   const { INIT_CWD } = process.env;
   return INIT_CWD !== undefined && process.cwd() === codeFolder ? INIT_CWD : process.cwd();
 }
 
 /** A path as the user meant it. */
-export function userPath(file: string): string {
-  return path.resolve(userFolder(), file);
+export function resolveUserPath(file: string): string {
+  return path.resolve(findUserFolder(), file);
 }
 
 /** Where a run's results go unless another folder is named: the project root, or for an installed package the user's folder. */
-export function defaultOut(): string {
-  return isCheckout ? codeFolder : userFolder();
+export function findDefaultOut(): string {
+  return isCheckout ? codeFolder : findUserFolder();
 }
 
 /** The folder that the user named for results, or where they go without. */
-export function outFolder(named: string | undefined): string {
-  return named === undefined ? defaultOut() : userPath(named);
+export function resolveOutFolder(named: string | undefined): string {
+  return named === undefined ? findDefaultOut() : resolveUserPath(named);
 }

@@ -6,7 +6,7 @@ import { Agent } from '../agent/agent.ts';
 import { Workspace } from '../agent/workspace.ts';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
-import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../contracts/limits.ts';
 import { parsePacket } from '../contracts/packet.ts';
 import type { Tool } from '../contracts/tool.ts';
@@ -14,8 +14,8 @@ import type { DeliveryStrategy } from '../hub/delivery/delivery-strategy.ts';
 import type { MeshNode } from '../hub/link.ts';
 import { MeshNetwork, type MeshNetworkOptions } from '../hub/mesh-network.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
-import { type Routing, routerNamed } from '../hub/routing.ts';
-import { tcpListen } from '../transports/tcp/tcp-transport.ts';
+import { createRouter, type Routing } from '../hub/routing.ts';
+import { createTcpListen } from '../transports/tcp/tcp-transport.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 
 /** The simplest adapter there is, unknown to hub and agents: no head of its own, JSON as it comes (MP-32). */
@@ -29,7 +29,7 @@ export const plain: ProtocolAdapter = {
         try {
           return parsePacket(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(blob)));
         } catch (error) {
-          throw new MeshError('packet', messageOf(error), { cause: error });
+          throw new MeshError('packet', toErrorMessage(error), { cause: error });
         }
       },
       headerSize: (packet) => PREFIX_BYTES + encode({ ...packet, payload: {} }).length - encode({}).length,
@@ -89,7 +89,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
           tool: tool.name,
           engine: 'none',
         }),
-        listen: tcpListen(0),
+        listen: createTcpListen(0),
         secret: 'a secret',
         adapter: undefined,
         resolveAdapter: async () => adapter,
@@ -111,7 +111,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
       ...(options.nodes ?? []),
     ],
     final: idOf(tools.length - 1),
-    router: routerNamed(options.routing ?? 'broadcast'),
+    router: createRouter(options.routing ?? 'broadcast'),
     maxFrameBytes: options.maxFrameBytes ?? MAX_FRAME_BYTES,
     ...(options.observer === undefined ? {} : { observer: options.observer }),
     ...(options.delivery === undefined ? {} : { delivery: options.delivery }),

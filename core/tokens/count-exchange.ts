@@ -1,9 +1,9 @@
 import type { ChatMessage, ModelExchange, ToolCall } from '../contracts/engine.ts';
-import { digestOf } from '../contracts/model-exchange.ts';
+import { hashText } from '../contracts/model-exchange.ts';
 import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
-import { type Encoding, encodingOf } from './encoding.ts';
-import { partsOf } from './parts-of.ts';
-import { toolText } from './tool-text.ts';
+import { type Encoding, loadEncoding } from './encoding.ts';
+import { listParts } from './parts-of.ts';
+import { formatTools } from './tool-text.ts';
 
 /** Tokens of one part of one prompt. `digest` is the same for the same text: who reads it again is found by it. */
 interface CountedPart {
@@ -40,26 +40,26 @@ type Counted = Pick<ModelExchange, 'model' | 'messages' | 'tools'> & {
 
 /** The tokens of one exchange with a model, each on the line of what it is. */
 export async function countExchange({ model, messages, tools, reply }: Counted): Promise<CountedExchange> {
-  const encoding = await encodingOf(model);
+  const encoding = await loadEncoding(model);
   const parts: CountedPart[] = [];
   const add = (kind: PromptKind, text: string, tokens: number) => {
-    if (tokens !== 0) parts.push({ kind, tokens, digest: digestOf(text) });
+    if (tokens !== 0) parts.push({ kind, tokens, digest: hashText(text) });
   };
   let marks = encoding.replyMarks;
   if (tools.length > 0) {
-    const text = toolText(tools);
-    add('tools', text, countOf(text, encoding) + TOOL_MARKS);
+    const text = formatTools(tools);
+    add('tools', text, countTextTokens(text, encoding) + TOOL_MARKS);
   }
   for (const message of messages) {
     marks += encoding.messageMarks;
-    const texts = partsOf(message);
-    countsOf(texts, encoding).forEach((tokens, index) => {
+    const texts = listParts(message);
+    countPartTokens(texts, encoding).forEach((tokens, index) => {
       const part = texts[index];
       if (part !== undefined) add(part.kind, part.text, tokens);
     });
-    for (const call of callsOf(message)) {
+    for (const call of listToolCalls(message)) {
       const text = callText(call);
-      add('history', text, countOf(text, encoding) + CALL_MARKS);
+      add('history', text, countTextTokens(text, encoding) + CALL_MARKS);
     }
   }
   // The line break that ends a system message before tool definitions is theirs.
@@ -70,14 +70,14 @@ export async function countExchange({ model, messages, tools, reply }: Counted):
     known: encoding.known,
     parts,
     completion: {
-      answer: countOf(reply.content, encoding),
-      reasoning: countOf(reply.reasoning ?? '', encoding),
-      tool_calls: reply.toolCalls.reduce((sum, call) => sum + countOf(callText(call), encoding), 0),
+      answer: countTextTokens(reply.content, encoding),
+      reasoning: countTextTokens(reply.reasoning ?? '', encoding),
+      tool_calls: reply.toolCalls.reduce((sum, call) => sum + countTextTokens(callText(call), encoding), 0),
     },
   };
 }
 
-function callsOf(message: ChatMessage): readonly ToolCall[] {
+function listToolCalls(message: ChatMessage): readonly ToolCall[] {
   return message.role === 'assistant' ? (message.toolCalls ?? []) : [];
 }
 
@@ -85,16 +85,16 @@ function callText({ name, arguments: given }: ToolCall): string {
   return name + (typeof given === 'string' ? given : JSON.stringify(given));
 }
 
-function countOf(text: string, encoding: Encoding): number {
-  return countsOf([{ kind: 'structure', text }], encoding)[0] ?? 0;
+function countTextTokens(text: string, encoding: Encoding): number {
+  return countPartTokens([{ kind: 'structure', text }], encoding)[0] ?? 0;
 }
 
 /**
  * Tokens of the parts of one text. The whole is encoded, as a server does it, and a token counts where it begins: so the sum is that of
  * the whole, wherever the parts end.
  */
-function countsOf(parts: readonly PromptPart[], encoding: Encoding): readonly number[] {
-  const key = digestOf(JSON.stringify([encoding.name, ...parts.map(({ text }) => text)]));
+function countPartTokens(parts: readonly PromptPart[], encoding: Encoding): readonly number[] {
+  const key = hashText(JSON.stringify([encoding.name, ...parts.map(({ text }) => text)]));
   const known = kept.get(key);
   if (known !== undefined) return known;
   const counts = parts.map(() => 0);

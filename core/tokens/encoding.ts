@@ -33,7 +33,7 @@ interface Vocabulary {
   readonly decodeGenerator: (tokens: Iterable<number>) => Iterable<string>;
 }
 
-function* piecesOf(text: string, { encode, decodeGenerator }: Vocabulary): Iterable<Piece> {
+function* splitPieces(text: string, { encode, decodeGenerator }: Vocabulary): Iterable<Piece> {
   let taken = 0;
   let told = 0;
   const tokens = encode(text, AS_TEXT);
@@ -51,14 +51,14 @@ function* piecesOf(text: string, { encode, decodeGenerator }: Vocabulary): Itera
 }
 
 /** The encoding of `model`, by its name; a table of 1 to 2 MB is loaded for it. */
-export async function encodingOf(model: string): Promise<Encoding> {
+export async function loadEncoding(model: string): Promise<Encoding> {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
   if (/^(gpt-3\.5|gpt-4(?![.o]|-o))/.test(name)) {
     const { cl100k } = await import('./cl100k.ts');
-    return { ...CHATML, name: 'cl100k_base', known: true, pieces: (text) => piecesOf(text, cl100k) };
+    return { ...CHATML, name: 'cl100k_base', known: true, pieces: (text) => splitPieces(text, cl100k) };
   }
   const { o200k } = await import('./o200k.ts');
-  const pieces = (text: string) => piecesOf(text, o200k);
+  const pieces = (text: string) => splitPieces(text, o200k);
   if (name.startsWith('gpt-oss')) return { ...HARMONY, name: 'o200k_harmony', known: true, pieces };
   return { ...CHATML, name: 'o200k_base', known: /^(gpt-|chatgpt-|o[1-9])/.test(name), pieces };
 }

@@ -4,7 +4,7 @@ import { countTokens, decodeGenerator, encode } from 'gpt-tokenizer/encoding/o20
 export const o200k = { encode, decodeGenerator };
 
 /** Tokens of a text by the o200k_base encoding. */
-export function tokensOf(text: string): number {
+export function encodeO200k(text: string): number {
   return countTokens(text, AS_TEXT);
 }
 

@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<ChatMessage['role'], PromptKind>> = {
 };
 
 /** The parts of a message; whoever changed its content has made one part of it. */
-export function partsOf(message: ChatMessage): readonly PromptPart[] {
+export function listParts(message: ChatMessage): readonly PromptPart[] {
   const { role, content } = message;
   const parts = 'parts' in message ? message.parts : undefined;
   const isWhole = parts?.map(({ text }) => text).join('') === content;

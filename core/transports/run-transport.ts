@@ -1,13 +1,13 @@
-import type { AgentPlace } from '../agent/spec.ts';
+import type { AgentEndpoint } from '../agent/spec.ts';
 import type { Team } from '../contracts/team.ts';
-import { tcpDialler } from './tcp/tcp-transport.ts';
+import { createTcpDialler } from './tcp/tcp-transport.ts';
 import type { Dialler } from './transport.ts';
 
 /** What carries a run's frames. */
 export interface RunTransport {
   readonly dialler: Dialler;
   /** Where an agent of the run listens; `port` is for those that listen on one. */
-  placeOf(id: string, port: number): AgentPlace;
+  placeOf(id: string, port: number): AgentEndpoint;
   /** Further variables of their environment. */
   readonly environment: Readonly<Record<string, string>>;
   /** What carried the frames beside what they are, as its own connection counts it; undefined where each frame has a socket to itself. */
@@ -27,13 +27,13 @@ export interface RunTransportOptions {
 export async function openTransport(options: RunTransportOptions): Promise<RunTransport> {
   if (options.team.transport === 'tcp') return tcpTransport;
   // A run over TCP loads nothing of NATS.
-  const { natsTransport } = await import('./nats/nats-transport.ts');
-  return natsTransport(options);
+  const { openNatsTransport } = await import('./nats/nats-transport.ts');
+  return openNatsTransport(options);
 }
 
 /** Needs no server, and has nothing to close. */
 export const tcpTransport: RunTransport = {
-  dialler: tcpDialler(),
+  dialler: createTcpDialler(),
   placeOf: (_id, port) => ({ port }),
   environment: {},
   carried: () => undefined,

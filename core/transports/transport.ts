@@ -24,11 +24,11 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface Hearer {
+export interface LinkHandler {
   accept(link: FrameLink): void;
   /** It listens on, but something is wrong. */
   fault(message: string): void;
 }
 
 /** @throws MeshError `io` when it cannot listen there */
-export type Listen = (hearer: Hearer) => Promise<Listener>;
+export type Listen = (hearer: LinkHandler) => Promise<Listener>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { addLine, emptyLine, type LedgerLine, ledgerLineSchema } from '../contracts/ledger.ts';
+import { addLine, createLedgerLine, type LedgerLine, ledgerLineSchema } from '../contracts/ledger.ts';
 import { MAX_PACKET_TYPES } from '../contracts/limits.ts';
-import { entryOrOthers } from '../contracts/others.ts';
+import { findOrAddEntry } from '../contracts/others.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { JsonObject } from '../contracts/packet.ts';
  * `mesh.books`, and the two are compared. Both packets are session bytes.
  */
 export const SETTLE_TYPE = 'mesh.settle';
-export const BOOKS_TYPE = 'mesh.books';
+export const LEDGER_TYPE = 'mesh.books';
 
 /**
  * What the hub tells agents on the way, as session bytes: `{id}` of an agent that is gone, or is back, so that nobody waits
@@ -20,7 +20,7 @@ export const LOST_TYPE = 'mesh.lost';
 export const BACK_TYPE = 'mesh.back';
 export const STOP_TYPE = 'mesh.stop';
 
-export const booksSchema = z.strictObject({
+export const ledgerReportSchema = z.strictObject({
   /** One entry a packet type that was sent. Times are sums in microseconds: in the tool, and in the codec. */
   sent: z
     .array(
@@ -42,16 +42,20 @@ export const booksSchema = z.strictObject({
   refused: z.strictObject({ packets: z.int().nonnegative(), bytes: z.int().nonnegative() }),
 });
 
-export type Books = z.infer<typeof booksSchema>;
+export type LedgerReport = z.infer<typeof ledgerReportSchema>;
 
 /** Books in the making. */
-export class BookKeeper {
+export class AgentLedger {
   readonly #sent = new Map<string, { line: LedgerLine; toolUs: number; encodeUs: number }>();
   readonly #received = { packets: 0, bytes: 0, decode_us: 0 };
   readonly #refused = { packets: 0, bytes: 0 };
 
   sent(type: string, line: LedgerLine, times: { readonly toolUs: number; readonly encodeUs: number }): void {
-    const entry = entryOrOthers(this.#sent, type, () => ({ line: emptyLine(), toolUs: 0, encodeUs: 0 }));
+    const entry = findOrAddEntry(this.#sent, type, () => ({
+      line: createLedgerLine(),
+      toolUs: 0,
+      encodeUs: 0,
+    }));
     addLine(entry.line, line);
     entry.toolUs += times.toolUs;
     entry.encodeUs += times.encodeUs;

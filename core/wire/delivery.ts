@@ -29,13 +29,13 @@ const receiptSchema = z
 export type Receipt = z.infer<typeof receiptSchema>;
 
 /** Undefined for what is none: a broken agent harms itself alone, its packets are sent again. */
-export function receiptIn(payload: JsonObject | undefined): Receipt | undefined {
+export function parseReceipt(payload: JsonObject | undefined): Receipt | undefined {
   return receiptSchema.safeParse(payload).data;
 }
 
 const takenSchema = z.object({ taken: z.int().nonnegative() });
 
 /** How many packets of this connection the hub has taken over. */
-export function takenIn(payload: JsonObject): number | undefined {
+export function parseTakenCount(payload: JsonObject): number | undefined {
   return takenSchema.safeParse(payload).data?.taken;
 }

@@ -1,6 +1,6 @@
-import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from '../contracts/limits.ts';
-import { afterPatience } from '../system/process/patience.ts';
+import { waitPatiently } from '../system/process/patience.ts';
 import { FrameReader, type FrameRun } from './frame.ts';
 
 /** Blobs that may wait unread while the handshake takes turns. More is flooding. */
@@ -56,7 +56,7 @@ export class FrameIntake {
       read();
     } catch (error) {
       this.#onViolation(
-        error instanceof MeshError ? error : new MeshError('frame', messageOf(error), { cause: error }),
+        error instanceof MeshError ? error : new MeshError('frame', toErrorMessage(error), { cause: error }),
       );
     }
   }
@@ -64,7 +64,7 @@ export class FrameIntake {
   /** See `FrameLink.nextBlob`. */
   async nextBlob(timeoutMs: number): Promise<Buffer> {
     let isOver = false;
-    const callOff = afterPatience(timeoutMs, () => {
+    const callOff = waitPatiently(timeoutMs, () => {
       isOver = true;
       this.#wake?.();
     });

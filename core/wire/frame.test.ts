@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_FRAME_BYTES } from '../contracts/limits.ts';
-import { FrameReader, type FrameRun, frameOf, PREFIX_BYTES } from './frame.ts';
+import { encodeFrame, FrameReader, type FrameRun, PREFIX_BYTES } from './frame.ts';
 import { SLAB_BYTES } from './slab.ts';
 
 const LIMIT = 1024 * 1024;
@@ -22,16 +22,18 @@ function framesIn(run: FrameRun): Buffer[] {
   return frames;
 }
 
-describe('frameOf', () => {
+describe('encodeFrame', () => {
   it('writes a big-endian length and the bytes (MP-20)', () => {
-    expect(frameOf(Buffer.from('abc')).toString('hex')).toBe('00000003616263');
-    expect(frameOf(new Uint8Array(0)).toString('hex')).toBe('00000000');
-    expect(frameOf(new Uint8Array(0x010203)).subarray(0, PREFIX_BYTES).toString('hex')).toBe('00010203');
+    expect(encodeFrame(Buffer.from('abc')).toString('hex')).toBe('00000003616263');
+    expect(encodeFrame(new Uint8Array(0)).toString('hex')).toBe('00000000');
+    expect(encodeFrame(new Uint8Array(0x010203)).subarray(0, PREFIX_BYTES).toString('hex')).toBe('00010203');
   });
 });
 
 describe('FrameReader', () => {
-  const stream = Buffer.concat(['first', '', 'x', 'the last one'].map((text) => frameOf(Buffer.from(text))));
+  const stream = Buffer.concat(
+    ['first', '', 'x', 'the last one'].map((text) => encodeFrame(Buffer.from(text))),
+  );
   const expected = ['first', '', 'x', 'the last one'];
 
   it('finds all frames of one chunk in one run', () => {
@@ -86,9 +88,9 @@ describe('FrameReader', () => {
 
   it('takes a frame of the largest size and refuses one that is a byte longer', () => {
     const { reader, blobs } = collector(100);
-    reader.push(frameOf(Buffer.alloc(100, 'x')));
+    reader.push(encodeFrame(Buffer.alloc(100, 'x')));
     expect(blobs).toEqual(['x'.repeat(100)]);
-    expect(() => reader.push(frameOf(Buffer.alloc(101)))).toThrow(
+    expect(() => reader.push(encodeFrame(Buffer.alloc(101)))).toThrow(
       expect.objectContaining({ code: 'frame', message: expect.stringContaining('101 bytes: at most 100') }),
     );
   });
@@ -109,7 +111,7 @@ describe('FrameReader', () => {
   it('takes longer frames once its limit is raised', () => {
     const { reader, blobs } = collector(100);
     reader.maxFrameBytes = 200;
-    reader.push(frameOf(Buffer.alloc(200)));
+    reader.push(encodeFrame(Buffer.alloc(200)));
     expect(blobs).toHaveLength(1);
   });
 
@@ -138,7 +140,7 @@ describe('FrameReader', () => {
       blobs.push(...run.copies());
     });
     const large = Buffer.alloc(kib * 1024, 'large');
-    const bytes = Buffer.concat([stream, frameOf(large), stream]);
+    const bytes = Buffer.concat([stream, encodeFrame(large), stream]);
     for (let at = 0; at < bytes.length; at += 60_000) reader.push(bytes.subarray(at, at + 60_000));
     expect(blobs).toHaveLength(9);
     expect(blobs[4]?.equals(large)).toBe(true);
@@ -154,7 +156,7 @@ describe('FrameReader', () => {
     const reader = new FrameReader(64 * LIMIT, ({ slab }) => {
       if (use === 'held') slab.hold();
     });
-    const bytes = Buffer.concat([frameOf(Buffer.alloc(16 * LIMIT)), Buffer.alloc(more)]);
+    const bytes = Buffer.concat([encodeFrame(Buffer.alloc(16 * LIMIT)), Buffer.alloc(more)]);
     for (let at = 0; at < bytes.length; ) {
       const count = bytes.copy(reader.space(), 0, at);
       reader.received(count);
@@ -166,7 +168,7 @@ describe('FrameReader', () => {
 
   it('reads nothing of the next frame into the memory of a large one', () => {
     const { reader, blobs } = collector(8 * LIMIT);
-    const large = frameOf(Buffer.alloc(LIMIT));
+    const large = encodeFrame(Buffer.alloc(LIMIT));
     for (let at = 0; at < large.length; ) {
       const space = reader.space();
       expect(at + space.length).toBeLessThanOrEqual(Math.max(SLAB_BYTES, large.length));
@@ -180,7 +182,7 @@ describe('FrameReader', () => {
 
   it('always has room, and less than a slab held when all is done', () => {
     const { reader } = collector(8 * LIMIT);
-    const frame = frameOf(Buffer.alloc(100_000));
+    const frame = encodeFrame(Buffer.alloc(100_000));
     for (let at = 0; at < frame.length; at += 7000) {
       expect(reader.space().length).toBeGreaterThan(0);
       reader.push(frame.subarray(at, at + 7000));
@@ -206,7 +208,7 @@ describe('FrameReader', () => {
         fc.array(chunkSize, { minLength: 1, maxLength: 50 }),
         fc.array(fc.constantFrom('done', 'held'), { minLength: 1, maxLength: 20 }),
         (blobSizes, chunkSizes, uses) => {
-          const sent = Buffer.concat(blobSizes.map((size, i) => frameOf(Buffer.alloc(size, i + 1))));
+          const sent = Buffer.concat(blobSizes.map((size, i) => encodeFrame(Buffer.alloc(size, i + 1))));
           const held: Buffer[] = [];
           const counts: number[] = [];
           const reader = new FrameReader(LIMIT, (run) => {

@@ -9,12 +9,12 @@ import { type Slab, slabs } from './slab.ts';
 export const PREFIX_BYTES = 4;
 
 /** `blob` with its length prefix, as one buffer: one write, one packet on the wire where it fits. */
-export function frameOf(blob: Uint8Array): Buffer {
-  return framesOf([blob]);
+export function encodeFrame(blob: Uint8Array): Buffer {
+  return encodeFrames([blob]);
 }
 
 /** Frames of all blobs, side by side in one buffer. */
-export function framesOf(blobs: readonly Uint8Array[]): Buffer {
+export function encodeFrames(blobs: readonly Uint8Array[]): Buffer {
   const frames = Buffer.allocUnsafe(blobs.reduce((sum, { length }) => sum + PREFIX_BYTES + length, 0));
   let at = 0;
   for (const blob of blobs) {

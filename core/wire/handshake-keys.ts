@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { AdapterSession } from '../contracts/adapter.ts';
 import type { Hello, Offers } from './handshake-messages.ts';
 
-export function sessionOf(
+export function deriveSession(
   hello: Hello,
   secret: string,
   agentNonce: string,
@@ -14,23 +14,23 @@ export function sessionOf(
     runId: hello.run,
     self,
     peer,
-    linkKey: keyFrom(secret, Buffer.from(hello.nonce + agentNonce, 'hex'), hello.run),
-    runKey: runKeyOf(secret, hello.run),
+    linkKey: deriveKey(secret, Buffer.from(hello.nonce + agentNonce, 'hex'), hello.run),
+    runKey: deriveRunKey(secret, hello.run),
     offers: new Map(Object.entries(offers)),
   };
 }
 
 /** The key that all members of a run share; see {@link AdapterSession.runKey}. */
-export function runKeyOf(secret: string, runId: string): Uint8Array {
-  return keyFrom(secret, Buffer.alloc(0), runId);
+export function deriveRunKey(secret: string, runId: string): Uint8Array {
+  return deriveKey(secret, Buffer.alloc(0), runId);
 }
 
-function keyFrom(secret: string, salt: Uint8Array, runId: string): Uint8Array {
+function deriveKey(secret: string, salt: Uint8Array, runId: string): Uint8Array {
   if (secret === '') return new Uint8Array(32);
   return new Uint8Array(hkdfSync('sha256', secret, salt, `gaia-mesh ${runId}`, 32));
 }
 
-export function proofOf(
+export function computeProof(
   secret: string,
   role: 'hub' | 'agent',
   { wire, run, node, tool, adapter, nonce }: Hello,
@@ -38,18 +38,18 @@ export function proofOf(
   said: readonly unknown[],
 ): string {
   if (secret === '') return '';
-  return hmacOf(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce, said]);
+  return computeHmac(secret, [role, wire, run, node, tool, adapter, nonce, agentNonce, said]);
 }
 
-export function ticketOf(secret: string, { wire, run, node, tool, adapter, nonce }: Hello): string {
-  return hmacOf(secret, ['ticket', wire, run, node, tool, adapter, nonce]);
+export function computeTicket(secret: string, { wire, run, node, tool, adapter, nonce }: Hello): string {
+  return computeHmac(secret, ['ticket', wire, run, node, tool, adapter, nonce]);
 }
 
-function hmacOf(secret: string, said: readonly unknown[]): string {
+function computeHmac(secret: string, said: readonly unknown[]): string {
   return createHmac('sha256', secret).update(JSON.stringify(said)).digest('hex');
 }
 
-export function proves(proof: string, expected: string): boolean {
+export function verifyProof(proof: string, expected: string): boolean {
   const [came, wanted] = [Buffer.from(proof), Buffer.from(expected)];
   return came.length === wanted.length && timingSafeEqual(came, wanted);
 }

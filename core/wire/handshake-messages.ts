@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { MeshError, messageOf } from '../contracts/errors.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { DELIVERY_WINDOW } from '../contracts/limits.ts';
 import { nodeIdSchema } from '../contracts/node-id.ts';
-import { HEAD_LENGTHS, issuesOf, type JsonValue } from '../contracts/packet.ts';
+import { formatIssues, HEAD_LENGTHS, type JsonValue } from '../contracts/packet.ts';
 import { parseJsonText } from '../system/parse-json.ts';
 import type { FrameLink } from './frame-link.ts';
 
@@ -90,7 +90,7 @@ export async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, timeou
   try {
     value = parseJsonText(blob.toString('utf8'));
   } catch (error) {
-    throw new MeshError('handshake', `the other end does not speak the handshake: ${messageOf(error)}`, {
+    throw new MeshError('handshake', `the other end does not speak the handshake: ${toErrorMessage(error)}`, {
       cause: error,
     });
   }
@@ -98,6 +98,6 @@ export async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, timeou
   if (refusal.success) throw new MeshError('handshake', `the other end refused: ${refusal.data.message}`);
   const result = schema.safeParse(value);
   if (!result.success)
-    throw new MeshError('handshake', `unexpected handshake message: ${issuesOf(result.error)}`);
+    throw new MeshError('handshake', `unexpected handshake message: ${formatIssues(result.error)}`);
   return result.data;
 }

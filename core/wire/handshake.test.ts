@@ -3,7 +3,7 @@ import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { bareDialler, bareListener, loopback } from '../testing/loopback.ts';
 import { FrameSocket } from '../transports/tcp/frame-socket.ts';
-import { frameOf } from './frame.ts';
+import { encodeFrame } from './frame.ts';
 import { answerHub, greetAgent } from './handshake.ts';
 
 const adapters: Record<string, ProtocolAdapter> = Object.fromEntries(
@@ -252,7 +252,7 @@ describe('the handshake', () => {
     const toAgent = await bareDialler();
     open.push(toAgent.bare, toAgent.agent);
     const answering = answerHub(toAgent.agent, agentSide);
-    toAgent.bare.write(Buffer.concat([frameOf(hello), frameOf(begin)]));
+    toAgent.bare.write(Buffer.concat([encodeFrame(hello), encodeFrame(begin)]));
     await expect(answering).rejects.toMatchObject({
       code: 'handshake',
       message: expect.stringContaining('could not prove'),
@@ -261,7 +261,7 @@ describe('the handshake', () => {
     const toHub = await bareListener();
     open.push(toHub.bare, toHub.hub);
     const greeting = greetAgent(toHub.hub, hubSide);
-    toHub.bare.write(Buffer.concat([frameOf(welcome), frameOf(ready)]));
+    toHub.bare.write(Buffer.concat([encodeFrame(welcome), encodeFrame(ready)]));
     await expect(greeting).rejects.toMatchObject({
       code: 'handshake',
       message: expect.stringContaining('could not prove'),
@@ -277,7 +277,7 @@ describe('the handshake', () => {
   ])('refuses %s for a greeting', async (_, said) => {
     const { bare, agent } = await bareDialler();
     open.push(bare, agent);
-    bare.write(frameOf(Buffer.from(said)));
+    bare.write(encodeFrame(Buffer.from(said)));
     await expect(answerHub(agent, agentSide)).rejects.toMatchObject({ code: 'handshake' });
   });
 
@@ -285,7 +285,7 @@ describe('the handshake', () => {
     stopClock();
     const { bare, agent } = await bareDialler();
     open.push(bare, agent);
-    bare.write(frameOf(Buffer.from(JSON.stringify(helloOf()))).subarray(0, 20));
+    bare.write(encodeFrame(Buffer.from(JSON.stringify(helloOf()))).subarray(0, 20));
     let isOver = false;
     const silent = answerHub(agent, { ...agentSide, timeoutMs: 400 });
     silent.catch(() => {
@@ -328,7 +328,7 @@ describe('the handshake', () => {
     const { bare, agent } = await bareDialler();
     open.push(bare, agent);
     bare.on('error', () => undefined);
-    const hello = frameOf(Buffer.from(JSON.stringify(helloOf())));
+    const hello = encodeFrame(Buffer.from(JSON.stringify(helloOf())));
     for (let i = 0; i < 50; i++) bare.write(hello);
     await expect(answerHub(agent, agentSide)).rejects.toBeInstanceOf(MeshError);
     agent.end();
@@ -340,7 +340,7 @@ describe('the handshake', () => {
     const { bare, agent } = await bareDialler();
     open.push(bare, agent);
     bare.on('error', () => undefined);
-    bare.write(frameOf(Buffer.alloc(300_000, ' ')));
+    bare.write(encodeFrame(Buffer.alloc(300_000, ' ')));
     await expect(answerHub(agent, agentSide)).rejects.toMatchObject({ code: 'frame' });
   });
 });

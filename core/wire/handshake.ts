@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { AdapterSession, ProtocolAdapter } from '../contracts/adapter.ts';
-import { messageOf } from '../contracts/errors.ts';
+import { toErrorMessage } from '../contracts/errors.ts';
 import { HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
 import { HUB_ID, type JsonValue } from '../contracts/packet.ts';
 import type { FrameLink } from './frame-link.ts';
-import { proofOf, proves, sessionOf, ticketOf } from './handshake-keys.ts';
+import { computeProof, computeTicket, deriveSession, verifyProof } from './handshake-keys.ts';
 import {
   type AgentDelivery,
   ANY,
@@ -117,18 +117,18 @@ export async function greetAgent(
     nonce: randomBytes(32).toString('hex'),
     ...(side.delivery === undefined ? {} : { delivery: side.delivery }),
   };
-  const hello = side.secret === '' ? plain : { ...plain, ticket: ticketOf(side.secret, plain) };
+  const hello = side.secret === '' ? plain : { ...plain, ticket: computeTicket(side.secret, plain) };
   send(socket, hello);
   const welcome = await receive(socket, welcomeSchema, timeoutMs);
   for (const key of ['wire', 'node', 'tool', 'adapter', 'auth'] as const) {
     if (hello[key] !== welcome[key] && hello[key] !== ANY)
-      refuse(socket, mismatch(key, hello[key], welcome[key]));
+      refuse(socket, describeMismatch(key, hello[key], welcome[key]));
   }
   if (side.delivery !== undefined && welcome.delivery === undefined) {
     refuse(socket, `agent ${welcome.node} keeps no outbox, so it cannot have its deliveries acknowledged`);
   }
-  const said = [welcome.subscribes, welcome.emits, welcome.offer ?? null, ...ifAny(welcome.delivery)];
-  if (!proves(welcome.proof, proofOf(side.secret, 'agent', hello, welcome.nonce, said))) {
+  const said = [welcome.subscribes, welcome.emits, welcome.offer ?? null, ...toProvedList(welcome.delivery)];
+  if (!verifyProof(welcome.proof, computeProof(side.secret, 'agent', hello, welcome.nonce, said))) {
     refuse(
       socket,
       `agent ${welcome.node} could not prove that it knows this run's secret (GAIA_MESH_SECRET differs)`,
@@ -139,16 +139,16 @@ export async function greetAgent(
   const offers = await side.exchange?.(node, welcome.offer);
   send(socket, {
     kind: 'begin',
-    proof: proofOf(side.secret, 'hub', hello, welcome.nonce, [
+    proof: computeProof(side.secret, 'hub', hello, welcome.nonce, [
       maxFrameBytes,
       offers ?? null,
-      ...ifAny(side.delivery),
+      ...toProvedList(side.delivery),
     ]),
     max_frame: maxFrameBytes,
     ...(offers === undefined ? {} : { offers }),
   });
   await receive(socket, readySchema, timeoutMs);
-  const session = sessionOf(hello, side.secret, welcome.nonce, HUB_ID, node, offers);
+  const session = deriveSession(hello, side.secret, welcome.nonce, HUB_ID, node, offers);
   const { subscribes, emits, delivery } = welcome;
   return { session, maxFrameBytes, node, tool, subscribes, emits, delivery };
 }
@@ -174,18 +174,18 @@ export async function answerHub(
   if (
     hello.ticket !== undefined &&
     side.secret !== '' &&
-    proves(hello.ticket, ticketOf(side.secret, hello))
+    verifyProof(hello.ticket, computeTicket(side.secret, hello))
   ) {
     side.onTicket?.();
   }
-  const refuseFor = (error: unknown) => refuse(socket, `agent ${side.node}: ${messageOf(error)}`);
+  const refuseFor = (error: unknown) => refuse(socket, `agent ${side.node}: ${toErrorMessage(error)}`);
   const name = side.adapter ?? hello.adapter;
   const adapter = await side.resolveAdapter(name).catch(refuseFor);
   const member = adapter.join?.({ runId: hello.run, self: side.node });
   const nonce = randomBytes(32).toString('hex');
   const delivery =
     hello.delivery === undefined ? undefined : orElse(() => side.delivery?.(hello.run), refuseFor);
-  const said = [side.subscribes, side.emits, member?.offer ?? null, ...ifAny(delivery)];
+  const said = [side.subscribes, side.emits, member?.offer ?? null, ...toProvedList(delivery)];
   send(socket, {
     kind: 'welcome',
     wire: WIRE_VERSION,
@@ -194,7 +194,7 @@ export async function answerHub(
     adapter: name,
     auth: side.secret === '' ? 'open' : 'hmac',
     nonce,
-    proof: proofOf(side.secret, 'agent', hello, nonce, said),
+    proof: computeProof(side.secret, 'agent', hello, nonce, said),
     subscribes: [...side.subscribes],
     emits: [...side.emits],
     ...(member === undefined ? {} : { offer: member.offer }),
@@ -203,15 +203,15 @@ export async function answerHub(
   // The hub waits for all the others first.
   const begin = await receive(socket, beginSchema, OTHERS_PATIENCE * timeoutMs);
   const { max_frame: maxFrameBytes, offers } = begin;
-  const hubSaid = [maxFrameBytes, offers ?? null, ...ifAny(hello.delivery)];
-  if (!proves(begin.proof, proofOf(side.secret, 'hub', hello, nonce, hubSaid))) {
+  const hubSaid = [maxFrameBytes, offers ?? null, ...toProvedList(hello.delivery)];
+  if (!verifyProof(begin.proof, computeProof(side.secret, 'hub', hello, nonce, hubSaid))) {
     refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
   }
   if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
   const { have } = hello.delivery ?? {};
   if (have !== undefined) orElse(() => side.begin?.(have), refuseFor);
   send(socket, { kind: 'ready' });
-  const session = sessionOf(hello, side.secret, nonce, side.node, HUB_ID, offers);
+  const session = deriveSession(hello, side.secret, nonce, side.node, HUB_ID, offers);
   return { adapter, opener: member ?? adapter, session, maxFrameBytes, delivery: hello.delivery };
 }
 
@@ -224,11 +224,11 @@ function orElse<T>(work: () => T, refuse: (error: unknown) => never): T {
 }
 
 /** What is proved only where it was said: without it, texts are those of a wire that does not know it. */
-function ifAny(value: unknown): unknown[] {
+function toProvedList(value: unknown): unknown[] {
   return value === undefined ? [] : [value];
 }
 
-function mismatch(key: string, hub: string | number, agent: string | number): string {
+function describeMismatch(key: string, hub: string | number, agent: string | number): string {
   const hint =
     key === 'auth'
       ? ' (hmac: GAIA_MESH_SECRET is set there; open: it is not; set the same value on both sides)'

@@ -11,7 +11,7 @@ import {
 } from '../contracts/limits.ts';
 import { bareListener } from '../testing/loopback.ts';
 import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
-import { frameOf } from './frame.ts';
+import { encodeFrame } from './frame.ts';
 import { largeFrames } from './large-frames.ts';
 import { SLAB_BYTES } from './slab.ts';
 
@@ -73,7 +73,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 /** As many links as have their turn at once, each in the middle of a frame, and what is left of it. */
 async function holders(): Promise<(Ends & { rest: Buffer })[]> {
   const links = await connected(AT_ONCE);
-  const frame = frameOf(blob(MIB, 1));
+  const frame = encodeFrame(blob(MIB, 1));
   for (const { bare } of links) bare.write(frame.subarray(0, MIB / 2));
   await until(() => links.every(({ hub }) => hub.pendingBytes === MIB / 2));
   return links.map((ends) => ({ ...ends, rest: frame.subarray(MIB / 2) }));
@@ -82,7 +82,7 @@ async function holders(): Promise<(Ends & { rest: Buffer })[]> {
 /** Links whose frame of a MiB has begun and must wait. */
 async function waiters(count: number): Promise<Ends[]> {
   const links = await connected(count);
-  for (const { bare } of links) bare.write(frameOf(blob(MIB, 2)));
+  for (const { bare } of links) bare.write(encodeFrame(blob(MIB, 2)));
   await until(() => links.every(({ hub }) => hub.pendingBytes === SLAB_BYTES));
   return links;
 }
@@ -103,7 +103,7 @@ describe('large frames', () => {
     });
     const sizes = [MIB, 10, SLAB_BYTES, 2 * MIB, SLAB_BYTES - 4, 300_000];
     const sent = links.map((_, i) => sizes.map((bytes, k) => blob(bytes, 100 * i + k)));
-    const streams = sent.map((blobs) => Buffer.concat(blobs.map(frameOf)));
+    const streams = sent.map((blobs) => Buffer.concat(blobs.map(encodeFrame)));
     for (const [i, { bare }] of links.entries()) bare.write(streams[i]?.subarray(0, MIB / 2) ?? '');
     await until(() => links.every(({ hub }) => hub.pendingBytes >= SLAB_BYTES));
     for (const [i, { bare }] of links.entries()) bare.write(streams[i]?.subarray(MIB / 2) ?? '');
@@ -121,10 +121,10 @@ describe('large frames', () => {
       most = Math.max(most, largeFrames.bytes);
     });
     const sent = blob(2 * MAX_LARGE_FRAMES_BYTES, 3);
-    for (const { bare } of links) bare.write(frameOf(sent));
+    for (const { bare } of links) bare.write(encodeFrame(sent));
     await until(() => links.every(({ came }) => came.length === 1));
     expect(links.map(({ came }) => came)).toEqual(links.map(() => [digest(sent)]));
-    expect(most).toBe(frameOf(sent).length);
+    expect(most).toBe(encodeFrame(sent).length);
   });
 
   it('wait for their turn, and not for an agent that stops in the middle of one', async () => {

@@ -107,12 +107,12 @@ class LargeFrames {
     }
     // One a look: its memory may be enough.
     const [gone] = [...this.#turns].filter(([, turn]) => turn.looksInVain > MAX_LOOKS_IN_VAIN);
-    if (gone !== undefined) gone[0].destroy(stalled(gone[1]));
+    if (gone !== undefined) gone[0].destroy(createStallError(gone[1]));
     this.look();
   }
 }
 
-function stalled({ bytes, seenBytes }: Turn): MeshError {
+function createStallError({ bytes, seenBytes }: Turn): MeshError {
   const seconds = STALL_TIMEOUT_MS / 1000;
   const came = `${seenBytes} of ${bytes} bytes of a frame came, then nothing for ${seconds} s`;
   return new MeshError('frame', `${came}, while others waited for the memory that it holds`);

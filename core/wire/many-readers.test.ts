@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FrameReader, frameOf } from './frame.ts';
+import { encodeFrame, FrameReader } from './frame.ts';
 import { SLAB_BYTES, SMALL_SLAB_BYTES, slabs } from './slab.ts';
 
 test('many connections read into less memory each, until they are few again', () => {
@@ -7,7 +7,7 @@ test('many connections read into less memory each, until they are few again', ()
   const sizes = () => new Set(readers.map((reader) => reader.heldBytes));
   expect(sizes()).toEqual(new Set([SLAB_BYTES, SMALL_SLAB_BYTES]));
   // The first ones began when there were few.
-  for (const reader of readers) reader.push(frameOf(Buffer.from('x')));
+  for (const reader of readers) reader.push(encodeFrame(Buffer.from('x')));
   expect(sizes()).toEqual(new Set([SMALL_SLAB_BYTES]));
 
   for (const reader of readers.splice(8)) {
@@ -15,7 +15,7 @@ test('many connections read into less memory each, until they are few again', ()
     // However often it is said.
     reader.end();
   }
-  for (const reader of readers) reader.push(frameOf(Buffer.alloc(2 * SMALL_SLAB_BYTES)));
+  for (const reader of readers) reader.push(encodeFrame(Buffer.alloc(2 * SMALL_SLAB_BYTES)));
   expect(sizes()).toEqual(new Set([SLAB_BYTES]));
 });
 
@@ -31,10 +31,10 @@ test('a frame that began while they were few is whole when they have become many
   const blob = Buffer.alloc(0.65 * SLAB_BYTES, 'most of a slab');
   const came: Buffer[] = [];
   const reader = new FrameReader(SLAB_BYTES, (run) => {
-    for (const blob of run.copies()) came.push(frameOf(blob));
+    for (const blob of run.copies()) came.push(encodeFrame(blob));
     run.slab.hold();
   });
-  const begun = Buffer.concat([frameOf(Buffer.alloc(SLAB_BYTES / 3)), frameOf(blob)]);
+  const begun = Buffer.concat([encodeFrame(Buffer.alloc(SLAB_BYTES / 3)), encodeFrame(blob)]);
   reader.push(begun.subarray(0, SLAB_BYTES / 2));
   const others = Array.from({ length: 40 }, () => new FrameReader(SLAB_BYTES, () => undefined));
   for (let at = SLAB_BYTES / 2; at < begun.length; at += 1000) reader.push(begun.subarray(at, at + 1000));

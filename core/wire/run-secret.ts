@@ -10,7 +10,7 @@ const MIN_SECRET_CHARACTERS = 16;
  *
  * @throws MeshError `usage` for one that could be guessed
  */
-export function secretIn(environment: NodeJS.ProcessEnv): string {
+export function readRunSecret(environment: NodeJS.ProcessEnv): string {
   const secret = environment[SECRET_VARIABLE] ?? '';
   if (secret === '' || secret.length >= MIN_SECRET_CHARACTERS) return secret;
   throw new MeshError(

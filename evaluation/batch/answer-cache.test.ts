@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type GaiaOptions, gaiaPlan } from '../plan/gaia-plan.ts';
+import { type GaiaOptions, planGaia } from '../plan/gaia-plan.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import { exportCacheFile, importCacheFile, storeCache } from './answer-cache.ts';
+import { createStoreCache, exportCacheFile, importCacheFile } from './answer-cache.ts';
 import { questionOf } from './testing/results.ts';
 
 let folder = '';
@@ -34,7 +34,7 @@ const file = (sha256: string) => ({
 
 describe("a team's part of the answer cache", () => {
   test('is kept by question, file, team, model and prompts (C-11)', async () => {
-    const cache = storeCache(store, 'panel', setup);
+    const cache = createStoreCache(store, 'panel', setup);
     const question = questionOf('a', { attachment: file('1') });
     await cache.put(question, answer);
 
@@ -46,9 +46,9 @@ describe("a team's part of the answer cache", () => {
       await cache.get(questionOf('b', { question: question.question, attachment: file('1') })),
     ).toBeDefined();
     const others = [
-      storeCache(store, 'react', setup).get(question),
-      storeCache(store, 'panel', { ...setup, model: 'openai/n' }).get(question),
-      storeCache(store, 'panel', { ...setup, promptVersion: 'p2' }).get(question),
+      createStoreCache(store, 'react', setup).get(question),
+      createStoreCache(store, 'panel', { ...setup, model: 'openai/n' }).get(question),
+      createStoreCache(store, 'panel', { ...setup, promptVersion: 'p2' }).get(question),
       cache.get(questionOf('a', { attachment: file('2') })),
       cache.get(questionOf('a', { attachment: file('1'), document: 'A text.' })),
       cache.get(questionOf('a')),
@@ -57,7 +57,7 @@ describe("a team's part of the answer cache", () => {
   });
 
   test('keeps nothing of a question whose file was missing: with it, the answer may be another', async () => {
-    const cache = storeCache(store, 'panel', setup);
+    const cache = createStoreCache(store, 'panel', setup);
     const question = questionOf('a', { attachment: { status: 'missing', name: 'x', reason: 'none' } });
     await cache.put(question, answer);
 
@@ -78,11 +78,11 @@ describe('the plain cache file', () => {
       ...{ team: ['single'], questions: path.join(folder, 'q.jsonl'), out: path.join(folder, 'a.jsonl') },
       ...{ repeat: 1, cache: true, cacheFile },
     };
-    const plan = await gaiaPlan(options, new AbortController().signal);
+    const plan = await planGaia(options, new AbortController().signal);
     const [only] = plan.teams;
     if (only === undefined) throw new Error('there is one team');
     const take = () => importCacheFile(plan, options, store, (text) => warnings.push(text));
-    const cache = storeCache(store, only.team.name, only.setup);
+    const cache = createStoreCache(store, only.team.name, only.setup);
     return { plan, options, cacheFile, take, cache };
   }
 

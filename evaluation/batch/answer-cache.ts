@@ -1,6 +1,6 @@
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { GaiaOptions, GaiaPlan } from '../plan/gaia-plan.ts';
-import type { TeamSetup } from '../plan/team-options.ts';
+import type { TeamFingerprint } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';
 import { readCacheFile, writeCacheFile } from '../store/cache-file.ts';
 import type { CacheKey } from '../store/cache-key.ts';
@@ -23,28 +23,28 @@ export interface CachedAnswer {
 }
 
 /** The store's table of answers as one team sees it: its key is question, file, team, model and prompts (C-11). */
-export function storeCache(store: Store, team: string, setup: TeamSetup): TeamCache {
+export function createStoreCache(store: Store, team: string, fingerprint: TeamFingerprint): TeamCache {
   return {
     async get(question) {
-      const key = cacheKey(question, team, setup);
+      const key = buildCacheKey(question, team, fingerprint);
       const found = key === undefined ? undefined : await store.cachedAnswer(key);
       if (found === undefined) return undefined;
       const reasoningTrace = `From the answer cache, where it was put at ${found.created_at}.`;
       return { finalAnswer: found.answer, rawAnswer: null, reasoningTrace };
     },
     async put(question, { finalAnswer }) {
-      const key = cacheKey(question, team, setup);
+      const key = buildCacheKey(question, team, fingerprint);
       if (key !== undefined) await store.cacheAnswer(key, finalAnswer);
     },
   };
 }
 
 /** Undefined where the answer depends on a file that was not there: with it, it may be another. */
-function cacheKey(question: Question, team: string, setup: TeamSetup): CacheKey | undefined {
+function buildCacheKey(question: Question, team: string, fingerprint: TeamFingerprint): CacheKey | undefined {
   const { attachment, document } = question;
   if (attachment?.status === 'missing') return undefined;
   const text = document === undefined ? question.question : `${question.question}\n\n${document}`;
-  return { question: text, fileHash: attachment?.sha256 ?? null, team, ...setup };
+  return { question: text, fileHash: attachment?.sha256 ?? null, team, ...fingerprint };
 }
 
 /**
@@ -60,11 +60,11 @@ export async function importCacheFile(
   note: (text: string) => void,
 ): Promise<void> {
   if (cacheFile === undefined || store === undefined) return;
-  const { team, setup } = onlyTeam(plan);
+  const { team, setup } = requireOnlyTeam(plan);
   const withFile = new Set(
     plan.questions.flatMap(({ question, fileName }) => (fileName === undefined ? [] : [question])),
   );
-  const answers = [...readCacheFile(userPath(cacheFile), note)].filter(
+  const answers = [...readCacheFile(resolveUserPath(cacheFile), note)].filter(
     ([question, answer]) => !withFile.has(question) && answer.trim() !== '',
   );
   await store.importCache(new Map(answers), (question) => ({
@@ -82,11 +82,11 @@ export async function exportCacheFile(
   store: Store | undefined,
 ): Promise<void> {
   if (cacheFile === undefined || store === undefined) return;
-  const { team, setup } = onlyTeam(plan);
-  writeCacheFile(userPath(cacheFile), await store.exportCache({ team: team.name, ...setup }));
+  const { team, setup } = requireOnlyTeam(plan);
+  writeCacheFile(resolveUserPath(cacheFile), await store.exportCache({ team: team.name, ...setup }));
 }
 
-function onlyTeam({ teams }: GaiaPlan): GaiaPlan['teams'][number] {
+function requireOnlyTeam({ teams }: GaiaPlan): GaiaPlan['teams'][number] {
   const [only] = teams;
   if (only === undefined || teams.length > 1)
     throw new Error('a cache file with several teams is refused before');

@@ -1,6 +1,6 @@
 import { ProgressBar } from '../terminal/progress-bar.ts';
-import { stylesFor } from '../terminal/style.ts';
-import { oneLine } from '../terminal/table.ts';
+import { createStyles } from '../terminal/style.ts';
+import { toOneLine } from '../terminal/table.ts';
 import type { BatchEvent } from './batch.ts';
 
 /** What a person sees on standard error while a batch is on. */
@@ -15,12 +15,12 @@ interface BatchProgress {
  *
  * @param namesMissing files that are missing are named when their question is asked; without it somebody has named them before
  */
-export async function batchProgress(
+export async function createBatchProgress(
   total: number,
   namesMissing: boolean,
   what = 'questions',
 ): Promise<BatchProgress> {
-  const { yellow } = stylesFor(process.stderr);
+  const { yellow } = createStyles(process.stderr);
   const bar = await ProgressBar.start(total, what);
   let kept = 0;
   let answered = 0;
@@ -39,7 +39,7 @@ export async function batchProgress(
         advance();
       } else if (namesMissing && event.kind === 'asked' && event.question.attachment?.status === 'missing') {
         const { name, reason } = event.question.attachment;
-        bar.note(yellow(oneLine(`${event.question.taskId}: ${name} is missing: ${reason}`, 400)));
+        bar.note(yellow(toOneLine(`${event.question.taskId}: ${name} is missing: ${reason}`, 400)));
       }
     },
     end: () => bar.end(),

@@ -1,4 +1,4 @@
-import { keepsAttempts, type PlannedTeam } from '../plan/team-options.ts';
+import { hasStore, type PlannedTeam } from '../plan/team-options.ts';
 import type { Store } from '../store/store.ts';
 
 /** What the command line says of the cache. */
@@ -12,7 +12,7 @@ export interface BatchStore {
   /** Undefined where no team takes answers from it. */
   readonly cache: Store | undefined;
   /** Hears what it has to say, also what it said before. */
-  heardBy(note: (text: string) => void): void;
+  onNotice(note: (text: string) => void): void;
   close(): Promise<void>;
 }
 
@@ -29,8 +29,8 @@ export async function openBatchStore(
 ): Promise<BatchStore> {
   const said: string[] = [];
   let warn = (text: string): void => void said.push(text);
-  const isCache = teams.some((planned) => usesCache(planned, use));
-  const isAgents = teams.some(({ team }) => keepsAttempts(team));
+  const isCache = teams.some((planned) => canUseCache(planned, use));
+  const isAgents = teams.some(({ team }) => hasStore(team));
   let store: Store | undefined;
   if (isCache || isAgents) {
     const { openStore } = await import('../store/open-store.ts');
@@ -38,7 +38,7 @@ export async function openBatchStore(
   }
   return {
     cache: isCache ? store : undefined,
-    heardBy(note) {
+    onNotice(note) {
       warn = note;
       for (const text of said.splice(0)) note(text);
     },
@@ -47,6 +47,6 @@ export async function openBatchStore(
 }
 
 /** Whether a team may take answers of earlier runs; repeated questions could not improve (C-11). */
-export function usesCache({ team }: PlannedTeam, { cache, repeat }: CacheUse): boolean {
+export function canUseCache({ team }: PlannedTeam, { cache, repeat }: CacheUse): boolean {
   return cache === true && team.use_cache && repeat === 1;
 }

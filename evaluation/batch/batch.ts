@@ -1,10 +1,10 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
-import { type GaiaResult, gaiaResult } from '../results/gaia-result.ts';
-import { oneLine } from '../terminal/table.ts';
+import { buildGaiaResult, type GaiaResult } from '../results/gaia-result.ts';
+import { toOneLine } from '../terminal/table.ts';
 import type { CachedAnswer, TeamCache } from './answer-cache.ts';
 import type { Journal } from './journal/journal.ts';
-import { type BatchLimits, questionOverrun, Spending } from './limits.ts';
+import { type BatchLimits, findOverrun, Spending } from './limits.ts';
 import { SharedCause } from './shared-cause.ts';
 import type { AskTeam, TeamReply } from './teams/team-reply.ts';
 
@@ -70,7 +70,7 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
       // The workers share one iterator: each takes the next question when it is done with one.
       for (const question of waiting) {
         if (end.kind !== 'finished') return;
-        const how = await step(run, question, cycle);
+        const how = await runQuestion(run, question, cycle);
         if (batch.signal.aborted) finish({ kind: 'interrupted', reason: 'interrupted' });
         else if (time?.aborted)
           finish({ kind: 'limit', reason: `the run has taken its ${deadline} s (--max-time)` });
@@ -103,7 +103,7 @@ interface Run {
 }
 
 /** One question to its result; what it says ends the batch. */
-async function step(run: Run, question: Question, cycle: number): Promise<BatchEnd | undefined> {
+async function runQuestion(run: Run, question: Question, cycle: number): Promise<BatchEnd | undefined> {
   const { batch, spending, cause } = run;
   const key = { task_id: question.taskId, team: batch.team, cycle };
   const kept = batch.journal.read(key);
@@ -122,22 +122,22 @@ async function step(run: Run, question: Question, cycle: number): Promise<BatchE
     const code = batch.toleratesFailures === true ? undefined : asked.code;
     for (const result of cause.judge(asked.result, code)) keep(run, result);
     if (asked.cacheFault !== undefined) throw asked.cacheFault;
-    return cause.error === undefined ? undefined : stoppedBy(batch.team, question, cause.error);
+    return cause.error === undefined ? undefined : createBatchEnd(batch.team, question, cause.error);
   } catch (error) {
     if (run.signal.aborted) return undefined;
     if (!(error instanceof MeshError)) throw error;
-    return stoppedBy(batch.team, question, error);
+    return createBatchEnd(batch.team, question, error);
   }
 }
 
-interface Asked {
+interface QuestionOutcome {
   readonly result: GaiaResult;
   readonly code: TeamReply['code'];
   /** The answer is worth keeping even where the cache is lost. */
   readonly cacheFault?: MeshError;
 }
 
-async function ask(run: Run, asked: Question, cycle: number): Promise<Asked | undefined> {
+async function ask(run: Run, asked: Question, cycle: number): Promise<QuestionOutcome | undefined> {
   const { batch } = run;
   const { team } = batch;
   const question = await batch.placeFile(asked, cycle);
@@ -148,13 +148,16 @@ async function ask(run: Run, asked: Question, cycle: number): Promise<Asked | un
   const stored = await cache?.get(question);
   if (cache !== undefined) batch.onEvent({ kind: 'cache', team, question, isHit: stored !== undefined });
   if (stored !== undefined) {
-    const reply = cachedReply(stored, (performance.now() - startMs) / 1000);
-    return { result: gaiaResult(reply, { ...facts, cached: true, endedAt: Date.now() }), code: undefined };
+    const reply = toCachedReply(stored, (performance.now() - startMs) / 1000);
+    return {
+      result: buildGaiaResult(reply, { ...facts, cached: true, endedAt: Date.now() }),
+      code: undefined,
+    };
   }
   const reply = await askInTime(run, question, cycle);
   // What came of a question that was broken off says nothing; an answer that came all the same is one.
   if (run.signal.aborted && reply.status !== 'answered') return undefined;
-  const result = gaiaResult(reply, { ...facts, cached: false, endedAt: Date.now() });
+  const result = buildGaiaResult(reply, { ...facts, cached: false, endedAt: Date.now() });
   if (cache === undefined || result.status !== 'answered') return { result, code: reply.code };
   try {
     await cache.put(question, {
@@ -181,12 +184,12 @@ async function askInTime(run: Run, question: Question, cycle: number): Promise<T
     reply = await batch.askTeam(question, { cycle }, signal);
   } catch (error) {
     if (run.signal.aborted || time?.aborted !== true) throw error;
-    reply = noReply((performance.now() - startMs) / 1000);
+    reply = createTimeoutReply((performance.now() - startMs) / 1000);
   }
   if (time?.aborted === true && reply.status !== 'answered') {
     return { ...reply, status: 'timeout', reason: `no answer within the question's ${limits.seconds} s` };
   }
-  const overrun = questionOverrun({ tokens: reply.tokens, cost: reply.costUsd }, limits);
+  const overrun = findOverrun({ tokens: reply.tokens, cost: reply.costUsd }, limits);
   return overrun === undefined
     ? reply
     : { ...reply, status: 'failed', answer: null, reason: overrun, code: 'limit' };
@@ -207,18 +210,18 @@ const NOTHING: Omit<TeamReply, 'status' | 'rawAnswer' | 'answer' | 'reasoningTra
   modelCalls: 0,
 };
 
-function cachedReply({ finalAnswer, ...answer }: CachedAnswer, seconds: number): TeamReply {
+function toCachedReply({ finalAnswer, ...answer }: CachedAnswer, seconds: number): TeamReply {
   return { ...NOTHING, status: 'answered', answer: finalAnswer, ...answer, seconds };
 }
 
-function noReply(seconds: number): TeamReply {
+function createTimeoutReply(seconds: number): TeamReply {
   return { ...NOTHING, status: 'timeout', answer: null, rawAnswer: null, reasoningTrace: '', seconds };
 }
 
 /** Component, question and cause (REQ-067), and what to do. */
-function stoppedBy(team: string, question: Question, error: MeshError): BatchEnd {
-  const about = `question ${question.taskId} (${oneLine(question.question, 60)})`;
-  const reason = `${COMPONENTS[error.code] ?? error.code}, team ${team}, ${about}: ${messageOf(error)}`;
+function createBatchEnd(team: string, question: Question, error: MeshError): BatchEnd {
+  const about = `question ${question.taskId} (${toOneLine(question.question, 60)})`;
+  const reason = `${COMPONENTS[error.code] ?? error.code}, team ${team}, ${about}: ${toErrorMessage(error)}`;
   return { kind: 'stopped', reason, error };
 }
 

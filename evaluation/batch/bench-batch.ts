@@ -3,22 +3,22 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { BenchPlan } from '../plan/bench-plan.ts';
-import { attemptId, type Question } from '../questions/question.ts';
+import { type Question, toAttemptId } from '../questions/question.ts';
 import { type BatchSummary, SummaryBuilder } from '../results/bench-summary.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
-import { teamSummary } from '../results/summary.ts';
-import { cycleLines } from '../results/tables/batch-table.ts';
-import { failureLine } from '../results/tables/bench-report.ts';
+import { summarizeTeam } from '../results/summary.ts';
+import { formatCycles } from '../results/tables/batch-table.ts';
+import { formatFailure } from '../results/tables/bench-report.ts';
 import { WrongAnswers } from '../results/tables/wrong-answers.ts';
-import { cachedOutcome, scoresBy, taskResult } from '../results/task-result.ts';
-import { scorerNamed } from '../scorers/scorer.ts';
+import { buildTaskResult, createCachedOutcome, createTaskScorer } from '../results/task-result.ts';
+import { findScorer } from '../scorers/scorer.ts';
 import type { Interval } from '../statistics/inference/bootstrap.ts';
-import { storeCache } from './answer-cache.ts';
+import { createStoreCache } from './answer-cache.ts';
 import { type BatchEnd, type BatchEvent, runBatch } from './batch.ts';
 import type { BatchStore } from './batch-store.ts';
 import { Journal } from './journal/journal.ts';
-import { keyText } from './journal/journal-index.ts';
-import { redactor } from './redact.ts';
+import { formatResultKey } from './journal/journal-index.ts';
+import { createRedactor } from './redact.ts';
 import type { MeshTeam } from './teams/mesh-team.ts';
 
 /** Failed tasks that are named at the end; `results.jsonl` has them all. */
@@ -29,7 +29,7 @@ const SHOWN_FAILURES = 5;
  *
  * @throws MeshError `usage` where there is none, it was another batch, or it is finished
  */
-export function resumedJournal(file: string, plan: BenchPlan): Journal {
+export function openResumedJournal(file: string, plan: BenchPlan): Journal {
   if (!existsSync(file))
     throw new MeshError('usage', `--resume: there is no batch to go on with: there is no ${file}`);
   const journal = Journal.open(file, plan.setup, { resume: true });
@@ -50,7 +50,7 @@ export interface BenchBatch {
   readonly failures: readonly string[];
   readonly wrong: WrongAnswers;
   /** With `--repeat`. */
-  readonly cycles: Pick<ReturnType<typeof teamSummary>, 'cycles' | 'pass_at' | 'pass_hat'> | undefined;
+  readonly cycles: Pick<ReturnType<typeof summarizeTeam>, 'cycles' | 'pass_at' | 'pass_hat'> | undefined;
   readonly cycleLines: readonly string[];
 }
 
@@ -72,11 +72,11 @@ export async function runBenchBatch(
   const { planned, tasks, repeat, limits } = plan;
   const { team, setup, concurrency } = planned;
   const byId = new Map(tasks.map((task) => [task.taskId, task]));
-  const score = scoresBy(scorerNamed(team.scorer));
+  const score = createTaskScorer(findScorer(team.scorer));
   const fromCache = (task: Question, { final_answer, seconds, cycle }: GaiaResult) => {
-    const outcome = cachedOutcome(attemptId(task.taskId, cycle), final_answer, seconds);
+    const outcome = createCachedOutcome(toAttemptId(task.taskId, cycle), final_answer, seconds);
     const scores = score(task, final_answer);
-    const result = taskResult(task, { outcome, scores, models: undefined });
+    const result = buildTaskResult(task, { outcome, scores, models: undefined });
     return { outcome, scores, result: { ...result, task_id: outcome.taskId, cached: true as const } };
   };
   const kept = new Set<string>();
@@ -88,15 +88,15 @@ export async function runBenchBatch(
     concurrency,
     repeat,
     limits,
-    ...(store.cache === undefined ? {} : { cache: storeCache(store.cache, team.name, setup) }),
+    ...(store.cache === undefined ? {} : { cache: createStoreCache(store.cache, team.name, setup) }),
     journal,
     toleratesFailures: planned.faults !== undefined,
     placeFile: async (task) => task,
     clean: (raw) => cleanAnswer(raw) ?? undefined,
-    redact: redactor(process.env),
+    redact: createRedactor(process.env),
     onEvent(event) {
       watching.onEvent(event);
-      if (event.kind === 'kept') kept.add(keyText(event.key));
+      if (event.kind === 'kept') kept.add(formatResultKey(event.key));
       if (event.kind !== 'finished' || !event.result.cached) return;
       const task = byId.get(event.result.task_id);
       if (task === undefined) return;
@@ -116,10 +116,10 @@ export async function runBenchBatch(
       const result = journal.read(key);
       if (result === undefined) continue;
       const onMesh = result.mesh ?? fromCache(task, result).result;
-      if (kept.has(keyText(key))) summary.addEarlier(task, onMesh);
+      if (kept.has(formatResultKey(key))) summary.addEarlier(task, onMesh);
       else summary.add(task, onMesh);
       if (onMesh.status !== 'answered' && failures.length < SHOWN_FAILURES)
-        failures.push(failureLine(onMesh.task_id, onMesh.status, result.reason));
+        failures.push(formatFailure(onMesh.task_id, onMesh.status, result.reason));
       if (onMesh.status === 'answered' && onMesh.normalized_em === 0) {
         const { question, truths } = task;
         wrong.add({ id: onMesh.task_id, question, truth: truths.join(' | ') }, [
@@ -131,7 +131,7 @@ export async function runBenchBatch(
   const repeated =
     repeat === 1
       ? undefined
-      : teamSummary(tasks, repeat, ({ taskId }, cycle) =>
+      : summarizeTeam(tasks, repeat, ({ taskId }, cycle) =>
           journal.read({ task_id: taskId, team: team.name, cycle }),
         );
   return {
@@ -141,12 +141,12 @@ export async function runBenchBatch(
       ...(repeated.pass_at && { pass_at: repeated.pass_at }),
       ...(repeated.pass_hat && { pass_hat: repeated.pass_hat }),
     },
-    cycleLines: repeated === undefined ? [] : [...cycleLines(repeated), ''],
+    cycleLines: repeated === undefined ? [] : [...formatCycles(repeated), ''],
   };
 }
 
 /** What `bench --tasks --json` prints, and the bounds that its table shows. */
-export function benchSummary(
+export function summarizeBench(
   { summary, wallMs, cycles }: BenchBatch,
   metrics: RunMetrics,
 ): { readonly json: BatchSummary; readonly interval: (part?: string) => Interval | null } {

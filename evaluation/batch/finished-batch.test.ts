@@ -2,9 +2,9 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { besides } from '../plan/batch-places.ts';
+import { deriveBatchPaths } from '../plan/batch-places.ts';
 import { loadTeam } from '../teams/load-team.ts';
-import { openBatch, summariesOf } from './finished-batch.ts';
+import { openBatch, summarizeTeams } from './finished-batch.ts';
 import { writeBatchHead } from './journal/batch-head.ts';
 import { Journal } from './journal/journal.ts';
 import { questionOf, resultOf } from './testing/results.ts';
@@ -14,7 +14,7 @@ const setup = { questions: 'sha', repeat: '1' };
 /** A batch of two questions, of which one is finished, as its writer leaves it. */
 function batchOf(): { answers: string; journal: Journal } {
   const answers = path.join(temporaryFolder(), 'a.jsonl');
-  const { journal: file, head } = besides(answers);
+  const { journal: file, head } = deriveBatchPaths(answers);
   const journal = Journal.open(file, setup, { resume: false });
   const questions = [questionOf('lamp', { level: '2', fileName: 'lamp.txt' }), questionOf('bridge')];
   const teams = [{ team: loadTeam('single'), concurrency: 4 }];
@@ -40,7 +40,7 @@ describe('a batch that is looked at', () => {
     ]);
     expect(batch.read({ task_id: 'lamp', team: 'single', cycle: 1 })?.final_answer).toBe('Zoë 🏁');
     expect(batch.read({ task_id: 'bridge', team: 'single', cycle: 1 })).toBeUndefined();
-    expect(summariesOf(batch).single).toMatchObject({ questions: 2, correct: 1, not_asked: 1 });
+    expect(summarizeTeams(batch).single).toMatchObject({ questions: 2, correct: 1, not_asked: 1 });
     batch.close();
     journal.append(resultOf('bridge'));
     expect(readFileSync(journal.file).subarray(0, before.length)).toEqual(before);
@@ -55,7 +55,7 @@ describe('a batch that is looked at', () => {
 
     const batch = openBatch(journal.file);
 
-    expect(summariesOf(batch).single).toMatchObject({ correct: 1, not_asked: 1 });
+    expect(summarizeTeams(batch).single).toMatchObject({ correct: 1, not_asked: 1 });
     batch.close();
     expect(answers).toBe(batch.answers);
     expect(readFileSync(journal.file)).toEqual(before);
@@ -70,7 +70,7 @@ describe('a batch that is looked at', () => {
     [
       'a head that is none',
       (a: string) => {
-        writeFileSync(besides(a).head, '{"teams":[]}');
+        writeFileSync(deriveBatchPaths(a).head, '{"teams":[]}');
         return a;
       },
       /a\.batch\.json: expected the head of a batch: /,
@@ -78,7 +78,7 @@ describe('a batch that is looked at', () => {
     [
       'a head that is no JSON',
       (a: string) => {
-        writeFileSync(besides(a).head, '{');
+        writeFileSync(deriveBatchPaths(a).head, '{');
         return a;
       },
       /a\.batch\.json: not JSON/,
@@ -86,7 +86,7 @@ describe('a batch that is looked at', () => {
     [
       'the head of another batch',
       (a: string) => {
-        const { head } = besides(a);
+        const { head } = deriveBatchPaths(a);
         writeFileSync(head, readFileSync(head, 'utf8').replace('"questions":"sha"', '"questions":"other"'));
         return a;
       },
@@ -95,7 +95,7 @@ describe('a batch that is looked at', () => {
     [
       'a journal that is none',
       (a: string) => {
-        writeFileSync(besides(a).journal, 'Dear diary\n');
+        writeFileSync(deriveBatchPaths(a).journal, 'Dear diary\n');
         return a;
       },
       /this is no journal of a batch/,

@@ -1,12 +1,12 @@
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
-import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { besides } from '../plan/batch-places.ts';
+import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
-import { type TeamSummary, teamSummary } from '../results/summary.ts';
-import { type BatchHead, checkSameBatch, questionsOfHead, readBatchHead } from './journal/batch-head.ts';
-import { headerOf } from './journal/journal.ts';
+import { summarizeTeam, type TeamSummary } from '../results/summary.ts';
+import { type BatchHead, checkSameBatch, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
+import { parseJournalHeader } from './journal/journal.ts';
 import { JournalIndex, type ResultKey } from './journal/journal-index.ts';
 
 /** A batch as its files tell it: what it is of, and what came of each attempt that is finished. */
@@ -24,13 +24,13 @@ export interface FinishedBatch {
  * @throws MeshError `usage` where they are not, `store` for a damaged journal
  */
 export function openBatch(file: string): FinishedBatch & { readonly answers: string; close(): void } {
-  const { answers, head: headFile, journal } = placesOf(file);
+  const { answers, head: headFile, journal } = findBatchFiles(file);
   const head = readBatchHead(headFile);
   let descriptor: number;
   try {
     descriptor = openSync(journal, 'r');
   } catch (error) {
-    throw new MeshError('usage', `${journal}: ${fileFaultOf(error)}: npm run gaia writes it`, {
+    throw new MeshError('usage', `${journal}: ${explainFileFault(error)}: npm run gaia writes it`, {
       cause: error,
     });
   }
@@ -38,11 +38,11 @@ export function openBatch(file: string): FinishedBatch & { readonly answers: str
     const index = new JournalIndex(journal, descriptor);
     index.load((line, isWhole, where) => {
       // Of a batch that is just beginning there is no result yet.
-      if (isWhole) checkSameBatch(head, headFile, headerOf(line, where).setup, journal);
+      if (isWhole) checkSameBatch(head, headFile, parseJournalHeader(line, where).setup, journal);
       return isWhole;
     });
     const close = () => closeSync(descriptor);
-    return { head, answers, questions: questionsOfHead(head), read: (key) => index.read(key), close };
+    return { head, answers, questions: listHeadQuestions(head), read: (key) => index.read(key), close };
   } catch (error) {
     closeSync(descriptor);
     throw error;
@@ -50,22 +50,22 @@ export function openBatch(file: string): FinishedBatch & { readonly answers: str
 }
 
 /** What each of its teams came to. */
-export function summariesOf({ head, questions, read }: FinishedBatch): Record<string, TeamSummary> {
+export function summarizeTeams({ head, questions, read }: FinishedBatch): Record<string, TeamSummary> {
   return Object.fromEntries(
     head.teams.map(({ name }) => [
       name,
-      teamSummary(questions, head.repeat, ({ taskId }, cycle) =>
+      summarizeTeam(questions, head.repeat, ({ taskId }, cycle) =>
         read({ task_id: taskId, team: name, cycle }),
       ),
     ]),
   );
 }
 
-function placesOf(file: string): { answers: string; head: string; journal: string } {
+function findBatchFiles(file: string): { answers: string; head: string; journal: string } {
   if (file.endsWith('.batch.json')) {
     const answers = path.join(path.dirname(file), readBatchHead(file).answers);
-    return { ...besides(answers), answers, head: file };
+    return { ...deriveBatchPaths(answers), answers, head: file };
   }
   const answers = file.replace(/\.journal$/, '');
-  return { ...besides(answers), answers };
+  return { ...deriveBatchPaths(answers), answers };
 }

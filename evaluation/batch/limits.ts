@@ -14,7 +14,7 @@ export interface BatchLimits {
 }
 
 /** Which limit a question went over, in words; undefined: none, as far as it is known. Time is held while it is asked. */
-export function questionOverrun(
+export function findOverrun(
   { tokens, cost }: Pick<GaiaResult, 'tokens' | 'cost'>,
   limits: Limits,
 ): string | undefined {
@@ -66,7 +66,7 @@ export interface LimitOptions {
   readonly questionTime?: number;
 }
 
-export function limitsOf(options: LimitOptions): BatchLimits {
+export function toBatchLimits(options: LimitOptions): BatchLimits {
   const { questionTokens, questionCost, questionTime } = options;
   return {
     run: { tokens: options.maxTokens, costUsd: options.maxCost, seconds: options.maxTime },

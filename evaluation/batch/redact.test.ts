@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { redactor } from './redact.ts';
+import { createRedactor } from './redact.ts';
 
 test('keys of the environment are taken out, those that begin like another as a whole', () => {
-  const redact = redactor({
+  const redact = createRedactor({
     OPENAI_API_KEY: 'key-of-one',
     TAVILY_API_KEY: 'key-of-one-and-more',
     STORE_PASSWORD: 'password one',
@@ -15,7 +15,7 @@ test('keys of the environment are taken out, those that begin like another as a 
 });
 
 test('what looks like a key is taken out, wherever it came from', () => {
-  const redact = redactor({});
+  const redact = createRedactor({});
   expect(redact(`sk-${'a1'.repeat(12)} hf_${'b2'.repeat(12)} Authorization: Bearer abcdefgh123==`)).toBe(
     '[redacted] [redacted] Authorization: Bearer [redacted]',
   );

@@ -6,7 +6,7 @@ const KEY_LIKE =
   /\b(?:sk-[\w-]{16,}|hf_\w{16,}|tvly-[\w-]{16,}|AIza[\w-]{30,})|(?<=\bBearer\s)[\w.~+/-]{8,}=*/g;
 
 /** Takes keys out of a text that is written down: the values of secret variables of `environment`, and what looks like one. */
-export function redactor(
+export function createRedactor(
   environment: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {
   const secrets = Object.entries(environment)

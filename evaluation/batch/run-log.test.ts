@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { redactor } from './redact.ts';
+import { createRedactor } from './redact.ts';
 import { RunLog } from './run-log.ts';
 import { questionOf, resultOf } from './testing/results.ts';
 
@@ -66,7 +66,7 @@ test('the log for people has time, symbol, team and question on each line, and i
 });
 
 test('the log has errors with their stack, no keys, and no control characters (RA-56, RA-50)', () => {
-  const log = new RunLog(folder, redactor({ TAVILY_API_KEY: 'opensesame' }));
+  const log = new RunLog(folder, createRedactor({ TAVILY_API_KEY: 'opensesame' }));
   log.error(new Error('HTTP 401 for opensesame'));
   log.event({ kind: 'finished', result: resultOf('q', { final_answer: '\u001b[2Jcleared' }) });
   log.close();

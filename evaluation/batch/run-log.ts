@@ -1,10 +1,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import type { Question } from '../questions/question.ts';
-import { isToolStep, stepsOf } from '../results/failures/trace-steps.ts';
+import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import type { BatchEvent } from './batch.ts';
 
@@ -43,7 +43,7 @@ export class RunLog {
       makeFolder(folder);
       this.#descriptor = openSync(this.file, 'a');
     } catch (error) {
-      throw new MeshError('io', `log ${this.file}: ${messageOf(error)}`, { cause: error });
+      throw new MeshError('io', `log ${this.file}: ${toErrorMessage(error)}`, { cause: error });
     }
     this.#line(
       'run',
@@ -66,7 +66,7 @@ export class RunLog {
   event(event: BatchEvent): void {
     switch (event.kind) {
       case 'kept':
-        this.#line('note', whoOf(event.key), 'finished in an earlier run');
+        this.#line('note', formatAttempt(event.key), 'finished in an earlier run');
         break;
       case 'asked':
         this.#asked(event.team, event.cycle, event.question);
@@ -85,7 +85,7 @@ export class RunLog {
   }
 
   #asked(team: string, cycle: number, { taskId, level, question, attachment }: Question): void {
-    const who = whoOf({ team, cycle, task_id: taskId });
+    const who = formatAttempt({ team, cycle, task_id: taskId });
     this.#line('question', who, `${level === undefined ? '' : `level ${level}: `}${question}`);
     if (attachment?.status === 'placed')
       this.#line('file', who, `${attachment.name}, ${attachment.bytes} bytes, from ${attachment.from}`);
@@ -94,8 +94,8 @@ export class RunLog {
   }
 
   #finished(result: GaiaResult): void {
-    const who = whoOf(result);
-    for (const step of stepsOf(result.reasoning_trace))
+    const who = formatAttempt(result);
+    for (const step of splitSteps(result.reasoning_trace))
       this.#line(isToolStep(step) ? 'tool' : 'thought', who, step);
     const { tokens, cost, seconds, model_calls, cached } = result;
     const took = cached
@@ -123,11 +123,11 @@ export class RunLog {
     try {
       for (let from = 0; from < written.length; ) from += writeSync(this.#descriptor, written, from);
     } catch (error) {
-      throw new MeshError('io', `log ${this.file}: ${messageOf(error)}`, { cause: error });
+      throw new MeshError('io', `log ${this.file}: ${toErrorMessage(error)}`, { cause: error });
     }
   }
 }
 
-function whoOf({ team, cycle, task_id }: Pick<GaiaResult, 'team' | 'cycle' | 'task_id'>): string {
+function formatAttempt({ team, cycle, task_id }: Pick<GaiaResult, 'team' | 'cycle' | 'task_id'>): string {
   return `${team} ${task_id}${cycle === 1 ? '' : ` cycle ${cycle}`}`;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, test } from 'vitest';
-import { armsOf, branchFile, replacersFor } from './arms.ts';
+import { buildBranchFile, createReplacers, listArms } from './arms.ts';
 import type { Message } from './recorded-question.ts';
 
 const message = (place: number, payload: JsonObject, more: Partial<Message> = {}): Message => ({
@@ -14,10 +14,10 @@ const MESSAGES = [
   message(3, { answer: 'Bo Ek' }, { type: 'answer', tag: 'final_answer' }),
 ];
 const other = { from: 'a', to: 'b', type: 'work.result', payload: { text: 'FINAL ANSWER: 7' } };
-const replacers = replacersFor(question, 'Bo Ek', { others: [{ ...other, from: 'c' }, other] });
+const replacers = createReplacers(question, 'Bo Ek', { others: [{ ...other, from: 'c' }, other] });
 
 test('each message is kept; truth, another question’s and nothing stand in its place where that can be made', () => {
-  const arms = armsOf({ messages: MESSAGES }, replacers);
+  const arms = listArms({ messages: MESSAGES }, replacers);
 
   expect(arms.map(({ taskId }) => taskId)).toEqual([
     ...[0, 1, 2, 3].map((place) => `branch-${place}-kept`),
@@ -36,8 +36,8 @@ test('each message is kept; truth, another question’s and nothing stand in its
 });
 
 test('agents are told of every try of every arm', () => {
-  const arms = armsOf({ messages: MESSAGES }, { truth: replacers.truth });
-  const file = branchFile({ messages: MESSAGES, replies: {}, others: [], team: 't' }, arms, (id) => [
+  const arms = listArms({ messages: MESSAGES }, { truth: replacers.truth });
+  const file = buildBranchFile({ messages: MESSAGES, replies: {}, others: [], team: 't' }, arms, (id) => [
     id,
     `${id}#2`,
   ]);

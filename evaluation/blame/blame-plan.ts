@@ -1,32 +1,32 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { taskFilesFolder } from '@gaia-mesh/core/agent/task-files.ts';
+import { resolveTaskFolder } from '@gaia-mesh/core/agent/task-files.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import { FINAL_ANSWER, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
-import { type BatchHead, questionsOfHead, readBatchHead } from '../batch/journal/batch-head.ts';
-import { type LimitOptions, limitsOf } from '../batch/limits.ts';
-import { shortPath } from '../plan/batch-places.ts';
-import { folderOf, type PlaceOptions, placesOf } from '../plan/gaia-places.ts';
+import { type BatchHead, listHeadQuestions, readBatchHead } from '../batch/journal/batch-head.ts';
+import { type LimitOptions, toBatchLimits } from '../batch/limits.ts';
+import { shortenPath } from '../plan/batch-places.ts';
+import { findFilesFolder, type PlaceOptions, resolveGaiaPaths } from '../plan/gaia-places.ts';
 import type { GaiaPlan } from '../plan/gaia-plan.ts';
 import {
-  keepsAttempts,
+  applyTeamOptions,
+  fingerprintBatch,
+  hasStore,
   type PlannedTeam,
   planTeam,
-  setupOfBatch,
   type TeamOptions,
-  teamWith,
 } from '../plan/team-options.ts';
-import { missingFiles } from '../questions/place-file.ts';
+import { findMissingFiles } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestions } from '../questions/read-questions.ts';
-import { gaiaResult } from '../results/gaia-result.ts';
+import { buildGaiaResult } from '../results/gaia-result.ts';
 import { checkTeamModels } from '../teams/check-models.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import { REPLACEMENTS, type Replacement } from './judge.ts';
-import { type RecordedQuestion, recordedQuestion } from './recorded-question.ts';
+import { type RecordedQuestion, readRecordedQuestion } from './recorded-question.ts';
 
 /** What is to be blamed for the answer to which question, and how it is found out. */
 export interface BlamePlan extends Pick<GaiaPlan, 'folder' | 'limits' | 'places' | 'setup'> {
@@ -59,7 +59,7 @@ const MAX_MESSAGES = 200;
 const TRIES = 5;
 
 /** What comes of a blame, beside the run's own files. */
-interface BlamePlaces {
+interface BlamePaths {
   readonly page: string;
   readonly json: string;
 }
@@ -72,19 +72,20 @@ interface BlamePlaces {
 export async function blamePlan(
   id: string,
   options: BlameOptions,
-): Promise<{ plan: BlamePlan; places: BlamePlaces; warnings: readonly string[] }> {
-  const batch = placesOf(options);
+): Promise<{ plan: BlamePlan; places: BlamePaths; warnings: readonly string[] }> {
+  const batch = resolveGaiaPaths(options);
   const head = existsSync(batch.head) ? readBatchHead(batch.head) : undefined;
-  const question = questionOf(id, options, head);
-  const name = teamOf(options, head, batch.head);
+  const question = findQuestion(id, options, head);
+  const name = chooseTeam(options, head, batch.head);
   const [given, ...others] = options.replies ?? [];
   if (others.length > 0)
     throw new MeshError('usage', '--replies: blame takes the one run that asked the question');
-  const archive = given === undefined ? path.join(batch.runs, name, 'run_artifacts.tar.gz') : userPath(given);
-  const recorded = answered(await recordedQuestion(archive, id), archive);
-  const { replies: _replies, ...live } = liveOf(options, head, name);
-  const team = await planTeam(teamWith(loadTeam(name), live), live);
-  if (keepsAttempts(team.team))
+  const archive =
+    given === undefined ? path.join(batch.runs, name, 'run_artifacts.tar.gz') : resolveUserPath(given);
+  const recorded = cutAfterAnswer(await readRecordedQuestion(archive, id), archive);
+  const { replies: _replies, ...live } = resolveTeamOptions(options, head, name);
+  const team = await planTeam(applyTeamOptions(loadTeam(name), live), live);
+  if (hasStore(team.team))
     throw new MeshError(
       'usage',
       `team ${team.team.name} learns from one question to the next: a branch would be asked of another team than the one that was recorded`,
@@ -92,23 +93,23 @@ export async function blamePlan(
   if (recorded.team !== team.team.name)
     throw new MeshError(
       'usage',
-      `${shortPath(archive)} is of team ${recorded.team}, not ${team.team.name} (--team)`,
+      `${shortenPath(archive)} is of team ${recorded.team}, not ${team.team.name} (--team)`,
     );
   const warnings = await checkTeamModels(team.team, new Map());
-  const folder = path.join(batch.runs, 'blame', folderNameOf(id));
+  const folder = path.join(batch.runs, 'blame', toFolderName(id));
   const plan: BlamePlan = {
     question,
     recorded,
-    answer: answerOf(question, recorded, team.team.name),
+    answer: scoreAnswer(question, recorded, team.team.name),
     team,
-    archive: shortPath(archive),
+    archive: shortenPath(archive),
     tries: options.repeat ?? TRIES,
     margin: options.margin,
-    replacements: replacementsOf(options.replace),
-    folder: await filesOf(question, options, head),
-    limits: limitsOf(options),
-    places: placesOf({ out: path.join(folder, 'branches.jsonl') }),
-    setup: setupOfBatch({ question: id }, options.repeat ?? 0, [team]),
+    replacements: parseReplacements(options.replace),
+    folder: await findQuestionFile(question, options, head),
+    limits: toBatchLimits(options),
+    places: resolveGaiaPaths({ out: path.join(folder, 'branches.jsonl') }),
+    setup: fingerprintBatch({ question: id }, options.repeat ?? 0, [team]),
     branches: path.join(folder, 'branches.json'),
   };
   return {
@@ -118,36 +119,39 @@ export async function blamePlan(
   };
 }
 
-function sourceOf({ questions }: BlameOptions, head: BatchHead | undefined): { questions?: string } {
+function findSource({ questions }: BlameOptions, head: BatchHead | undefined): { questions?: string } {
   const source = questions ?? head?.source ?? undefined;
   return source === undefined ? {} : { questions: source };
 }
 
 /** Where the question's file is: as the batch had it, unless another place is named. */
-async function filesOf(
+async function findQuestionFile(
   question: Question,
   options: BlameOptions,
   head: BatchHead | undefined,
 ): Promise<string | undefined> {
-  const kept = taskFilesFolder(placesOf(options).files, question.taskId);
+  const kept = resolveTaskFolder(resolveGaiaPaths(options).files, question.taskId);
   const isKept = question.fileName !== undefined && existsSync(path.join(kept, question.fileName));
   const folder =
-    options.files === undefined && isKept ? kept : folderOf({ ...options, ...sourceOf(options, head) });
-  const [missing] = folder === undefined ? [] : await missingFiles([question], folder);
+    options.files === undefined && isKept
+      ? kept
+      : findFilesFolder({ ...options, ...findSource(options, head) });
+  const [missing] = folder === undefined ? [] : await findMissingFiles([question], folder);
   if (missing !== undefined)
     throw new MeshError('usage', `--files: without its file it is another question: ${missing}`);
   return folder;
 }
 
-function questionOf(id: string, options: BlameOptions, head: BatchHead | undefined): Question {
-  const { questions: source } = sourceOf(options, head);
-  const isThere = source !== undefined && (options.questions !== undefined || existsSync(userPath(source)));
+function findQuestion(id: string, options: BlameOptions, head: BatchHead | undefined): Question {
+  const { questions: source } = findSource(options, head);
+  const isThere =
+    source !== undefined && (options.questions !== undefined || existsSync(resolveUserPath(source)));
   const all =
     isThere && source !== undefined
-      ? readQuestions(userPath(source)).questions
+      ? readQuestions(resolveUserPath(source)).questions
       : head === undefined
         ? []
-        : questionsOfHead(head);
+        : listHeadQuestions(head);
   const question = all.find(({ taskId }) => taskId === id);
   if (question === undefined)
     throw new MeshError(
@@ -161,7 +165,7 @@ function questionOf(id: string, options: BlameOptions, head: BatchHead | undefin
   return question;
 }
 
-function teamOf({ team }: BlameOptions, head: BatchHead | undefined, file: string): string {
+function chooseTeam({ team }: BlameOptions, head: BatchHead | undefined, file: string): string {
   if (team !== undefined) return team;
   const names = head?.teams.map(({ name }) => name) ?? [];
   const [only, ...others] = names;
@@ -175,7 +179,7 @@ function teamOf({ team }: BlameOptions, head: BatchHead | undefined, file: strin
 }
 
 /** Engine and model as in the batch, where nothing else is said. */
-function liveOf(options: BlameOptions, head: BatchHead | undefined, name: string): TeamOptions {
+function resolveTeamOptions(options: BlameOptions, head: BatchHead | undefined, name: string): TeamOptions {
   const { engine, model } = head?.teams.find((team) => team.name === name) ?? {};
   if (options.engine !== undefined || options.baseUrl !== undefined || engine === undefined) return options;
   if (engine === 'recorded')
@@ -188,12 +192,12 @@ function liveOf(options: BlameOptions, head: BatchHead | undefined, name: string
 }
 
 /** Its messages up to the answer: what came after it changed nothing. */
-function answered(recorded: RecordedQuestion, archive: string): RecordedQuestion {
+function cutAfterAnswer(recorded: RecordedQuestion, archive: string): RecordedQuestion {
   const end = recorded.messages.findIndex(({ tag }) => tag === FINAL_ANSWER);
   if (end === -1)
     throw new MeshError(
       'usage',
-      `${shortPath(archive)}: the question ended without an answer: there is no answer to blame anybody for`,
+      `${shortenPath(archive)}: the question ended without an answer: there is no answer to blame anybody for`,
     );
   const messages = recorded.messages.slice(0, end + 1);
   if (messages.length > MAX_MESSAGES)
@@ -205,7 +209,7 @@ function answered(recorded: RecordedQuestion, archive: string): RecordedQuestion
 }
 
 /** By the rules of a batch. */
-function answerOf(question: Question, { messages }: RecordedQuestion, team: string): BlamePlan['answer'] {
+function scoreAnswer(question: Question, { messages }: RecordedQuestion, team: string): BlamePlan['answer'] {
   const payload: JsonObject = messages.at(-1)?.payload ?? {};
   const answer = String(payload.answer ?? '');
   const reply = {
@@ -219,7 +223,7 @@ function answerOf(question: Question, { messages }: RecordedQuestion, team: stri
     },
     ...{ tokens: 0, costUsd: 0, packets: 0, bytes: 0, seconds: 0, modelCalls: 0 },
   };
-  const result = gaiaResult(reply, {
+  const result = buildGaiaResult(reply, {
     ...{ question, team, cycle: 1, cached: false, endedAt: 0 },
     clean: (raw) => cleanAnswer(raw) ?? undefined,
     redact: (text) => text,
@@ -227,7 +231,7 @@ function answerOf(question: Question, { messages }: RecordedQuestion, team: stri
   return { text: result.final_answer, isRight: result.correct === true };
 }
 
-function replacementsOf(names: readonly string[]): Replacement[] {
+function parseReplacements(names: readonly string[]): Replacement[] {
   return names.map((name) => {
     const known = REPLACEMENTS.find((replacement) => replacement === name);
     if (known !== undefined) return known;

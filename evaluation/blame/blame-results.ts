@@ -3,15 +3,15 @@ import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import type { BatchEnd } from '../batch/batch.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import type { Tally } from '../statistics/answers/independent-answers.ts';
-import { oneLine } from '../terminal/table.ts';
+import { toOneLine } from '../terminal/table.ts';
 import type { Arm } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
 import type { BlamePlan } from './blame-plan.ts';
-import { headlineOf } from './headline.ts';
+import { formatHeadline } from './headline.ts';
 import {
   type Confirmation,
-  chanceOf,
-  culprits,
+  computeChance,
+  findCulprits,
   type JudgedMessage,
   judge,
   type MessageTallies,
@@ -26,14 +26,14 @@ const SHOWN_CHARACTERS = 400;
 export type Read = (taskId: string) => readonly GaiaResult[];
 
 /** Fresh tries of a suspect's branches, after the first ones. */
-export const confirmTries = (tries: number) => 2 * tries;
+export const countConfirmTries = (tries: number) => 2 * tries;
 
 /** It did something else than was recorded before it branched off: nothing that follows says anything of the question. */
 const hasDeparted = ({ status, reason = '' }: GaiaResult) =>
   status !== 'answered' && reason.includes(DEPARTED);
 
 /** What the branches came to so far. */
-export function judged(
+export function judgeBranches(
   { recorded, margin, tries }: BlamePlan,
   arms: readonly Arm[],
   read: Read,
@@ -69,16 +69,16 @@ export function judged(
 
 export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end: BatchEnd): BlameFile {
   const { question, recorded, answer, team, archive, tries, margin } = plan;
-  const { outset, messages } = judged(plan, arms, read);
+  const { outset, messages } = judgeBranches(plan, arms, read);
   const results = arms.flatMap(({ taskId }) => read(taskId));
   const departed = results.filter(hasDeparted);
-  const shown = messages.map((message, index) => shownMessage(message, recorded.messages[index]));
+  const shown = messages.map((message, index) => describeMessage(message, recorded.messages[index]));
   const facts = {
     correct: answer.isRight,
     tries,
-    outset: { chance: chanceOf(outset), tries: outset.tries },
+    outset: { chance: computeChance(outset), tries: outset.tries },
     messages: shown,
-    blamed: culprits(shown).map(({ place }) => place),
+    blamed: findCulprits(shown).map(({ place }) => place),
   };
   return {
     schema_version: 1,
@@ -104,11 +104,11 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
     },
     ...(departed[0]?.reason === undefined ? {} : { departed: departed[0].reason }),
     ...facts,
-    headline: headlineOf(facts),
+    headline: formatHeadline(facts),
   };
 }
 
-function shownMessage(
+function describeMessage(
   { chance, tries, again, replaced, verdict }: JudgedMessage,
   message: Message | undefined,
 ): BlameFile['messages'][number] {
@@ -116,7 +116,7 @@ function shownMessage(
   const inFile = ({ adjustedP, ...effect }: JudgedMessage['again']) => ({ ...effect, adjusted_p: adjustedP });
   return {
     ...{ place, id, from, to, type, chance, tries, verdict },
-    says: oneLine(JSON.stringify(payload), SHOWN_CHARACTERS),
+    says: toOneLine(JSON.stringify(payload), SHOWN_CHARACTERS),
     again: inFile(again),
     replaced: Object.fromEntries(Object.entries(replaced).map(([name, effect]) => [name, inFile(effect)])),
   };

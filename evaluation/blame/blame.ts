@@ -6,12 +6,12 @@ import type { BatchEnd } from '../batch/batch.ts';
 import { Journal } from '../batch/journal/journal.ts';
 import { runTeam, type SharedBatch } from '../batch/teams/run-team.ts';
 import type { GaiaPlan } from '../plan/gaia-plan.ts';
-import { attemptId, type Question } from '../questions/question.ts';
-import { type Arm, armsOf, branchFile, replacersFor } from './arms.ts';
+import { type Question, toAttemptId } from '../questions/question.ts';
+import { type Arm, buildBranchFile, createReplacers, listArms } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
 import type { BlamePlan } from './blame-plan.ts';
-import { blameFile, confirmTries, judged, type Read } from './blame-results.ts';
-import { suspects } from './judge.ts';
+import { blameFile, countConfirmTries, judgeBranches, type Read } from './blame-results.ts';
+import { findSuspects } from './judge.ts';
 
 type BlameShared = Omit<SharedBatch, 'journal' | 'repeat'> & { readonly resume: boolean };
 
@@ -24,9 +24,9 @@ export async function blame(
   shared: BlameShared,
 ): Promise<{ found: BlameFile; end: BatchEnd }> {
   const { recorded, tries } = plan;
-  const arms = planned(plan);
-  const all = tries + confirmTries(tries);
-  const file = JSON.stringify(branchFile(recorded, arms, (taskId) => attemptsOf(taskId, all)));
+  const arms = planArms(plan);
+  const all = tries + countConfirmTries(tries);
+  const file = JSON.stringify(buildBranchFile(recorded, arms, (taskId) => listAttemptIds(taskId, all)));
   mkdirSync(path.dirname(plan.branches), { recursive: true });
   writeWhole(plan.branches, file);
   const setup = { ...plan.setup, branches: createHash('sha256').update(file).digest('hex') };
@@ -41,15 +41,15 @@ export async function blame(
     const isFirst = ({ says }: Arm) => says === 'kept' || says === 'truth';
     let end = await ask(arms.filter(isFirst), tries);
     if (end.kind === 'finished') {
-      const { outset, tallies } = judged(plan, arms, read);
-      const places = suspects(outset, tallies).flatMap((index) => [index, index + 1]);
+      const { outset, tallies } = judgeBranches(plan, arms, read);
+      const places = findSuspects(outset, tallies).flatMap((index) => [index, index + 1]);
       end = await ask(
         arms.filter(({ says, keep }) => says === 'kept' && places.includes(keep)),
         all,
       );
     }
     if (end.kind === 'finished') {
-      const { messages } = judged(plan, arms, read);
+      const { messages } = judgeBranches(plan, arms, read);
       const matters = new Set(
         messages.flatMap(({ verdict }, index) =>
           verdict === 'made the answer wrong' || verdict === 'passed it on' ? [index + 1] : [],
@@ -67,17 +67,17 @@ export async function blame(
 }
 
 /** Branches that are asked in any case; suspects take some more. */
-export function branchesOf(plan: BlamePlan): number {
+export function countBranches(plan: BlamePlan): number {
   return (
-    planned({ ...plan, replacements: plan.replacements.filter((name) => name === 'truth') }).length *
+    planArms({ ...plan, replacements: plan.replacements.filter((name) => name === 'truth') }).length *
     plan.tries
   );
 }
 
 /** Every arm that may be tried. */
-function planned({ question, recorded, answer, replacements }: BlamePlan): Arm[] {
-  const replacers = replacersFor(question, answer.text, recorded);
-  return armsOf(recorded, Object.fromEntries(replacements.map((name) => [name, replacers[name]])));
+function planArms({ question, recorded, answer, replacements }: BlamePlan): Arm[] {
+  const replacers = createReplacers(question, answer.text, recorded);
+  return listArms(recorded, Object.fromEntries(replacements.map((name) => [name, replacers[name]])));
 }
 
 async function askArms(plan: BlamePlan, shared: SharedBatch, arms: readonly Arm[]): Promise<BatchEnd> {
@@ -94,5 +94,5 @@ async function askArms(plan: BlamePlan, shared: SharedBatch, arms: readonly Arm[
   return (await runTeam(batch, team, shared, undefined)).end;
 }
 
-const attemptsOf = (taskId: string, tries: number) =>
-  Array.from({ length: tries }, (_, i) => attemptId(taskId, i + 1));
+const listAttemptIds = (taskId: string, tries: number) =>
+  Array.from({ length: tries }, (_, i) => toAttemptId(taskId, i + 1));

@@ -1,13 +1,18 @@
-import { decimals, percent } from '../terminal/table.ts';
+import { formatDecimals, formatPercent } from '../terminal/table.ts';
 import type { BlamedMessage, BlameFile } from './blame-file.ts';
 
 /** `message 4 (expert → runner, expert.result)`. */
-function nameOf({ place, from, to, type }: Pick<BlamedMessage, 'place' | 'from' | 'to' | 'type'>): string {
+function nameMessage({
+  place,
+  from,
+  to,
+  type,
+}: Pick<BlamedMessage, 'place' | 'from' | 'to' | 'type'>): string {
   return `message ${place} (${from} → ${to ?? 'all'}, ${type})`;
 }
 
 /** The verdict on the whole question, in a sentence or two. */
-export function headlineOf({
+export function formatHeadline({
   correct,
   messages,
   blamed,
@@ -18,14 +23,14 @@ export function headlineOf({
   const [first, ...more] = culprits;
   if (first !== undefined) {
     const { chance, again } = first;
-    const others = more.length === 0 ? '' : ` Less so ${more.map(nameOf).join(', ')}.`;
-    return `${capital(nameOf(first))} made the answer wrong: the chance of a right answer is ${percent(chance)} with what it said, and ${percent(again.chance)} where ${first.from} speaks again in its place (difference ${interval(again)}).${others}`;
+    const others = more.length === 0 ? '' : ` Less so ${more.map(nameMessage).join(', ')}.`;
+    return `${capitalize(nameMessage(first))} made the answer wrong: the chance of a right answer is ${formatPercent(chance)} with what it said, and ${formatPercent(again.chance)} where ${first.from} speaks again in its place (difference ${formatDifference(again)}).${others}`;
   }
   const none = correct ? 'The answer was right, and no message' : 'No message';
   const carrier = messages.find(({ verdict }) => verdict === 'passed it on');
   const truth = carrier?.replaced.truth;
   if (carrier !== undefined && truth !== undefined)
-    return `${none} is seen to have made the answer wrong: asked anew, the question has a chance of ${percent(outset.chance)}, and whoever speaks again in the place of a message does not better it. The truth in the place of ${nameOf(carrier)} would: ${percent(carrier.chance)} become ${percent(truth.chance)} (difference ${interval(truth)}).`;
+    return `${none} is seen to have made the answer wrong: asked anew, the question has a chance of ${formatPercent(outset.chance)}, and whoever speaks again in the place of a message does not better it. The truth in the place of ${nameMessage(carrier)} would: ${formatPercent(carrier.chance)} become ${formatPercent(truth.chance)} (difference ${formatDifference(truth)}).`;
   const unclear = messages.filter(({ verdict }) => verdict === 'cannot tell').length;
   const open =
     unclear === 0
@@ -34,7 +39,7 @@ export function headlineOf({
   return `${none} is seen to have made the answer wrong.${open}`;
 }
 
-export function interval({
+export function formatDifference({
   difference,
   low,
   high,
@@ -43,8 +48,8 @@ export function interval({
   low: number;
   high: number;
 }): string {
-  return `${signed(difference)}, ${signed(low)} to ${signed(high)}`;
+  return `${formatSigned(difference)}, ${formatSigned(low)} to ${formatSigned(high)}`;
 }
 
-const signed = (value: number) => `${value < 0 ? '−' : '+'}${decimals(Math.abs(value), 2)}`;
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const formatSigned = (value: number) => `${value < 0 ? '−' : '+'}${formatDecimals(Math.abs(value), 2)}`;
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

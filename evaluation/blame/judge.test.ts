@@ -1,7 +1,7 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
 import type { Tally } from '../statistics/answers/independent-answers.ts';
-import { type Confirmation, culprits, judge, type MessageTallies, suspects } from './judge.ts';
+import { type Confirmation, findCulprits, findSuspects, judge, type MessageTallies } from './judge.ts';
 
 const TRIES = 5;
 const MARGIN = 0.5;
@@ -18,7 +18,7 @@ function tried(chances: readonly number[], random: Random, truths: readonly (num
     const truth = truths[index];
     return { kept: draw(chance, TRIES), replaced: truth === undefined ? {} : { truth: draw(truth, TRIES) } };
   });
-  const confirmations = suspects(first, messages).map(
+  const confirmations = findSuspects(first, messages).map(
     (index): Confirmation => ({
       index,
       kept: draw(chances[index + 1] ?? 0, 2 * TRIES),
@@ -44,7 +44,7 @@ test('the message at which the chance falls made the answer wrong; those after i
 test('who was always going to be wrong is not to blame, and the first with whom the truth mends it is seen', () => {
   const judged = tried([0, 0, 0, 0], new Random(2), [1, 1, undefined]);
 
-  expect(culprits(judged)).toEqual([]);
+  expect(findCulprits(judged)).toEqual([]);
   expect(judged.map(({ verdict }) => verdict)).toEqual(['passed it on', 'passed it on', 'no effect']);
 });
 
@@ -62,13 +62,13 @@ test('two that each made it worse are both named, the larger effect first', () =
     { margin: MARGIN },
   );
 
-  expect(culprits(judged).map(({ again }) => again.difference)).toEqual([0.4, expect.closeTo(0.3, 10)]);
+  expect(findCulprits(judged).map(({ again }) => again.difference)).toEqual([0.4, expect.closeTo(0.3, 10)]);
 });
 
 test('a suspect is convicted by fresh tries alone, with those of the others corrected for', () => {
   const messages: MessageTallies[] = [{ kept: { right: 0, tries: 5 }, replaced: {} }];
   const outset = { right: 5, tries: 5 };
-  expect(suspects(outset, messages)).toEqual([0]);
+  expect(findSuspects(outset, messages)).toEqual([0]);
   const fresh = (kept: number) =>
     judge(
       outset,
@@ -91,7 +91,7 @@ test('of honest questions with chance in every step at most one in twenty blames
   const honest = Array.from({ length: count }, () => {
     const chance = random.uniform();
     return (
-      culprits(
+      findCulprits(
         tried(
           Array.from({ length: 13 }, () => chance),
           random,
@@ -105,7 +105,7 @@ test('of honest questions with chance in every step at most one in twenty blames
       Array.from({ length: 13 }, (_, place) => (place <= at ? 0.85 : 0)),
       random,
     );
-    const [first] = culprits(judged);
+    const [first] = findCulprits(judged);
     return first !== undefined && judged.indexOf(first) === at;
   });
 

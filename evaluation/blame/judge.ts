@@ -1,5 +1,5 @@
-import { differenceOf, fisher, type Tally } from '../statistics/answers/independent-answers.ts';
-import { holm } from '../statistics/inference/holm.ts';
+import { compareChances, type Tally, testFisher } from '../statistics/answers/independent-answers.ts';
+import { adjustHolm } from '../statistics/inference/holm.ts';
 
 /** What a message can be made to say in a branch, beside what it said. */
 export const REPLACEMENTS = ['truth', 'other', 'neutral'] as const;
@@ -57,9 +57,9 @@ const MAX_SUSPECTS = 3;
 const LEAST_SUSPECT_DIFFERENCE = 0.39;
 
 /** Messages after which the chance is much lower than before them, by the first tries; those with the largest fall. */
-export function suspects(outset: Tally, messages: readonly MessageTallies[]): number[] {
+export function findSuspects(outset: Tally, messages: readonly MessageTallies[]): number[] {
   return messages
-    .map(({ kept }, index) => ({ index, ...differenceOf(messages[index - 1]?.kept ?? outset, kept) }))
+    .map(({ kept }, index) => ({ index, ...compareChances(messages[index - 1]?.kept ?? outset, kept) }))
     .filter(({ difference, low }) => difference >= LEAST_SUSPECT_DIFFERENCE && low > -1)
     .sort((one, other) => other.difference - one.difference)
     .slice(0, MAX_SUSPECTS)
@@ -81,12 +81,12 @@ export function judge(
   confirmations: readonly Confirmation[],
   { alpha = 0.05, margin }: Thresholds,
 ): JudgedMessage[] {
-  const confirmed = tested(confirmations.map(({ kept, before }) => ({ kept, instead: before })));
+  const confirmed = testPairs(confirmations.map(({ kept, before }) => ({ kept, instead: before })));
   const replaced = REPLACEMENTS.map((name) => {
     const tried = messages.flatMap(({ kept, replaced: { [name]: instead } }, index) =>
       instead === undefined ? [] : [{ index, kept, instead }],
     );
-    const effects = tested(tried);
+    const effects = testPairs(tried);
     return { name, byMessage: new Map(tried.map(({ index }, i) => [index, effects[i]])) };
   });
   const isCalled = (effect: Effect | undefined) =>
@@ -97,7 +97,7 @@ export function judge(
       return effect === undefined ? [] : [[name, effect] as const];
     });
     const at = confirmations.findIndex((confirmation) => confirmation.index === index);
-    const again = confirmed[at] ?? effectOf(kept, messages[index - 1]?.kept ?? outset, null);
+    const again = confirmed[at] ?? computeEffect(kept, messages[index - 1]?.kept ?? outset, null);
     const truth = ofMessage.find(([name]) => name === 'truth')?.[1];
     const isSmall = ({ low, high }: Effect) => low > -margin && high < margin;
     const verdict = isCalled(again)
@@ -109,7 +109,7 @@ export function judge(
           : 'cannot tell';
     const shown = confirmations[at]?.kept ?? kept;
     return {
-      chance: chanceOf(shown),
+      chance: computeChance(shown),
       tries: shown.tries,
       again,
       replaced: Object.fromEntries(ofMessage),
@@ -118,21 +118,21 @@ export function judge(
   });
 }
 
-function tested(pairs: readonly { readonly kept: Tally; readonly instead: Tally }[]): Effect[] {
-  const adjusted = holm(pairs.map(({ kept, instead }) => fisher(instead, kept)));
-  return pairs.map(({ kept, instead }, index) => effectOf(kept, instead, adjusted[index] ?? 1));
+function testPairs(pairs: readonly { readonly kept: Tally; readonly instead: Tally }[]): Effect[] {
+  const adjusted = adjustHolm(pairs.map(({ kept, instead }) => testFisher(instead, kept)));
+  return pairs.map(({ kept, instead }, index) => computeEffect(kept, instead, adjusted[index] ?? 1));
 }
 
-function effectOf(kept: Tally, instead: Tally, adjustedP: number | null): Effect {
-  return { chance: chanceOf(instead), ...differenceOf(instead, kept), adjustedP };
+function computeEffect(kept: Tally, instead: Tally, adjustedP: number | null): Effect {
+  return { chance: computeChance(instead), ...compareChances(instead, kept), adjustedP };
 }
 
-export function chanceOf({ right, tries }: Tally): number {
+export function computeChance({ right, tries }: Tally): number {
   return tries === 0 ? 0 : right / tries;
 }
 
 /** Messages that made the answer wrong, the one with the largest effect first. */
-export function culprits<
+export function findCulprits<
   Judged extends Pick<JudgedMessage, 'verdict'> & { readonly again: Pick<Effect, 'difference'> },
 >(messages: readonly Judged[]): Judged[] {
   return messages

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { digestOf, EXCHANGES_FILE, exchangeLineSchema } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { EXCHANGES_FILE, exchangeLineSchema, hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { BranchPacket, BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type RecordedPacket,
   type Recording,
 } from '@gaia-mesh/core/recording/recording.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
 /** Recording and logs of an archive, unpacked. */
@@ -38,32 +38,32 @@ export interface RecordedQuestion {
  *
  * @throws MeshError `config` for an archive that cannot be read, `usage` for a question that is not in it
  */
-export async function recordedQuestion(archive: string, taskId: string): Promise<RecordedQuestion> {
+export async function readRecordedQuestion(archive: string, taskId: string): Promise<RecordedQuestion> {
   const isWanted = (name: string) =>
     name === RECORDING_FILE || name.endsWith(`/${EXCHANGES_FILE}`) || name.endsWith(`/${AGENT_LOG}`);
   const texts = await readArchivedTexts(archive, isWanted, MAX_BYTES);
   if (texts === null)
     throw new MeshError('config', `archive ${archive}: recording and logs have more than ${MAX_BYTES} bytes`);
   const recording = parseRecording(texts.get(RECORDING_FILE) ?? '', `${archive}:${RECORDING_FILE}`);
-  const messages = messagesOf(recording, taskId);
+  const messages = listMessages(recording, taskId);
   const places = new Map(messages.map(({ id, place }) => [id, place]));
   const replies: Record<string, BranchReply[]> = {};
   for (const { id } of recording.header.agents) {
-    const folder = folderNameOf(id);
+    const folder = toFolderName(id);
     const asked = texts.get(`${folder}/${EXCHANGES_FILE}`);
     if (asked === undefined) continue;
-    const sent = sentIn(texts.get(`${folder}/${AGENT_LOG}`) ?? '', places);
-    replies[id] = repliesIn(asked, taskId, sent);
+    const sent = parseSentLines(texts.get(`${folder}/${AGENT_LOG}`) ?? '', places);
+    replies[id] = parseBranchReplies(asked, taskId, sent);
   }
   return {
     messages,
     replies,
-    others: recording.packets.filter(({ packet }) => packet.task_id !== taskId).map(branchPacket),
+    others: recording.packets.filter(({ packet }) => packet.task_id !== taskId).map(toBranchPacket),
     team: recording.header.team,
   };
 }
 
-function messagesOf({ packets, header }: Recording, taskId: string): Message[] {
+function listMessages({ packets, header }: Recording, taskId: string): Message[] {
   const known = new Set(packets.map(({ packet }) => packet.task_id));
   if (!known.has(taskId)) {
     const [some = 'none', ...more] = [...known];
@@ -78,15 +78,15 @@ function messagesOf({ packets, header }: Recording, taskId: string): Message[] {
     .map((recorded, index) => {
       const cause = recorded.cause === null ? undefined : payloads.get(recorded.cause);
       return {
-        ...branchPacket(recorded),
-        ...(cause === undefined ? {} : { cause: digestOf(JSON.stringify(cause)) }),
+        ...toBranchPacket(recorded),
+        ...(cause === undefined ? {} : { cause: hashText(JSON.stringify(cause)) }),
         place: index + 1,
         id: recorded.packet.id,
       };
     });
 }
 
-function branchPacket({ packet: { from, to, type, tag, payload } }: RecordedPacket): BranchPacket {
+function toBranchPacket({ packet: { from, to, type, tag, payload } }: RecordedPacket): BranchPacket {
   return {
     from,
     ...(to === undefined ? {} : { to }),
@@ -100,19 +100,26 @@ const timedSchema = z.object({ time: z.number() });
 const sentSchema = timedSchema.extend({ dir: z.literal('sent'), id: z.string() });
 
 /** When an agent sent which message, by the clock of its own that its exchanges have, too. */
-function sentIn(log: string, places: ReadonlyMap<string, number>): { timeMs: number; place: number }[] {
+function parseSentLines(
+  log: string,
+  places: ReadonlyMap<string, number>,
+): { timeMs: number; place: number }[] {
   return log.split('\n').flatMap((line) => {
     if (!line.includes('"dir":"sent"')) return [];
-    const sent = sentSchema.safeParse(jsonIn(line)).data;
+    const sent = sentSchema.safeParse(tryParseJson(line)).data;
     const place = sent && places.get(sent.id);
     return place === undefined ? [] : [{ timeMs: sent?.time ?? 0, place }];
   });
 }
 
 /** Each leads to what the agent sent next: what it has asked for is before that message, whenever the hub heard of others'. */
-function repliesIn(log: string, taskId: string, sent: ReturnType<typeof sentIn>): BranchReply[] {
+function parseBranchReplies(
+  log: string,
+  taskId: string,
+  sent: ReturnType<typeof parseSentLines>,
+): BranchReply[] {
   return log.split('\n').flatMap((line) => {
-    const value = jsonIn(line);
+    const value = tryParseJson(line);
     const parsed = exchangeLineSchema.safeParse(value).data;
     const time = timedSchema.safeParse(value).data?.time;
     if (parsed === undefined || 'text' in parsed || parsed.task_id !== taskId || time === undefined)

@@ -1,8 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { emptyLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import { createLedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
 import { compareAdapters } from './compare-adapters.ts';
 
@@ -31,7 +31,7 @@ async function compareSimulated({ ms = () => 40, processes = 4, design, lost, la
     return {
       play: async ({ name }: { name: string }, passes = 1): Promise<Round> => {
         seen.passes.push(passes);
-        const total = { ...emptyLine(), wire: 100 * passes };
+        const total = { ...createLedgerLine(), wire: 100 * passes };
         const ledger = { types: {}, total, written: { packets: 1 }, read: { packets: 1 } };
         const groups = { parts: [], sizes: [] };
         const figures = {
@@ -51,7 +51,7 @@ async function compareSimulated({ ms = () => 40, processes = 4, design, lost, la
   };
   const comparison = await compareAdapters({
     ...{ start, processes, packets: 5, margin: 0.05, random: new Random(1) },
-    adapters: [await adapterNamed('json'), await adapterNamed('cbor')],
+    adapters: [await loadAdapter('json'), await loadAdapter('cbor')],
     design: { invocations: 6, rounds: 3, budgetMs: 60_000, ...design },
     onInvocation: () => undefined,
     onLost: () => undefined,

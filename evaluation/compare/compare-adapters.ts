@@ -1,9 +1,9 @@
 import os from 'node:os';
 import { type JudgedBytes, judgeBytes } from '../statistics/exact-bytes.ts';
-import { median, percentile } from '../statistics/inference/quantile.ts';
-import { type JudgedLevels, judgeLevels } from '../statistics/level-verdicts.ts';
-import { measureLevels } from '../statistics/levels.ts';
-import { machineWarnings } from './machine-warnings.ts';
+import { computeMedian, computePercentile } from '../statistics/inference/quantile.ts';
+import { type JudgedComparison, judgeComparisons } from '../statistics/level-verdicts.ts';
+import { compareNestedSamples } from '../statistics/levels.ts';
+import { listMachineWarnings } from './machine-warnings.ts';
 import { type PlayedInvocation, playInvocations } from './play-invocations.ts';
 
 type CompareOptions = Parameters<typeof playInvocations>[0] & {
@@ -32,30 +32,33 @@ export async function compareAdapters(options: CompareOptions) {
   const reference = played.arms.get(baseline.name) ?? [];
   const others = adapters.slice(1).map(({ name }) => played.arms.get(name) ?? []);
   const judged = (figure: Figure, fewestRounds?: number) => {
-    const base = valuesOf(reference, figure);
-    const pairs = others.map((other) => valuesOf(other, figure));
+    const base = collectValues(reference, figure);
+    const pairs = others.map((other) => collectValues(other, figure));
     if (base === null || pairs.includes(null)) return null;
     const compared = pairs.flatMap((pair) =>
-      pair === null ? [] : [measureLevels(base, pair, fewestRounds)],
+      pair === null ? [] : [compareNestedSamples(base, pair, fewestRounds)],
     );
-    return judgeLevels(compared, { margin });
+    return judgeComparisons(compared, { margin });
   };
   const verdicts = { time: judged(timeUs), cpu: judged(cpuUs), first: judged(firstUs, 1) };
-  const wire = wireOf(reference);
-  const nullTest = judgeLevels(
-    [measureLevels(valuesOf(reference, timeUs) ?? [], valuesOf(nullArm, timeUs) ?? [])],
+  const wire = readWireBytes(reference);
+  const nullTest = judgeComparisons(
+    [compareNestedSamples(collectValues(reference, timeUs) ?? [], collectValues(nullArm, timeUs) ?? [])],
     { margin },
   );
   return {
     baseline: baseline.name,
     margin,
-    null_test: { ...nullTest[0], samples_us: rounded(valuesOf(nullArm, timeUs)) ?? [] },
+    null_test: { ...nullTest[0], samples_us: roundValues(collectValues(nullArm, timeUs)) ?? [] },
     adapters: adapters.map(({ name }, index) => {
       const own = played.arms.get(name) ?? [];
-      const at = (all: readonly JudgedLevels[] | null) => all?.[index - 1] ?? null;
+      const at = (all: readonly JudgedComparison[] | null) => all?.[index - 1] ?? null;
       const [time, cpu, first] = [at(verdicts.time), at(verdicts.cpu), at(verdicts.first)];
-      const bytes: JudgedBytes = judgeBytes(wire, wireOf(own));
-      return { ...figuresOf(name, own), vs_baseline: time === null ? null : { bytes, time, cpu, first } };
+      const bytes: JudgedBytes = judgeBytes(wire, readWireBytes(own));
+      return {
+        ...summarizeAdapter(name, own),
+        vs_baseline: time === null ? null : { bytes, time, cpu, first },
+      };
     }),
     invocations: reference.length,
     rounds: design.rounds,
@@ -67,33 +70,33 @@ export async function compareAdapters(options: CompareOptions) {
       ...{ invocation, round, load, steal_ms: stealMs, throttled_ms: throttledMs },
       available_bytes: availableBytes,
     })),
-    warnings: machineWarnings(machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
+    warnings: listMachineWarnings(machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
   };
 }
 
 /** By invocation; null where a value is not known. */
-function valuesOf(invocations: readonly PlayedInvocation[], figure: Figure): number[][] | null {
+function collectValues(invocations: readonly PlayedInvocation[], figure: Figure): number[][] | null {
   const values = invocations.map((invocation) => figure(invocation).filter((value) => value !== undefined));
-  return values.every((own, index) => own.length === figureLength(invocations[index], figure))
+  return values.every((own, index) => own.length === countFigureValues(invocations[index], figure))
     ? values
     : null;
 }
 
-function figureLength(invocation: PlayedInvocation | undefined, figure: Figure): number {
+function countFigureValues(invocation: PlayedInvocation | undefined, figure: Figure): number {
   return invocation === undefined ? 0 : figure(invocation).length;
 }
 
-function wireOf([invocation]: readonly PlayedInvocation[]): number {
+function readWireBytes([invocation]: readonly PlayedInvocation[]): number {
   return invocation?.first.ledger.total.wire ?? 0;
 }
 
-function figuresOf(adapter: string, invocations: readonly PlayedInvocation[]) {
+function summarizeAdapter(adapter: string, invocations: readonly PlayedInvocation[]) {
   const [invocation] = invocations;
   if (invocation === undefined) throw new Error(`no round of ${adapter} was played`);
   const { ledger, parts, sizes } = invocation.first;
   const rounds = invocations.flatMap((own) => own.rounds);
   const times = invocations.flatMap(timeUs).filter((us) => us !== undefined);
-  const cpu = valuesOf(invocations, cpuUs);
+  const cpu = collectValues(invocations, cpuUs);
   const firsts = invocations.map(({ first }) => first);
   return {
     adapter,
@@ -101,20 +104,24 @@ function figuresOf(adapter: string, invocations: readonly PlayedInvocation[]) {
     by_size: sizes,
     ledger: { types: ledger.types, total: ledger.total },
     bytes_on_wire: ledger.written.packets + ledger.read.packets,
-    session_bytes: median(firsts.map((first) => first.sessionBytes)),
-    encode_us: median(rounds.map(({ encodeUs, passes }) => encodeUs / passes)),
-    decode_us: median(rounds.map(({ decodeUs, passes }) => decodeUs / passes)),
-    cpu_us: cpu === null ? null : median(cpu.flat()),
-    latency_us: { median: median(times), p95: percentile(times, 0.95), p99: percentile(times, 0.99) },
-    first_us: median(firsts.map(({ elapsedMs }) => elapsedMs * 1000)),
-    first_code_us: median(firsts.map(({ encodeUs, decodeUs }) => encodeUs + decodeUs)),
-    samples_us: rounded(valuesOf(invocations, timeUs)) ?? [],
-    samples_cpu_us: rounded(cpu),
-    samples_first_us: (rounded(valuesOf(invocations, firstUs)) ?? []).flat(),
+    session_bytes: computeMedian(firsts.map((first) => first.sessionBytes)),
+    encode_us: computeMedian(rounds.map(({ encodeUs, passes }) => encodeUs / passes)),
+    decode_us: computeMedian(rounds.map(({ decodeUs, passes }) => decodeUs / passes)),
+    cpu_us: cpu === null ? null : computeMedian(cpu.flat()),
+    latency_us: {
+      median: computeMedian(times),
+      p95: computePercentile(times, 0.95),
+      p99: computePercentile(times, 0.99),
+    },
+    first_us: computeMedian(firsts.map(({ elapsedMs }) => elapsedMs * 1000)),
+    first_code_us: computeMedian(firsts.map(({ encodeUs, decodeUs }) => encodeUs + decodeUs)),
+    samples_us: roundValues(collectValues(invocations, timeUs)) ?? [],
+    samples_cpu_us: roundValues(cpu),
+    samples_first_us: (roundValues(collectValues(invocations, firstUs)) ?? []).flat(),
   };
 }
 
 /** To a tenth of a microsecond: below that a clock says nothing. */
-function rounded(values: readonly (readonly number[])[] | null): number[][] | null {
+function roundValues(values: readonly (readonly number[])[] | null): number[][] | null {
   return values === null ? null : values.map((own) => own.map((us) => Math.round(us * 10) / 10));
 }

@@ -1,20 +1,20 @@
 import type { MeasuredMetric } from '../statistics/thresholds.ts';
-import { count, decimals, oneLine } from '../terminal/table.ts';
-import { type TableView, tableView } from '../terminal/table-view.ts';
+import { count, formatDecimals, toOneLine } from '../terminal/table.ts';
+import { createTableView, type TableView } from '../terminal/table-view.ts';
 import type { ComparedAdapter, ComparisonFile } from './comparison-file.ts';
-import { bytesRatio, nullTestText, openText, playedText } from './comparison-table.ts';
+import { describeNullTest, describePlayed, formatBytesRatio, openText } from './comparison-table.ts';
 import type { Compared, Samples } from './conditions/compared.ts';
-import { intervalText, verdictText } from './verdict-text.ts';
+import { formatInterval, formatVerdict } from './verdict-text.ts';
 
-export function comparedAdapters(file: ComparisonFile): Compared {
+export function toComparedAdapters(file: ComparisonFile): Compared {
   const { adapters, margin, environment, run_id, packets, team, engine, agents, baseline } = file;
-  const names = adapters.map(({ adapter }) => `\`${oneLine(adapter, 40)}\``);
+  const names = adapters.map(({ adapter }) => `\`${toOneLine(adapter, 40)}\``);
   return {
     arms: adapters.map((row) => ({
       name: row.adapter,
       bytes: row.ledger.total.wire,
       header: row.ledger.total.header_size,
-      samples: (metric) => samplesOf(row, metric),
+      samples: (metric) => pickSamples(row, metric),
     })),
     margin,
     environment,
@@ -29,13 +29,13 @@ export function comparedAdapters(file: ComparisonFile): Compared {
       title: `Adapters on the same packets: ${names.join(', ')}`,
       sentence: file.sentence ?? openText(file) ?? '',
       warnings: file.warnings,
-      table: summaryTable(file),
-      played: `${playedText(file)}. ${nullTestText(file)}.`,
+      table: buildSummaryTable(file),
+      played: `${describePlayed(file)}. ${describeNullTest(file)}.`,
     },
   };
 }
 
-function samplesOf(row: ComparedAdapter, metric: MeasuredMetric): Samples {
+function pickSamples(row: ComparedAdapter, metric: MeasuredMetric): Samples {
   switch (metric) {
     case 'time':
       return row.samples_us;
@@ -46,19 +46,19 @@ function samplesOf(row: ComparedAdapter, metric: MeasuredMetric): Samples {
   }
 }
 
-function summaryTable(file: ComparisonFile): TableView {
-  return tableView(
+function buildSummaryTable(file: ComparisonFile): TableView {
+  return createTableView(
     ['adapter', '#bytes', '#×', '#ms', '#time', '#95 %', 'verdict'],
     file.adapters.map((row) => {
       const time = row.vs_baseline?.time;
       return [
-        oneLine(row.adapter, 40),
+        toOneLine(row.adapter, 40),
         count(row.ledger.total.wire),
-        bytesRatio(row, file),
-        decimals(row.latency_us.median / 1000, 2),
-        time === undefined ? '1.00' : decimals(time.ratio, 2),
-        time === undefined ? '–' : intervalText(time),
-        time === undefined ? 'baseline' : verdictText(time),
+        formatBytesRatio(row, file),
+        formatDecimals(row.latency_us.median / 1000, 2),
+        time === undefined ? '1.00' : formatDecimals(time.ratio, 2),
+        time === undefined ? '–' : formatInterval(time),
+        time === undefined ? 'baseline' : formatVerdict(time),
       ];
     }),
   );

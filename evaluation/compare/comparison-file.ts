@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
-import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
@@ -158,17 +158,17 @@ export type MatrixCell = ComparisonFile['matrix'][number];
 
 /** @throws MeshError `config` for a file that is not there, is too large or is no comparison */
 export function readComparison(file: string): ComparisonFile {
-  return parseComparison(comparisonFileText(file), `comparison ${file}`);
+  return parseComparison(readComparisonText(file), `comparison ${file}`);
 }
 
 /** @throws MeshError `config` for a file that is not there or is too large */
-export function comparisonFileText(file: string): string {
+export function readComparisonText(file: string): string {
   try {
     const { size } = statSync(file);
     if (size > MAX_COMPARISON_BYTES) throw new Error(`more than ${MAX_COMPARISON_BYTES} bytes`);
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `comparison ${file}: ${fileFaultOf(error)}`, { cause: error });
+    throw new MeshError('config', `comparison ${file}: ${explainFileFault(error)}`, { cause: error });
   }
 }
 
@@ -183,7 +183,8 @@ export function parseComparison(text: string, where: string): ComparisonFile {
     );
   }
   const result = comparisonSchema.safeParse(value);
-  if (!result.success) throw new MeshError('config', `${where}: not a comparison: ${issuesOf(result.error)}`);
+  if (!result.success)
+    throw new MeshError('config', `${where}: not a comparison: ${formatIssues(result.error)}`);
   return result.data;
 }
 

@@ -1,16 +1,16 @@
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { comparisonMarkdown, comparisonText, taskShareText } from './comparison-table.ts';
-import { adaptersCsv } from './csv.ts';
+import { describeTaskShare, formatComparison, formatComparisonMarkdown } from './comparison-table.ts';
+import { formatAdaptersCsv } from './csv.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
-import { sentenceOf } from './verdict-text.ts';
+import { formatVerdicts } from './verdict-text.ts';
 
 const sampled = (await sampleFile(['json', 'msgpack'])).adapters[1]?.vs_baseline;
 if (sampled === null || sampled === undefined) throw new Error('the sample has a pair');
 
 describe('the outputs of a comparison', () => {
   test('fit a terminal of 100 columns, with every adapter that there is', async () => {
-    const text = comparisonText(await sampleFile(adapterNames, 'pipeline'));
+    const text = formatComparison(await sampleFile(adapterNames, 'pipeline'));
     const table = text.split('\n\n')[0]?.trim().split('\n') ?? [];
     expect(table).toHaveLength(adapterNames.length + 1);
     for (const line of table) expect(line.length, line).toBeLessThanOrEqual(100);
@@ -18,9 +18,9 @@ describe('the outputs of a comparison', () => {
 
   test('have the interval and the smallest difference that could be shown beside every verdict', async () => {
     const file = await sampleFile(['json', 'msgpack', 'anp']);
-    expect(comparisonText(file)).toMatch(/1\.40 +1\.30–1\.50 +1\.15 +slower/);
-    expect(comparisonMarkdown(file)).toContain('| 1.40 | 1.30–1.50 | 1.15 | slower |');
-    const [head = '', , msgpack = ''] = adaptersCsv(file).split('\n');
+    expect(formatComparison(file)).toMatch(/1\.40 +1\.30–1\.50 +1\.15 +slower/);
+    expect(formatComparisonMarkdown(file)).toContain('| 1.40 | 1.30–1.50 | 1.15 | slower |');
+    const [head = '', , msgpack = ''] = formatAdaptersCsv(file).split('\n');
     expect(msgpack.split(',')[head.split(',').indexOf('time_detectable')]).toBe('1.15');
   });
 });
@@ -43,18 +43,18 @@ test('bytes are shown by kind and by size where there are several, against the b
   });
   const adapters = file.adapters.map((row, at) => ({ ...row, ...groups(1 + at) }));
 
-  const text = comparisonMarkdown({ ...file, adapters });
+  const text = formatComparisonMarkdown({ ...file, adapters });
   expect(text).toContain('| msgpack | 1.00 | 1.50 |');
   expect(text).toContain('| msgpack | 2.00 | 2.00 |');
-  expect(comparisonMarkdown(file)).not.toContain('by kind and by size');
+  expect(formatComparisonMarkdown(file)).not.toContain('by kind and by size');
 });
 
 test('how much of a task it is about is said where it is known', async () => {
   const file = await sampleFile(['json', 'anp']);
-  expect(taskShareText(file)).toBe(
+  expect(describeTaskShare(file)).toBe(
     'A task takes 100.0 ms with its tools; its packets through json take 5.0 ms of that.',
   );
-  expect(taskShareText({ ...file, task_ms: 5 })).toBe(
+  expect(describeTaskShare({ ...file, task_ms: 5 })).toBe(
     'The packets of a task take 5.0 ms through json; what tools take is not known.',
   );
 });
@@ -66,7 +66,7 @@ describe('the sentence', () => {
   });
   const baseline = { adapter: 'json', vs_baseline: null };
   const said = (...pairs: ReturnType<typeof pair>[]) =>
-    sentenceOf({ baseline: 'json', invocations: 10, elapsed_ms: 20_000, adapters: [baseline, ...pairs] });
+    formatVerdicts({ baseline: 'json', invocations: 10, elapsed_ms: 20_000, adapters: [baseline, ...pairs] });
 
   test.each([
     [

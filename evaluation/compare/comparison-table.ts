@@ -1,8 +1,19 @@
-import { stylesFor } from '../terminal/style.ts';
-import { count, decimals, oneLine, wrapped } from '../terminal/table.ts';
-import { markdownOf, type TableView, tableView, terminalTable } from '../terminal/table-view.ts';
+import { createStyles } from '../terminal/style.ts';
+import { count, formatDecimals, toOneLine, wrapText } from '../terminal/table.ts';
+import {
+  createTableView,
+  formatMarkdown,
+  formatTerminalTable,
+  type TableView,
+} from '../terminal/table-view.ts';
 import { type ComparedAdapter, type ComparisonFile, hasMatrix } from './comparison-file.ts';
-import { detectableText, intervalText, marginText, neededText, verdictText } from './verdict-text.ts';
+import {
+  formatDetectable,
+  formatInterval,
+  formatMargin,
+  formatNeeded,
+  formatVerdict,
+} from './verdict-text.ts';
 
 interface Column {
   /** Begins with `#` where it holds numbers. */
@@ -11,9 +22,9 @@ interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: 'adapter', text: ({ adapter }) => oneLine(adapter, 40) },
+  { title: 'adapter', text: ({ adapter }) => toOneLine(adapter, 40) },
   { title: '#bytes', text: ({ ledger }) => count(ledger.total.wire) },
-  { title: '#×', text: (row, file) => bytesRatio(row, file) },
+  { title: '#×', text: (row, file) => formatBytesRatio(row, file) },
   { title: '#header', text: ({ ledger }) => count(ledger.total.header_size) },
   { title: '#session', text: ({ session_bytes }) => count(session_bytes) },
   {
@@ -24,12 +35,15 @@ const COLUMNS: readonly Column[] = [
     title: '#CPU µs',
     text: ({ cpu_us: us }, { packets }) => (us === null ? '–' : count(us / packets)),
   },
-  { title: '#first ms', text: ({ first_us }) => decimals(first_us / 1000, 1) },
-  { title: '#ms', text: ({ latency_us }) => decimals(latency_us.median / 1000, 2) },
-  { title: '#time', text: ({ vs_baseline: vs }) => (vs === null ? '1.00' : decimals(vs.time.ratio, 2)) },
-  { title: '#95 %', text: ({ vs_baseline: vs }) => (vs === null ? '–' : intervalText(vs.time)) },
-  { title: '#detects', text: ({ vs_baseline: vs }) => (vs === null ? '–' : detectableText(vs.time)) },
-  { title: 'verdict', text: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : verdictText(vs.time)) },
+  { title: '#first ms', text: ({ first_us }) => formatDecimals(first_us / 1000, 1) },
+  { title: '#ms', text: ({ latency_us }) => formatDecimals(latency_us.median / 1000, 2) },
+  {
+    title: '#time',
+    text: ({ vs_baseline: vs }) => (vs === null ? '1.00' : formatDecimals(vs.time.ratio, 2)),
+  },
+  { title: '#95 %', text: ({ vs_baseline: vs }) => (vs === null ? '–' : formatInterval(vs.time)) },
+  { title: '#detects', text: ({ vs_baseline: vs }) => (vs === null ? '–' : formatDetectable(vs.time)) },
+  { title: 'verdict', text: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : formatVerdict(vs.time)) },
 ];
 
 /** What the columns are, for whoever reads the table. */
@@ -41,38 +55,41 @@ export const COLUMNS_EXPLAINED =
   'with its 95 % interval. detects: the smallest ratio, or its inverse, that so many processes would show in four of five measurements.';
 
 /** A row an adapter: what it costs, and its verdict. */
-export function comparisonTable(
+export function buildComparisonTable(
   file: ComparisonFile,
   adapters: readonly ComparedAdapter[] = file.adapters,
 ): TableView {
-  return tableView(
+  return createTableView(
     COLUMNS.map(({ title }) => title),
     adapters.map((row) => COLUMNS.map(({ text }) => text(row, file))),
   );
 }
 
 /** Times the bytes of the baseline: `0.95`. */
-export function bytesRatio({ ledger }: ComparedAdapter, { adapters, baseline }: ComparisonFile): string {
+export function formatBytesRatio(
+  { ledger }: ComparedAdapter,
+  { adapters, baseline }: ComparisonFile,
+): string {
   const base = adapters.find(({ adapter }) => adapter === baseline)?.ledger.total.wire ?? 0;
-  return base === 0 ? '–' : decimals(ledger.total.wire / base, 2);
+  return base === 0 ? '–' : formatDecimals(ledger.total.wire / base, 2);
 }
 
 /** A row an adapter and run, its runs together, so that its growth is read downwards; × is against its first run. */
-export function matrixTable({ matrix }: ComparisonFile): TableView {
-  return tableView(
+export function buildMatrixTable({ matrix }: ComparisonFile): TableView {
+  return createTableView(
     ['team', 'engine', '#agents', 'adapter', '#bytes a task', '#×', '#ms a task', '#×', 'against baseline'],
     [...Map.groupBy(matrix, ({ adapter }) => adapter).values()].flatMap((own) => {
       const [first] = own;
       return own.map((cell) => [
-        oneLine(cell.team, 40),
-        oneLine(cell.engine, 40),
+        toOneLine(cell.team, 40),
+        toOneLine(cell.engine, 40),
         count(cell.agents),
-        oneLine(cell.adapter, 40),
+        toOneLine(cell.adapter, 40),
         count(cell.bytes_per_task),
-        decimals(cell.bytes_per_task / (first?.bytes_per_task ?? 1), 2),
-        decimals(cell.ms_per_task, 2),
-        decimals(cell.ms_per_task / (first?.ms_per_task ?? 1), 2),
-        oneLine(cell.time_verdict, 40),
+        formatDecimals(cell.bytes_per_task / (first?.bytes_per_task ?? 1), 2),
+        formatDecimals(cell.ms_per_task, 2),
+        formatDecimals(cell.ms_per_task / (first?.ms_per_task ?? 1), 2),
+        toOneLine(cell.time_verdict, 40),
       ]);
     }),
   );
@@ -86,7 +103,7 @@ export const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
 };
 
 /** What was played, and how often. */
-export function playedText(file: ComparisonFile): string {
+export function describePlayed(file: ComparisonFile): string {
   const { packets, tasks, invocations, rounds, passes, stopped, seed } = file;
   const of = (number: number, noun: string) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
   return (
@@ -96,36 +113,36 @@ export function playedText(file: ComparisonFile): string {
 }
 
 /** How often the same thing was found to be different from itself: never, if all is well. */
-export function nullTestText({ baseline, null_test: test }: ComparisonFile): string {
+export function describeNullTest({ baseline, null_test: test }: ComparisonFile): string {
   const found = {
     different: 'so something else than the adapters made a difference: believe no verdict that is near it',
     equivalent: 'as it should',
     'cannot tell': 'and more cannot be told',
   }[test.verdict];
-  return `${baseline} against itself, in processes of its own: ${decimals(test.ratio, 3)} times (${intervalText(test)}), ${found}`;
+  return `${baseline} against itself, in processes of its own: ${formatDecimals(test.ratio, 3)} times (${formatInterval(test)}), ${found}`;
 }
 
 /** How long it would take to tell what was not told; null where everything was. */
 export function openText(file: ComparisonFile): string | null {
   const open = file.adapters.flatMap(({ adapter, vs_baseline: vs }) =>
-    vs?.time.verdict === 'cannot tell' ? [{ name: oneLine(adapter, 40), time: vs.time }] : [],
+    vs?.time.verdict === 'cannot tell' ? [{ name: toOneLine(adapter, 40), time: vs.time }] : [],
   );
   const [first] = open.toSorted((a, b) => (a.time.needed ?? Infinity) - (b.time.needed ?? Infinity));
   if (first === undefined) return null;
   const soonest = open.length === 1 ? first.name : `${first.name}, the soonest of ${open.length}`;
-  return `Cannot tell yet (${soonest}): ${neededText(first.time, file)}`;
+  return `Cannot tell yet (${soonest}): ${formatNeeded(first.time, file)}`;
 }
 
 /** How much of a task the choice can be about. */
-export function taskShareText({ adapters, baseline, task_ms, tasks }: ComparisonFile): string {
+export function describeTaskShare({ adapters, baseline, task_ms, tasks }: ComparisonFile): string {
   const own = adapters.find(({ adapter }) => adapter === baseline)?.latency_us.median ?? 0;
   const ofPackets = own / 1000 / tasks;
   // No tool took any time that the recording knows of.
   if (!(task_ms > ofPackets))
-    return `The packets of a task take ${decimals(ofPackets, 1)} ms through ${baseline}; what tools take is not known.`;
+    return `The packets of a task take ${formatDecimals(ofPackets, 1)} ms through ${baseline}; what tools take is not known.`;
   return (
-    `A task takes ${decimals(task_ms, 1)} ms with its tools; its packets through ${baseline} take ` +
-    `${decimals(ofPackets, 1)} ms of that.`
+    `A task takes ${formatDecimals(task_ms, 1)} ms with its tools; its packets through ${baseline} take ` +
+    `${formatDecimals(ofPackets, 1)} ms of that.`
   );
 }
 
@@ -135,42 +152,42 @@ export function groupTables({ adapters, baseline }: ComparisonFile): TableView[]
   return (['by_part', 'by_size'] as const).flatMap((key) => {
     const groups = base?.[key] ?? [];
     if (groups.length < 2) return [];
-    const titles = groups.map(({ name, packets }) => `#${oneLine(name, 20)} (${packets})`);
+    const titles = groups.map(({ name, packets }) => `#${toOneLine(name, 20)} (${packets})`);
     const rows = adapters.map((row) => [
-      oneLine(row.adapter, 40),
+      toOneLine(row.adapter, 40),
       ...groups.map(({ name, wire }) => {
         const own = row[key].find((group) => group.name === name)?.wire;
-        return own === undefined || wire === 0 ? '–' : decimals(own / wire, 2);
+        return own === undefined || wire === 0 ? '–' : formatDecimals(own / wire, 2);
       }),
     ]);
-    return [tableView(['bytes ×', ...titles], rows)];
+    return [createTableView(['bytes ×', ...titles], rows)];
   });
 }
 
 /** For people at a terminal. */
-export function comparisonText(file: ComparisonFile): string {
-  const { bold, dim, yellow } = stylesFor(process.stdout);
-  const compared = terminalTable(comparisonTable(file), RANK);
+export function formatComparison(file: ComparisonFile): string {
+  const { bold, dim, yellow } = createStyles(process.stdout);
+  const compared = formatTerminalTable(buildComparisonTable(file), RANK);
   const open = openText(file);
   return [
     '',
     compared,
     '',
-    ...(file.sentence === null ? [] : [bold(wrapped(file.sentence))]),
-    ...(open === null || hasOnePair(file) ? [] : [wrapped(open)]),
-    wrapped(taskShareText(file)),
-    ...file.warnings.map((warning) => yellow(wrapped(`Warning: ${warning}.`))),
-    dim(wrapped(`${playedText(file)}. ${nullTestText(file)}.`)),
+    ...(file.sentence === null ? [] : [bold(wrapText(file.sentence))]),
+    ...(open === null || hasOnePair(file) ? [] : [wrapText(open)]),
+    wrapText(describeTaskShare(file)),
+    ...file.warnings.map((warning) => yellow(wrapText(`Warning: ${warning}.`))),
+    dim(wrapText(`${describePlayed(file)}. ${describeNullTest(file)}.`)),
     dim(
-      wrapped(
-        `bytes: all packets, each once; ms: all tasks in steady state, without tools; equal: within ${marginText(file)}` +
+      wrapText(
+        `bytes: all packets, each once; ms: all tasks in steady state, without tools; equal: within ${formatMargin(file)}` +
           (compared.includes('detects')
             ? '; detects: the smallest ratio that so many processes would show in four of five measurements'
             : ''),
       ),
     ),
-    ...groupTables(file).flatMap((groups) => ['', terminalTable(groups, [])]),
-    ...(hasMatrix(file) ? ['', terminalTable(matrixTable(file), ['ms a task'])] : []),
+    ...groupTables(file).flatMap((groups) => ['', formatTerminalTable(groups, [])]),
+    ...(hasMatrix(file) ? ['', formatTerminalTable(buildMatrixTable(file), ['ms a task'])] : []),
     '',
   ].join('\n');
 }
@@ -183,17 +200,20 @@ function hasOnePair({ adapters }: ComparisonFile): boolean {
 const RANK = ['header', 'session', 'code µs', 'first ms', 'CPU µs', 'detects'];
 
 /** The same as Markdown. */
-export function comparisonMarkdown(file: ComparisonFile): string {
+export function formatComparisonMarkdown(file: ComparisonFile): string {
   const parts = [
-    markdownOf(comparisonTable(file)),
+    formatMarkdown(buildComparisonTable(file)),
     ...(file.sentence === null ? [] : [file.sentence]),
     ...(openText(file) === null || hasOnePair(file) ? [] : [openText(file) ?? '']),
     ...file.warnings.map((warning) => `Warning: ${warning}.`),
-    `${taskShareText(file)} ${playedText(file)}. ${nullTestText(file)}.`,
+    `${describeTaskShare(file)} ${describePlayed(file)}. ${describeNullTest(file)}.`,
     COLUMNS_EXPLAINED,
   ];
   const groups = groupTables(file);
   if (groups.length > 0)
-    parts.push(`Bytes against ${file.baseline}, by kind and by size of payload:`, ...groups.map(markdownOf));
-  return `${[...parts, ...(hasMatrix(file) ? [markdownOf(matrixTable(file))] : [])].join('\n\n')}\n`;
+    parts.push(
+      `Bytes against ${file.baseline}, by kind and by size of payload:`,
+      ...groups.map(formatMarkdown),
+    );
+  return `${[...parts, ...(hasMatrix(file) ? [formatMarkdown(buildMatrixTable(file))] : [])].join('\n\n')}\n`;
 }

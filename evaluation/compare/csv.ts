@@ -3,8 +3,8 @@ import type { ComparedAdapter, ComparisonFile, MatrixCell } from './comparison-f
 type Value = string | number | boolean | null | undefined;
 
 /** One line an adapter, every number in full. */
-export function adaptersCsv({ adapters }: ComparisonFile): string {
-  return csvOf(adapters, ({ ledger: { total }, vs_baseline: vs, ...row }: ComparedAdapter) => ({
+export function formatAdaptersCsv({ adapters }: ComparisonFile): string {
+  return formatCsv(adapters, ({ ledger: { total }, vs_baseline: vs, ...row }: ComparedAdapter) => ({
     adapter: row.adapter,
     wire_bytes: total.wire,
     payload_bytes: total.payload,
@@ -37,19 +37,22 @@ export function adaptersCsv({ adapters }: ComparisonFile): string {
 }
 
 /** One line an adapter and run. */
-export function matrixCsv({ matrix }: ComparisonFile): string {
-  return csvOf(matrix, (cell: MatrixCell) => cell);
+export function formatMatrixCsv({ matrix }: ComparisonFile): string {
+  return formatCsv(matrix, (cell: MatrixCell) => cell);
 }
 
 /** A line a row, below the names of its values. */
-export function csvOf<T>(rows: readonly T[], valuesOf: (row: T) => Readonly<Record<string, Value>>): string {
+export function formatCsv<T>(
+  rows: readonly T[],
+  valuesOf: (row: T) => Readonly<Record<string, Value>>,
+): string {
   const records = rows.map(valuesOf);
-  const lines = records.map((record) => Object.values(record).map(cellOf));
+  const lines = records.map((record) => Object.values(record).map(formatCsvCell));
   return `${[Object.keys(records[0] ?? {}), ...lines].map((line) => line.join(',')).join('\n')}\n`;
 }
 
 /** Names of users' adapters and stacks are texts of theirs. */
-function cellOf(value: Value): string {
+function formatCsvCell(value: Value): string {
   const text = String(value ?? '');
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { machineWarnings } from './machine-warnings.ts';
+import { listMachineWarnings } from './machine-warnings.ts';
 
 const QUIET = { load: 1, stealMs: 0, throttledMs: null, availableBytes: 4e9 };
 const setting = { loadBefore: 0.3, cores: 2, elapsedMs: 1000 };
 
 test('a machine that had nothing else to do is not warned of', () => {
-  expect(machineWarnings([QUIET, QUIET], setting)).toEqual([]);
+  expect(listMachineWarnings([QUIET, QUIET], setting)).toEqual([]);
 });
 
 test.each([
@@ -15,5 +15,5 @@ test.each([
   ['is throttled', [{ ...QUIET, throttledMs: 500 }], setting, 'throttled for 25.0 %'],
   ['has no memory left', [{ ...QUIET, availableBytes: 100 * 2 ** 20 }], setting, '100 MB were left'],
 ])('a machine that %s is warned of', (_, rounds, given, warning) => {
-  expect(machineWarnings(rounds, given)).toEqual([expect.stringContaining(warning)]);
+  expect(listMachineWarnings(rounds, given)).toEqual([expect.stringContaining(warning)]);
 });

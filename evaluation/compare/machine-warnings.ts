@@ -1,4 +1,4 @@
-import { count, decimals } from '../terminal/table.ts';
+import { count, formatDecimals } from '../terminal/table.ts';
 
 /** What of the machine's state a warning is made of. */
 interface Watched {
@@ -22,24 +22,24 @@ const SHORT_OF_MEMORY_BYTES = 512 * 1024 * 1024;
  *
  * @param loadBefore processes that wanted a core before it began, on average over a minute
  */
-export function machineWarnings(
+export function listMachineWarnings(
   rounds: readonly Watched[],
   { loadBefore, cores, elapsedMs }: { loadBefore: number; cores: number; elapsedMs: number },
 ): string[] {
   const warnings: string[] = [];
   if (loadBefore > BUSY * cores)
     warnings.push(
-      `the machine was busy before it began: ${decimals(loadBefore, 1)} processes wanted one of ${cores} cores`,
+      `the machine was busy before it began: ${formatDecimals(loadBefore, 1)} processes wanted one of ${cores} cores`,
     );
   const most = Math.max(0, ...rounds.map(({ load }) => load));
   if (most > CROWDED * cores)
     warnings.push(
-      `the machine was busy meanwhile: up to ${decimals(most, 1)} processes wanted one of ${cores} cores`,
+      `the machine was busy meanwhile: up to ${formatDecimals(most, 1)} processes wanted one of ${cores} cores`,
     );
   const sum = (key: 'stealMs' | 'throttledMs') =>
     rounds.reduce((total, round) => total + (round[key] ?? 0), 0);
   const had = cores * elapsedMs;
-  const taken = (ms: number) => `${decimals((100 * ms) / had, 1)} % of the cores' time`;
+  const taken = (ms: number) => `${formatDecimals((100 * ms) / had, 1)} % of the cores' time`;
   if (sum('stealMs') > TAKEN * had)
     warnings.push(`its host gave ${taken(sum('stealMs'))} to other machines (steal)`);
   if (sum('throttledMs') > TAKEN * had)

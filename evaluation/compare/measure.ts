@@ -4,16 +4,16 @@ import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { ReplayMesh } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
-import { environmentOf } from '@gaia-mesh/core/run/manifest.ts';
-import { codeFolder, packageVersion, readableByAgents } from '@gaia-mesh/core/system/package-root.ts';
+import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
+import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { filesFor, readsOf } from '../teams/user-files.ts';
+import { listUserFiles, listUserReads } from '../teams/user-files.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
-import { oneLine } from '../terminal/table.ts';
+import { toOneLine } from '../terminal/table.ts';
 import { compareAdapters } from './compare-adapters.ts';
 import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from './comparison-file.ts';
 import type { Design, InvocationProgress, PlayedMesh } from './play-invocations.ts';
-import { sentenceOf } from './verdict-text.ts';
+import { formatVerdicts } from './verdict-text.ts';
 
 interface MeasureOptions {
   /** The first is the baseline. */
@@ -45,8 +45,8 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     const mesh = await ReplayMesh.start({
       ...{ recording, workspaces, timeoutMs: TASK_TIMEOUT_MS, signal: options.signal },
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
-      readable: readableByAgents(),
-      userAdapters: { files: filesFor(), reads: readsOf(filesFor()) },
+      readable: listReadablePaths(),
+      userAdapters: { files: listUserFiles(), reads: listUserReads(listUserFiles()) },
       environment: process.env,
       secret: randomBytes(32).toString('hex'),
       ...(agents === undefined ? {} : { agents }),
@@ -66,7 +66,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     ...{ start, adapters, design, margin: options.margin, signal: options.signal, random: new Random(seed) },
     packets: recording.packets.length,
     processes: agents ?? recording.header.agents.length,
-    onLost: (why) => bar.note(`an invocation was lost: ${oneLine(why, 200)}`),
+    onLost: (why) => bar.note(`an invocation was lost: ${toOneLine(why, 200)}`),
     onInvocation: (progress) => {
       const { invocations, elapsedMs } = progress;
       const share = Math.max(invocations / design.invocations, elapsedMs / design.budgetMs);
@@ -87,7 +87,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     packets: packets.length,
     task_ms: (toolUs + (comparison.adapters[0]?.latency_us.median ?? 0)) / 1000 / tasks,
     seed,
-    environment: environmentOf(packageVersion),
+    environment: describeEnvironment(packageVersion),
     ...comparison,
     matrix: comparison.adapters.map(({ adapter, bytes_on_wire, latency_us, vs_baseline }) => ({
       ...run,
@@ -100,5 +100,5 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
   };
   // As it is read back from its file, so that every output says the same.
   const file = parseComparison(JSON.stringify(report), 'comparison');
-  return { ...file, sentence: sentenceOf(file) };
+  return { ...file, sentence: formatVerdicts(file) };
 }

@@ -3,7 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { ReplayMesh, Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
 import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/machine-state.ts';
 import type { Random } from '@gaia-mesh/core/system/random.ts';
-import { roundOf } from '../statistics/schedule.ts';
+import { drawRound } from '../statistics/schedule.ts';
 
 /** What is measured: so many fresh processes of each arm, and so many samples of each. */
 export interface Design {
@@ -52,7 +52,7 @@ export interface PlayedRound extends MachineState {
   readonly round: number;
 }
 
-export interface Played {
+export interface PlayedInvocations {
   /** By arm, an invocation an element; the null arm's are those of the baseline a second time. */
   readonly arms: ReadonlyMap<string, readonly PlayedInvocation[]>;
   readonly nullArm: readonly PlayedInvocation[];
@@ -85,7 +85,7 @@ interface Slot {
  * sets of processes: the second is the null arm. Arms take turns within a round, in random order, so that what slows the machine slows
  * all of them. The number of invocations is fixed beforehand or follows from the time that they take, never from what they show.
  */
-export async function playInvocations(options: PlayOptions): Promise<Played> {
+export async function playInvocations(options: PlayOptions): Promise<PlayedInvocations> {
   const { adapters, design, signal, onInvocation, onLost } = options;
   const arms = new Map<string, PlayedInvocation[]>(adapters.map(({ name }) => [name, []]));
   const nullArm: PlayedInvocation[] = [];
@@ -93,7 +93,7 @@ export async function playInvocations(options: PlayOptions): Promise<Played> {
   const startMs = performance.now();
   const elapsed = () => performance.now() - startMs;
   let [done, lost, lostInARow, passes] = [0, 0, 0, 0];
-  let stopped: Played['stopped'] = 'invocations';
+  let stopped: PlayedInvocations['stopped'] = 'invocations';
   while (done < design.invocations) {
     // Another of average length must still fit.
     if (done > 0 && elapsed() * (1 + 1 / (done + lost)) > design.budgetMs) {
@@ -101,7 +101,7 @@ export async function playInvocations(options: PlayOptions): Promise<Played> {
       break;
     }
     try {
-      passes = passes === 0 ? await passesOf(options) : passes;
+      passes = passes === 0 ? await choosePasses(options) : passes;
       const played = await playOne(options, passes, done);
       for (const [slot, invocation] of played.slots)
         (slot.isNull ? nullArm : arms.get(slot.arm))?.push(invocation);
@@ -130,7 +130,7 @@ export async function playInvocations(options: PlayOptions): Promise<Played> {
 }
 
 /** Passes of the baseline that last long enough; the same number for all, so that all have done as much when they are sampled. */
-async function passesOf({ start, packets, adapters: [baseline] }: PlayOptions): Promise<number> {
+async function choosePasses({ start, packets, adapters: [baseline] }: PlayOptions): Promise<number> {
   const mesh = await start();
   try {
     const fewest = Math.min(Math.ceil(SAMPLE_PACKETS / packets), MAX_PASSES);
@@ -147,7 +147,7 @@ async function passesOf({ start, packets, adapters: [baseline] }: PlayOptions): 
 /** One invocation of every arm. */
 async function playOne(options: PlayOptions, passes: number, invocation: number) {
   const { adapters, processes, random } = options;
-  const slots = roundOf(
+  const slots = drawRound(
     adapters.map(({ name }) => name),
     adapters[0].name,
     random,

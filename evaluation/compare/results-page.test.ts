@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { comparisonPart } from './results-page.ts';
+import { buildComparisonPart } from './results-page.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
 import { tableBelow } from './testing/table-below.ts';
 
 const report = await sampleFile(['json', 'msgpack+crc32c', 'a2a', 'mcp'], 'pipeline');
 describe('the results page', () => {
-  const { facts, limits, body: page } = comparisonPart(report);
+  const { facts, limits, body: page } = buildComparisonPart(report);
 
   test('says of what it was measured', () => {
     expect(facts).toBe(
@@ -40,7 +40,7 @@ describe('the results page', () => {
       'json against itself, in processes of its own: 1.010 times (0.97–1.04), as it should',
     );
     const differs = { ...report, null_test: { ...report.null_test, verdict: 'different' as const } };
-    expect(comparisonPart(differs).body).toContain('believe no verdict that is near it');
+    expect(buildComparisonPart(differs).body).toContain('believe no verdict that is near it');
   });
 
   test('shows the matrix where there is one', () => {
@@ -58,7 +58,7 @@ describe('the results page', () => {
         ...{ bytes_per_task: 100 * agents, ms_per_task: agents },
       })),
     );
-    const grown = tableBelow(comparisonPart({ ...report, matrix }).body, 'How the cost grows');
+    const grown = tableBelow(buildComparisonPart({ ...report, matrix }).body, 'How the cost grows');
     expect(grown).toHaveLength(2 + 8);
   });
 

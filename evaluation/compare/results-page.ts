@@ -1,40 +1,42 @@
 import type { MeasuredPart } from '../terminal/docs-page.ts';
 import { count } from '../terminal/table.ts';
-import { markdownOf, tableView } from '../terminal/table-view.ts';
+import { createTableView, formatMarkdown } from '../terminal/table-view.ts';
 import { type ComparisonFile, hasMatrix } from './comparison-file.ts';
 import {
+  buildComparisonTable,
+  buildMatrixTable,
   COLUMNS_EXPLAINED,
-  comparisonTable,
-  matrixTable,
-  nullTestText,
+  describeNullTest,
+  describePlayed,
+  describeTaskShare,
   openText,
-  playedText,
-  taskShareText,
 } from './comparison-table.ts';
 
 /** The measured part of `docs/results/comparison.md`. */
-export function comparisonPart(report: ComparisonFile): MeasuredPart {
+export function buildComparisonPart(report: ComparisonFile): MeasuredPart {
   const { team, engine, agents } = report;
-  const growth = hasMatrix(report) ? `\n## How the cost grows\n\n${markdownOf(matrixTable(report))}\n` : '';
+  const growth = hasMatrix(report)
+    ? `\n## How the cost grows\n\n${formatMarkdown(buildMatrixTable(report))}\n`
+    : '';
   return {
-    facts: `team ${team}, engine ${engine}, ${agents} agents; ${playedText(report)}`,
-    limits: limitsOf(report),
+    facts: `team ${team}, engine ${engine}, ${agents} agents; ${describePlayed(report)}`,
+    limits: listLimits(report),
     body: `## Adapters
 
-${markdownOf(comparisonTable(report))}
+${formatMarkdown(buildComparisonTable(report))}
 
 All adapters carry the same packets, which were recorded once. Each invocation of each adapter is a set of fresh processes; adapters take
 turns within a round, in random order. ${COLUMNS_EXPLAINED}
 
 ${[report.sentence, openText(report), ...report.warnings.map((warning) => `Warning: ${warning}.`)].filter((text) => text !== null).join('\n\n')}
 
-${taskShareText(report)}
+${describeTaskShare(report)}
 
-The null test: ${nullTestText(report)}.
+The null test: ${describeNullTest(report)}.
 
 ## Where the bytes are
 
-${partsTable(report)}
+${formatPartsTable(report)}
 
 \`payload\` is what the application says, as JSON; \`envelope\` what is around it; \`payload coding\` what this way of writing the payload adds
 or saves; \`layers\` what signatures, encryption, checksums and compression do; \`framing\` the length before each packet. They sum to
@@ -43,7 +45,7 @@ ${growth}`,
   };
 }
 
-function partsTable({ adapters }: ComparisonFile): string {
+function formatPartsTable({ adapters }: ComparisonFile): string {
   const titles = ['adapter', 'payload', 'envelope', 'payload coding', 'layers', 'framing', 'wire'];
   const rows = adapters.map(({ adapter, ledger: { total } }) => [
     adapter,
@@ -51,10 +53,10 @@ function partsTable({ adapters }: ComparisonFile): string {
       count,
     ),
   ]);
-  return markdownOf(tableView(titles, rows));
+  return formatMarkdown(createTableView(titles, rows));
 }
 
-function limitsOf({ adapters, agents, packets, tasks, environment }: ComparisonFile): string[] {
+function listLimits({ adapters, agents, packets, tasks, environment }: ComparisonFile): string[] {
   const payload = adapters[0]?.ledger.total.payload ?? 0;
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte costs time, sizes weigh more than here.',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
-import { complain } from '../terminal/print.ts';
+import { printError } from '../terminal/print.ts';
 
 /** What is compared where nothing else is asked for: traffic of several kinds; see `lab/traffic/`. */
 export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
@@ -33,7 +33,7 @@ export interface ScenarioChoice {
  *
  * @throws MeshError `agent` when a run fails
  */
-export async function scenariosOf(
+export async function listScenarios(
   { recording, teams, engines, tools = [], agents }: ScenarioChoice,
   folder: string,
   signal: AbortSignal,
@@ -42,8 +42,8 @@ export async function scenariosOf(
   const archives: string[] = [];
   if (recording !== undefined || !isRun) archives.push(recording ?? defaultRecording);
   else {
-    for (const team of orDefault(teams)) {
-      for (const engine of orDefault(engines)) {
+    for (const team of listOrDefault(teams)) {
+      for (const engine of listOrDefault(engines)) {
         const out = path.join(folder, `recorded-${archives.length}`);
         const options = [
           ...(team === undefined ? [] : ['--team', team]),
@@ -54,10 +54,10 @@ export async function scenariosOf(
       }
     }
   }
-  return archives.flatMap((archive) => orDefault(agents).map((count) => ({ archive, agents: count })));
+  return archives.flatMap((archive) => listOrDefault(agents).map((count) => ({ archive, agents: count })));
 }
 
-function orDefault<T>(chosen: readonly T[]): readonly (T | undefined)[] {
+function listOrDefault<T>(chosen: readonly T[]): readonly (T | undefined)[] {
   return chosen.length > 0 ? chosen : [undefined];
 }
 
@@ -65,7 +65,7 @@ function orDefault<T>(chosen: readonly T[]): readonly (T | undefined)[] {
 async function recordRun(out: string, options: readonly string[], signal: AbortSignal): Promise<string> {
   const name = options.join(' ');
   const entry = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
-  complain(`recording a run${name === '' ? '' : ` (${name})`} …`);
+  printError(`recording a run${name === '' ? '' : ` (${name})`} …`);
   const args = ['bench', '--quiet', '--port-base', 'auto', '--out', out, ...options];
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const release = guard({ pid: child.pid });

@@ -1,10 +1,10 @@
-import { decimals, oneLine } from '../terminal/table.ts';
+import { formatDecimals, toOneLine } from '../terminal/table.ts';
 import type { ComparedAdapter, JudgedPair } from './comparison-file.ts';
 
 /** Names of adapters that one sentence can hold. */
 const MAX_NAMED = 12;
 
-interface Said {
+interface VerdictFacts {
   readonly baseline: string;
   readonly invocations: number;
   readonly elapsed_ms: number;
@@ -15,45 +15,45 @@ interface Said {
  * What the comparison comes to, for somebody who has to choose: a verdict a pair, each with its ratio and interval. Null where no pair has
  * a verdict of which something could be said. One pair alone is always said, with what it would take to tell.
  */
-export function sentenceOf(file: Said): string | null {
+export function formatVerdicts(file: VerdictFacts): string | null {
   const { baseline, adapters } = file;
   const pairs = adapters.flatMap(({ adapter, vs_baseline }) =>
-    vs_baseline === null ? [] : [{ name: oneLine(adapter, 40), time: vs_baseline.time }],
+    vs_baseline === null ? [] : [{ name: toOneLine(adapter, 40), time: vs_baseline.time }],
   );
-  const base = oneLine(baseline, 40);
+  const base = toOneLine(baseline, 40);
   const [only] = pairs;
-  if (only !== undefined && pairs.length === 1) return pairText(only, base, file);
+  if (only !== undefined && pairs.length === 1) return formatPair(only, base, file);
   const told = pairs.filter(({ time }) => time.verdict !== 'cannot tell').slice(0, MAX_NAMED);
   const open = pairs.filter(({ time }) => time.verdict === 'cannot tell').map(({ name }) => name);
   if (told.length === 0) return null;
-  const parts = told.map(({ name, time }) => `${name} is ${verdictText(time)} (${ratioAndInterval(time)})`);
-  const rest = open.length === 0 ? [] : [`no telling for ${listed(open)}`];
+  const parts = told.map(({ name, time }) => `${name} is ${formatVerdict(time)} (${formatRatio(time)})`);
+  const rest = open.length === 0 ? [] : [`no telling for ${joinNames(open)}`];
   return `Task time against ${base}: ${[...parts, ...rest].join('; ')}.`;
 }
 
-function pairText(
+function formatPair(
   { name, time }: { name: string; time: JudgedPair },
   baseline: string,
-  file: Pick<Said, 'invocations' | 'elapsed_ms'>,
+  file: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
 ): string {
-  const figures = `${decimals(time.ratio, 2)} times its task time (95 % interval ${intervalText(time)})`;
+  const figures = `${formatDecimals(time.ratio, 2)} times its task time (95 % interval ${formatInterval(time)})`;
   switch (time.verdict) {
     case 'different':
-      return `${name} is ${verdictText(time)} than ${baseline}: ${figures}.`;
+      return `${name} is ${formatVerdict(time)} than ${baseline}: ${figures}.`;
     case 'equivalent':
-      return `${name} is as fast as ${baseline} within ${marginText(time)}: ${figures}.`;
+      return `${name} is as fast as ${baseline} within ${formatMargin(time)}: ${figures}.`;
     case 'cannot tell': {
-      const least = detectableText(time);
+      const least = formatDetectable(time);
       const shown = least === '–' ? '' : `; a factor of ${least} would have been shown`;
-      return `It cannot be told whether ${name} is faster or slower than ${baseline}: ${figures}${shown}. ${neededText(time, file)}`;
+      return `It cannot be told whether ${name} is faster or slower than ${baseline}: ${figures}${shown}. ${formatNeeded(time, file)}`;
     }
   }
 }
 
 /** What it would take to tell: `About 24 invocations (90 s) would tell.` */
-export function neededText(
+export function formatNeeded(
   { needed }: Pick<JudgedPair, 'needed'>,
-  { invocations, elapsed_ms }: Pick<Said, 'invocations' | 'elapsed_ms'>,
+  { invocations, elapsed_ms }: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
 ): string {
   if (needed === null) return 'No number of invocations that anybody would wait for would tell.';
   const seconds = Math.ceil((needed / invocations) * (elapsed_ms / 1000));
@@ -61,7 +61,7 @@ export function neededText(
 }
 
 /** A verdict on a time or another cost, with its direction: `slower`, `equal ±5 %`, `cannot tell`. */
-export function verdictText({
+export function formatVerdict({
   verdict,
   ratio,
   margin,
@@ -70,35 +70,35 @@ export function verdictText({
     case 'different':
       return ratio > 1 ? 'slower' : 'faster';
     case 'equivalent':
-      return `equal ${marginText({ margin })}`;
+      return `equal ${formatMargin({ margin })}`;
     case 'cannot tell':
       return 'cannot tell';
   }
 }
 
 /** `±5 %` */
-export function marginText({ margin }: Pick<JudgedPair, 'margin'>): string {
+export function formatMargin({ margin }: Pick<JudgedPair, 'margin'>): string {
   return `±${Number((100 * margin).toFixed(2))} %`;
 }
 
-function ratioAndInterval(time: JudgedPair): string {
-  return `${decimals(time.ratio, 2)} times, ${intervalText(time)}`;
+function formatRatio(time: JudgedPair): string {
+  return `${formatDecimals(time.ratio, 2)} times, ${formatInterval(time)}`;
 }
 
 /** `1.02–1.19` */
-export function intervalText({ low, high }: Pick<JudgedPair, 'low' | 'high'>): string {
+export function formatInterval({ low, high }: Pick<JudgedPair, 'low' | 'high'>): string {
   return high === null || !Number.isFinite(high)
     ? 'too few invocations'
-    : `${decimals(low, 2)}–${decimals(high, 2)}`;
+    : `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`;
 }
 
 /** The smallest ratio that so many invocations could have shown, `1.12`; `–` where they could show none. */
-export function detectableText({ detectable }: Pick<JudgedPair, 'detectable'>): string {
+export function formatDetectable({ detectable }: Pick<JudgedPair, 'detectable'>): string {
   if (detectable === null || !Number.isFinite(detectable)) return '–';
-  return decimals(detectable, detectable < 1.1 ? 3 : 2);
+  return formatDecimals(detectable, detectable < 1.1 ? 3 : 2);
 }
 
 /** `a`, `a and b`, `a, b and c` */
-function listed(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

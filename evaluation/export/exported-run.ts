@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { EXCHANGES_FILE } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import { isArchive, readArchivedTexts, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import {
   parseExchanges,
@@ -42,24 +42,24 @@ export async function readExportedRun(file: string): Promise<ExportedRun> {
   return {
     recording,
     run,
-    exchanges: await exchangesOf(file, agents),
-    tokenLedger: await tokenLedgerOf(file),
+    exchanges: await readExchanges(file, agents),
+    tokenLedger: await readTokenLedger(file),
   };
 }
 
 const metricsSchema = z.looseObject({ token_ledger: tokenLedgerSchema.optional() });
 
-async function tokenLedgerOf(archive: string): Promise<TokenLedgerFigures | null> {
+async function readTokenLedger(archive: string): Promise<TokenLedgerFigures | null> {
   const texts = await readArchivedTexts(archive, (name) => name === METRICS_FILE, MAX_EXCHANGES_BYTES);
   const text = texts?.get(METRICS_FILE);
   if (text === undefined) return null;
   return parseJsonLine(text, metricsSchema, `${archive}:${METRICS_FILE}`).token_ledger ?? null;
 }
 
-async function exchangesOf(archive: string, agents: readonly string[]): Promise<AgentExchange[]> {
+async function readExchanges(archive: string, agents: readonly string[]): Promise<AgentExchange[]> {
   const logs = await readExchangeLogs(archive, MAX_EXCHANGES_BYTES);
   return agents.flatMap((agent) => {
-    const log = logs.get(path.posix.join(folderNameOf(agent), EXCHANGES_FILE)) ?? '';
+    const log = logs.get(path.posix.join(toFolderName(agent), EXCHANGES_FILE)) ?? '';
     return parseExchanges(log).map((exchange) => ({ ...exchange, agent }));
   });
 }

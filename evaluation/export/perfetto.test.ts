@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sampleRecording } from '../compare/testing/sample-recording.ts';
-import { perfettoTrace } from './perfetto.ts';
+import { buildPerfettoTrace } from './perfetto.ts';
 
 test('begins with whatever was first, also where the hub had a packet before its work began', () => {
   const packets = sampleRecording.packets.map((recorded, index) => {
@@ -9,7 +9,7 @@ test('begins with whatever was first, also where the hub had a packet before its
     return { ...recorded, work, relayed: { arrivedUs: beganUs - 400, forwardedUs: beganUs, bytes: 10 } };
   });
   const recording = { ...sampleRecording, packets };
-  const text = perfettoTrace({ recording, run: null, exchanges: [], tokenLedger: null });
+  const text = buildPerfettoTrace({ recording, run: null, exchanges: [], tokenLedger: null });
   const times = JSON.parse(text).traceEvents.flatMap(({ ts }: { ts?: number }) => ts ?? []);
   expect(Math.min(...times)).toBe(0);
 });

@@ -1,6 +1,6 @@
 import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type ExportedRun, readExportedRun } from './exported-run.ts';
 import { WallClock } from './otlp/wall-clock.ts';
 
@@ -41,8 +41,8 @@ const WITHIN_US = 0.001;
  * @returns what was written, for people
  */
 export async function writePerfetto(archive: string, out: string): Promise<string> {
-  const file = userPath(out);
-  writeWhole(file, perfettoTrace(await readExportedRun(archive)));
+  const file = resolveUserPath(out);
+  writeWhole(file, buildPerfettoTrace(await readExportedRun(archive)));
   return `written: ${file}`;
 }
 
@@ -50,7 +50,7 @@ export async function writePerfetto(archive: string, out: string): Promise<strin
  * A run as a trace that https://ui.perfetto.dev and Chromium's tracing open: tasks, the hub, and each agent's work, with arrows from a packet to
  * what it caused. It has no payloads: a trace is about times, and is passed on.
  */
-export function perfettoTrace({ recording, exchanges }: ExportedRun): string {
+export function buildPerfettoTrace({ recording, exchanges }: ExportedRun): string {
   const clock = new WallClock(recording);
   // By two clocks the hub may have had a packet before the work that it came of began.
   const starts = [
@@ -63,7 +63,7 @@ export function perfettoTrace({ recording, exchanges }: ExportedRun): string {
   const since = (us: number) => Math.round((us - begin) * 1000) / 1000;
   const { header } = recording;
   const pids = new Map(header.agents.map(({ id }, index) => [id, FIRST_AGENT + index]));
-  const slices = slicesOf(recording, pids, (recorded) => {
+  const slices = listSlices(recording, pids, (recorded) => {
     const { startUs, endUs } = clock.work(recorded);
     return { ts: since(startUs), dur: Math.max(0, since(endUs) - since(startUs)) };
   });
@@ -78,13 +78,13 @@ export function perfettoTrace({ recording, exchanges }: ExportedRun): string {
     ];
   });
   const traceEvents: TraceEvent[] = [
-    nameOf(TASKS, 'tasks'),
-    nameOf(HUB, 'hub'),
-    ...header.agents.map(({ id, tool }) => nameOf(pids.get(id) ?? HUB, `${id} (${tool})`)),
-    ...taskEvents(recording, (recorded) => since(clock.arrival(recorded))),
-    ...hubEvents(recording, (us) => since(clock.at(us))),
+    createNameEvent(TASKS, 'tasks'),
+    createNameEvent(HUB, 'hub'),
+    ...header.agents.map(({ id, tool }) => createNameEvent(pids.get(id) ?? HUB, `${id} (${tool})`)),
+    ...listTaskEvents(recording, (recorded) => since(clock.arrival(recorded))),
+    ...listHubEvents(recording, (us) => since(clock.at(us))),
     ...slices.map(sliceEvent),
-    ...arrows(slices),
+    ...listArrows(slices),
     ...models,
   ];
   const otherData = {
@@ -96,12 +96,12 @@ export function perfettoTrace({ recording, exchanges }: ExportedRun): string {
   return `${JSON.stringify({ displayTimeUnit: 'ms', otherData, traceEvents })}\n`;
 }
 
-function nameOf(pid: number, name: string): TraceEvent {
+function createNameEvent(pid: number, name: string): TraceEvent {
   return { ph: 'M', name: 'process_name', pid, args: { name } };
 }
 
 /** Each packet's work in the first lane of its agent in which it lies apart from all others, or within one. */
-function slicesOf(
+function listSlices(
   { packets }: Recording,
   pids: ReadonlyMap<string, number>,
   timesOf: (recorded: RecordedPacket) => Pick<Slice, 'ts' | 'dur'>,
@@ -118,7 +118,7 @@ function slicesOf(
     const own = lanes.get(work.pid) ?? [];
     lanes.set(work.pid, own);
     const end = work.ts + work.dur;
-    let tid = own.findIndex((open) => fits(open, work.ts, end));
+    let tid = own.findIndex((open) => canNest(open, work.ts, end));
     if (tid === -1) tid = own.push([]) - 1;
     own[tid]?.push({ ts: work.ts, end });
     return { ...work, tid: tid + 1 };
@@ -126,7 +126,7 @@ function slicesOf(
 }
 
 /** Closes what has ended, and says whether the rest, which is nested, holds what is to come. */
-function fits(open: { ts: number; end: number }[], ts: number, end: number): boolean {
+function canNest(open: { ts: number; end: number }[], ts: number, end: number): boolean {
   while ((open.at(-1)?.end ?? Number.POSITIVE_INFINITY) <= ts) open.pop();
   return end <= (open.at(-1)?.end ?? Number.POSITIVE_INFINITY);
 }
@@ -148,7 +148,7 @@ function sliceEvent({ recorded, pid, tid, ts, dur }: Slice): TraceEvent {
 }
 
 /** From the end of the work that a packet came of to the beginning of what it caused. */
-function arrows(slices: readonly Slice[]): TraceEvent[] {
+function listArrows(slices: readonly Slice[]): TraceEvent[] {
   const byId = new Map(slices.map((slice) => [slice.recorded.packet.id, slice]));
   return slices.flatMap(({ recorded: { cause, packet }, pid, tid, ts }): TraceEvent[] => {
     const before = cause === null ? undefined : byId.get(cause);
@@ -163,7 +163,7 @@ function arrows(slices: readonly Slice[]): TraceEvent[] {
   });
 }
 
-function taskEvents({ packets }: Recording, arrival: (recorded: RecordedPacket) => number): TraceEvent[] {
+function listTaskEvents({ packets }: Recording, arrival: (recorded: RecordedPacket) => number): TraceEvent[] {
   const tasks = new Map<string, { begin: number; end: number }>();
   for (const recorded of packets) {
     const at = arrival(recorded);
@@ -181,7 +181,7 @@ function taskEvents({ packets }: Recording, arrival: (recorded: RecordedPacket) 
 }
 
 /** What the hub had received so far, and how long each packet was in it. */
-function hubEvents({ packets }: Recording, at: (monotonicUs: number) => number): TraceEvent[] {
+function listHubEvents({ packets }: Recording, at: (monotonicUs: number) => number): TraceEvent[] {
   let bytes = 0;
   return packets.flatMap(({ relayed, packet }): TraceEvent[] => {
     if (relayed === undefined) return [];

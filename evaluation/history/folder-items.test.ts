@@ -5,7 +5,7 @@ import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
 import { sampleComparison } from '../compare/testing/sample-comparison.ts';
 import { sampleArchive } from '../report/testing/sample-archive.ts';
-import { folderItems } from './folder-items.ts';
+import { listFolderItems } from './folder-items.ts';
 
 const metrics = {
   ...{ team: 'pipeline', adapter: 'json', engine: 'extractive', status: 'answered', answer: 'Ada' },
@@ -32,7 +32,7 @@ test('lists runs and comparisons at any depth that results have, the last first'
     JSON.stringify(await sampleComparison(['json', 'a2a'], 'pipeline')),
   );
 
-  const { items, left } = folderItems(folder);
+  const { items, left } = listFolderItems(folder);
 
   expect(left).toEqual([]);
   expect(items.map(({ kind, place, title, facts }) => [kind, place, title, facts])).toEqual(
@@ -67,7 +67,7 @@ test('reads nothing outside of the folder, waits for nobody, and says what is no
   writeFileSync(path.join(folder, 'broken', 'x.batch.json'), '[]');
   await putRun(path.join(folder, '.hidden'));
 
-  expect(folderItems(folder)).toEqual({
+  expect(listFolderItems(folder)).toEqual({
     items: [],
     left: [
       expect.stringMatching(
@@ -85,7 +85,7 @@ test('texts of files are one line each, of a bounded length', async () => {
     answer: 'one\ntwo',
   });
 
-  const [item] = folderItems(folder).items;
+  const [item] = listFolderItems(folder).items;
 
   expect(item?.title.length).toBeLessThanOrEqual(160);
   expect(`${item?.place}${item?.title}${item?.facts}`).not.toMatch(/\p{Cc}/u);

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { isStacksFile } from '../compare/stacks/figures/stacks-file.ts';
-import { besides } from '../plan/batch-places.ts';
-import { oneLine } from '../terminal/table.ts';
+import { deriveBatchPaths } from '../plan/batch-places.ts';
+import { toOneLine } from '../terminal/table.ts';
 
 /** A file of a folder that can be opened. */
 export interface FolderItem {
@@ -47,7 +47,7 @@ const ARCHIVE = 'run_artifacts.tar.gz';
  * The runs, batches and comparisons in a folder and those below it. Links are not followed, so nothing outside is read; files that only
  * have the name are left out, and how many is said.
  */
-export function folderItems(folder: string): FolderList {
+export function listFolderItems(folder: string): FolderList {
   const found: Omit<FolderItem, 'id'>[] = [];
   const left = { entries: 0, broken: [] as string[] };
   let waiting: { readonly at: string; readonly depth: number }[] = [{ at: folder, depth: 0 }];
@@ -55,7 +55,7 @@ export function folderItems(folder: string): FolderList {
   while (waiting.length > 0) {
     const below: typeof waiting = [];
     for (const { at, depth } of waiting) {
-      for (const entry of entriesOf(at)) {
+      for (const entry of listEntries(at)) {
         entries += 1;
         if (entries > MAX_ENTRIES) left.entries += 1;
         else if (entry.isDirectory()) {
@@ -63,7 +63,7 @@ export function folderItems(folder: string): FolderList {
           if (depth < MAX_DEPTH && !isSkipped)
             below.push({ at: path.join(at, entry.name), depth: depth + 1 });
         } else if (entry.isFile()) {
-          const item = itemOf(folder, path.join(at, entry.name));
+          const item = readItem(folder, path.join(at, entry.name));
           if (item === 'broken') left.broken.push(path.relative(folder, path.join(at, entry.name)));
           else if (item !== undefined) found.push(item);
         }
@@ -74,8 +74,8 @@ export function folderItems(folder: string): FolderList {
   const items = found
     .sort((a, b) => b.modifiedMs - a.modifiedMs)
     .slice(0, MAX_ITEMS)
-    .map((item) => ({ id: idOf(item.file), ...item }));
-  return { items, left: leftOut(found.length, left) };
+    .map((item) => ({ id: hashItemId(item.file), ...item }));
+  return { items, left: describeLeftOut(found.length, left) };
 }
 
 /**
@@ -83,33 +83,33 @@ export function folderItems(folder: string): FolderList {
  *
  * @throws MeshError `usage` for what is none of ours
  */
-export function itemOfFile(file: string): FolderItem {
+export function readFileItem(file: string): FolderItem {
   const folder = path.dirname(file);
   const isArchive = /\.(?:tar\.gz|tgz)$/.test(file);
   const item = isArchive
-    ? runOf(folder, file)
+    ? readRunItem(folder, file)
     : file.endsWith('.json')
-      ? jsonItemOf(folder, file)
-      : answersOf(folder, file);
-  if (item !== undefined && item !== 'broken') return { id: idOf(file), ...item };
+      ? readJsonItem(folder, file)
+      : readAnswersItem(folder, file);
+  if (item !== undefined && item !== 'broken') return { id: hashItemId(file), ...item };
   const expected = 'expected an archive of a run, comparison.json, stacks.json, or the answers of a batch';
   throw new MeshError('usage', `${file}: ${expected}`);
 }
 
 /** The same as long as the file is there, and no path. */
-function idOf(file: string): string {
+function hashItemId(file: string): string {
   return createHash('sha256').update(file).digest('hex').slice(0, 12);
 }
 
-function jsonItemOf(folder: string, file: string): Found {
-  return headedBy(file.endsWith('.batch.json') ? batchHead : comparisonHead, folder, file);
+function readJsonItem(folder: string, file: string): Found {
+  return readHeadedItem(file.endsWith('.batch.json') ? parseBatchHead : readComparisonHead, folder, file);
 }
 
-function answersOf(folder: string, file: string): Found {
-  return headedBy(batchHead, folder, besides(file.replace(/\.journal$/, '')).head);
+function readAnswersItem(folder: string, file: string): Found {
+  return readHeadedItem(parseBatchHead, folder, deriveBatchPaths(file.replace(/\.journal$/, '')).head);
 }
 
-function leftOut(
+function describeLeftOut(
   found: number,
   { entries, broken }: { entries: number; broken: readonly string[] },
 ): string[] {
@@ -117,12 +117,12 @@ function leftOut(
     ...(found > MAX_ITEMS ? [`${found - MAX_ITEMS} that are older`] : []),
     ...(entries > 0 ? [`what is beyond the first ${MAX_ENTRIES} files`] : []),
     ...(broken.length > 0
-      ? [`files that are not what their names say: ${oneLine(broken.join(', '), 200)}`]
+      ? [`files that are not what their names say: ${toOneLine(broken.join(', '), 200)}`]
       : []),
   ];
 }
 
-function entriesOf(folder: string): Dirent[] {
+function listEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -132,21 +132,21 @@ function entriesOf(folder: string): Dirent[] {
 
 type Found = Omit<FolderItem, 'id'> | 'broken' | undefined;
 
-function itemOf(folder: string, file: string): Found {
+function readItem(folder: string, file: string): Found {
   const name = path.basename(file);
-  if (name === ARCHIVE) return runOf(folder, file);
+  if (name === ARCHIVE) return readRunItem(folder, file);
   const isOurs = name === 'comparison.json' || name === 'stacks.json' || name.endsWith('.batch.json');
-  return isOurs ? jsonItemOf(folder, file) : undefined;
+  return isOurs ? readJsonItem(folder, file) : undefined;
 }
 
 /** The metrics beside an archive say what it is; one without them is listed by its name. */
-function runOf(folder: string, file: string): Found {
+function readRunItem(folder: string, file: string): Found {
   const nameless: ItemHead = { kind: 'run', title: 'a run', facts: 'without metrics beside it' };
   const own = readHead(file, 0, () => nameless);
   if (own === undefined) return undefined;
-  const beside = readHead(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES, metricsHead);
+  const beside = readHead(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES, readMetricsHead);
   const head = beside?.head ?? nameless;
-  return { ...head, file, place: placeOf(folder, file), modifiedMs: own.modifiedMs };
+  return { ...head, file, place: formatItemPath(folder, file), modifiedMs: own.modifiedMs };
 }
 
 /**
@@ -176,10 +176,10 @@ function readHead(
   }
 }
 
-function headedBy(headIn: (text: string) => ItemHead, folder: string, file: string): Found {
+function readHeadedItem(headIn: (text: string) => ItemHead, folder: string, file: string): Found {
   const own = readHead(file, MAX_HEAD_BYTES, headIn);
   if (own?.head === undefined) return 'broken';
-  return { ...own.head, file, place: placeOf(folder, file), modifiedMs: own.modifiedMs };
+  return { ...own.head, file, place: formatItemPath(folder, file), modifiedMs: own.modifiedMs };
 }
 
 const text = z.string();
@@ -190,16 +190,16 @@ const metricsSchema = z.looseObject({
   normalized_em: z.number().nullable(),
 });
 
-function metricsHead(json: string): ItemHead {
-  const metrics = metricsSchema.safeParse(jsonIn(json));
+function readMetricsHead(json: string): ItemHead {
+  const metrics = metricsSchema.safeParse(tryParseJson(json));
   if (!metrics.success) return undefined;
   const { team, adapter, engine, status, answer, tasks, answered, normalized_em } = metrics.data;
   const right = normalized_em === null ? '' : `, ${Math.round(100 * normalized_em)} % right`;
   const came = tasks === 1 ? (answer ?? status) : `${answered} of ${tasks} answered${right}`;
   return {
     kind: 'run',
-    title: oneLine(`${team} · ${adapter} · ${engine}`, 2 * MAX_NAME),
-    facts: oneLine(came, MAX_NAME),
+    title: toOneLine(`${team} · ${adapter} · ${engine}`, 2 * MAX_NAME),
+    facts: toOneLine(came, MAX_NAME),
   };
 }
 
@@ -210,15 +210,15 @@ const comparisonSchema = z.looseObject({
   arms: z.array(z.looseObject({ name: text })).optional(),
 });
 
-function comparisonHead(json: string): ItemHead {
-  const parsed = comparisonSchema.safeParse(jsonIn(json));
+function readComparisonHead(json: string): ItemHead {
+  const parsed = comparisonSchema.safeParse(tryParseJson(json));
   if (!parsed.success) return undefined;
   const { sentence, baseline, adapters, arms } = parsed.data;
   const names = adapters?.map(({ adapter }) => adapter) ?? arms?.map((arm) => arm.name) ?? [];
   return {
     kind: isStacksFile(json) ? 'stacks' : 'comparison',
-    title: oneLine(names.join(', ') || baseline, 2 * MAX_NAME),
-    facts: oneLine(sentence ?? '', 200),
+    title: toOneLine(names.join(', ') || baseline, 2 * MAX_NAME),
+    facts: toOneLine(sentence ?? '', 200),
   };
 }
 
@@ -228,17 +228,17 @@ const batchSchema = z.looseObject({
   repeat: z.number(),
 });
 
-function batchHead(json: string): ItemHead {
-  const parsed = batchSchema.safeParse(jsonIn(json));
+function parseBatchHead(json: string): ItemHead {
+  const parsed = batchSchema.safeParse(tryParseJson(json));
   if (!parsed.success) return undefined;
   const { teams, questions, repeat } = parsed.data;
   return {
     kind: 'batch',
-    title: oneLine(teams.map(({ name }) => name).join(', '), 2 * MAX_NAME),
+    title: toOneLine(teams.map(({ name }) => name).join(', '), 2 * MAX_NAME),
     facts: `${questions.length} questions${repeat > 1 ? `, ${repeat} times` : ''}`,
   };
 }
 
-function placeOf(folder: string, file: string): string {
-  return oneLine(path.relative(folder, file) || path.basename(file), 200);
+function formatItemPath(folder: string, file: string): string {
+  return toOneLine(path.relative(folder, file) || path.basename(file), 200);
 }

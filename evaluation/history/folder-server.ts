@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { watchHtml } from '../report/watch-html.ts';
-import { archivedBatch } from '../watch/archived-batch.ts';
-import { archivedRun } from '../watch/archived-run.ts';
+import { openArchivedBatch } from '../watch/archived-batch.ts';
+import { openArchivedRun } from '../watch/archived-run.ts';
 import { EventFeed } from '../watch/event-feed.ts';
-import { reportOfComparison } from '../watch/finished-report.ts';
+import { buildComparisonReport } from '../watch/finished-report.ts';
 import { PageServer } from '../watch/page-server.ts';
-import { answerOf, type WatchedRun } from '../watch/watched-run.ts';
-import { type FolderItem, type FolderList, folderItems } from './folder-items.ts';
+import { answerRequest, type WatchedRun } from '../watch/watched-run.ts';
+import { type FolderItem, type FolderList, listFolderItems } from './folder-items.ts';
 
 /** Runs whose events are kept while their pages are open; others are read again. */
 const MAX_OPENED = 4;
@@ -32,7 +32,7 @@ export async function serveFolder({ folder, item: first, port }: ServedFolder): 
     const [, id = '', below = ''] = /^item\/(\w+)\/(\w*)$/.exec(request.path) ?? [];
     const item = items.find(id);
     if (item === undefined) return undefined;
-    return below === '' ? itemPage : answerOf(await opened.open(item), request, below);
+    return below === '' ? itemPage : answerRequest(await opened.open(item), request, below);
   });
 }
 
@@ -47,7 +47,7 @@ class ServedItems {
   }
 
   list(): FolderList {
-    const list = folderItems(this.#folder);
+    const list = listFolderItems(this.#folder);
     const first = this.#first;
     const isThere = first === undefined || list.items.some(({ id }) => id === first.id);
     const items = isThere ? list.items : [first, ...list.items];
@@ -71,7 +71,7 @@ class OpenedItems {
     const key = `${item.id} ${item.modifiedMs}`;
     let run = this.#opened.get(key);
     if (run === undefined) {
-      run = watchedOf(item);
+      run = openWatchedRun(item);
       // What could not be opened is tried again.
       run.catch(() => this.#opened.delete(key));
       const [oldest] = this.#opened.keys();
@@ -82,15 +82,15 @@ class OpenedItems {
   }
 }
 
-async function watchedOf({ kind, file, title }: FolderItem): Promise<WatchedRun> {
-  if (kind === 'run') return archivedRun(file);
-  if (kind === 'batch') return archivedBatch(file);
+async function openWatchedRun({ kind, file, title }: FolderItem): Promise<WatchedRun> {
+  if (kind === 'run') return openArchivedRun(file);
+  if (kind === 'batch') return openArchivedBatch(file);
   const feed = new EventFeed(() => 0);
   feed.end(title);
   const nothing = async () => undefined;
   return {
     feed,
     details: { log: nothing, reasoning: nothing, packet: nothing },
-    report: () => reportOfComparison(file),
+    report: () => buildComparisonReport(file),
   };
 }

@@ -1,8 +1,13 @@
 import path from 'node:path';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 
 /** What is beside an answers file. */
-export function besides(answers: string): { journal: string; stem: string; head: string; report: string } {
+export function deriveBatchPaths(answers: string): {
+  journal: string;
+  stem: string;
+  head: string;
+  report: string;
+} {
   const stem = path.join(path.dirname(answers), path.basename(answers, path.extname(answers)));
   return {
     stem,
@@ -13,7 +18,7 @@ export function besides(answers: string): { journal: string; stem: string; head:
 }
 
 /** A file as the user would type it: relative where that is shorter. */
-export function shortPath(file: string): string {
-  const relative = path.relative(userPath('.'), file);
+export function shortenPath(file: string): string {
+  const relative = path.relative(resolveUserPath('.'), file);
   return relative.startsWith('..') ? file : relative;
 }

@@ -3,24 +3,24 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import { engineOf, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';
-import { scorerNamed } from '../scorers/scorer.ts';
+import { findScorer } from '../scorers/scorer.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
-import type { Setup } from './batch-setup.ts';
+import type { Fingerprint } from './batch-setup.ts';
 import { withReplies } from './replies-file.ts';
 import {
+  applyTeamOptions,
+  fingerprintBatch,
   isUsersOwn,
   type PlannedTeam,
   planTeam,
-  setupOfBatch,
   type TeamOptions,
-  teamWith,
 } from './team-options.ts';
 
 export interface BenchOptions extends TeamOptions, LimitOptions {
@@ -52,7 +52,7 @@ export interface BenchPlan {
   /** Several tasks, or one several times: results are written line by line, and a summary is printed. */
   readonly isBatch: boolean;
   readonly repeat: number;
-  readonly setup: Setup;
+  readonly setup: Fingerprint;
   readonly limits: BatchLimits;
   readonly external: ReadonlySet<string>;
   /** Things that the user should know and that stop nothing. */
@@ -64,10 +64,10 @@ const EMBEDDED = 'extractive';
 const DEFAULT_TASK = 'cairn-astel-light';
 
 /** @throws MeshError `usage` or `config` */
-export async function planOf(given: BenchOptions): Promise<BenchPlan> {
+export async function planBench(given: BenchOptions): Promise<BenchPlan> {
   const options = await withReplies(given);
   const warnings: string[] = [];
-  const team = teamWith(loadTeam(options.team), options);
+  const team = applyTeamOptions(loadTeam(options.team), options);
   const external = new Set(options.external);
   for (const id of external) {
     if (team.agents.some((agent) => agent.id === id)) continue;
@@ -83,14 +83,16 @@ export async function planOf(given: BenchOptions): Promise<BenchPlan> {
     );
   }
   if (isUsersOwn(options.team, options)) await checkReachable(team, external);
-  scorerNamed(team.scorer);
+  findScorer(team.scorer);
   const isBatch = options.tasks !== undefined || options.repeat > 1;
   checkTaskOptions(options, isBatch);
-  const one = options.tasks === undefined ? await oneTask(team, options, warnings) : undefined;
+  const one = options.tasks === undefined ? await planOneTask(team, options, warnings) : undefined;
   const { tasks, sha256 } =
-    one === undefined ? readTaskFile(userPath(options.tasks ?? ''), options.limit) : listOf(one.task);
+    one === undefined
+      ? readTaskFile(resolveUserPath(options.tasks ?? ''), options.limit)
+      : toTaskList(one.task);
   const planned = await planTeam(team, options, external);
-  if (team.agents.some((agent) => engineOf(team, agent).engine !== EMBEDDED)) {
+  if (team.agents.some((agent) => resolveEngine(team, agent).engine !== EMBEDDED)) {
     // Most runs have no model, and start without this.
     const { checkTeamModels } = await import('../teams/check-models.ts');
     warnings.push(...(await checkTeamModels(planned.team)));
@@ -101,14 +103,14 @@ export async function planOf(given: BenchOptions): Promise<BenchPlan> {
     ...(one?.pageStarts === undefined ? {} : { pageStarts: one.pageStarts }),
     isBatch,
     repeat: options.repeat,
-    setup: setupOfBatch({ tasks: `sha256:${sha256}`, scorer: team.scorer }, options.repeat, [planned]),
-    limits: limitsOf(options),
+    setup: fingerprintBatch({ tasks: `sha256:${sha256}`, scorer: team.scorer }, options.repeat, [planned]),
+    limits: toBatchLimits(options),
     external,
     warnings,
   };
 }
 
-function listOf(task: Task): ReturnType<typeof readTaskFile> {
+function toTaskList(task: Task): ReturnType<typeof readTaskFile> {
   const sha256 = createHash('sha256').update(JSON.stringify(task)).digest('hex');
   return { tasks: [{ ...task, category: 'text' }], sha256 };
 }
@@ -127,7 +129,7 @@ function checkTaskOptions(options: BenchOptions, isBatch: boolean): void {
 }
 
 /** Names of the tasks that ship with the project. */
-export function shippedTasks(): string[] {
+export function listShippedTasks(): string[] {
   return readdirSync(tasksFolder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
@@ -136,7 +138,7 @@ export function shippedTasks(): string[] {
 
 export const tasksFolder: string = path.join(codeFolder, 'config', 'tasks');
 
-async function oneTask(
+async function planOneTask(
   team: Team,
   options: BenchOptions,
   warnings: string[],
@@ -144,7 +146,7 @@ async function oneTask(
   if (options.document === undefined) {
     if (options.answer !== undefined)
       throw new MeshError('usage', '--answer goes with --document and --question');
-    const task = readTaskFolder(taskFolder(options.task ?? DEFAULT_TASK));
+    const task = readTaskFolder(resolveTaskFolder(options.task ?? DEFAULT_TASK));
     // Another question about the same document: its truth is not this one's.
     return {
       task: options.question === undefined ? task : { ...task, question: options.question, truths: [] },
@@ -153,7 +155,7 @@ async function oneTask(
   if (options.question === undefined || options.question.trim() === '') {
     throw new MeshError('usage', '--document needs a --question about it');
   }
-  const file = userPath(options.document);
+  const file = resolveUserPath(options.document);
   // Most runs have none, and start without the readers.
   const { readUserDocument } = await import('../questions/user-document.ts');
   const { text: document, pageStarts, notes, language } = await readUserDocument(file);
@@ -169,18 +171,18 @@ async function oneTask(
       taskId: path.basename(file),
       question,
       document,
-      truths: answer === undefined ? truthBeside(file, question, warnings) : [answer],
+      truths: answer === undefined ? findTruth(file, question, warnings) : [answer],
     },
     ...(pageStarts === undefined ? {} : { pageStarts }),
   };
 }
 
 function isReadByEmbedded(team: Team): boolean {
-  return team.agents.some((agent) => engineOf(team, agent).engine === EMBEDDED);
+  return team.agents.some((agent) => resolveEngine(team, agent).engine === EMBEDDED);
 }
 
 /** A `ground_truth.json` beside the document counts if it is about the same question. */
-function truthBeside(documentFile: string, question: string, warnings: string[]): string[] {
+function findTruth(documentFile: string, question: string, warnings: string[]): string[] {
   const file = path.join(path.dirname(documentFile), 'ground_truth.json');
   if (!existsSync(file)) return [];
   try {
@@ -196,13 +198,13 @@ function truthBeside(documentFile: string, question: string, warnings: string[])
   }
 }
 
-export function taskFolder(nameOrFolder: string): string {
+export function resolveTaskFolder(nameOrFolder: string): string {
   const shipped = path.join(tasksFolder, path.basename(nameOrFolder));
   if (nameOrFolder === path.basename(nameOrFolder) && existsSync(shipped)) return shipped;
-  const folder = userPath(nameOrFolder);
+  const folder = resolveUserPath(nameOrFolder);
   if (existsSync(folder)) return folder;
   throw new MeshError(
     'usage',
-    `no task ${nameOrFolder}: neither a folder, nor one of ${shippedTasks().join(', ')}`,
+    `no task ${nameOrFolder}: neither a folder, nor one of ${listShippedTasks().join(', ')}`,
   );
 }

@@ -12,7 +12,7 @@ export interface FaultOptions {
 }
 
 /** How to have faults again whose seed was drawn; undefined where there are none, or the user said the seed. */
-export function seedNote(
+export function describeSeed(
   faults: FaultRequest | undefined,
   { faultSeed }: Pick<FaultOptions, 'faultSeed'>,
 ): string | undefined {
@@ -28,7 +28,7 @@ const DRAWN_SEEDS = 2 ** 31;
  *
  * @throws MeshError `usage`
  */
-export function faultRequest(
+export function parseFaultRequest(
   options: FaultOptions,
   team: Team,
   adapter: ProtocolAdapter,

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { defaultOut, userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { storeFile } from '../store/sql/store-file.ts';
-import { besides } from './batch-places.ts';
+import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveStoreFile } from '../store/sql/store-file.ts';
+import { deriveBatchPaths } from './batch-places.ts';
 
 /** What the user says of places, as it was typed. */
 export interface PlaceOptions {
@@ -15,7 +15,7 @@ export interface PlaceOptions {
 }
 
 /** Where everything goes. */
-export interface GaiaPlaces {
+export interface GaiaPaths {
   readonly answers: string;
   readonly journal: string;
   /** What the batch is of, for reports. */
@@ -41,19 +41,19 @@ const SUBMISSION_FILE = 'submission_payload.log';
  *
  * @throws MeshError `usage` for a folder that the user named and that is none: files that are missing from it are another matter
  */
-export function folderOf({ files, questions }: PlaceOptions): string | undefined {
+export function findFilesFolder({ files, questions }: PlaceOptions): string | undefined {
   if (files !== undefined) {
-    const folder = userPath(files);
+    const folder = resolveUserPath(files);
     if (!isFolder(folder)) throw new MeshError('usage', `--files ${folder}: there is no such folder`);
     return folder;
   }
-  return questions === undefined ? undefined : path.dirname(userPath(questions));
+  return questions === undefined ? undefined : path.dirname(resolveUserPath(questions));
 }
 
-export function placesOf(options: PlaceOptions): GaiaPlaces {
-  const answers = answersPlace(options);
+export function resolveGaiaPaths(options: PlaceOptions): GaiaPaths {
+  const answers = resolveAnswersPath(options);
   const folder = path.dirname(answers);
-  const { journal, stem, head, report } = besides(answers);
+  const { journal, stem, head, report } = deriveBatchPaths(answers);
   const runs = `${stem}.runs`;
   return {
     answers,
@@ -61,26 +61,28 @@ export function placesOf(options: PlaceOptions): GaiaPlaces {
     head,
     report,
     submission:
-      options.submission === undefined ? path.join(folder, SUBMISSION_FILE) : userPath(options.submission),
+      options.submission === undefined
+        ? path.join(folder, SUBMISSION_FILE)
+        : resolveUserPath(options.submission),
     folder,
     runs,
     files: path.join(runs, 'files'),
-    store: storePlace(options),
+    store: resolveStorePath(options),
   };
 }
 
 /** What the user should know of a store that an agent keeps and that lies among other things. */
-export function exposedBy({ store }: PlaceOptions): string | undefined {
-  const file = store === undefined ? undefined : storeFile(store, userPath('.'));
+export function describeExposure({ store }: PlaceOptions): string | undefined {
+  const file = store === undefined ? undefined : resolveStoreFile(store, resolveUserPath('.'));
   if (file === undefined || !isFolder(path.dirname(file))) return undefined;
   const others = readdirSync(path.dirname(file)).filter((name) => !name.startsWith(path.basename(file)));
   if (others.length === 0) return undefined;
   return `--store: the agent that keeps the store may read and write all that is in ${path.dirname(file)}: give it a folder of its own`;
 }
 
-function answersPlace({ out }: PlaceOptions): string {
-  if (out === undefined) return path.join(defaultOut(), 'runs', 'gaia', 'answers.jsonl');
-  const answers = userPath(out);
+function resolveAnswersPath({ out }: PlaceOptions): string {
+  if (out === undefined) return path.join(findDefaultOut(), 'runs', 'gaia', 'answers.jsonl');
+  const answers = resolveUserPath(out);
   if (isFolder(answers))
     throw new MeshError(
       'usage',
@@ -98,15 +100,15 @@ function isFolder(file: string): boolean {
  *
  * @throws MeshError `usage` for an address that is neither
  */
-export function storePlace(options: PlaceOptions): string {
+export function resolveStorePath(options: PlaceOptions): string {
   const { store } = options;
-  if (store !== undefined) return storeFile(store, userPath('.')) ?? store;
+  if (store !== undefined) return resolveStoreFile(store, resolveUserPath('.')) ?? store;
   // In a folder of its own: the agent that works with it may read and write all that is beside it.
-  return path.join(`${besides(answersPlace(options)).stem}.runs`, 'store', 'attempts.sqlite');
+  return path.join(`${deriveBatchPaths(resolveAnswersPath(options)).stem}.runs`, 'store', 'attempts.sqlite');
 }
 
 /** A file of one team: with several teams its name is in it. */
-export function teamFile(file: string, team: string, teams: number): string {
+export function nameTeamFile(file: string, team: string, teams: number): string {
   if (teams === 1) return file;
   const { dir, name, ext } = path.parse(file);
   return path.join(dir, `${name}.${team}${ext}`);

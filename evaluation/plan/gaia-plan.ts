@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { type BatchLimits, type LimitOptions, limitsOf } from '../batch/limits.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
 import type { Questions } from '../questions/read-questions.ts';
@@ -12,17 +12,23 @@ import { BASELINE } from '../results/baseline.ts';
 import { checkTeamModels } from '../teams/check-models.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
-import type { Setup } from './batch-setup.ts';
-import { exposedBy, folderOf, type GaiaPlaces, type PlaceOptions, placesOf } from './gaia-places.ts';
+import type { Fingerprint } from './batch-setup.ts';
+import {
+  describeExposure,
+  findFilesFolder,
+  type GaiaPaths,
+  type PlaceOptions,
+  resolveGaiaPaths,
+} from './gaia-places.ts';
 import { withReplies } from './replies-file.ts';
 import {
+  applyTeamOptions,
+  fingerprintBatch,
+  hasStore,
   isUsersOwn,
-  keepsAttempts,
   type PlannedTeam,
   planTeam,
-  setupOfBatch,
   type TeamOptions,
-  teamWith,
 } from './team-options.ts';
 
 export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
@@ -51,12 +57,12 @@ export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
 export interface GaiaPlan {
   readonly teams: readonly PlannedTeam[];
   readonly questions: readonly Question[];
-  readonly setup: Setup;
+  readonly setup: Fingerprint;
   /** The user's folder with the attachments. */
   readonly folder: string | undefined;
   readonly api: ScoringApi | undefined;
   readonly limits: BatchLimits;
-  readonly places: GaiaPlaces;
+  readonly places: GaiaPaths;
   /** Things that the user should know and that stop nothing. */
   readonly warnings: readonly string[];
 }
@@ -65,13 +71,13 @@ export interface GaiaPlan {
 const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
 
 /** @throws MeshError `usage`, `config`, and `io` for a scoring API that cannot be asked */
-export async function gaiaPlan(given: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
+export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
   const options = await withReplies(given);
   const warnings: string[] = [];
   const api = options.api === undefined ? undefined : new ScoringApi(options.api, signal);
-  const { questions, sha256 } = await questionsOf(options, api);
+  const { questions, sha256 } = await loadQuestions(options, api);
   const teams = await Promise.all(
-    teamsOf(options, questions, warnings).map(async (team) => {
+    loadTeams(options, questions, warnings).map(async (team) => {
       if (options.team.some((name) => isUsersOwn(name, options))) await checkReachable(team);
       return planTeam(team, options);
     }),
@@ -80,21 +86,21 @@ export async function gaiaPlan(given: GaiaOptions, signal: AbortSignal): Promise
   for (const { team } of teams) warnings.push(...(await checkTeamModels(team, asked)));
   if (options.cacheFile !== undefined && teams.length > 1)
     throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');
-  const exposed = teams.some(({ team }) => keepsAttempts(team)) ? exposedBy(options) : undefined;
+  const exposed = teams.some(({ team }) => hasStore(team)) ? describeExposure(options) : undefined;
   if (exposed !== undefined) warnings.push(exposed);
   return {
     teams,
     questions,
-    setup: setupOfBatch({ questions: sha256 }, options.repeat, teams),
-    folder: options.format === 'wtq' ? tablesFolder(options) : folderOf(options),
+    setup: fingerprintBatch({ questions: sha256 }, options.repeat, teams),
+    folder: options.format === 'wtq' ? findTablesFolder(options) : findFilesFolder(options),
     api,
-    limits: limitsOf(options),
-    places: placesOf(options),
+    limits: toBatchLimits(options),
+    places: resolveGaiaPaths(options),
     warnings: [...new Set(warnings)],
   };
 }
 
-async function questionsOf(
+async function loadQuestions(
   options: GaiaOptions,
   api: ScoringApi | undefined,
 ): Promise<{ questions: readonly Question[]; sha256: string }> {
@@ -105,31 +111,34 @@ async function questionsOf(
     const question = await api.randomQuestion();
     return { questions: [question], sha256: `random ${question.taskId}` };
   }
-  if (options.format === 'wtq') return wtqQuestions(options);
+  if (options.format === 'wtq') return loadWtqQuestions(options);
   if (options.tables !== undefined) throw new MeshError('usage', '--tables goes with --format wtq');
   const all =
     options.questions === undefined
       ? await api?.questions()
-      : await readQuestionFile(userPath(options.questions));
+      : await readQuestionFile(resolveUserPath(options.questions));
   if (all === undefined) throw new Error('there is a file or a server');
   return options.limit === undefined ? all : { ...all, questions: all.questions.slice(0, options.limit) };
 }
 
-function wtqQuestions(options: GaiaOptions): Questions {
+function loadWtqQuestions(options: GaiaOptions): Questions {
   const { questions, tables, limit } = options;
   if (questions === undefined || tables === undefined)
     throw new MeshError(
       'usage',
       '--format wtq takes --questions FILE and --tables FILE (.jsonl or .jsonl.gz)',
     );
-  return readWtq(userPath(questions), userPath(tables), { limit, folder: tablesFolder(options) });
+  return readWtq(resolveUserPath(questions), resolveUserPath(tables), {
+    limit,
+    folder: findTablesFolder(options),
+  });
 }
 
-const tablesFolder = (options: GaiaOptions) => path.join(placesOf(options).runs, 'tables');
+const findTablesFolder = (options: GaiaOptions) => path.join(resolveGaiaPaths(options).runs, 'tables');
 
-function teamsOf(options: GaiaOptions, questions: readonly Question[], warnings: string[]): Team[] {
+function loadTeams(options: GaiaOptions, questions: readonly Question[], warnings: string[]): Team[] {
   const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;
-  const teams = names.map((name) => teamWith(loadTeam(name), options));
+  const teams = names.map((name) => applyTeamOptions(loadTeam(name), options));
   const twice = teams.find((team, index) => teams.findIndex(({ name }) => name === team.name) !== index);
   if (twice !== undefined) throw new MeshError('usage', `--team: ${twice.name} is there twice`);
   return teams.filter((team) => {

@@ -3,10 +3,10 @@ import { mkdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { recordedReplies, repliesText } from '@gaia-mesh/core/recording/recorded-replies.ts';
+import { formatReplies, readRecordedReplies } from '@gaia-mesh/core/recording/recorded-replies.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 
 interface RepliesOptions {
   readonly engine?: string;
@@ -35,8 +35,10 @@ export async function withReplies<Options extends RepliesOptions>(
       'usage',
       `--replies and --engine ${options.engine} exclude each other: recorded replies are an engine of their own`,
     );
-  const all = await Promise.all(options.replies.map((archive) => recordedReplies(userPath(archive))));
-  const text = repliesText(all.flat());
+  const all = await Promise.all(
+    options.replies.map((archive) => readRecordedReplies(resolveUserPath(archive))),
+  );
+  const text = formatReplies(all.flat());
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
   const folder = path.join(os.tmpdir(), `gaia-mesh-replies-${digest}-${process.pid}`);
   const file = path.join(folder, 'replies.jsonl');

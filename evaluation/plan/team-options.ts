@@ -4,23 +4,23 @@ import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { unknown } from '@gaia-mesh/core/contracts/registry.ts';
+import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { type Team, type TeamAgent, TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
-import { adapterNamed, checkSpec } from '@gaia-mesh/protocols/registry.ts';
+import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { checkKey, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
-import { nameKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
-import { toolNeeds } from '@gaia-mesh/tools/registry.ts';
+import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
 import * as z from 'zod';
 import { checkForeign, checkTeamServers } from '../teams/check-servers.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
-import type { Setup } from './batch-setup.ts';
-import { type FaultOptions, faultRequest } from './fault-request.ts';
+import type { Fingerprint } from './batch-setup.ts';
+import { type FaultOptions, parseFaultRequest } from './fault-request.ts';
 
 /** What the command line says about every team, and wins over the team file with. */
 export interface TeamOptions extends FaultOptions {
@@ -56,7 +56,7 @@ export interface TeamOptions extends FaultOptions {
 export interface PlannedTeam {
   readonly team: Team;
   readonly adapter: ProtocolAdapter;
-  readonly setup: TeamSetup;
+  readonly setup: TeamFingerprint;
   readonly concurrency: number;
   readonly faults: FaultRequest | undefined;
 }
@@ -71,19 +71,23 @@ export async function planTeam(
   options: TeamOptions,
   external: ReadonlySet<string> = new Set(),
 ): Promise<PlannedTeam> {
-  const adapter = await adapterNamed(team.adapter);
+  const adapter = await loadAdapter(team.adapter);
   const isSequential = team.agents.some(({ tool }) => ONE_AT_A_TIME.includes(tool));
   return {
     team,
     adapter,
-    setup: setupOf(team),
+    setup: fingerprintTeam(team),
     concurrency: options.concurrency ?? (isSequential ? 1 : CONCURRENCY),
-    faults: faultRequest(options, team, adapter, external),
+    faults: parseFaultRequest(options, team, adapter, external),
   };
 }
 
 /** What a batch is of, for its journal: whoever resumes it has to ask for the same. */
-export function setupOfBatch(questions: Setup, repeat: number, teams: readonly PlannedTeam[]): Setup {
+export function fingerprintBatch(
+  questions: Fingerprint,
+  repeat: number,
+  teams: readonly PlannedTeam[],
+): Fingerprint {
   const setup: Record<string, string> = { ...questions, repeat: String(repeat) };
   for (const { team, setup: own, faults } of teams) {
     setup[`team ${team.name}`] = `${own.model}, ${team.adapter}, prompts ${own.promptVersion}`;
@@ -97,15 +101,16 @@ export function setupOfBatch(questions: Setup, repeat: number, teams: readonly P
  *
  * @throws MeshError `usage`, `config`
  */
-export function teamWith(team: Team, given: TeamOptions): Team {
+export function applyTeamOptions(team: Team, given: TeamOptions): Team {
   const options = withNames(given);
   if (options.host !== undefined && options.baseUrl !== undefined)
     throw new MeshError('usage', '--host and --base-url are the same: give one of them');
   const engine = options.engine ?? (options.baseUrl === undefined ? undefined : 'openai');
-  if (engine !== undefined && !engineNames.includes(engine)) throw unknown('engine', engine, engineNames);
+  if (engine !== undefined && !engineNames.includes(engine))
+    throw createUnknownError('engine', engine, engineNames);
   if (options.adapter !== undefined) checkSpec(options.adapter);
   const named = options.host ?? options.baseUrl;
-  if (named !== undefined) nameKeyHost(named);
+  if (named !== undefined) allowKeyHost(named);
   const host = named ?? team.model_host;
   // Ollama's own variable may hold a bare `host:port`.
   if (host !== undefined && URL.parse(host) === null && !/^[^/\s]+:\d+$/.test(host))
@@ -114,8 +119,8 @@ export function teamWith(team: Team, given: TeamOptions): Team {
       `expected an address like http://127.0.0.1:11434, not ${JSON.stringify(host)}`,
     );
   const ofModels = {
-    ...Object.fromEntries((options.engineOption ?? []).map(engineOptionOf)),
-    ...defined({ tool_calls: options.toolCalls, context: options.context }),
+    ...Object.fromEntries((options.engineOption ?? []).map(parseEngineOption)),
+    ...omitUndefined({ tool_calls: options.toolCalls, context: options.context }),
   };
   const agents = withTools(team, options.tool).map((agent): TeamAgent => {
     const { engine: _engine, model: _model, ...rest } = agent;
@@ -140,15 +145,15 @@ export function teamWith(team: Team, given: TeamOptions): Team {
     delivery,
     scorer: options.scorer ?? team.scorer,
     limits: { ...team.limits, task_timeout_s: options.timeout ?? team.limits.task_timeout_s },
-    transport: transportOf(options) ?? team.transport,
-    ...defined({ nats_url: options.natsUrl, nats_subject: options.natsSubject }),
+    transport: resolveTransport(options) ?? team.transport,
+    ...omitUndefined({ nats_url: options.natsUrl, nats_subject: options.natsSubject }),
     adapter: options.adapter ?? team.adapter,
     engine: engine ?? team.engine,
     ...(options.repliesFile === undefined ? {} : { engine_options: { replies: options.repliesFile } }),
     ...(options.repliesFile !== undefined || Object.keys(ofModels).length === 0
       ? {}
       : { engine_options: { ...team.engine_options, ...ofModels } }),
-    ...defined({ model: options.model, model_host: host }),
+    ...omitUndefined({ model: options.model, model_host: host }),
   };
   checkTeamServers(result);
   checkForeign(result, process.env);
@@ -158,12 +163,12 @@ export function teamWith(team: Team, given: TeamOptions): Team {
 }
 
 /** The value as JSON where it is some, else as the text that it is. */
-function engineOptionOf(given: string): [string, JsonValue] {
+function parseEngineOption(given: string): [string, JsonValue] {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(given) ?? [];
   if (name === undefined)
     throw new MeshError('usage', `--engine-option ${given}: expected NAME=VALUE, as temperature=0`);
   // Agents work in folders of their own.
-  if (name === 'weights') return [name, userPath(value)];
+  if (name === 'weights') return [name, resolveUserPath(value)];
   try {
     return [name, z.json().parse(JSON.parse(value))];
   } catch {
@@ -171,11 +176,11 @@ function engineOptionOf(given: string): [string, JsonValue] {
   }
 }
 
-function transportOf({ transport, natsUrl, natsSubject }: TeamOptions): Team['transport'] | undefined {
+function resolveTransport({ transport, natsUrl, natsSubject }: TeamOptions): Team['transport'] | undefined {
   const isOfNats = natsUrl !== undefined || natsSubject !== undefined;
   if (transport === undefined) return isOfNats ? 'nats' : undefined;
   const known = TRANSPORTS.find((name) => name === transport);
-  if (known === undefined) throw unknown('transport', transport, TRANSPORTS);
+  if (known === undefined) throw createUnknownError('transport', transport, TRANSPORTS);
   if (isOfNats && known !== 'nats') {
     throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
   }
@@ -183,20 +188,20 @@ function transportOf({ transport, natsUrl, natsSubject }: TeamOptions): Team['tr
 }
 
 /** What answers of a team depend on, beside question and file: part of the cache's key, and what a resumed batch must share. */
-export interface TeamSetup {
+export interface TeamFingerprint {
   /** Engine and model, of each agent that has its own. */
   readonly model: string;
   /** Changes with any prompt, and with any word of the team's file. */
   readonly promptVersion: string;
 }
 
-function setupOf(team: Team): TeamSetup {
+function fingerprintTeam(team: Team): TeamFingerprint {
   const named = ({ engine, model }: { engine?: string | undefined; model?: string | undefined }) =>
     `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
   const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
   const hash = createHash('sha256');
   // Where it is served is not what it says; how its packets are written and carried neither.
-  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = withoutPlace(team);
+  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(team);
   const {
     delivery: _delivery,
     transport: _transport,
@@ -218,7 +223,7 @@ function setupOf(team: Team): TeamSetup {
 }
 
 /** A file of replies is named by what is in it, and lies wherever this process put it. */
-function withoutPlace(team: Team): Team {
+function stripPlace(team: Team): Team {
   const replies = team.engine_options?.replies;
   if (typeof replies !== 'string') return team;
   const name = path.basename(path.dirname(replies)).replace(/-\d+$/, '');
@@ -231,6 +236,6 @@ export function isUsersOwn(nameOrFile: string, { tool = [] }: TeamOptions): bool
 }
 
 /** Whether an agent of the team works with the store itself. */
-export function keepsAttempts(team: Team): boolean {
-  return team.agents.some(({ tool }) => toolNeeds(tool).store === true);
+export function hasStore(team: Team): boolean {
+  return team.agents.some(({ tool }) => describeToolNeeds(tool).store === true);
 }

@@ -23,7 +23,7 @@ export function answerPlace(
 }
 
 /** A pattern of just these characters. */
-function literal(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
@@ -31,7 +31,7 @@ function literal(text: string): string {
 function find(text: string, sought: string, start: number): number | undefined {
   const words = sought.trim().split(/\s+/).slice(0, MAX_SOUGHT_WORDS);
   if (words.length === 0 || words[0] === '') return undefined;
-  const pattern = new RegExp(words.map(literal).join('\\s+'), 'g');
+  const pattern = new RegExp(words.map(escapePattern).join('\\s+'), 'g');
   pattern.lastIndex = start;
   return pattern.exec(text)?.index;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { fileOutline } from './file-outline.ts';
+import { outlineFile } from './file-outline.ts';
 
 const outline = (name: string, text: string, hasText = false) =>
-  fileOutline({ name, bytes: 1234, text, hasText });
+  outlineFile({ name, bytes: 1234, text, hasText });
 
 test('the outline of a workbook names its sheets and shows how it begins', () => {
   const text = `## Sheet "A": 2 rows, 1 column\n| x |\n## Sheet "B": 1 row\n${'| y |\n'.repeat(500)}`;

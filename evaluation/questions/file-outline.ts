@@ -1,4 +1,4 @@
-import { contentOfFile } from '@gaia-mesh/tools/files/reading/readers.ts';
+import { describeContent } from '@gaia-mesh/tools/files/reading/readers.ts';
 
 /** Of a text, as much as shows what it is about: it is sent again with each turn of a conversation. */
 const MAX_BEGINNING_CHARACTERS = 240;
@@ -16,8 +16,8 @@ interface OutlinedFile {
 }
 
 /** What a file is, for who decides what to do with it before it is read: kind, size, its parts, and how it begins. */
-export function fileOutline({ name, bytes, text, hasText }: OutlinedFile): string {
-  const content = contentOfFile(name);
+export function outlineFile({ name, bytes, text, hasText }: OutlinedFile): string {
+  const content = describeContent(name);
   const kind = content === 'unknown' ? 'a file of a kind that no tool is known for' : content;
   const facts = [`${kind}, ${bytes} bytes`];
   const pages = text.match(/^--- page \d+ ---$/gm)?.length ?? 0;

@@ -2,13 +2,18 @@ import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, copyFile, mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { DOWNLOADS, taskFilesFolder } from '@gaia-mesh/core/agent/task-files.ts';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { type Attachment, attemptId, LINK_FAULT, leadsOut, type Question } from './question.ts';
+import { DOWNLOADS, resolveTaskFolder } from '@gaia-mesh/core/agent/task-files.ts';
+import {
+  explainFileFault,
+  MeshError,
+  readSystemCode,
+  toErrorMessage,
+} from '@gaia-mesh/core/contracts/errors.ts';
+import { type Attachment, isOutsideLink, LINK_FAULT, type Question, toAttemptId } from './question.ts';
 import type { ScoringApi } from './scoring-api.ts';
 
 /** Where files of questions come from, and where agents read them. */
-interface FilePlaces {
+interface FilePaths {
   /** One folder a task below it. */
   readonly root: string;
   /** The user's own folder with the attachments; it is asked first (C-35). */
@@ -22,39 +27,44 @@ interface FilePlaces {
  *
  * @throws MeshError `io` when the place itself cannot be written, as on a full disk
  */
-export async function placeFile(question: Question, cycle: number, places: FilePlaces): Promise<Question> {
+export async function placeFile(question: Question, cycle: number, paths: FilePaths): Promise<Question> {
   const { fileName } = question;
   if (fileName === undefined) return question;
-  const into = taskFilesFolder(places.root, attemptId(question.taskId, cycle));
+  const into = resolveTaskFolder(paths.root, toAttemptId(question.taskId, cycle));
   await makeFolder(path.join(into, DOWNLOADS));
-  const attachment = await placed(question.taskId, fileName, into, places);
+  const attachment = await placeAttachment(question.taskId, fileName, into, paths);
   return { ...question, attachment };
 }
 
 /** Files that the user's folder should have and has not, or cannot be read: said before the first question (REQ-052). */
-export async function missingFiles(questions: readonly Question[], folder: string): Promise<string[]> {
+export async function findMissingFiles(questions: readonly Question[], folder: string): Promise<string[]> {
   const faults: string[] = [];
   for (const { taskId, fileName } of questions) {
     if (fileName === undefined) continue;
-    const fault = await faultOf(path.join(folder, fileName));
+    const fault = await findFileFault(path.join(folder, fileName));
     if (fault !== undefined) faults.push(`${taskId}: ${path.join(folder, fileName)}: ${fault}`);
   }
   return faults;
 }
 
-async function placed(taskId: string, name: string, into: string, places: FilePlaces): Promise<Attachment> {
+async function placeAttachment(
+  taskId: string,
+  name: string,
+  into: string,
+  paths: FilePaths,
+): Promise<Attachment> {
   const reasons: string[] = [];
-  if (places.folder !== undefined) {
-    const source = path.join(places.folder, name);
-    const fault = await faultOf(source);
+  if (paths.folder !== undefined) {
+    const source = path.join(paths.folder, name);
+    const fault = await findFileFault(source);
     if (fault === undefined)
-      return { ...(await copied(source, path.join(into, name))), name, from: 'folder' };
+      return { ...(await copyAttachment(source, path.join(into, name))), name, from: 'folder' };
     reasons.push(`${source}: ${fault}`);
   }
-  if (places.api !== undefined) {
+  if (paths.api !== undefined) {
     const file = path.join(into, DOWNLOADS, name);
     try {
-      return { status: 'placed', name, file, ...(await places.api.file(taskId, file)), from: 'api' };
+      return { status: 'placed', name, file, ...(await paths.api.file(taskId, file)), from: 'api' };
     } catch (error) {
       if (!(error instanceof MeshError) || error.code === 'interrupted') throw asPlaceFault(file, error);
       reasons.push(error.message);
@@ -68,7 +78,10 @@ async function placed(taskId: string, name: string, into: string, places: FilePl
 }
 
 /** Copied, not linked: a link would point out of the folder that agents may read. */
-async function copied(source: string, file: string): Promise<Extract<Attachment, { status: 'placed' }>> {
+async function copyAttachment(
+  source: string,
+  file: string,
+): Promise<Extract<Attachment, { status: 'placed' }>> {
   try {
     await copyFile(source, `${file}.part`);
     await rename(`${file}.part`, file);
@@ -91,16 +104,16 @@ async function copied(source: string, file: string): Promise<Extract<Attachment,
   }
 }
 
-async function faultOf(file: string): Promise<string | undefined> {
+async function findFileFault(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
     // Whoever made the folder may have pointed it at any file of the user's, which then goes to the model.
-    if (leadsOut(file)) return LINK_FAULT;
+    if (isOutsideLink(file)) return LINK_FAULT;
     if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no plain file';
     await access(file, constants.R_OK);
     return undefined;
   } catch (error) {
-    return fileFaultOf(error);
+    return explainFileFault(error);
   }
 }
 
@@ -114,6 +127,6 @@ async function makeFolder(folder: string): Promise<void> {
 
 /** Agents' own folders are ours to write: when that fails, it fails for every question. */
 function asPlaceFault(file: string, error: unknown): unknown {
-  if (systemCodeOf(error) === undefined) return error;
-  return new MeshError('io', `cannot write ${file}: ${messageOf(error)}`, { cause: error });
+  if (readSystemCode(error) === undefined) return error;
+  return new MeshError('io', `cannot write ${file}: ${toErrorMessage(error)}`, { cause: error });
 }

@@ -2,8 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import {
+  explainFileFault,
+  MeshError,
+  readSystemCode,
+  toErrorMessage,
+} from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { questionSchema } from './question.ts';
 import { type Questions, readQuestions } from './read-questions.ts';
 
@@ -17,8 +22,8 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** How files of rows are read, by the end of their names. */
 const READERS: Readonly<Record<string, (bytes: Buffer) => Promise<readonly Row[]>>> = {
-  '.csv': csvRows,
-  '.parquet': parquetRows,
+  '.csv': parseCsvRows,
+  '.parquet': readParquetRows,
 };
 
 /**
@@ -31,10 +36,10 @@ export async function readQuestionFile(file: string): Promise<Questions> {
   if (rowsOf === undefined) return readQuestions(file);
   let rows: readonly Row[];
   try {
-    rows = await rowsOf(bytesOf(file));
+    rows = await rowsOf(readTableBytes(file));
   } catch (error) {
     if (error instanceof MeshError) throw error;
-    throw new MeshError('config', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${file} cannot be read: ${toErrorMessage(error)}`, { cause: error });
   }
   if (rows.length === 0) throw new MeshError('config', `${file}: there is no question in it`);
   if (rows.length > MAX_ROWS)
@@ -43,10 +48,10 @@ export async function readQuestionFile(file: string): Promise<Questions> {
   const numbers = new Map<string, number>();
   const questions = rows.map((row, index) => {
     const where = `${file}: row ${index + 1}`;
-    const plain = plainRow(row);
+    const plain = toPlainRow(row);
     hash.update(JSON.stringify(plain)).update('\n');
     const parsed = questionSchema.safeParse(plain);
-    if (!parsed.success) throw new MeshError('config', `${where}: ${issuesOf(parsed.error)}`);
+    if (!parsed.success) throw new MeshError('config', `${where}: ${formatIssues(parsed.error)}`);
     const other = numbers.get(parsed.data.taskId);
     if (other !== undefined)
       throw new MeshError('config', `${where}: task_id ${parsed.data.taskId} is in row ${other} too`);
@@ -57,11 +62,11 @@ export async function readQuestionFile(file: string): Promise<Questions> {
 }
 
 /** Without what is empty; whole numbers are BigInt in Parquet, and a list of aliases in CSV is JSON. */
-function plainRow(row: Row): Record<string, unknown> {
+function toPlainRow(row: Row): Record<string, unknown> {
   const entries = Object.entries(row).flatMap(([key, value]): [string, unknown][] => {
     if (value === null || value === undefined || value === '') return [];
     if (typeof value === 'bigint') return [[key, Number(value)]];
-    if (key === 'aliases' && typeof value === 'string') return [[key, listIn(value)]];
+    if (key === 'aliases' && typeof value === 'string') return [[key, parseList(value)]];
     // What a question does not need (annotations, times) may be anything.
     return typeof value === 'object' && !Array.isArray(value) ? [] : [[key, value]];
   });
@@ -71,7 +76,7 @@ function plainRow(row: Row): Record<string, unknown> {
   return file_name === undefined ? plain : { ...plain, file_name };
 }
 
-function listIn(text: string): unknown {
+function parseList(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -79,7 +84,7 @@ function listIn(text: string): unknown {
   }
 }
 
-async function csvRows(bytes: Buffer): Promise<Row[]> {
+async function parseCsvRows(bytes: Buffer): Promise<Row[]> {
   const { parse } = await import('csv-parse/sync');
   return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), {
     bom: true,
@@ -88,7 +93,7 @@ async function csvRows(bytes: Buffer): Promise<Row[]> {
   });
 }
 
-async function parquetRows(bytes: Buffer): Promise<Row[]> {
+async function readParquetRows(bytes: Buffer): Promise<Row[]> {
   const { parquetReadObjects } = await import('hyparquet');
   const maxOutputLength = MAX_PAGE_BYTES;
   const own = new Uint8Array(bytes).buffer;
@@ -102,7 +107,7 @@ async function parquetRows(bytes: Buffer): Promise<Row[]> {
   });
 }
 
-function bytesOf(file: string): Buffer {
+function readTableBytes(file: string): Buffer {
   try {
     const { size } = statSync(file);
     if (size > MAX_TABLE_BYTES)
@@ -112,7 +117,7 @@ function bytesOf(file: string): Buffer {
       );
     return readFileSync(file);
   } catch (error) {
-    if (error instanceof MeshError || systemCodeOf(error) === undefined) throw error;
-    throw new MeshError('config', `question file ${file}: ${fileFaultOf(error)}`, { cause: error });
+    if (error instanceof MeshError || readSystemCode(error) === undefined) throw error;
+    throw new MeshError('config', `question file ${file}: ${explainFileFault(error)}`, { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { attemptId, questionSchema } from './question.ts';
+import { questionSchema, toAttemptId } from './question.ts';
 import { readQuestions } from './read-questions.ts';
 
 let folder = '';
@@ -133,5 +133,5 @@ describe("a file's name", () => {
 });
 
 test("an attempt's id is the task's own, and from the second cycle on one of its own", () => {
-  expect([attemptId('a', 1), attemptId('a', 2)]).toEqual(['a', 'a#2']);
+  expect([toAttemptId('a', 1), toAttemptId('a', 2)]).toEqual(['a', 'a#2']);
 });

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { HEAD_LENGTHS } from '@gaia-mesh/core/contracts/packet.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import * as z from 'zod';
 
 /** Why a file in a folder of questions is not read. The folder of the Hugging Face cache has links, too: that is the last hint. */
@@ -9,7 +9,7 @@ export const LINK_FAULT =
   'it is a link that leads out of its folder, and may lead to any file of yours: if you trust the folder, copy it with its links followed (cp -rL)';
 
 /** Whether a file that is there is a link to somewhere outside of its folder. */
-export function leadsOut(file: string): boolean {
+export function isOutsideLink(file: string): boolean {
   const folder = realpathSync(path.dirname(file));
   return !realpathSync(file).startsWith(folder + path.sep);
 }
@@ -48,11 +48,11 @@ export type Attachment =
 
 /** A question and its page of context; far above any that people write, far below a frame. */
 const MAX_QUESTION_CHARACTERS = 1024 * 1024;
-/** Room for the number of the attempt behind it, see {@link attemptId}. */
+/** Room for the number of the attempt behind it, see {@link toAttemptId}. */
 const MAX_ID_CHARACTERS = HEAD_LENGTHS.task_id - 8;
 
 const answerText = z.union([z.string(), z.number()]).transform(String);
-const wellFormed = (text: string) => text.isWellFormed();
+const isWellFormed = (text: string) => text.isWellFormed();
 const questionText = z.string().min(1).max(MAX_QUESTION_CHARACTERS);
 
 /**
@@ -62,7 +62,7 @@ const questionText = z.string().min(1).max(MAX_QUESTION_CHARACTERS);
 export const questionSchema = z
   .looseObject({
     task_id: z.union([
-      z.string().min(1).max(MAX_ID_CHARACTERS).refine(wellFormed, 'has a lone surrogate'),
+      z.string().min(1).max(MAX_ID_CHARACTERS).refine(isWellFormed, 'has a lone surrogate'),
       z.int().transform(String),
     ]),
     Question: questionText.optional(),
@@ -90,14 +90,14 @@ export const questionSchema = z
     const official = line['Final answer'] === '?' ? undefined : line['Final answer'];
     const answer = official ?? line.answer ?? undefined;
     const level = line.Level ?? line.level ?? undefined;
-    const fileName = safeFileName(line.file_name ?? '');
+    const fileName = toSafeFileName(line.file_name ?? '');
     return {
       taskId: line.task_id,
       question: question.toWellFormed(),
       ...(level === undefined || level === '' ? {} : { level: String(level) }),
-      category: line.category ?? categoryOf(question, fileName),
+      category: line.category ?? classifyQuestion(question, fileName),
       truths: answer === undefined ? [] : [answer, ...(line.aliases ?? [])],
-      ...defined({ fileName, document: line.document }),
+      ...omitUndefined({ fileName, document: line.document }),
     };
   });
 
@@ -105,7 +105,7 @@ export const questionSchema = z
  * The id under which an attempt runs: the task's own, and from the second cycle on with the cycle's number, since a mesh knows
  * each task once.
  */
-export function attemptId(taskId: string, cycle: number): string {
+export function toAttemptId(taskId: string, cycle: number): string {
   return cycle === 1 ? taskId : `${taskId}#${cycle}`;
 }
 
@@ -116,7 +116,7 @@ const MAX_NAME_BYTES = 255;
  * The plain name in what a source calls a file: the part after the last separator, without control characters (RA-03). Undefined
  * where nothing is left that could be a name.
  */
-function safeFileName(given: string): string | undefined {
+function toSafeFileName(given: string): string | undefined {
   const last = given.split(/[/\\]/).at(-1) ?? '';
   const name = last
     .toWellFormed()
@@ -141,7 +141,7 @@ const CATEGORIES: readonly (readonly [string, RegExp])[] = [
 ];
 
 /** A rough kind, for questions whose file names none. */
-function categoryOf(question: string, fileName: string | undefined): string {
+function classifyQuestion(question: string, fileName: string | undefined): string {
   if (fileName !== undefined) return CATEGORIES.find(([, pattern]) => pattern.test(fileName))?.[0] ?? 'file';
   return /youtu\.?be/i.test(question) ? 'video' : 'text';
 }

@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import {
+  explainFileFault,
+  MeshError,
+  readSystemCode,
+  toErrorMessage,
+} from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { LINK_FAULT, leadsOut, type Question, questionSchema } from './question.ts';
-import { lineAt, type TextLine, textLines } from './text-lines.ts';
+import { isOutsideLink, LINK_FAULT, type Question, questionSchema } from './question.ts';
+import { readTextLines, rereadLine, type TextLine } from './text-lines.ts';
 
 /** Names that a document has in a task folder, in the order they are looked for. */
 const DOCUMENT_FILES = ['document.txt', 'document.md', 'gaia_doc.txt'];
@@ -49,7 +54,7 @@ const lineSchema = z.looseObject({
  * @throws MeshError `config`, naming the file
  */
 export function readTaskFolder(folder: string): Task {
-  const document = readDocument(documentIn(folder));
+  const document = readDocument(findDocument(folder));
   const truthFile = path.join(folder, TRUTH_FILE);
   const truth = readTruth(truthFile);
   if (truth.question === undefined) throw new MeshError('config', `${truthFile}: it needs a "question"`);
@@ -72,10 +77,10 @@ export function readTruth(file: string): z.infer<typeof truthSchema> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new MeshError('config', `${file}: not JSON: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${file}: not JSON: ${toErrorMessage(error)}`, { cause: error });
   }
   const result = truthSchema.safeParse(value);
-  if (!result.success) throw new MeshError('config', `${file}: ${issuesOf(result.error)}`);
+  if (!result.success) throw new MeshError('config', `${file}: ${formatIssues(result.error)}`);
   return result.data;
 }
 
@@ -96,19 +101,19 @@ export function readTaskFile(
       lineSchema,
       where,
     );
-    if (document === undefined) shared ??= readDocument(documentIn(path.dirname(file), where));
+    if (document === undefined) shared ??= readDocument(findDocument(path.dirname(file), where));
     const task = {
       taskId: task_id,
       question,
       truths: answer === undefined ? [] : [answer, ...(aliases ?? [])],
       category: 'text',
-      ...defined({ source, level }),
+      ...omitUndefined({ source, level }),
     };
     if (document === undefined) return { ...task, document: shared ?? '' };
     if (file.endsWith('.gz')) return { ...task, document };
     const { at, bytes } = line;
     return withDocument(task, () => {
-      const again = parseJsonLine(lineAt(file, { at, bytes }), lineSchema, where);
+      const again = parseJsonLine(rereadLine(file, { at, bytes }), lineSchema, where);
       if (again.task_id === task_id && again.document !== undefined) return again.document;
       throw new MeshError('config', `${where}: the line has changed since the run began`);
     });
@@ -170,7 +175,7 @@ function readLines<Entry extends { readonly taskId: string }>(
   const entries: Entry[] = [];
   const numbers = new Map<string, number>();
   const hash = createHash('sha256');
-  for (const line of linesOf(file, what, maxBytes)) {
+  for (const line of readQuestionLines(file, what, maxBytes)) {
     const { text, number } = line;
     if (entries.length >= limit) break;
     if (text.trim() === '') continue;
@@ -188,7 +193,7 @@ function readLines<Entry extends { readonly taskId: string }>(
 }
 
 /** A packed file is unpacked whole, and its lines are kept. */
-function* linesOf(file: string, what: string, maxBytes: number): Generator<TextLine> {
+function* readQuestionLines(file: string, what: string, maxBytes: number): Generator<TextLine> {
   if (file.endsWith('.gz')) {
     let number = 0;
     for (const text of readText(file, maxBytes, `${what} file`).split('\n')) {
@@ -204,10 +209,10 @@ function* linesOf(file: string, what: string, maxBytes: number): Generator<TextL
     const { size } = statSync(file);
     if (size > maxBytes)
       throw new MeshError('config', `${file}: ${size} bytes; a ${what} file has at most ${maxBytes}`);
-    yield* textLines(file);
+    yield* readTextLines(file);
   } catch (error) {
-    if (error instanceof MeshError || systemCodeOf(error) === undefined) throw error;
-    throw new MeshError('config', `${what} file ${file}: ${fileFaultOf(error)}`, { cause: error });
+    if (error instanceof MeshError || readSystemCode(error) === undefined) throw error;
+    throw new MeshError('config', `${what} file ${file}: ${explainFileFault(error)}`, { cause: error });
   }
 }
 
@@ -227,14 +232,14 @@ export function readDocument(file: string): string {
   return text;
 }
 
-function documentIn(folder: string, where = folder): string {
+function findDocument(folder: string, where = folder): string {
   const file = DOCUMENT_FILES.map((name) => path.join(folder, name)).find((name) => existsSync(name));
   if (file === undefined)
     throw new MeshError(
       'config',
       `${where}: no document; expected ${DOCUMENT_FILES.join(' or ')} in ${folder}`,
     );
-  if (leadsOut(file)) throw new MeshError('config', `${file}: ${LINK_FAULT}`);
+  if (isOutsideLink(file)) throw new MeshError('config', `${file}: ${LINK_FAULT}`);
   return file;
 }
 
@@ -249,9 +254,9 @@ function readText(file: string, maxBytes: number, what: string): string {
       bytes = gunzipSync(bytes, { maxOutputLength: Math.min(maxBytes, MAX_QUESTIONS_BYTES) });
   } catch (error) {
     if (error instanceof MeshError) throw error;
-    if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE')
+    if (readSystemCode(error) === 'ERR_BUFFER_TOO_LARGE')
       throw new MeshError('config', `${file}: unpacked, a ${what} has at most ${MAX_QUESTIONS_BYTES} bytes`);
-    throw new MeshError('config', `${what} ${file}: ${fileFaultOf(error)}`, { cause: error });
+    throw new MeshError('config', `${what} ${file}: ${explainFileFault(error)}`, { cause: error });
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

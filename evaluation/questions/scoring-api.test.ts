@@ -10,14 +10,14 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { taskFilesFolder } from '@gaia-mesh/core/agent/task-files.ts';
+import { resolveTaskFolder } from '@gaia-mesh/core/agent/task-files.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type ScoringScript,
   type ScoringServer,
   startScoringServer,
 } from '../batch/testing/scoring-server.ts';
-import { missingFiles, placeFile } from './place-file.ts';
+import { findMissingFiles, placeFile } from './place-file.ts';
 import { ScoringApi } from './scoring-api.ts';
 
 const items = [
@@ -165,7 +165,7 @@ describe("a question's file", () => {
 
     const { attachment } = await placeFile(question, 1, { root: rootOf(), folder: own(), api });
 
-    const file = path.join(taskFilesFolder(rootOf(), 'b-2'), 'b-2.xlsx');
+    const file = path.join(resolveTaskFolder(rootOf(), 'b-2'), 'b-2.xlsx');
     expect(attachment).toMatchObject({ status: 'placed', file, bytes: 8, from: 'folder' });
     expect(readFileSync(file)).toEqual(bytes);
     expect(server.requests).toEqual([]);
@@ -177,7 +177,7 @@ describe("a question's file", () => {
 
     await placeFile(question, 2, { root: rootOf(), folder: own() });
 
-    const file = path.join(taskFilesFolder(rootOf(), 'b-2#2'), 'b-2.xlsx');
+    const file = path.join(resolveTaskFolder(rootOf(), 'b-2#2'), 'b-2.xlsx');
     rmSync(target);
     expect(readFileSync(file)).toEqual(bytes);
   });
@@ -194,7 +194,7 @@ describe("a question's file", () => {
       status: 'missing',
       reason: expect.stringContaining('leads out of its folder'),
     });
-    expect(readdirSync(taskFilesFolder(rootOf(), 'b-2'))).toEqual(['downloads']);
+    expect(readdirSync(resolveTaskFolder(rootOf(), 'b-2'))).toEqual(['downloads']);
     rmSync(key);
   });
 
@@ -203,7 +203,7 @@ describe("a question's file", () => {
 
     const { attachment } = await placeFile(question, 1, { root: rootOf(), folder: own(), api });
 
-    const file = path.join(taskFilesFolder(rootOf(), 'b-2'), 'downloads', 'b-2.xlsx');
+    const file = path.join(resolveTaskFolder(rootOf(), 'b-2'), 'downloads', 'b-2.xlsx');
     expect(attachment).toMatchObject({ status: 'placed', file, bytes: 8, from: 'api' });
     expect(readFileSync(file)).toEqual(bytes);
     expect(server.requests).toEqual(['GET /files/b-2']);
@@ -230,7 +230,7 @@ describe("a question's file", () => {
     const { attachment } = await placeFile(question, 1, { root: rootOf(), api });
 
     expect(attachment).toMatchObject({ status: 'missing', reason: expect.stringContaining('it was lost') });
-    expect(readdirSync(path.join(taskFilesFolder(rootOf(), 'b-2'), 'downloads'))).toEqual([]);
+    expect(readdirSync(path.join(resolveTaskFolder(rootOf(), 'b-2'), 'downloads'))).toEqual([]);
   });
 
   test('that cannot be had is reported with its path before anything is asked (REQ-052)', async () => {
@@ -240,7 +240,7 @@ describe("a question's file", () => {
     const { fileName: _none, ...bare } = question;
 
     expect(
-      await missingFiles([of('a', 'there.csv'), of('b', 'none.csv'), of('c', 'folder.csv'), bare], own()),
+      await findMissingFiles([of('a', 'there.csv'), of('b', 'none.csv'), of('c', 'folder.csv'), bare], own()),
     ).toEqual([
       `b: ${path.join(own(), 'none.csv')}: there is no such file`,
       `c: ${path.join(own(), 'folder.csv')}: it is a folder`,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { blockedPortFault } from '@gaia-mesh/tools/blocked-port.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { explainBlockedPort } from '@gaia-mesh/tools/blocked-port.ts';
 import { fetchService } from '@gaia-mesh/tools/web/service-redirects.ts';
 import type { KyInstance } from 'ky';
 import * as z from 'zod';
@@ -63,7 +63,7 @@ export class ScoringApi {
 
   /** @throws MeshError `usage` for an address that is none; `config` for a port that no request may go to */
   constructor(url: string, signal: AbortSignal, { firstBackoffMs = 500 } = {}) {
-    this.url = apiUrl(url);
+    this.url = parseApiUrl(url);
     this.#signal = signal;
     this.#firstBackoffMs = firstBackoffMs;
   }
@@ -105,7 +105,7 @@ export class ScoringApi {
         `files/${encodeURIComponent(taskId)}`,
         FILE_TIMEOUT_MS,
         async (client, path, signal) => {
-          for await (const chunk of capped(await client.get(path, { signal }), MAX_FILE_BYTES)) {
+          for await (const chunk of capResponse(await client.get(path, { signal }), MAX_FILE_BYTES)) {
             hash.update(chunk);
             bytes += chunk.length;
             await output.writeFile(chunk);
@@ -125,14 +125,14 @@ export class ScoringApi {
   /** @throws MeshError `io` with the server's own words */
   async submit(submission: Submission): Promise<SubmissionScore> {
     const text = await this.#exchange('submit', SUBMIT_TIMEOUT_MS, async (client, path, signal) =>
-      textOf(await client.post(path, { json: submission, signal })),
+      readResponseText(await client.post(path, { json: submission, signal })),
     );
     return this.#parsed(text, scoreSchema, 'submit');
   }
 
   #text(path: string, timeoutMs: number): Promise<string> {
     return this.#exchange(path, timeoutMs, async (client, at, signal) =>
-      textOf(await client.get(at, { signal })),
+      readResponseText(await client.get(at, { signal })),
     );
   }
 
@@ -142,10 +142,12 @@ export class ScoringApi {
     try {
       value = JSON.parse(text);
     } catch (error) {
-      throw new MeshError('config', `${where}: what came is not JSON: ${messageOf(error)}`, { cause: error });
+      throw new MeshError('config', `${where}: what came is not JSON: ${toErrorMessage(error)}`, {
+        cause: error,
+      });
     }
     const result = schema.safeParse(value);
-    if (!result.success) throw new MeshError('config', `${where}: ${issuesOf(result.error)}`);
+    if (!result.success) throw new MeshError('config', `${where}: ${formatIssues(result.error)}`);
     return result.data;
   }
 
@@ -178,22 +180,24 @@ export class ScoringApi {
       const where = `${this.url}/${path}`;
       if (error instanceof HTTPError) {
         const { status } = error.response;
-        throw new MeshError('io', `${where}: HTTP ${status}: ${detailOf(error.data)}`, { cause: error });
+        throw new MeshError('io', `${where}: HTTP ${status}: ${readErrorDetail(error.data)}`, {
+          cause: error,
+        });
       }
       if (timeout.aborted || (error instanceof Error && error.name === 'TimeoutError')) {
         throw new MeshError('io', `${where}: no whole reply within ${timeoutMs / 1000} s`, { cause: error });
       }
       // A full disk is not the server's fault.
-      const code = systemCodeOf(error);
+      const code = readSystemCode(error);
       if (code === 'ENOSPC' || code === 'EDQUOT') throw error;
-      throw new MeshError('io', `${where}: no connection, or it was lost: ${causeOf(error)}`, {
+      throw new MeshError('io', `${where}: no connection, or it was lost: ${describeCause(error)}`, {
         cause: error,
       });
     }
   }
 }
 
-function apiUrl(text: string): string {
+function parseApiUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new MeshError(
@@ -207,18 +211,18 @@ function apiUrl(text: string): string {
       `--api ${url.host}: give it without a password, which would be in every log`,
     );
   }
-  const blocked = blockedPortFault(url);
+  const blocked = explainBlockedPort(url);
   if (blocked !== undefined) throw new MeshError('config', `--api: ${blocked}`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-async function textOf(response: Response): Promise<string> {
+async function readResponseText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of capped(response, MAX_REPLY_BYTES)) chunks.push(chunk);
+  for await (const chunk of capResponse(response, MAX_REPLY_BYTES)) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
 }
 
-async function* capped(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* capResponse(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
@@ -231,16 +235,16 @@ async function* capped(response: Response, maxBytes: number): AsyncGenerator<Uin
   }
 }
 
-function detailOf(data: unknown): string {
+function readErrorDetail(data: unknown): string {
   const result = errorSchema.safeParse(data);
-  if (result.success) return shortReason(result.data.detail);
-  return typeof data === 'string' && data !== '' ? shortReason(data) : 'no reason given';
+  if (result.success) return shortenReason(result.data.detail);
+  return typeof data === 'string' && data !== '' ? shortenReason(data) : 'no reason given';
 }
 
-function causeOf(error: unknown): string {
+function describeCause(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   return inner instanceof Error
-    ? inner.message || (systemCodeOf(inner) ?? messageOf(error))
-    : messageOf(error);
+    ? inner.message || (readSystemCode(inner) ?? toErrorMessage(error))
+    : toErrorMessage(error);
 }

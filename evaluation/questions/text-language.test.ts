@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { languageOf } from './text-language.ts';
+import { detectLanguage } from './text-language.ts';
 
 test.each([
   [
@@ -22,12 +22,12 @@ test.each([
   ['Chinese', '这座桥于一八六八年十月三日开通,全长二百四十米,由铁路工程师用两年时间建成。'],
   ['Japanese', 'この橋は一八六八年十月三日に開通しました。全長は二百四十メートルです。'],
 ])('tells %s', (language, text) => {
-  expect(languageOf(text)).toBe(language);
+  expect(detectLanguage(text)).toBe(language);
 });
 
 test.each(['', 'Yes.', '1, 2, 3\n4, 5, 6\n'.repeat(50), 'red;green;blue;cyan;black;white\n'.repeat(10)])(
   'says nothing of %j, which has no language to tell',
   (text) => {
-    expect(languageOf(text)).toBeUndefined();
+    expect(detectLanguage(text)).toBeUndefined();
   },
 );

@@ -33,7 +33,7 @@ const MIN_SHARE = 0.08;
 const MIN_LEAD = 1.2;
 
 /** What a text is written in, as an adjective: its language, or its script where that tells more; undefined where it cannot be told. */
-export function languageOf(text: string): string | undefined {
+export function detectLanguage(text: string): string | undefined {
   const sample = text.slice(0, SAMPLE_CHARACTERS);
   const letters = sample.match(/\p{L}/gu)?.length ?? 0;
   if (letters < MIN_LETTERS) return undefined;

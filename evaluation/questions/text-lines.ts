@@ -35,7 +35,7 @@ interface ByteLimits {
 }
 
 /** The lines of an open file, one after the other: the file is never in memory as a whole. */
-export function* byteLines(
+export function* readByteLines(
   descriptor: number,
   { maxBytes, tooLong, end = Number.POSITIVE_INFINITY }: ByteLimits,
 ): Generator<ByteLine> {
@@ -69,19 +69,20 @@ export function* byteLines(
  *
  * @throws MeshError `config` for a line that is too long or not UTF-8; what the file system says
  */
-export function* textLines(file: string): Generator<TextLine> {
+export function* readTextLines(file: string): Generator<TextLine> {
   const tooLong = (number: number) =>
     new MeshError('config', `${file}:${number}: longer than ${MAX_LINE_BYTES} bytes`);
   const descriptor = openSync(file, 'r');
   try {
-    for (const line of byteLines(descriptor, { maxBytes: MAX_LINE_BYTES, tooLong })) yield textOf(file, line);
+    for (const line of readByteLines(descriptor, { maxBytes: MAX_LINE_BYTES, tooLong }))
+      yield decodeLine(file, line);
   } finally {
     closeSync(descriptor);
   }
 }
 
 /** Reads a line again. */
-export function lineAt(file: string, { at, bytes }: Pick<TextLine, 'at' | 'bytes'>): string {
+export function rereadLine(file: string, { at, bytes }: Pick<TextLine, 'at' | 'bytes'>): string {
   const descriptor = openSync(file, 'r');
   try {
     const line = Buffer.alloc(bytes);
@@ -92,7 +93,7 @@ export function lineAt(file: string, { at, bytes }: Pick<TextLine, 'at' | 'bytes
   }
 }
 
-function textOf(file: string, { bytes, number, at }: ByteLine): TextLine {
+function decodeLine(file: string, { bytes, number, at }: ByteLine): TextLine {
   const hasMark = at === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const begin = hasMark ? BYTE_ORDER_MARK.length : 0;
   const line = bytes.subarray(begin);

@@ -2,13 +2,13 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { kindOf } from '@gaia-mesh/tools/files/file-kind.ts';
+import { detectFileKind } from '@gaia-mesh/tools/files/file-kind.ts';
 import { loadFile } from '@gaia-mesh/tools/files/load-file.ts';
 import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
-import { extensionOf } from '@gaia-mesh/tools/files/reading/readers.ts';
-import { contentOf, type Reading } from '@gaia-mesh/tools/files/reading/reading.ts';
+import { readExtension } from '@gaia-mesh/tools/files/reading/readers.ts';
+import { type Reading, stripFileLine } from '@gaia-mesh/tools/files/reading/reading.ts';
 import { readDocument } from './read-questions.ts';
-import { languageOf } from './text-language.ts';
+import { detectLanguage } from './text-language.ts';
 
 interface UserDocument {
   readonly text: string;
@@ -39,9 +39,9 @@ const NAMES = { pdf: 'PDF', docx: 'Word', pptx: 'PowerPoint', html: 'HTML', epub
  * @throws MeshError `config`, naming the file, for one that cannot be read or has no text
  */
 export async function readUserDocument(file: string): Promise<UserDocument> {
-  const kind = (await isPdf(file)) ? 'pdf' : KINDS.get(extensionOf(file));
+  const kind = (await isPdf(file)) ? 'pdf' : KINDS.get(readExtension(file));
   const { text, pages, pageStarts, notes }: Content =
-    kind === undefined ? { text: readDocument(file), notes: [] } : await readAs(kind, file);
+    kind === undefined ? { text: readDocument(file), notes: [] } : await loadDocumentContent(kind, file);
   if (text.trim() === '') {
     const why =
       pages === undefined
@@ -55,7 +55,7 @@ export async function readUserDocument(file: string): Promise<UserDocument> {
       'config',
       `document ${file}: ${bytes} bytes of text; a document has at most ${MAX_DOCUMENT_BYTES}`,
     );
-  const language = languageOf(text);
+  const language = detectLanguage(text);
   const facts = [
     kind === undefined ? 'text' : NAMES[kind],
     `${[...text].length.toLocaleString('en')} characters`,
@@ -74,7 +74,7 @@ async function isPdf(file: string): Promise<boolean> {
   try {
     await using handle = await open(file);
     const { buffer } = await handle.read(new Uint8Array(16), 0, 16, 0);
-    return kindOf(buffer)?.kind === 'pdf';
+    return detectFileKind(buffer)?.kind === 'pdf';
   } catch {
     // Whoever reads it says what is wrong with it.
     return false;
@@ -82,7 +82,7 @@ async function isPdf(file: string): Promise<boolean> {
 }
 
 /** Where links lead, and what stands for images, is nothing that a document says. */
-function withoutTargets(markdown: string): string {
+function stripLinkTargets(markdown: string): string {
   return markdown.replaceAll(/!\[[^\]]*\]\([^)\s]*\)/g, '').replaceAll(/\[([^\]]*)\]\([^)\s]*\)/g, '$1');
 }
 
@@ -93,13 +93,13 @@ interface Content {
   readonly pageStarts?: readonly number[];
 }
 
-async function readAs(kind: DocumentKind, file: string): Promise<Content> {
+async function loadDocumentContent(kind: DocumentKind, file: string): Promise<Content> {
   try {
     const loaded = await loadFile(file, path.basename(file));
     const text = await readConfined(loaded, { kind }, new AbortController().signal);
-    const content = contentOf(text);
-    if (kind !== 'pdf') return { text: withoutTargets(content), notes: [] };
-    return { ...plainPages(content), pages: Number(/, (\d+) pages$/m.exec(text)?.[1]) };
+    const content = stripFileLine(text);
+    if (kind !== 'pdf') return { text: stripLinkTargets(content), notes: [] };
+    return { ...stripPageNotes(content), pages: Number(/, (\d+) pages$/m.exec(text)?.[1]) };
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     throw new MeshError('config', `document ${file}: ${error.message}`, { cause: error });
@@ -107,7 +107,7 @@ async function readAs(kind: DocumentKind, file: string): Promise<Content> {
 }
 
 /** The text of a PDF without what the reader says of its pages, which is no text of it. */
-function plainPages(content: string): Pick<Content, 'text' | 'notes' | 'pageStarts'> {
+function stripPageNotes(content: string): Pick<Content, 'text' | 'notes' | 'pageStarts'> {
   const notes = [...content.matchAll(/^\[((?:cut|no text on)[^\n]*)\]$/gm)].map(([, note]) => note ?? '');
   const marked = content.replace(/\n*^\[(?:cut|no text on)[^\n]*\]$/gm, '').trim();
   // What stands before the first mark, if anything does, is of the first page; pages without text have no mark.

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
-import { askedForItems } from '@gaia-mesh/tools/tables/answer-form.ts';
+import { askForItems } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
 import type { Question } from './question.ts';
 import { type Questions, readJsonLines } from './read-questions.ts';
@@ -44,7 +44,7 @@ export function readWtq(
   const written = new Set<string>();
   for (const { taskId, rows } of tables.entries) {
     if (rows.length === 0) continue;
-    writeFileSync(path.join(folder, fileOf(taskId)), csvOf(rows), { mode: 0o600 });
+    writeFileSync(path.join(folder, nameTableFile(taskId)), formatTableCsv(rows), { mode: 0o600 });
     written.add(taskId);
   }
   for (const [table, where] of wanted)
@@ -53,10 +53,10 @@ export function readWtq(
   const questions = entries.map(
     ({ taskId, question, table, answers }): Question => ({
       taskId,
-      question: askedForItems(question),
+      question: askForItems(question),
       category: 'table',
       truths: answers,
-      fileName: fileOf(table),
+      fileName: nameTableFile(table),
       scorer: 'wtq',
     }),
   );
@@ -64,7 +64,7 @@ export function readWtq(
 }
 
 /** The name of the table's file: its id is the file's word. */
-const fileOf = (id: string) => `table-${id.replaceAll(/[^A-Za-z0-9-]/g, '_')}.csv`;
+const nameTableFile = (id: string) => `table-${id.replaceAll(/[^A-Za-z0-9-]/g, '_')}.csv`;
 
-const csvOf = (rows: readonly (readonly string[])[]) =>
+const formatTableCsv = (rows: readonly (readonly string[])[]) =>
   rows.map((row) => `${row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`).join('');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { reportHtml } from './report-html.ts';
+import { buildReportHtml } from './report-html.ts';
 import { pageInBrowser } from './testing/page-in-browser.ts';
 import { sampleSource } from './testing/sample-batch.ts';
 
@@ -35,7 +35,7 @@ const { opened } = pageInBrowser(file, async () => {
       };
     },
   });
-  writeFileSync(file, await reportHtml({ runs: [], gaia }));
+  writeFileSync(file, await buildReportHtml({ runs: [], gaia }));
 });
 
 const rows = (page: Page): Locator => page.locator('#questions button.question-row');

@@ -23,15 +23,19 @@ interface Page {
  * @param main its script, among those of the pages
  * @param asks it asks the server that it came from for more; one from a file has nobody to ask
  */
-export function pageOf(data: unknown, main: string, asks: boolean): Page {
+export function buildPage(data: unknown, main: string, asks: boolean): Page {
   const style = STYLES.map((name) => readFileSync(path.join(folder, 'style', name), 'utf8')).join('\n');
-  const plot = fileOf('@observablehq/plot', require.resolve('@observablehq/plot'), 'dist/plot.umd.min.js');
-  const libraries = [fileOf('d3', require.resolve('d3'), 'dist/d3.min.js'), plot];
-  const script = pageScript(folder, main);
+  const plot = readPackageFile(
+    '@observablehq/plot',
+    require.resolve('@observablehq/plot'),
+    'dist/plot.umd.min.js',
+  );
+  const libraries = [readPackageFile('d3', require.resolve('d3'), 'dist/d3.min.js'), plot];
+  const script = bundlePageScript(folder, main);
   const policy = [
     "default-src 'none'",
-    `script-src ${[...libraries, script].map(hashOf).join(' ')}`,
-    `style-src ${[style, plotStyle(plot)].map(hashOf).join(' ')}`,
+    `script-src ${[...libraries, script].map(hashSource).join(' ')}`,
+    `style-src ${[style, extractPlotStyle(plot)].map(hashSource).join(' ')}`,
     ...(asks ? ["connect-src 'self'"] : []),
     'img-src data:',
     "base-uri 'none'",
@@ -40,10 +44,10 @@ export function pageOf(data: unknown, main: string, asks: boolean): Page {
   const parts: Readonly<Record<string, string>> = {
     POLICY: policy,
     '<!-- STYLE -->': `<style>${style}</style>`,
-    '<!-- DATA -->': `<script type="application/json" id="data">${embeddedJson(data)}</script>`,
+    '<!-- DATA -->': `<script type="application/json" id="data">${formatEmbeddedJson(data)}</script>`,
     '<!-- SCRIPTS -->': [
-      ...libraries.map((text) => `<script>${inScript(text)}</script>`),
-      `<script type="module">${inScript(script)}</script>`,
+      ...libraries.map((text) => `<script>${checkScriptText(text)}</script>`),
+      `<script type="module">${checkScriptText(script)}</script>`,
     ].join('\n'),
   };
   const skeleton = readFileSync(path.join(folder, 'page.html'), 'utf8');
@@ -52,18 +56,18 @@ export function pageOf(data: unknown, main: string, asks: boolean): Page {
   return { html, policy };
 }
 
-function hashOf(text: string): string {
+function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
 /** Our own texts and the libraries hold none of these; one that did would end its element early. */
-function inScript(text: string): string {
+function checkScriptText(text: string): string {
   if (/<\/script|<!--/i.test(text)) throw new Error('a script of the page holds </script or <!--');
   return text;
 }
 
 /** The style sheet that Plot puts into every chart, as it stands in its code. */
-function plotStyle(plot: string): string {
+function extractPlotStyle(plot: string): string {
   const template = /`(:where\(\.\$\{\w+\}\) \{\\n {2}--plot-background[^`]*)`/.exec(plot)?.[1];
   if (template === undefined)
     throw new Error('the style sheet of a chart was not found in @observablehq/plot');
@@ -71,7 +75,7 @@ function plotStyle(plot: string): string {
 }
 
 /** A file of the package that has `main` in it, whatever the package exports. */
-function fileOf(name: string, main: string, file: string): string {
+function readPackageFile(name: string, main: string, file: string): string {
   const inside = path.join('node_modules', name) + path.sep;
   const end = main.lastIndexOf(inside) + inside.length;
   return readFileSync(path.join(main.slice(0, end), file), 'utf8');
@@ -87,7 +91,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
  * A value as JSON that can stand in a `<script>` element whatever its texts say: without `<` there is no end of the element, no
  * comment and no other element in it. It parses to the same value.
  */
-export function embeddedJson(value: unknown): string {
+export function formatEmbeddedJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[<\u2028\u2029]/g, (character) => ESCAPES[character] ?? character);
 }
 
@@ -99,7 +103,7 @@ const DECLARATION = /^(?:export )?(?:async )?(?:function|const|let|class) (\w+)/
  * A module and all that it imports, as one script: those imported come first, and the words `import` and `export` fall away. The
  * page's modules share one scope then, so a name at the top level of one must not come again in another.
  */
-export function pageScript(folder: string, main: string): string {
+export function bundlePageScript(folder: string, main: string): string {
   const texts = new Map<string, string>();
   const owners = new Map<string, string>();
   const include = (name: string) => {

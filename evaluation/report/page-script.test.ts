@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { pageScript } from './page-html.ts';
+import { bundlePageScript } from './page-html.ts';
 
 /** A folder with these modules. */
 function folderOf(modules: Readonly<Record<string, string>>): string {
@@ -21,7 +21,7 @@ test('modules become one script, each once, those imported before those that imp
     'c.js': 'export const c = 1;\n',
   });
 
-  expect(pageScript(folder, 'main.js')).toBe(
+  expect(bundlePageScript(folder, 'main.js')).toBe(
     '// c.js\nconst c = 1;\n\n// b.js\nfunction b() {\n  return c;\n}\n\n// main.js\nb(c);\n',
   );
 });
@@ -34,7 +34,7 @@ test('modules of folders are found from where they are asked for, and come once'
     'inner/c.js': 'export const c = 2;\n',
   });
 
-  const script = pageScript(folder, 'main.js');
+  const script = bundlePageScript(folder, 'main.js');
 
   expect(script.match(/^\/\/ .*$/gm)).toEqual(['// a.js', '// inner/c.js', '// inner/b.js', '// main.js']);
   expect(script).not.toContain('import');
@@ -46,5 +46,5 @@ test('a name that two modules declare is refused', () => {
     'b.js': 'const WIDE = 1;\nexport const b = WIDE;\n',
   });
 
-  expect(() => pageScript(folder, 'main.js')).toThrow('WIDE is declared in b.js and in main.js');
+  expect(() => bundlePageScript(folder, 'main.js')).toThrow('WIDE is declared in b.js and in main.js');
 });

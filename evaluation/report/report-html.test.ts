@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseComparison } from '../compare/comparison-file.ts';
 import { sampleComparison } from '../compare/testing/sample-comparison.ts';
-import { type ReportData, type ReportSources, reportHtml } from './report-html.ts';
+import { buildReportHtml, type ReportData, type ReportSources } from './report-html.ts';
 import { sampleRun } from './testing/sample-archive.ts';
 
 /** What could end an element, open one, or be taken for a place of the skeleton. */
@@ -32,7 +32,7 @@ describe('a page', () => {
     ['both', async () => ({ comparison: await comparisonOf(), runs: [await sampleRun()] }), 1, true],
     ['nothing', async () => ({ runs: [] }), 0, false],
   ])('is made of %s', async (_what, sources, runs, hasComparison) => {
-    const data = dataOf(await reportHtml(await sources()));
+    const data = dataOf(await buildReportHtml(await sources()));
 
     expect(data.runs).toHaveLength(runs);
     expect(data.comparison !== null).toBe(hasComparison);
@@ -40,13 +40,13 @@ describe('a page', () => {
   });
 
   test('without data has less than 1 MB', async () => {
-    const html = await reportHtml({ runs: [] });
+    const html = await buildReportHtml({ runs: [] });
 
     expect(Buffer.byteLength(html)).toBeLessThan(1_000_000);
   });
 
   test('allows its own scripts and styles by their hashes, and nothing else', async () => {
-    const html = await reportHtml({ runs: [] });
+    const html = await buildReportHtml({ runs: [] });
     const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html)?.[1] ?? '';
     const scripts = [...html.matchAll(/<script(?: type="module")?>(.*?)<\/script>/gs)].map(
       ([, text]) => text ?? '',
@@ -61,8 +61,8 @@ describe('a page', () => {
   });
 
   test('with hostile texts has no element more, and says them unchanged', async () => {
-    const plain = await reportHtml({ comparison: await comparisonOf(), runs: [await sampleRun()] });
-    const html = await reportHtml({
+    const plain = await buildReportHtml({ comparison: await comparisonOf(), runs: [await sampleRun()] });
+    const html = await buildReportHtml({
       comparison: await comparisonOf(HOSTILE),
       runs: [await sampleRun({ text: HOSTILE })],
     });
@@ -75,7 +75,7 @@ describe('a page', () => {
 });
 
 test('a page’s own scripts never read texts as markup', async () => {
-  const html = await reportHtml({ runs: [] });
+  const html = await buildReportHtml({ runs: [] });
   const script = /<script type="module">(.*?)<\/script>/s.exec(html)?.[1] ?? '';
 
   expect(script).not.toMatch(

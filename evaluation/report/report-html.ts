@@ -3,12 +3,12 @@ import type { BlameFile } from '../blame/blame-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
 import type { StacksFile } from '../compare/stacks/figures/stacks-file.ts';
 import { type BlameView, blameView } from './blame/blame-view.ts';
-import { type ComparisonView, comparisonView } from './comparison/comparison-view.ts';
-import { type GaiaSource, type GaiaView, gaiaView } from './gaia/gaia-view.ts';
-import { pageOf } from './page-html.ts';
+import { buildComparisonView, type ComparisonView } from './comparison/comparison-view.ts';
+import { buildGaiaView, type GaiaSource, type GaiaView } from './gaia/gaia-view.ts';
+import { buildPage } from './page-html.ts';
 import type { ArchivedRun } from './run/archived-run.ts';
 import { type RunView, runView } from './run/run-view.ts';
-import { type VersusView, versusView } from './run/versus-view.ts';
+import { buildVersusView, type VersusView } from './run/versus-view.ts';
 import { type StacksView, viewStacks } from './stacks/stacks-view.ts';
 
 export interface ReportSources {
@@ -31,11 +31,11 @@ export interface ReportData {
 }
 
 /** The report as one HTML file that loads nothing. */
-export async function reportHtml(sources: ReportSources): Promise<string> {
-  return pageOf(await reportData(sources), 'main.js', false).html;
+export async function buildReportHtml(sources: ReportSources): Promise<string> {
+  return buildPage(await buildReportData(sources), 'main.js', false).html;
 }
 
-export async function reportData({
+export async function buildReportData({
   comparison,
   stacks,
   gaia,
@@ -46,11 +46,11 @@ export async function reportData({
   for (const [index, run] of runs.entries()) views.push(await runView(run, index + 1));
   return {
     version: packageVersion,
-    gaia: gaia === undefined ? null : gaiaView(gaia),
+    gaia: gaia === undefined ? null : buildGaiaView(gaia),
     blame: blame === undefined ? null : blameView(blame),
-    comparison: comparison === undefined ? null : comparisonView(comparison),
+    comparison: comparison === undefined ? null : buildComparisonView(comparison),
     stacks: stacks === undefined ? null : viewStacks(stacks),
     runs: views,
-    versus: versusView(runs),
+    versus: buildVersusView(runs),
   };
 }

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { parseComparison } from '../compare/comparison-file.ts';
 import { sampleComparison } from '../compare/testing/sample-comparison.ts';
-import { reportHtml } from './report-html.ts';
+import { buildReportHtml } from './report-html.ts';
 import { pageInBrowser } from './testing/page-in-browser.ts';
 import { sampleRun } from './testing/sample-archive.ts';
 
@@ -36,7 +36,7 @@ const { opened, plain } = pageInBrowser(file, async () => {
     await sampleRun({ text: HOSTILE, tasks: 6 }),
     await sampleRun({ adapter: 'msgpack+zstd+ed25519' }),
   ];
-  writeFileSync(file, await reportHtml({ comparison, runs }));
+  writeFileSync(file, await buildReportHtml({ comparison, runs }));
 });
 
 const run = (page: Page, number: number): Locator => page.locator(`#run-${number}`);

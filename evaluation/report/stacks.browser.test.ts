@@ -4,7 +4,7 @@ import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
 import { parseStacks } from '../compare/stacks/figures/stacks-file.ts';
 import { makeStacksFile } from '../compare/stacks/testing/sample-stacks.ts';
-import { reportHtml } from './report-html.ts';
+import { buildReportHtml } from './report-html.ts';
 import { pageInBrowser } from './testing/page-in-browser.ts';
 
 /** What would run if any of it were taken for markup. */
@@ -35,7 +35,7 @@ const text = `${JSON.stringify(parseStacks(JSON.stringify(sample), 'sample'), nu
 
 const file = path.join(temporaryFolder(), 'stacks.html');
 const { opened } = pageInBrowser(file, async () => {
-  writeFileSync(file, await reportHtml({ stacks: parseStacks(text, 'sample'), runs: [] }));
+  writeFileSync(file, await buildReportHtml({ stacks: parseStacks(text, 'sample'), runs: [] }));
 });
 
 describe('the page of stacks in a browser', () => {

@@ -1,45 +1,45 @@
-import { count, decimals } from '../terminal/table.ts';
+import { count, formatDecimals } from '../terminal/table.ts';
 
 /** Figures as the page says them: with as many digits as carry something, and with a unit that no line break parts from them. */
 
-export function bytesText(bytes: number): string {
-  return bound(`${count(bytes)} B`);
+export function formatBytes(bytes: number): string {
+  return bindNumbers(`${count(bytes)} B`);
 }
 
 /** `12.3 ms`, `228 ms`, `4.2 s` */
-export function msText(ms: number): string {
-  if (ms >= 10_000) return bound(`${decimals(ms / 1000, 1)} s`);
-  return bound(`${ms >= 100 ? count(ms) : decimals(ms, ms >= 10 ? 1 : 2)} ms`);
+export function formatMs(ms: number): string {
+  if (ms >= 10_000) return bindNumbers(`${formatDecimals(ms / 1000, 1)} s`);
+  return bindNumbers(`${ms >= 100 ? count(ms) : formatDecimals(ms, ms >= 10 ? 1 : 2)} ms`);
 }
 
 /** `2.1×`, and near 1 as many digits as tell it from 1. */
-export function ratioText(ratio: number): string {
-  return `${decimals(ratio, ratio >= 10 ? 1 : 2)}×`;
+export function formatRatio(ratio: number): string {
+  return `${formatDecimals(ratio, ratio >= 10 ? 1 : 2)}×`;
 }
 
 /** `12 %`, and below one per cent a digit more. */
-export function shareText(share: number): string {
+export function formatShare(share: number): string {
   const percent = share * 100;
-  return bound(`${decimals(percent, percent !== 0 && Math.abs(percent) < 1 ? 1 : 0)} %`);
+  return bindNumbers(`${formatDecimals(percent, percent !== 0 && Math.abs(percent) < 1 ? 1 : 0)} %`);
 }
 
 /** `1 packet`, `2 packets` */
-export function counted(number: number, noun: string): string {
-  return bound(`${count(number)} ${noun}${number === 1 ? '' : 's'}`);
+export function formatCounted(number: number, noun: string): string {
+  return bindNumbers(`${count(number)} ${noun}${number === 1 ? '' : 's'}`);
 }
 
 /** `+12 B`, `−12 B` */
-export function signedBytes(bytes: number): string {
+export function formatSignedBytes(bytes: number): string {
   return `${bytes < 0 ? '−' : '+'}${count(Math.abs(bytes))} B`;
 }
 
 /** From the least to the most: `812`, or `812 to 3,240`. */
-export function spanText(values: readonly number[], textOf: (value: number) => string = count): string {
+export function formatSpan(values: readonly number[], textOf: (value: number) => string = count): string {
   const [least = '', most = ''] = [Math.min(...values), Math.max(...values)].map((value) => textOf(value));
   return least === most ? least : `${least} to ${most}`;
 }
 
 /** The text with every number bound to the word after it. */
-export function bound(text: string): string {
+export function bindNumbers(text: string): string {
   return text.replaceAll(/(\d) (?=[%\p{L}])/gu, '$1\u00a0');
 }

@@ -1,9 +1,9 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
-import { itemsOf } from '@gaia-mesh/tools/tables/answer-form.ts';
+import { splitItems } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
 import type { Question } from '../questions/question.ts';
 import type { Submission } from '../questions/scoring-api.ts';
@@ -54,7 +54,7 @@ export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer
   } = result;
   const line: z.infer<typeof answerSchema> = {
     task_id,
-    final_answer: question?.scorer === 'wtq' ? itemsIn(result) : result.final_answer,
+    final_answer: question?.scorer === 'wtq' ? parseAnswerItems(result) : result.final_answer,
     reasoning_trace,
     raw_answer,
     status,
@@ -68,24 +68,24 @@ export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer
     bytes,
     seconds,
     ...(cached ? { cached } : {}),
-    ...defined({ confidence, reason, failed_role, file }),
+    ...omitUndefined({ confidence, reason, failed_role, file }),
   };
   return JSON.stringify(line);
 }
 
 /** The items of an answer to a question about a table: one as a text, several as a list. */
-function itemsIn({ status, final_answer }: GaiaResult): string | string[] | null {
-  const items = status === 'answered' ? itemsOf(final_answer) : [];
+function parseAnswerItems({ status, final_answer }: GaiaResult): string | string[] | null {
+  const items = status === 'answered' ? splitItems(final_answer) : [];
   return items.length > 1 ? items : (items[0] ?? null);
 }
 
 /** A line as the leaderboard takes it. */
-export function leaderboardLine({ task_id, final_answer, reasoning_trace }: GaiaResult): string {
+export function formatLeaderboardLine({ task_id, final_answer, reasoning_trace }: GaiaResult): string {
   return JSON.stringify({ task_id, model_answer: final_answer, reasoning_trace });
 }
 
 /** What a scoring API is sent: the bare answers, and always who it is and what code it runs (C-08). */
-export function submissionOf(
+export function buildSubmission(
   who: { readonly username: string; readonly agentCode: string },
   results: Iterable<GaiaResult>,
 ): Submission {
@@ -118,7 +118,7 @@ export function writeLines(file: string, lines: Iterable<string>): void {
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
-    if (systemCodeOf(error) === undefined) throw error;
-    throw new MeshError('io', `cannot write ${file}: ${messageOf(error)}`, { cause: error });
+    if (readSystemCode(error) === undefined) throw error;
+    throw new MeshError('io', `cannot write ${file}: ${toErrorMessage(error)}`, { cause: error });
   }
 }

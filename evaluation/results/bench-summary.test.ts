@@ -1,8 +1,8 @@
 import type { ModelSums } from '@gaia-mesh/core/contracts/usage.ts';
 import { expect, test } from 'vitest';
-import { scorerNamed } from '../scorers/scorer.ts';
+import { findScorer } from '../scorers/scorer.ts';
 import { SummaryBuilder } from './bench-summary.ts';
-import { scoresBy, taskResult } from './task-result.ts';
+import { buildTaskResult, createTaskScorer } from './task-result.ts';
 
 const task = { taskId: 't-1', question: 'Who?', document: 'Ida.', truths: ['Ida'] };
 const models = (n: number, cost_usd: number | null): ModelSums => ({
@@ -15,8 +15,8 @@ function summaryOf(before: readonly (ModelSums | undefined)[], now: ModelSums | 
   for (const sums of before) {
     const counts = { bytes_tx: 2, bytes_rx: 1, pkt_cnt: 1, token_sum: 5, init_bytes: 1 };
     const ended = { taskId: 't-1', status: 'timeout', answer: null, elapsedMs: 1, counts } as const;
-    const scores = scoresBy(scorerNamed('exact_rouge'))(task, null);
-    builder.addEarlier(task, taskResult(task, { outcome: ended, scores, models: sums }));
+    const scores = createTaskScorer(findScorer('exact_rouge'))(task, null);
+    builder.addEarlier(task, buildTaskResult(task, { outcome: ended, scores, models: sums }));
   }
   const run = { run_id: 'r', team: 'pipeline', adapter: 'json', engine: 'openai', balanced: true };
   return builder.summary(run, { token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, ...now }, 1000);

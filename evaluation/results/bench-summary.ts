@@ -1,10 +1,10 @@
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import { type ModelSums, NO_MODELS, sumOfModels } from '@gaia-mesh/core/contracts/usage.ts';
-import { type StatusCounts, type TaskStatus, worstStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import { addModelSums, type ModelSums, NO_MODELS } from '@gaia-mesh/core/contracts/usage.ts';
+import { pickWorstStatus, type StatusCounts, type TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
 import { Samples } from '@gaia-mesh/core/run/metrics/samples.ts';
 import type { Interval } from '../statistics/inference/bootstrap.ts';
-import { wilson } from '../statistics/inference/confidence.ts';
+import { computeWilson } from '../statistics/inference/confidence.ts';
 import type { MeshResult } from './task-result.ts';
 
 /** Mean scores of a group of tasks; null where no true answer is known. */
@@ -37,7 +37,7 @@ export interface BatchSummary extends PartSummary, Partial<ModelSums> {
   readonly balanced: boolean;
   /** Tasks that a run had finished which was cut short, and that this one goes on with. */
   readonly resumed?: number;
-  /** See {@link partsOf}. */
+  /** See {@link listTaskParts}. */
   readonly by_part: Readonly<Record<string, PartSummary>>;
 }
 
@@ -49,7 +49,7 @@ type Sum = (typeof SUMS)[number];
 /** What models took in two runs of a batch; nothing is said where neither had one. */
 function withModels(a: Partial<ModelSums>, b: Partial<ModelSums>): Partial<ModelSums> {
   if (a.model_calls === undefined && b.model_calls === undefined) return {};
-  return sumOfModels({ ...NO_MODELS, ...a }, { ...NO_MODELS, ...b });
+  return addModelSums({ ...NO_MODELS, ...a }, { ...NO_MODELS, ...b });
 }
 
 type Parted = Pick<Task, 'taskId' | 'source' | 'level'>;
@@ -58,7 +58,7 @@ type Parted = Pick<Task, 'taskId' | 'source' | 'level'>;
  * The parts that a task counts in: the text of its id before `-<last part>`, and where it names them its source (up to
  * ` / `) and its level.
  */
-function partsOf(task: Parted): string[] {
+function listTaskParts(task: Parted): string[] {
   const dash = task.taskId.lastIndexOf('-');
   const parts = [dash > 0 ? task.taskId.slice(0, dash) : task.taskId];
   if (task.source !== undefined) parts.push(task.source.split(' / ')[0] ?? task.source);
@@ -100,7 +100,7 @@ class Group {
   /** Of the exact matches, 95 % (Wilson); null where no true answer is known. */
   get interval(): Interval | null {
     const { sum = 0, count = 0 } = this.#sums.get('normalized_em') ?? {};
-    return count === 0 ? null : wilson(sum, count);
+    return count === 0 ? null : computeWilson(sum, count);
   }
 
   part(): PartSummary {
@@ -131,13 +131,13 @@ export class SummaryBuilder {
   }
 
   get status(): TaskStatus {
-    return worstStatus(this.#all.statuses);
+    return pickWorstStatus(this.#all.statuses);
   }
 
   add(task: Parted, result: MeshResult): void {
     this.#all.add(result);
     this.#elapsedMs.add(result.elapsed_ms);
-    for (const part of partsOf(task)) {
+    for (const part of listTaskParts(task)) {
       let group = this.#parts.get(part);
       if (group === undefined) {
         group = new Group();

@@ -25,7 +25,7 @@ interface CategoryChange {
 export type Rights = ReadonlyMap<string, { readonly category: string; readonly correct: boolean }>;
 
 /** What one cycle changed. */
-export function cycleSummary(
+export function summarizeCycle(
   cycle: number,
   figures: Figures,
   now: Rights,
@@ -44,7 +44,7 @@ export function cycleSummary(
     delta: accuracy === null || earlier === null ? null : accuracy - earlier,
     newly_right: before === undefined ? 0 : pairs.filter(({ was, is }) => is && !was).length,
     newly_wrong: before === undefined ? 0 : pairs.filter(({ was, is }) => was && !is).length,
-    categories: before === undefined ? [] : categoryChanges(pairs),
+    categories: before === undefined ? [] : countCategoryChanges(pairs),
   };
 }
 
@@ -53,7 +53,7 @@ interface CycleBefore {
   readonly rights: Rights;
 }
 
-function categoryChanges(
+function countCategoryChanges(
   pairs: readonly { category: string; was: boolean; is: boolean }[],
 ): CategoryChange[] {
   return [...Map.groupBy(pairs, ({ category }) => category)]

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
 const LOG = 'reason.log';
@@ -11,15 +11,15 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOL
 const lineSchema = z.object({ task_id: z.string(), evidence: z.string().min(1) });
 
 /** The passage that the agent of `workspace` took its answer to a task from, as its log says; undefined where it says nothing. */
-export function evidenceIn(workspace: string, taskId: string): string | undefined {
-  for (const line of lastText(path.join(workspace, LOG)).split('\n').reverse()) {
-    const entry = lineSchema.safeParse(jsonIn(line));
+export function findEvidence(workspace: string, taskId: string): string | undefined {
+  for (const line of readFileEnd(path.join(workspace, LOG)).split('\n').reverse()) {
+    const entry = lineSchema.safeParse(tryParseJson(line));
     if (entry.success && entry.data.task_id === taskId) return entry.data.evidence;
   }
   return undefined;
 }
 
-function lastText(file: string): string {
+function readFileEnd(file: string): string {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, OPEN_FLAGS);

@@ -1,9 +1,9 @@
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
-import { wilson } from '../statistics/inference/confidence.ts';
+import { computeWilson } from '../statistics/inference/confidence.ts';
 import type { GaiaResult } from './gaia-result.ts';
 
 /** What answers took. `cost` in US dollars, null where a price is not known; `bytes` as they travelled; time in seconds. */
-export interface Taken {
+export interface ResourceUse {
   readonly tokens: number | null;
   readonly cost: number | null;
   readonly packets: number | null;
@@ -15,7 +15,7 @@ export interface Taken {
  * Score and cost of a group of questions. The denominator is all of them that have a known answer, whatever became of them: those
  * that failed, ran out of time or were not asked are wrong (OV-44). Answers from the cache are marked, and took nothing.
  */
-export interface Figures extends Taken {
+export interface Figures extends ResourceUse {
   readonly questions: number;
   readonly answered: number;
   readonly failed: number;
@@ -32,7 +32,7 @@ export interface Figures extends Taken {
   readonly high: number | null;
   readonly correct_lenient: number;
   /** What was taken by a correct answer that did not come from the cache; null where there is none. */
-  readonly per_correct: Taken;
+  readonly per_correct: ResourceUse;
 }
 
 /** Adds results up; its size does not grow with their number. */
@@ -75,7 +75,7 @@ export class FiguresSum {
   }
 
   figures(): Figures {
-    const { low, high } = wilson(this.#correct, this.#scored);
+    const { low, high } = computeWilson(this.#correct, this.#scored);
     const isScored = this.#scored > 0;
     const taken = {
       tokens: this.#tokens,

@@ -1,11 +1,11 @@
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import { describe, expect, test } from 'vitest';
-import { redactor } from '../batch/redact.ts';
+import { createRedactor } from '../batch/redact.ts';
 import { questionOf, replyOf, resultOf } from '../batch/testing/results.ts';
-import { answerLine, leaderboardLine, submissionOf } from './answers.ts';
-import { gaiaResult, gaiaResultSchema } from './gaia-result.ts';
+import { answerLine, buildSubmission, formatLeaderboardLine } from './answers.ts';
+import { buildGaiaResult, gaiaResultSchema } from './gaia-result.ts';
 
-type ResultFacts = Parameters<typeof gaiaResult>[1];
+type ResultFacts = Parameters<typeof buildGaiaResult>[1];
 
 const facts = (more: Partial<ResultFacts> = {}): ResultFacts => ({
   question: questionOf('q', { truths: ['4'], level: '1' }),
@@ -20,28 +20,28 @@ const facts = (more: Partial<ResultFacts> = {}): ResultFacts => ({
 
 describe('the result of an attempt', () => {
   test('has the clean answer, is scored officially and leniently, and keeps its level (REQ-007, C-09)', () => {
-    expect(gaiaResult(replyOf(), facts())).toMatchObject({
+    expect(buildGaiaResult(replyOf(), facts())).toMatchObject({
       ...{ task_id: 'q', team: 'panel', cycle: 1, level: '1', status: 'answered', final_answer: '4' },
       ...{ correct: true, correct_lenient: true, raw_answer: 'FINAL ANSWER: 4', tokens: 10, cost: 0.01 },
     });
-    expect(gaiaResult(replyOf({ answer: '4 legs' }), facts())).toMatchObject({
+    expect(buildGaiaResult(replyOf({ answer: '4 legs' }), facts())).toMatchObject({
       correct: false,
       correct_lenient: true,
       gap: 'other',
     });
     const aliases = questionOf('q', { truths: ['5', '4'] });
-    expect(gaiaResult(replyOf(), facts({ question: aliases }))).toMatchObject({ correct: true });
+    expect(buildGaiaResult(replyOf(), facts({ question: aliases }))).toMatchObject({ correct: true });
   });
 
   test('is not scored where nobody knows the answer', () => {
-    const result = gaiaResult(replyOf(), facts({ question: questionOf('q', { truths: [] }) }));
+    const result = buildGaiaResult(replyOf(), facts({ question: questionOf('q', { truths: [] }) }));
 
     expect(result).toMatchObject({ correct: null, correct_lenient: null });
     expect(result).not.toHaveProperty('gap');
   });
 
   test('takes the answer out of what was said where the team did not', () => {
-    expect(gaiaResult(replyOf({ answer: null }), facts())).toMatchObject({
+    expect(buildGaiaResult(replyOf({ answer: null }), facts())).toMatchObject({
       status: 'answered',
       final_answer: '4',
     });
@@ -56,7 +56,7 @@ describe('the result of an attempt', () => {
       { status: 'failed' as const, answer: null, rawAnswer: null, reasoningTrace: '' },
     ],
   ])('from %s has neither an empty answer nor an empty trace (RA-12, REQ-071)', (_what, more) => {
-    const result = gaiaResult(replyOf(more), facts());
+    const result = buildGaiaResult(replyOf(more), facts());
 
     expect(result.final_answer.trim()).not.toBe('');
     expect(result.reasoning_trace.trim()).not.toBe('');
@@ -66,7 +66,7 @@ describe('the result of an attempt', () => {
   test('that is empty is a failure, and wrong even where the truth is the word none', () => {
     const question = questionOf('q', { truths: ['None'] });
 
-    expect(gaiaResult(replyOf({ answer: '', rawAnswer: null }), facts({ question }))).toMatchObject({
+    expect(buildGaiaResult(replyOf({ answer: '', rawAnswer: null }), facts({ question }))).toMatchObject({
       ...{ status: 'failed', correct: false, correct_lenient: false },
       ...{
         reason: 'the team gave an empty answer',
@@ -85,7 +85,7 @@ describe('the result of an attempt', () => {
       reason: 'five attempts refused',
     });
 
-    expect(gaiaResult(reply, facts({ question }))).toMatchObject({
+    expect(buildGaiaResult(reply, facts({ question }))).toMatchObject({
       ...{ status: 'failed', final_answer: text, correct: false, failed_role: 'researcher' },
       reason: 'five attempts refused',
     });
@@ -95,20 +95,22 @@ describe('the result of an attempt', () => {
     const attachment = { status: 'missing' as const, name: 'x.pdf', reason: 'HTTP 404' };
     const reply = replyOf({ reasoningTrace: `key tvly-0123456789abcdef and ${'a'.repeat(2 ** 20)}` });
 
-    const result = gaiaResult(
+    const result = buildGaiaResult(
       reply,
       facts({
         question: questionOf('q', { attachment }),
-        redact: redactor({ MY_API_KEY: 'opensesame', SHORT_KEY: 'a' }),
+        redact: createRedactor({ MY_API_KEY: 'opensesame', SHORT_KEY: 'a' }),
       }),
     );
 
     expect(result.reasoning_trace).toMatch(/^key \[redacted\] and a+ \[cut: \d+ more\]$/);
     expect(result.file).toBe('x.pdf: missing: HTTP 404');
-    expect(redactor({ MY_API_KEY: 'opensesame', NAME: 'somebody' })('opensesame, somebody')).toBe(
+    expect(createRedactor({ MY_API_KEY: 'opensesame', NAME: 'somebody' })('opensesame, somebody')).toBe(
       '[redacted], somebody',
     );
-    expect(redactor({})('Authorization: Bearer abcdefgh12345678')).toBe('Authorization: Bearer [redacted]');
+    expect(createRedactor({})('Authorization: Bearer abcdefgh12345678')).toBe(
+      'Authorization: Bearer [redacted]',
+    );
   });
 
   test.each([
@@ -128,7 +130,7 @@ describe('the result of an attempt', () => {
       },
     ],
   ])('that is wrong is filed under %s (OV-47)', (gap, question, reply) => {
-    const result = gaiaResult(
+    const result = buildGaiaResult(
       replyOf({ status: 'failed', answer: null, rawAnswer: null, reason: 'x', ...reply }),
       facts({ question: questionOf('q', question) }),
     );
@@ -162,7 +164,7 @@ describe('what is written of a result', () => {
   });
 
   test('is a leaderboard line (C-10)', () => {
-    expect(JSON.parse(leaderboardLine(failed))).toEqual({
+    expect(JSON.parse(formatLeaderboardLine(failed))).toEqual({
       task_id: 'q',
       model_answer: '4',
       reasoning_trace: '1. expert: two and two',
@@ -172,7 +174,7 @@ describe('what is written of a result', () => {
   test('is a submission, always with agent_code (C-08, C-10)', () => {
     const who = { username: 'someone', agentCode: 'https://example.org/code' };
 
-    expect(submissionOf(who, [resultOf('a'), resultOf('b', { final_answer: '5' })])).toEqual({
+    expect(buildSubmission(who, [resultOf('a'), resultOf('b', { final_answer: '5' })])).toEqual({
       username: 'someone',
       agent_code: 'https://example.org/code',
       answers: [

@@ -1,12 +1,12 @@
 import { tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
-import { itemsOf } from '@gaia-mesh/tools/tables/answer-form.ts';
+import { splitItems } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
 import type { TeamReply } from '../batch/teams/team-reply.ts';
 import type { Attachment, Question } from '../questions/question.ts';
-import { scorerNamed } from '../scorers/scorer.ts';
-import { wtqCorrect } from '../scorers/wtq.ts';
-import { KNOWN_GAPS, knownGapOf } from './failures/known-gap.ts';
-import { lenientlyCorrect } from './lenient.ts';
+import { findScorer } from '../scorers/scorer.ts';
+import { isWtqCorrect } from '../scorers/wtq.ts';
+import { guessKnownGap, KNOWN_GAPS } from './failures/known-gap.ts';
+import { isLenientlyCorrect } from './lenient.ts';
 import { meshResultSchema } from './task-result.ts';
 
 const amount = z.number().nonnegative();
@@ -119,16 +119,16 @@ interface ResultFacts {
  * What an attempt came to. Neither answer nor trace is ever empty (RA-12, REQ-071): an answer that says nothing is a failure, and a
  * failure has its exact text as answer where the team gave one, and counts as wrong (C-20).
  */
-export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
+export function buildGaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
   const { question, cached, redact } = facts;
-  const kept = (text: string, most: number) => cut(redact(text), most);
-  const answer = answerOf(reply, facts.clean);
+  const kept = (text: string, most: number) => cutText(redact(text), most);
+  const answer = cleanTeamAnswer(reply, facts.clean);
   const isAnswered = reply.status === 'answered' && answer !== undefined;
   const status = isAnswered ? 'answered' : reply.status === 'timeout' ? 'timeout' : 'failed';
   const reason = isAnswered
     ? undefined
     : reply.reason || (status === 'timeout' ? 'no answer in time' : EMPTY);
-  const verdict = verdictOf(isAnswered ? answer : undefined, question);
+  const verdict = scoreAnswer(isAnswered ? answer : undefined, question);
   return {
     task_id: question.taskId,
     team: facts.team,
@@ -138,12 +138,12 @@ export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
     status,
     final_answer: kept(answer ?? `No answer: ${reason}`, MAX_ANSWER_CHARACTERS),
     raw_answer: reply.rawAnswer === null ? null : kept(reply.rawAnswer, MAX_ANSWER_CHARACTERS),
-    reasoning_trace: kept(reply.reasoningTrace.trim() || traceInstead(reason), MAX_TRACE_CHARACTERS),
+    reasoning_trace: kept(reply.reasoningTrace.trim() || explainNoTrace(reason), MAX_TRACE_CHARACTERS),
     ...verdict,
     ...(isAnswered && reply.confidence !== undefined ? { confidence: reply.confidence } : {}),
     ...(reason === undefined ? {} : { reason: kept(reason, MAX_REASON_CHARACTERS) }),
     ...(reply.failedRole === undefined ? {} : { failed_role: reply.failedRole }),
-    ...(isAnswered && verdict.correct !== false ? {} : { gap: knownGapOf(question, reply) }),
+    ...(isAnswered && verdict.correct !== false ? {} : { gap: guessKnownGap(question, reply) }),
     cached,
     tokens: reply.tokens,
     cost: reply.costUsd,
@@ -154,7 +154,7 @@ export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
     usage: [...reply.usage],
     ...(reply.tokenLedger === undefined ? {} : { token_ledger: reply.tokenLedger }),
     tool_calls: [...reply.toolCalls],
-    ...(question.attachment === undefined ? {} : { file: fileLine(question.attachment) }),
+    ...(question.attachment === undefined ? {} : { file: formatAttachment(question.attachment) }),
     ended_at: facts.endedAt,
     ...(reply.mesh === undefined ? {} : { mesh: reply.mesh }),
   };
@@ -163,16 +163,19 @@ export function gaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
 const EMPTY = 'the team gave an empty answer';
 
 /** Every team's answer is cleaned by the same rules, whatever the team has done itself; what a failed one says stays as it is (C-20). */
-function answerOf({ status, answer, rawAnswer }: TeamReply, clean: ResultFacts['clean']): string | undefined {
+function cleanTeamAnswer(
+  { status, answer, rawAnswer }: TeamReply,
+  clean: ResultFacts['clean'],
+): string | undefined {
   const given = [answer, rawAnswer].find((text) => text !== null && text.trim() !== '');
   const text = status === 'answered' && given !== undefined ? clean(given ?? '') : given;
   return text?.trim() || undefined;
 }
 
-const gaia = scorerNamed('gaia');
+const gaia = findScorer('gaia');
 
 /** No answer is wrong, whatever the official scorer makes of none: failures stay in the denominator. */
-function verdictOf(
+function scoreAnswer(
   answer: string | undefined,
   { truths, scorer }: Question,
 ): Pick<GaiaResult, 'correct' | 'correct_lenient'> {
@@ -180,26 +183,26 @@ function verdictOf(
   if (first === undefined) return { correct: null, correct_lenient: null };
   if (answer === undefined) return { correct: false, correct_lenient: false };
   if (scorer === 'wtq') {
-    const isRight = wtqCorrect(truths, itemsOf(answer));
+    const isRight = isWtqCorrect(truths, splitItems(answer));
     return { correct: isRight, correct_lenient: isRight };
   }
   const correct = gaia.score(answer, [first, ...others]).correct === 1;
-  return { correct, correct_lenient: correct || truths.some((truth) => lenientlyCorrect(answer, truth)) };
+  return { correct, correct_lenient: correct || truths.some((truth) => isLenientlyCorrect(answer, truth)) };
 }
 
-function traceInstead(reason: string | undefined): string {
+function explainNoTrace(reason: string | undefined): string {
   return reason === undefined
     ? 'The team sends no reasoning with its answers; what its agents noted is in the run’s archive.'
     : `No step was noted before the end: ${reason}`;
 }
 
-function fileLine(attachment: Attachment): string {
+function formatAttachment(attachment: Attachment): string {
   return attachment.status === 'placed'
     ? `${attachment.name}: ${attachment.bytes} bytes, from ${attachment.from}`
     : `${attachment.name}: missing: ${attachment.reason}`;
 }
 
-function cut(text: string, most: number): string {
+function cutText(text: string, most: number): string {
   const whole = text.toWellFormed();
   return whole.length <= most
     ? whole

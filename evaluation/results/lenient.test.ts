@@ -1,8 +1,8 @@
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { gaiaCorrect } from '../scorers/gaia.ts';
-import { lenientlyCorrect } from './lenient.ts';
+import { isGaiaCorrect } from '../scorers/gaia.ts';
+import { isLenientlyCorrect } from './lenient.ts';
 
 describe('the lenient score', () => {
   test.each([
@@ -22,7 +22,7 @@ describe('the lenient score', () => {
     ['.5', '0.5'],
     ['4.2 km/h', '4.2'],
   ])('takes %j for %j, as the official one does not or does', (answer, truth) => {
-    expect(lenientlyCorrect(answer, truth)).toBe(true);
+    expect(isLenientlyCorrect(answer, truth)).toBe(true);
   });
 
   test.each([
@@ -37,7 +37,7 @@ describe('the lenient score', () => {
     ['three', '3'],
     ['17 of the many things that were seen', '17'],
   ])('does not take %j for %j', (answer, truth) => {
-    expect(lenientlyCorrect(answer, truth)).toBe(false);
+    expect(isLenientlyCorrect(answer, truth)).toBe(false);
   });
 
   test('takes whatever the official one takes', () => {
@@ -47,7 +47,7 @@ describe('the lenient score', () => {
     );
     fc.assert(
       fc.property(text, text, (answer, truth) => {
-        if (gaiaCorrect(answer, truth)) expect(lenientlyCorrect(answer, truth)).toBe(true);
+        if (isGaiaCorrect(answer, truth)) expect(isLenientlyCorrect(answer, truth)).toBe(true);
       }),
     );
   });
@@ -56,7 +56,7 @@ describe('the lenient score', () => {
     const long = '"'.repeat(200_000);
     const startMs = cpuMs();
 
-    expect(lenientlyCorrect(`${long}17 km`, '17')).toBe(false);
+    expect(isLenientlyCorrect(`${long}17 km`, '17')).toBe(false);
     expect(cpuMs() - startMs).toBeLessThan(1000);
   });
 });

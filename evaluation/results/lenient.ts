@@ -1,4 +1,4 @@
-import { gaiaCorrect } from '../scorers/gaia.ts';
+import { isGaiaCorrect } from '../scorers/gaia.ts';
 import { parsePythonFloat } from '../scorers/python-float.ts';
 
 /**
@@ -9,66 +9,70 @@ import { parsePythonFloat } from '../scorers/python-float.ts';
  *
  * What is officially right is right here, too.
  */
-export function lenientlyCorrect(answer: string, truth: string): boolean {
-  if (gaiaCorrect(answer, truth)) return true;
+export function isLenientlyCorrect(answer: string, truth: string): boolean {
+  if (isGaiaCorrect(answer, truth)) return true;
   if (answer.length > MAX_CHARACTERS || truth.length > MAX_CHARACTERS) return false;
-  return [whole, joined].some((read) => sameList(itemsOf(read(answer)), itemsOf(read(truth))));
+  return [keepWhole, joinThousands].some((read) =>
+    isSameList(splitItems(read(answer)), splitItems(read(truth))),
+  );
 }
 
 /** The patterns below take quadratic time on the worst texts, and what is longer than this is no answer. */
 const MAX_CHARACTERS = 10_000;
 
-const whole = (text: string) => text;
+const keepWhole = (text: string) => text;
 
 /** `1,000` may be a number, or, as the official scorer reads it, two of them. */
-function joined(text: string): string {
+function joinThousands(text: string): string {
   return text.replaceAll(/(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])/g, (number) => number.replaceAll(',', ''));
 }
 
-function itemsOf(text: string): string[] {
-  return withoutFrame(text)
+function splitItems(text: string): string[] {
+  return stripFrame(text)
     .replaceAll(/[,;]\s*and\s+/gi, ', ')
     .split(/[,;]/);
 }
 
-function sameList(answer: readonly string[], truth: readonly string[]): boolean {
-  return answer.length === truth.length && truth.every((item, index) => sameItem(answer[index] ?? '', item));
+function isSameList(answer: readonly string[], truth: readonly string[]): boolean {
+  return (
+    answer.length === truth.length && truth.every((item, index) => isSameItem(answer[index] ?? '', item))
+  );
 }
 
-function sameItem(answer: string, truth: string): boolean {
-  const given = plain(answer);
-  const expected = plain(truth);
-  if (gaiaCorrect(given, expected)) return true;
+function isSameItem(answer: string, truth: string): boolean {
+  const given = stripItem(answer);
+  const expected = stripItem(truth);
+  if (isGaiaCorrect(given, expected)) return true;
   const isGivenNumber = isNumber(given);
   const isExpectedNumber = isNumber(expected);
-  if (isExpectedNumber && !isGivenNumber) return sameNumber(numberBefore(given), expected);
-  if (isGivenNumber && !isExpectedNumber) return sameNumber(numberBefore(expected), given);
+  if (isExpectedNumber && !isGivenNumber) return isSameNumber(takeNumber(given), expected);
+  if (isGivenNumber && !isExpectedNumber) return isSameNumber(takeNumber(expected), given);
   return false;
 }
 
 /** Infinity is what the official scorer reads in anything that is no number; here it would make nonsense right. */
 const isNumber = (text: string) => Number.isFinite(parsePythonFloat(text) ?? Number.NaN);
 
-function sameNumber(left: string | undefined, right: string): boolean {
-  return left !== undefined && gaiaCorrect(left, right);
+function isSameNumber(left: string | undefined, right: string): boolean {
+  return left !== undefined && isGaiaCorrect(left, right);
 }
 
 /** `17 km` → `17`. */
-function numberBefore(text: string): string | undefined {
+function takeNumber(text: string): string | undefined {
   return /^([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)\s*[°\p{L}/²³]+(?:\s[°\p{L}/²³]+){0,2}\.?$/iu.exec(
     text,
   )?.[1];
 }
 
-function plain(item: string): string {
-  return withoutFrame(item)
+function stripItem(item: string): string {
+  return stripFrame(item)
     .replaceAll(/[$€£¥%]/g, '')
     .replaceAll(/(?<![\p{L}\p{N}])(?:the|an?)\s+/giu, '')
     .trim();
 }
 
 /** Without quotes, brackets and full stops around it; the point that `.5` begins with stays. */
-function withoutFrame(text: string): string {
+function stripFrame(text: string): string {
   return text
     .trim()
     .replace(/^["'“‘`([{]+/, '')

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { questionOf, resultOf } from '../batch/testing/results.ts';
 import type { Question } from '../questions/question.ts';
-import { wilson } from '../statistics/inference/confidence.ts';
+import { computeWilson } from '../statistics/inference/confidence.ts';
 import type { GaiaResult } from './gaia-result.ts';
-import { passAtK, teamSummary } from './summary.ts';
-import { batchTable } from './tables/batch-table.ts';
+import { passAtK, summarizeTeam } from './summary.ts';
+import { formatBatchTable } from './tables/batch-table.ts';
 
 /** A summary of these results; a question without one was not asked. */
 function summaryOf(questions: readonly Question[], results: readonly GaiaResult[], repeat = 1) {
-  return teamSummary(questions, repeat, ({ taskId }, cycle) =>
+  return summarizeTeam(questions, repeat, ({ taskId }, cycle) =>
     results.find((result) => result.task_id === taskId && result.cycle === cycle),
   );
 }
@@ -44,7 +44,7 @@ describe('the summary of a team', () => {
         correct_lenient: 2,
       },
       accuracy: 0.2,
-      ...wilson(1, 5),
+      ...computeWilson(1, 5),
     });
   });
 
@@ -186,7 +186,7 @@ describe('a repeated batch', () => {
         ],
       },
     ]);
-    expect(batchTable({ overseer: summary })).toMatch(
+    expect(formatBatchTable({ overseer: summary })).toMatch(
       /REGRESSED table: 2 → 1 of 2\n +gained text: 0 → 2 of 2/,
     );
   });
@@ -257,7 +257,7 @@ describe('the table', () => {
   );
 
   test('has score with interval per level, and what was taken in total and per right answer, in 100 columns', () => {
-    const text = batchTable({ single: summary, [`a-team-with-a-${'long-'.repeat(20)}name`]: summary });
+    const text = formatBatchTable({ single: summary, [`a-team-with-a-${'long-'.repeat(20)}name`]: summary });
 
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
     expect(text).toMatch(/single +all +3 +3 +3 +100\.0 % +43\.8–100\.0 % +3/);
@@ -275,6 +275,6 @@ describe('the table', () => {
       [resultOf('a', { ...failed, failed_role: '\u001b[31mred' })],
     );
 
-    expect(batchTable({ single: odd })).not.toContain('\u001b');
+    expect(formatBatchTable({ single: odd })).not.toContain('\u001b');
   });
 });

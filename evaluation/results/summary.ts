@@ -1,7 +1,7 @@
 import type { Question } from '../questions/question.ts';
 import { Calibration, type CalibrationFigures } from '../statistics/answers/calibration.ts';
-import { clusteredInterval } from '../statistics/answers/clustered.ts';
-import { type CycleSummary, cycleSummary, type Rights } from './cycles.ts';
+import { computeClusteredInterval } from '../statistics/answers/clustered.ts';
+import { type CycleSummary, type Rights, summarizeCycle } from './cycles.ts';
 import { type Figures, FiguresSum } from './figures.ts';
 import type { GaiaResult } from './gaia-result.ts';
 import { type RunMetricsOfTeam, TeamTally } from './team-tally.ts';
@@ -30,7 +30,7 @@ export interface TeamSummary extends Figures, RunMetricsOfTeam {
 const PACKETS_OF_TALK = 2;
 
 /** Reads each result once, and keeps none: `read` gives that of a question and cycle, if it is finished. */
-export function teamSummary(
+export function summarizeTeam(
   questions: readonly Question[],
   repeat: number,
   read: (question: Question, cycle: number) => GaiaResult | undefined,
@@ -75,7 +75,7 @@ export function teamSummary(
       rightTimes.set(taskId, (rightTimes.get(taskId) ?? 0) + (correct ? 1 : 0));
     }
     const figures = sum.figures();
-    cycles.push(cycleSummary(cycle, figures, rights, before));
+    cycles.push(summarizeCycle(cycle, figures, rights, before));
     before = { figures, rights };
   }
   return {
@@ -86,16 +86,16 @@ export function teamSummary(
     ...tally.metrics(),
     ...(repeat > 1
       ? {
-          repeats: byQuestion(repeats.figures(), rightTimes, rightFirst, repeat - 1),
+          repeats: clusterFigures(repeats.figures(), rightTimes, rightFirst, repeat - 1),
           cycles,
-          ...passes([...rightTimes.values()], repeat),
-          pass_hat_talked: passesOfTalk(rightTimes, talks, repeat),
+          ...computePasses([...rightTimes.values()], repeat),
+          pass_hat_talked: countTalkPasses(rightTimes, talks, repeat),
         }
       : {}),
   };
 }
 
-function byQuestion(
+function clusterFigures(
   figures: Figures,
   rightTimes: ReadonlyMap<string, number>,
   rightFirst: ReadonlySet<string>,
@@ -103,10 +103,10 @@ function byQuestion(
 ): Figures {
   if (figures.accuracy === null) return figures;
   const right = [...rightTimes].map(([taskId, times]) => times - (rightFirst.has(taskId) ? 1 : 0));
-  return { ...figures, ...clusteredInterval(right, attempts) };
+  return { ...figures, ...computeClusteredInterval(right, attempts) };
 }
 
-function passesOfTalk(
+function countTalkPasses(
   rightTimes: ReadonlyMap<string, number>,
   talks: ReadonlyMap<string, number>,
   repeat: number,
@@ -114,14 +114,14 @@ function passesOfTalk(
   const talked = [...rightTimes].filter(([taskId]) => talks.get(taskId) === repeat);
   return {
     questions: talked.length,
-    by: passes(
+    by: computePasses(
       talked.map(([, times]) => times),
       repeat,
     ).pass_hat,
   };
 }
 
-function passes(
+function computePasses(
   rightTimes: readonly number[],
   repeat: number,
 ): { pass_at: Record<string, number>; pass_hat: Record<string, number> } {

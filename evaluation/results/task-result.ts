@@ -3,9 +3,9 @@ import { modelSumsSchema } from '@gaia-mesh/core/contracts/usage.ts';
 import { TASK_STATUSES, type TaskOutcome } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
 import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import type { Asked } from '@gaia-mesh/core/run/run-options.ts';
+import type { TaskRunResult } from '@gaia-mesh/core/run/run-options.ts';
 import * as z from 'zod';
-import { type Scorer, scorerNamed } from '../scorers/scorer.ts';
+import { findScorer, type Scorer } from '../scorers/scorer.ts';
 
 const score = (description: string) => z.number().min(0).max(1).nullable().describe(description);
 const count = (description: string) => z.int().nonnegative().describe(description);
@@ -48,10 +48,10 @@ export type TaskResult = Readonly<z.infer<typeof taskResultSchema>>;
 export const meshResultSchema = taskResultSchema.omit({ answer: true, truth: true, reason: true });
 export type MeshResult = Readonly<z.infer<typeof meshResultSchema>>;
 
-const always = [scorerNamed('exact_rouge'), scorerNamed('squad')];
+const always = [findScorer('exact_rouge'), findScorer('squad')];
 
 /** Scores by every measure of the two that every result has, and of the team's own scorer. No answer scores 0 against a known truth. */
-export function scoresBy(own: Scorer): (task: Pick<Task, 'truths'>, answer: string | null) => Scores {
+export function createTaskScorer(own: Scorer): (task: Pick<Task, 'truths'>, answer: string | null) => Scores {
   const scorers = [...new Set([...always, own])];
   return ({ truths: [first, ...others] }, answer) =>
     Object.assign(
@@ -65,15 +65,15 @@ export function scoresBy(own: Scorer): (task: Pick<Task, 'truths'>, answer: stri
 }
 
 /** The end of a task that was answered from the cache: it took nothing. */
-export function cachedOutcome(taskId: string, answer: string, seconds: number): TaskOutcome {
+export function createCachedOutcome(taskId: string, answer: string, seconds: number): TaskOutcome {
   const counts = { bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, token_sum: 0, init_bytes: 0 };
   return { taskId, status: 'answered', answer, elapsedMs: seconds * 1000, counts };
 }
 
 /** How a task ended, as `results.jsonl` says it. */
-export function taskResult(
+export function buildTaskResult(
   task: Pick<Task, 'taskId' | 'truths'>,
-  { outcome, scores, models }: Pick<Asked, 'outcome' | 'scores' | 'models'>,
+  { outcome, scores, models }: Pick<TaskRunResult, 'outcome' | 'scores' | 'models'>,
 ): TaskResult {
   const { exact_match = null, rouge_l = null, quality_score = null, ...others } = scores;
   const { normalized_em = null, f1 = null, ...own } = others;

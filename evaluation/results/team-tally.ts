@@ -1,5 +1,5 @@
 import { UsageBook } from '@gaia-mesh/core/contracts/usage.ts';
-import { sumOfLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
+import { sumLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import type { KnownGap } from './failures/known-gap.ts';
 import type { GaiaResult } from './gaia-result.ts';
 
@@ -67,7 +67,7 @@ export class TeamTally {
     }
     this.#modelCalls += result.model_calls;
     this.#seconds += result.seconds;
-    this.#tokens = sumOfLedgers([this.#tokens, result.token_ledger].flatMap((one) => one ?? []));
+    this.#tokens = sumLedgers([this.#tokens, result.token_ledger].flatMap((one) => one ?? []));
     for (const { tool, count: times, failed } of result.tool_calls) {
       const sum = this.#tools.get(tool) ?? { count: 0, failed: 0 };
       this.#tools.set(tool, { count: sum.count + times, failed: sum.failed + failed });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { tokenLines } from './token-shares.ts';
+import { formatTokenLines } from './token-shares.ts';
 
 const by = { role: 'react_step', packet_type: 'doc_init', model: 'm' };
 const prompt = (kind: 'tools' | 'question' | 'residual', tokens: number, read = 1) => ({
@@ -13,7 +13,7 @@ describe('what prompts and replies were made of', () => {
 
   test('is in shares of what is known, with what was read before', () => {
     const replies = [completion('answer', 30), completion('tool_calls', 10)];
-    expect(tokenLines({ ...figures, prompt: known, completion: replies })).toEqual([
+    expect(formatTokenLines({ ...figures, prompt: known, completion: replies })).toEqual([
       'Prompts: tool definitions 60.0 %, 30.0 % of all read again; the question 40.0 %.',
       'Replies: text 75.0 %; tool calls 25.0 %.',
     ]);
@@ -21,20 +21,20 @@ describe('what prompts and replies were made of', () => {
 
   test('is so, too, where the server counts only what it had not kept, or more', () => {
     const fewer = { prompt: [...known, prompt('residual', -900)], completion: [completion('answer', 30)] };
-    expect(tokenLines({ ...figures, ...fewer })[0]).toMatch(
+    expect(formatTokenLines({ ...figures, ...fewer })[0]).toMatch(
       /the question 40\.0 %; the server counts 90\.0 % fewer\.$/,
     );
     const more = {
       prompt: [...known, prompt('residual', 20)],
       completion: [completion('answer', 30), completion('residual', 3)],
     };
-    expect(tokenLines({ ...figures, ...more })).toEqual([
+    expect(formatTokenLines({ ...figures, ...more })).toEqual([
       expect.stringMatching(/; the server counts 2\.0 % more\.$/),
       'Replies: text 100.0 %; the server counts 10.0 % more.',
     ]);
   });
 
   test('is nothing where no model was asked', () => {
-    expect(tokenLines({ ...figures, prompt: [], completion: [] })).toEqual([]);
+    expect(formatTokenLines({ ...figures, prompt: [], completion: [] })).toEqual([]);
   });
 });

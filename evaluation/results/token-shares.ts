@@ -1,6 +1,6 @@
 import { PROMPT_KINDS } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import type { TokenLedgerFigures, TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
-import { count, percent } from '../terminal/table.ts';
+import { count, formatPercent } from '../terminal/table.ts';
 
 /** What the lines of the token ledger are called. */
 export const TOKEN_LABELS: Readonly<Record<TokenLine['kind'], string>> = {
@@ -26,7 +26,9 @@ interface TokenShare {
 }
 
 /** Prompt tokens by what they are, the most first; the residual last. */
-export function tokenShares(lines: readonly Pick<TokenLine, 'kind' | 'read' | 'tokens'>[]): TokenShare[] {
+export function computeTokenShares(
+  lines: readonly Pick<TokenLine, 'kind' | 'read' | 'tokens'>[],
+): TokenShare[] {
   const shares = [...PROMPT_KINDS, 'residual' as const].map((kind) => {
     const own = lines.filter((line) => line.kind === kind);
     const sum = (of: typeof own) => of.reduce((all, { tokens }) => all + tokens, 0);
@@ -40,20 +42,20 @@ export function tokenShares(lines: readonly Pick<TokenLine, 'kind' | 'read' | 't
 }
 
 /** `Prompts: tool definitions 61 % (54 % read again), …`: what the prompts of a run were made of. */
-export function tokenLines({ prompt, completion, estimated, uncounted }: Figures): string[] {
-  const shares = tokenShares(prompt).map(({ kind, tokens, share, again }) => {
-    if (kind === 'residual') return residualText(share);
-    const repeated = again > 0 ? `, ${percent((again / tokens) * share)} of all read again` : '';
-    return `${TOKEN_LABELS[kind]} ${percent(share)}${repeated}`;
+export function formatTokenLines({ prompt, completion, estimated, uncounted }: Figures): string[] {
+  const shares = computeTokenShares(prompt).map(({ kind, tokens, share, again }) => {
+    if (kind === 'residual') return formatResidual(share);
+    const repeated = again > 0 ? `, ${formatPercent((again / tokens) * share)} of all read again` : '';
+    return `${TOKEN_LABELS[kind]} ${formatPercent(share)}${repeated}`;
   });
   const sumOf = (kind: keyof typeof REPLY_LABELS | 'residual') =>
     completion.filter((line) => line.kind === kind).reduce((sum, { tokens }) => sum + tokens, 0);
   const said = sumOf('answer') + sumOf('reasoning') + sumOf('tool_calls');
   const replies = (['answer', 'reasoning', 'tool_calls'] as const)
     .filter((kind) => sumOf(kind) > 0)
-    .map((kind) => `${REPLY_LABELS[kind]} ${percent(sumOf(kind) / said)}`);
+    .map((kind) => `${REPLY_LABELS[kind]} ${formatPercent(sumOf(kind) / said)}`);
   const otherwise = sumOf('residual');
-  if (said > 0 && otherwise !== 0) replies.push(residualText(otherwise / said));
+  if (said > 0 && otherwise !== 0) replies.push(formatResidual(otherwise / said));
   return [
     ...(shares.length > 0 ? [`Prompts: ${shares.join('; ')}.`] : []),
     ...(replies.length > 0 ? [`Replies: ${replies.join('; ')}.`] : []),
@@ -74,6 +76,6 @@ const REPLY_LABELS = {
 } as const;
 
 /** @param share of what is known */
-function residualText(share: number): string {
-  return `the server counts ${percent(Math.abs(share))} ${share > 0 ? 'more' : 'fewer'}`;
+function formatResidual(share: number): string {
+  return `the server counts ${formatPercent(Math.abs(share))} ${share > 0 ? 'more' : 'fewer'}`;
 }

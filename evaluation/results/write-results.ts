@@ -1,9 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Journal } from '../batch/journal/journal.ts';
-import { type GaiaPlaces, teamFile } from '../plan/gaia-places.ts';
+import { type GaiaPaths, nameTeamFile } from '../plan/gaia-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';
-import { answerLine, leaderboardLine, submissionOf, writeLines } from './answers.ts';
+import { answerLine, buildSubmission, formatLeaderboardLine, writeLines } from './answers.ts';
 import type { GaiaResult } from './gaia-result.ts';
 
 /** What there is to write of: the finished results of these teams and questions, in their order. */
@@ -15,22 +15,22 @@ export interface Finished {
 }
 
 /** The answers file, and a leaderboard file for each team, of first attempts. */
-export function writeAnswers(finished: Finished, places: Pick<GaiaPlaces, 'answers'>): void {
+export function writeAnswers(finished: Finished, places: Pick<GaiaPaths, 'answers'>): void {
   const { teams, repeat } = finished;
   const byId = new Map(finished.questions.map((question) => [question.taskId, question]));
   writeLines(places.answers, answerLines());
   const leaderboard = places.answers.replace(/(\.jsonl)?$/, '.leaderboard.jsonl');
   for (const team of teams) {
     writeLines(
-      teamFile(leaderboard, team, teams.length),
-      linesOf(firstAttempts(finished, team), leaderboardLine),
+      nameTeamFile(leaderboard, team, teams.length),
+      formatLines(readFirstAttempts(finished, team), formatLeaderboardLine),
     );
   }
 
   function* answerLines(): Generator<string> {
     for (const team of teams) {
       for (let cycle = 1; cycle <= repeat; cycle++)
-        yield* linesOf(results(finished, team, cycle), (result) =>
+        yield* formatLines(readCycleResults(finished, team, cycle), (result) =>
           answerLine(result, byId.get(result.task_id)),
         );
     }
@@ -55,7 +55,7 @@ export async function submitAnswers(
   file: string,
   api: ScoringApi | undefined,
 ): Promise<SubmissionScore | undefined> {
-  const submission = submissionOf(who, firstAttempts(finished, team));
+  const submission = buildSubmission(who, readFirstAttempts(finished, team));
   writeLines(file, [JSON.stringify(submission, null, 2)]);
   if (api === undefined) return undefined;
   try {
@@ -68,17 +68,21 @@ export async function submitAnswers(
   }
 }
 
-function firstAttempts(finished: Finished, team: string): Generator<GaiaResult> {
-  return results(finished, team, 1);
+function readFirstAttempts(finished: Finished, team: string): Generator<GaiaResult> {
+  return readCycleResults(finished, team, 1);
 }
 
-function* results({ journal, questions }: Finished, team: string, cycle: number): Generator<GaiaResult> {
+function* readCycleResults(
+  { journal, questions }: Finished,
+  team: string,
+  cycle: number,
+): Generator<GaiaResult> {
   for (const { taskId } of questions) {
     const result = journal.read({ task_id: taskId, team, cycle });
     if (result !== undefined) yield result;
   }
 }
 
-function* linesOf(from: Iterable<GaiaResult>, line: (result: GaiaResult) => string): Generator<string> {
+function* formatLines(from: Iterable<GaiaResult>, line: (result: GaiaResult) => string): Generator<string> {
   for (const result of from) yield line(result);
 }

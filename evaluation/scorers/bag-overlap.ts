@@ -1,5 +1,5 @@
 /** How many items two bags share, each item counted at most as often as the bag that has it fewer times. */
-export function bagOverlap(a: Iterable<string>, b: Iterable<string>): number {
+export function countBagOverlap(a: Iterable<string>, b: Iterable<string>): number {
   const left = new Map<string, number>();
   for (const item of b) left.set(item, (left.get(item) ?? 0) + 1);
   let shared = 0;

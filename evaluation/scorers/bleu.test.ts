@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sentenceBleu, tokenize13a } from './bleu.ts';
+import { scoreSentenceBleu, tokenizeBleu } from './bleu.ts';
 import { anyText } from './testing/any-text.ts';
 
 describe('13a tokens', () => {
@@ -27,7 +27,7 @@ describe('13a tokens', () => {
     ['a\u001cb\u3000c', 'a b c'],
     ['', ''],
   ])('of %j are %j', (text, expected) => {
-    expect(tokenize13a(text).join(' ')).toBe(expected);
+    expect(tokenizeBleu(text).join(' ')).toBe(expected);
   });
 });
 
@@ -80,7 +80,7 @@ describe('by the definition', () => {
     ['no truth', 'Oslo', '', 0],
     ['neither', '', '', 0],
   ])('%s', (_case, prediction, truth, expected) => {
-    expect(sentenceBleu(prediction, truth)).toBeCloseTo(expected, 9);
+    expect(scoreSentenceBleu(prediction, truth)).toBeCloseTo(expected, 9);
   });
 });
 
@@ -98,7 +98,7 @@ it.each([
   ['a b c d', 'a x c y', 18.99589214128981],
   ['...', '...', 100],
 ])('agrees with sacreBLEU on %j against %j', (prediction, truth, expected) => {
-  expect(sentenceBleu(prediction, truth)).toBeCloseTo(expected, 9);
+  expect(scoreSentenceBleu(prediction, truth)).toBeCloseTo(expected, 9);
 });
 
 it('stays within 0 and 100, and is 100 for a text with itself if it has a token', () => {
@@ -108,10 +108,10 @@ it('stays within 0 and 100, and is 100 for a text with itself if it has a token'
   );
   fc.assert(
     fc.property(text, text, (a, b) => {
-      const score = sentenceBleu(a, b);
+      const score = scoreSentenceBleu(a, b);
       expect(score).toBeGreaterThanOrEqual(0);
       expect(score).toBeLessThanOrEqual(100);
-      expect(sentenceBleu(a, a)).toBeCloseTo(tokenize13a(a).length === 0 ? 0 : 100, 9);
+      expect(scoreSentenceBleu(a, a)).toBeCloseTo(tokenizeBleu(a).length === 0 ? 0 : 100, 9);
     }),
   );
 });

@@ -1,4 +1,4 @@
-import { bagOverlap } from './bag-overlap.ts';
+import { countBagOverlap } from './bag-overlap.ts';
 import { splitOnSpace, trimSpaceEnd } from './python-text.ts';
 
 const MAX_ORDER = 4;
@@ -7,9 +7,9 @@ const MAX_ORDER = 4;
  * Sentence BLEU on sacreBLEU's scale, 0 to 100, as its `sentence_bleu(prediction, [truth])` with the defaults:
  * case-sensitive 13a tokens, n-grams up to 4, exponential smoothing, effective order.
  */
-export function sentenceBleu(prediction: string, truth: string): number {
-  const predicted = tokenize13a(prediction);
-  const expected = tokenize13a(truth);
+export function scoreSentenceBleu(prediction: string, truth: string): number {
+  const predicted = tokenizeBleu(prediction);
+  const expected = tokenizeBleu(truth);
   if (predicted.length === 0) return 0;
 
   // Effective order: a prediction of two tokens has no trigrams, and the mean is taken over what it has.
@@ -19,7 +19,7 @@ export function sentenceBleu(prediction: string, truth: string): number {
   let logSum = 0;
   for (let n = 1; n <= order; n++) {
     // Where no n-gram matches, no longer one does.
-    if (matches > 0) matches = bagOverlap(ngrams(predicted, n), ngrams(expected, n));
+    if (matches > 0) matches = countBagOverlap(listNgrams(predicted, n), listNgrams(expected, n));
     if (matches === 0) {
       if (n === 1) return 0;
       smoothing *= 2;
@@ -34,7 +34,7 @@ export function sentenceBleu(prediction: string, truth: string): number {
 }
 
 /** The tokens of NIST's mteval-v13a: entities undone, punctuation apart, points and commas kept in numbers. */
-export function tokenize13a(text: string): string[] {
+export function tokenizeBleu(text: string): string[] {
   const line = trimSpaceEnd(text)
     .replaceAll('<skipped>', '')
     .replaceAll('-\n', '')
@@ -52,7 +52,7 @@ export function tokenize13a(text: string): string[] {
   return splitOnSpace(apart);
 }
 
-function* ngrams(tokens: readonly string[], n: number): Generator<string> {
+function* listNgrams(tokens: readonly string[], n: number): Generator<string> {
   // Tokens have no white space in them, so a joined n-gram stands for one sequence only.
   for (let end = n; end <= tokens.length; end++) yield tokens.slice(end - n, end).join(' ');
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { GAIA_NO_ANSWER, gaiaCorrect } from './gaia.ts';
+import { GAIA_NO_ANSWER, isGaiaCorrect } from './gaia.ts';
 import { anyText } from './testing/any-text.ts';
 import { sharedVectors } from './testing/shared-vectors.ts';
 
@@ -18,7 +18,7 @@ const vectors = sharedVectors(
 it.skipIf(vectors.length === 0)('gives the verdict of the official code on the shared vectors', () => {
   const differing = vectors.filter(
     ({ model_answer, ground_truth, expected }) =>
-      gaiaCorrect(model_answer ?? GAIA_NO_ANSWER, ground_truth) !== expected,
+      isGaiaCorrect(model_answer ?? GAIA_NO_ANSWER, ground_truth) !== expected,
   );
   expect(differing).toEqual([]);
 });
@@ -84,12 +84,12 @@ const verdicts: Record<string, Record<string, { right: string[]; wrong: string[]
 
 describe.each(Object.entries(verdicts))('%s', (_kind, byTruth) => {
   it.each(Object.entries(byTruth))('%j', (truth, { right, wrong }) => {
-    expect(right.filter((answer) => !gaiaCorrect(answer, truth))).toEqual([]);
-    expect(wrong.filter((answer) => gaiaCorrect(answer, truth))).toEqual([]);
+    expect(right.filter((answer) => !isGaiaCorrect(answer, truth))).toEqual([]);
+    expect(wrong.filter((answer) => isGaiaCorrect(answer, truth))).toEqual([]);
   });
 });
 
 it('finds every truth right for itself, except where it is not a number', () => {
   const text = fc.oneof(anyText, fc.stringMatching(/^[0-9a-z,;.$% -]*$/));
-  fc.assert(fc.property(text, (truth) => gaiaCorrect(truth, truth) || /nan/i.test(truth)));
+  fc.assert(fc.property(text, (truth) => isGaiaCorrect(truth, truth) || /nan/i.test(truth)));
 });

@@ -1,5 +1,5 @@
 import { parsePythonFloat } from './python-float.ts';
-import { withoutAsciiPunctuation, withoutSpace } from './python-text.ts';
+import { stripAsciiPunctuation, stripSpace } from './python-text.ts';
 
 /**
  * What the official scorer makes of "no answer": right where the truth is the word none, and where it is
@@ -12,33 +12,35 @@ export const GAIA_NO_ANSWER = 'None';
  * because a number that is called a GAIA score has to be one. The truth alone decides how they are compared:
  * as a number if it is one, else as a list if it has a comma or semicolon, else as text.
  */
-export function gaiaCorrect(answer: string, truth: string): boolean {
+export function isGaiaCorrect(answer: string, truth: string): boolean {
   const number = parsePythonFloat(truth);
-  if (number !== undefined) return answeredNumber(answer) === number;
-  if (/[,;]/.test(truth)) return sameList(answer, truth);
-  return withoutAsciiPunctuation(bare(answer)) === withoutAsciiPunctuation(bare(truth));
+  if (number !== undefined) return parseAnsweredNumber(answer) === number;
+  if (/[,;]/.test(truth)) return isSameList(answer, truth);
+  return stripAsciiPunctuation(stripPunctuation(answer)) === stripAsciiPunctuation(stripPunctuation(truth));
 }
 
 /** Order counts, `,` and `;` are one, and the punctuation inside an item has to be the same. */
-function sameList(answer: string, truth: string): boolean {
+function isSameList(answer: string, truth: string): boolean {
   const answered = answer.split(/[,;]/);
   const expected = truth.split(/[,;]/);
   return (
     answered.length === expected.length &&
-    expected.every((item, index) => sameItem(answered[index] ?? '', item))
+    expected.every((item, index) => isSameItem(answered[index] ?? '', item))
   );
 }
 
-function sameItem(answer: string, truth: string): boolean {
+function isSameItem(answer: string, truth: string): boolean {
   const number = parsePythonFloat(truth);
-  return number === undefined ? bare(answer) === bare(truth) : answeredNumber(answer) === number;
+  return number === undefined
+    ? stripPunctuation(answer) === stripPunctuation(truth)
+    : parseAnsweredNumber(answer) === number;
 }
 
-function answeredNumber(answer: string): number {
+function parseAnsweredNumber(answer: string): number {
   return parsePythonFloat(answer.replace(/[$%,]/g, '')) ?? Number.POSITIVE_INFINITY;
 }
 
 /** White space goes first: the lower case of a final sigma depends on what follows it. */
-function bare(text: string): string {
-  return withoutSpace(text).toLowerCase();
+function stripPunctuation(text: string): string {
+  return stripSpace(text).toLowerCase();
 }

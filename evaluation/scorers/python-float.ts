@@ -8,23 +8,23 @@ export function parsePythonFloat(text: string): number | undefined {
   // Only this white space: unlike `\s`, `float` does not strip U+001C–U+001F.
   const bare = /^\p{White_Space}*([^\p{White_Space}]+)\p{White_Space}*$/u.exec(text)?.[1];
   if (bare === undefined) return undefined;
-  const ascii = bare.replace(/[^\p{ASCII}]/gu, (character) => decimalValue(character) ?? character);
+  const ascii = bare.replace(/[^\p{ASCII}]/gu, (character) => readDecimalDigit(character) ?? character);
   if (/^[+-]?nan$/i.test(ascii)) return Number.NaN;
   if (/^[+-]?inf(?:inity)?$/i.test(ascii)) {
     return ascii.startsWith('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   }
-  const digits = withoutUnderscores(ascii);
+  const digits = stripUnderscores(ascii);
   if (digits === undefined || !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(digits)) return undefined;
   return Number(digits);
 }
 
 /** Underscores are allowed one at a time and between two digits. */
-function withoutUnderscores(text: string): string | undefined {
+function stripUnderscores(text: string): string | undefined {
   return /(?<!\d)_|_(?!\d)/.test(text) ? undefined : text.replaceAll('_', '');
 }
 
 /** Unicode keeps decimal digits in runs of ten in order, so the distance to a run's start gives the value. */
-function decimalValue(character: string): string | undefined {
+function readDecimalDigit(character: string): string | undefined {
   if (!/\p{Nd}/u.test(character)) return undefined;
   const codePoint = character.codePointAt(0) ?? 0;
   let start = codePoint;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { splitOnSpace, trimSpaceEnd, withoutAsciiPunctuation, withoutSpace } from './python-text.ts';
+import { splitOnSpace, stripAsciiPunctuation, stripSpace, trimSpaceEnd } from './python-text.ts';
 
 const spaces =
   '\t\n\u000b\f\r\u001c\u001d\u001e\u001f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005' +
@@ -7,8 +7,8 @@ const spaces =
 const lookalikes = '\u0000\u180e\u200b\u200c\u200d\u2060\ufeff';
 
 it('takes for white space what Python does, and nothing that only looks like it', () => {
-  expect(withoutSpace(spaces)).toBe('');
-  expect(withoutSpace(lookalikes)).toBe(lookalikes);
+  expect(stripSpace(spaces)).toBe('');
+  expect(stripSpace(lookalikes)).toBe(lookalikes);
   expect(splitOnSpace([...spaces].join('x'))).toHaveLength(spaces.length - 1);
   expect(splitOnSpace(` ${lookalikes}\n`)).toEqual([lookalikes]);
   expect(splitOnSpace(spaces)).toEqual([]);
@@ -19,6 +19,6 @@ it('takes for white space what Python does, and nothing that only looks like it'
 it('takes for punctuation the 32 ASCII characters only', () => {
   const ascii = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
   expect(ascii).toHaveLength(32);
-  expect(withoutAsciiPunctuation(`a${ascii}b`)).toBe('ab');
-  expect(withoutAsciiPunctuation('“–…·’¿，')).toBe('“–…·’¿，');
+  expect(stripAsciiPunctuation(`a${ascii}b`)).toBe('ab');
+  expect(stripAsciiPunctuation('“–…·’¿，')).toBe('“–…·’¿，');
 });

@@ -10,7 +10,7 @@ const spaces = /[\p{White_Space}\u001c-\u001f]+/gu;
 const asciiPunctuation = /[!-/:-@[-`{-~]/g;
 
 /** As `re.sub(r'\s', '', text)`. */
-export function withoutSpace(text: string): string {
+export function stripSpace(text: string): string {
   return text.replace(spaces, '');
 }
 
@@ -27,6 +27,6 @@ export function trimSpaceEnd(text: string): string {
 }
 
 /** Removes the 32 characters of Python's `string.punctuation`. */
-export function withoutAsciiPunctuation(text: string): string {
+export function stripAsciiPunctuation(text: string): string {
   return text.replace(asciiPunctuation, '');
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { rougeL } from './rouge-l.ts';
+import { scoreRougeL } from './rouge-l.ts';
 import { anyText } from './testing/any-text.ts';
 import { sharedVectors } from './testing/shared-vectors.ts';
 
@@ -12,7 +12,10 @@ const vectors = sharedVectors(
 
 it.skipIf(vectors.length === 0)('agrees with the reference implementation on the shared vectors', () => {
   for (const { candidate, reference, rougeL: expected } of vectors) {
-    expect(rougeL(candidate, reference), JSON.stringify([candidate, reference])).toBeCloseTo(expected, 9);
+    expect(scoreRougeL(candidate, reference), JSON.stringify([candidate, reference])).toBeCloseTo(
+      expected,
+      9,
+    );
   }
 });
 
@@ -31,14 +34,14 @@ it.each([
   ['Malmö', 'Malm', (2 * 1) / 2],
   ['大阪 Osaka', 'Osaka', 1],
 ])('scores %j against %j as %d', (prediction, truth, expected) => {
-  expect(rougeL(prediction, truth)).toBeCloseTo(expected, 12);
+  expect(scoreRougeL(prediction, truth)).toBeCloseTo(expected, 12);
 });
 
 it('is 0 where a side has no ASCII letter or digit, equal or not', () => {
   for (const wordless of ['', ' \n\t', '***', 'Київ', '\0', '\ud800', '\u0085']) {
-    expect(rougeL(wordless, 'Oslo')).toBe(0);
-    expect(rougeL('Oslo', wordless)).toBe(0);
-    expect(rougeL(wordless, wordless)).toBe(0);
+    expect(scoreRougeL(wordless, 'Oslo')).toBe(0);
+    expect(scoreRougeL('Oslo', wordless)).toBe(0);
+    expect(scoreRougeL(wordless, wordless)).toBe(0);
   }
 });
 
@@ -53,7 +56,7 @@ it('is the F-measure of the longest common subsequence, found by trying all of t
   fc.assert(
     fc.property(list, list, (a, b) => {
       const expected = (2 * longestCommonSubsequence(a, b)) / (a.length + b.length);
-      expect(rougeL(a.join(' '), b.join(', '))).toBeCloseTo(expected, 12);
+      expect(scoreRougeL(a.join(' '), b.join(', '))).toBeCloseTo(expected, 12);
     }),
   );
 });
@@ -61,10 +64,10 @@ it('is the F-measure of the longest common subsequence, found by trying all of t
 it('stays within 0 and 1 and does not depend on the order of the two', () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
-      const score = rougeL(a, b);
+      const score = scoreRougeL(a, b);
       expect(score).toBeGreaterThanOrEqual(0);
       expect(score).toBeLessThanOrEqual(1);
-      expect(rougeL(b, a)).toBeCloseTo(score, 12);
+      expect(scoreRougeL(b, a)).toBeCloseTo(score, 12);
     }),
   );
 });
@@ -75,19 +78,19 @@ it('compares as many words as it says, and counts the others as not matched', ()
   const atBound = long(most);
   const pastBound = long(most + 1);
 
-  expect(rougeL(`${atBound}.`, atBound)).toBe(1);
-  expect(rougeL(`${pastBound}.`, pastBound)).toBeCloseTo(most / (most + 1), 12);
-  expect(rougeL(pastBound, pastBound)).toBe(1);
+  expect(scoreRougeL(`${atBound}.`, atBound)).toBe(1);
+  expect(scoreRougeL(`${pastBound}.`, pastBound)).toBeCloseTo(most / (most + 1), 12);
+  expect(scoreRougeL(pastBound, pastBound)).toBe(1);
   // Padding behind the right words lowers the score as it does below the bound.
-  expect(rougeL(`Oslo ${long(9 * most)}`, 'Oslo')).toBeCloseTo(2 / (9 * most + 2), 12);
+  expect(scoreRougeL(`Oslo ${long(9 * most)}`, 'Oslo')).toBeCloseTo(2 / (9 * most + 2), 12);
 });
 
 it('takes bounded time where answer and truth are long, and their words too', () => {
   const shortWords = 'ab '.repeat(350_000);
   const longWords = `${'x'.repeat(500)} `.repeat(2000);
   const startedAt = performance.now();
-  rougeL(shortWords, `${shortWords}c`);
-  rougeL(longWords, `${longWords}c`);
+  scoreRougeL(shortWords, `${shortWords}c`);
+  scoreRougeL(longWords, `${longWords}c`);
   // Half a second here; without the bounds, hours.
   expect(performance.now() - startedAt).toBeLessThan(10_000);
 });

@@ -15,19 +15,20 @@ const MAX_ROUGE_WORDS = 2000;
  * Of a longer text than {@link MAX_ROUGE_WORDS} only the first words are compared and all others count as not
  * matched. The result is then a lower bound, so padding cannot raise it. Equal texts score 1 at any length.
  */
-export function rougeL(prediction: string, truth: string): number {
-  const predicted = words(prediction);
-  const expected = words(truth);
+export function scoreRougeL(prediction: string, truth: string): number {
+  const predicted = splitRougeWords(prediction);
+  const expected = splitRougeWords(truth);
   if (predicted.length === 0 || expected.length === 0) return 0;
   if (prediction.trim() === truth.trim()) return 1;
 
   // Numbering the words keeps a comparison of two of them short, however long the words are.
   const numbers = new Map<string, string>();
-  const numbered = (list: string[]) => list.slice(0, MAX_ROUGE_WORDS).map((word) => numberOf(word, numbers));
+  const numbered = (list: string[]) =>
+    list.slice(0, MAX_ROUGE_WORDS).map((word) => mapWordNumber(word, numbers));
   const a = numbered(predicted);
   const b = numbered(expected);
-  const score = rouge().l(a.join(' '), b.join(' '), {
-    tokenizer: words,
+  const score = loadRouge().l(a.join(' '), b.join(' '), {
+    tokenizer: splitRougeWords,
     segmenter: (text) => [text],
     caseSensitive: false,
     beta: 1,
@@ -36,11 +37,11 @@ export function rougeL(prediction: string, truth: string): number {
   return score * ((a.length + b.length) / (predicted.length + expected.length));
 }
 
-function words(text: string): string[] {
+function splitRougeWords(text: string): string[] {
   return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
 }
 
-function numberOf(word: string, numbers: Map<string, string>): string {
+function mapWordNumber(word: string, numbers: Map<string, string>): string {
   const known = numbers.get(word);
   if (known !== undefined) return known;
   const number = String(numbers.size);
@@ -49,7 +50,7 @@ function numberOf(word: string, numbers: Map<string, string>): string {
 }
 
 /** Loaded at the first use, since loading takes about 35 ms; `require` keeps scoring synchronous. */
-function rouge(): typeof Rouge {
+function loadRouge(): typeof Rouge {
   return require('rouge');
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scorerNamed, scorerNames } from './scorer.ts';
+import { findScorer, scorerNames } from './scorer.ts';
 import { anyText } from './testing/any-text.ts';
 
 /** The longest answer that scores. */
@@ -10,7 +10,7 @@ const highest: Record<string, number> = { bleu: 100 };
 
 it('names the scorers, and says so when asked for another (MP-65)', () => {
   expect(scorerNames).toEqual(['exact_rouge', 'squad', 'bleu', 'gaia']);
-  expect(() => scorerNamed('rouge')).toThrow(
+  expect(() => findScorer('rouge')).toThrow(
     expect.objectContaining({
       code: 'usage',
       message: 'unknown scorer "rouge": expected exact_rouge, squad, bleu, gaia',
@@ -19,39 +19,39 @@ it('names the scorers, and says so when asked for another (MP-65)', () => {
 });
 
 it('takes every measure from the truth where it is best', () => {
-  expect(scorerNamed('exact_rouge').score('Red Fort', ['fort', 'Red Fort '])).toEqual({
+  expect(findScorer('exact_rouge').score('Red Fort', ['fort', 'Red Fort '])).toEqual({
     exact_match: 1,
     rouge_l: 1,
     quality_score: 1,
   });
-  expect(scorerNamed('exact_rouge').score('red fort', ['Delhi', 'Red Fort', 'fort'])).toEqual({
+  expect(findScorer('exact_rouge').score('red fort', ['Delhi', 'Red Fort', 'fort'])).toEqual({
     exact_match: 0,
     rouge_l: 1,
     quality_score: 0.5,
   });
-  expect(scorerNamed('exact_rouge').score('Київ', ['Kyiv', 'Київ'])).toEqual({
+  expect(findScorer('exact_rouge').score('Київ', ['Kyiv', 'Київ'])).toEqual({
     exact_match: 1,
     rouge_l: 0,
     quality_score: 0.5,
   });
   // Exact against the second (both are empty once normalised), some words of none.
-  expect(scorerNamed('squad').score('the', ['cat', 'a'])).toEqual({ normalized_em: 1, f1: 0 });
-  expect(scorerNamed('squad').score('The cat', ['dog', 'cat!'])).toEqual({ normalized_em: 1, f1: 1 });
-  expect(scorerNamed('bleu').score('New York', ['Bergen', 'New York'])).toEqual({ bleu: 100 });
-  expect(scorerNamed('gaia').score('17 %', ['18', '17'])).toEqual({ correct: 1 });
+  expect(findScorer('squad').score('the', ['cat', 'a'])).toEqual({ normalized_em: 1, f1: 0 });
+  expect(findScorer('squad').score('The cat', ['dog', 'cat!'])).toEqual({ normalized_em: 1, f1: 1 });
+  expect(findScorer('bleu').score('New York', ['Bergen', 'New York'])).toEqual({ bleu: 100 });
+  expect(findScorer('gaia').score('17 %', ['18', '17'])).toEqual({ correct: 1 });
 });
 
 it('scores 0 without an answer, but to GAIA that is the answer None', () => {
   for (const name of scorerNames) {
-    const { measures, score } = scorerNamed(name);
+    const { measures, score } = findScorer(name);
     expect(score(null, ['Oslo', ''])).toEqual(Object.fromEntries(measures.map((measure) => [measure, 0])));
   }
-  expect(scorerNamed('gaia').score(null, ['none'])).toEqual({ correct: 1 });
-  expect(scorerNamed('squad').score(null, ['None'])).toEqual({ normalized_em: 0, f1: 0 });
+  expect(findScorer('gaia').score(null, ['none'])).toEqual({ correct: 1 });
+  expect(findScorer('squad').score(null, ['None'])).toEqual({ normalized_em: 0, f1: 0 });
 });
 
 describe.each(scorerNames)('%s', (name) => {
-  const { measures, score } = scorerNamed(name);
+  const { measures, score } = findScorer(name);
   const text = fc.oneof(
     anyText,
     fc.constantFrom('the', '17', '1,0', 'Red Fort', 'red fort', 'Київ', '\ud800', '\0', 'inf', ''),
@@ -100,14 +100,14 @@ it('gives the mean of exact match and ROUGE-L as quality, whichever truths these
   const text = fc.constantFrom('Oslo', 'oslo', 'Oslo city', 'Київ', 'Київ Oslo', '', '.');
   fc.assert(
     fc.property(text, text, text, (answer, a, b) => {
-      const scores = scorerNamed('exact_rouge').score(answer, [a, b]);
+      const scores = findScorer('exact_rouge').score(answer, [a, b]);
       expect(scores.quality_score).toBe(((scores.exact_match ?? -1) + (scores.rouge_l ?? -1)) / 2);
     }),
   );
 });
 
 const exactMatch = (answer: string, truth: string) =>
-  scorerNamed('exact_rouge').score(answer, [truth]).exact_match;
+  findScorer('exact_rouge').score(answer, [truth]).exact_match;
 
 it('gives an exact match that ignores white space around, and nothing else (MP-62)', () => {
   expect(exactMatch(' Oslo\n', 'Oslo')).toBe(1);

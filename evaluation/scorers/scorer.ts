@@ -1,8 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { sentenceBleu } from './bleu.ts';
-import { GAIA_NO_ANSWER, gaiaCorrect } from './gaia.ts';
-import { rougeL } from './rouge-l.ts';
-import { squadEm, squadF1 } from './squad.ts';
+import { scoreSentenceBleu } from './bleu.ts';
+import { GAIA_NO_ANSWER, isGaiaCorrect } from './gaia.ts';
+import { scoreRougeL } from './rouge-l.ts';
+import { scoreSquadEm, scoreSquadF1 } from './squad.ts';
 
 /**
  * A longer answer scores 0 in every measure. Scoring takes time and memory in proportion to the answer, up to
@@ -26,12 +26,12 @@ export interface Scorer {
 
 const scorers: readonly Scorer[] = [
   /** Case-sensitive equality and ROUGE-L, each 0 to 1, and their mean. */
-  bestOver({
+  createBestScorer({
     name: 'exact_rouge',
     measures: ['exact_match', 'rouge_l', 'quality_score'],
     compare(prediction, truth) {
-      const exact_match = exactMatch(prediction, truth);
-      const rouge_l = rougeL(prediction, truth);
+      const exact_match = scoreExactMatch(prediction, truth);
+      const rouge_l = scoreRougeL(prediction, truth);
       // The mean is taken for each truth, then maximised. The mean of the two maxima is the same number: an
       // exact match has ROUGE-L 1, or has no word and then ROUGE-L 0 with every truth.
       return { exact_match, rouge_l, quality_score: (exact_match + rouge_l) / 2 };
@@ -39,40 +39,40 @@ const scorers: readonly Scorer[] = [
   }),
 
   /** SQuAD v1.1: equality after normalisation and F1 over words, each 0 to 1. */
-  bestOver({
+  createBestScorer({
     name: 'squad',
     measures: ['normalized_em', 'f1'],
     compare: (prediction, truth) => ({
-      normalized_em: squadEm(prediction, truth),
-      f1: squadF1(prediction, truth),
+      normalized_em: scoreSquadEm(prediction, truth),
+      f1: scoreSquadF1(prediction, truth),
     }),
   }),
 
   /** Sentence BLEU, 0 to 100. The truths are alternatives, not the one reference set of a translation. */
-  bestOver({
+  createBestScorer({
     name: 'bleu',
     measures: ['bleu'],
-    compare: (prediction, truth) => ({ bleu: sentenceBleu(prediction, truth) }),
+    compare: (prediction, truth) => ({ bleu: scoreSentenceBleu(prediction, truth) }),
   }),
 
   /** The official GAIA verdict as 0 or 1, so that its mean is the accuracy. */
-  bestOver({
+  createBestScorer({
     name: 'gaia',
     measures: ['correct'],
     noAnswer: GAIA_NO_ANSWER,
-    compare: (prediction, truth) => ({ correct: gaiaCorrect(prediction, truth) ? 1 : 0 }),
+    compare: (prediction, truth) => ({ correct: isGaiaCorrect(prediction, truth) ? 1 : 0 }),
   }),
 ];
 
 export const scorerNames: readonly string[] = scorers.map(({ name }) => name);
 
 /** 1 if both texts are equal after trimming white space, else 0. Case, accents and punctuation count. */
-function exactMatch(prediction: string, truth: string): 0 | 1 {
+function scoreExactMatch(prediction: string, truth: string): 0 | 1 {
   return prediction.trim() === truth.trim() ? 1 : 0;
 }
 
 /** @throws MeshError `usage` for a name that no scorer has. */
-export function scorerNamed(name: string): Scorer {
+export function findScorer(name: string): Scorer {
   const found = scorers.find((scorer) => scorer.name === name);
   if (found) return found;
   throw new MeshError('usage', `unknown scorer ${JSON.stringify(name)}: expected ${scorerNames.join(', ')}`);
@@ -87,7 +87,7 @@ interface Comparison {
   compare(prediction: string, truth: string): Record<string, number>;
 }
 
-function bestOver({ name, measures, noAnswer, compare }: Comparison): Scorer {
+function createBestScorer({ name, measures, noAnswer, compare }: Comparison): Scorer {
   return {
     name,
     measures,

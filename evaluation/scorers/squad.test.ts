@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeAnswer, squadEm, squadF1 } from './squad.ts';
+import { normalizeAnswer, scoreSquadEm, scoreSquadF1 } from './squad.ts';
 import { anyText } from './testing/any-text.ts';
 
 describe('normalisation', () => {
@@ -50,9 +50,9 @@ describe('normalisation', () => {
 });
 
 it('matches exactly what is equal after normalisation', () => {
-  expect(squadEm('The Beatles.', 'beatles')).toBe(1);
-  expect(squadEm('Beatles band', 'beatles')).toBe(0);
-  expect(squadEm('the', 'a')).toBe(1);
+  expect(scoreSquadEm('The Beatles.', 'beatles')).toBe(1);
+  expect(scoreSquadEm('Beatles band', 'beatles')).toBe(0);
+  expect(scoreSquadEm('the', 'a')).toBe(1);
 });
 
 it.each([
@@ -65,18 +65,18 @@ it.each([
   // As in the script, although it is an exact match.
   ['the', 'a', 0],
 ])('gives %j against %j an F1 of %d', (prediction, truth, expected) => {
-  expect(squadF1(prediction, truth)).toBeCloseTo(expected, 12);
+  expect(scoreSquadF1(prediction, truth)).toBeCloseTo(expected, 12);
 });
 
 it('stays within 0 and 1, is symmetric, and is 1 for a text with itself if it has a word', () => {
   fc.assert(
     fc.property(anyText, anyText, (a, b) => {
-      const f1 = squadF1(a, b);
+      const f1 = scoreSquadF1(a, b);
       expect(f1).toBeGreaterThanOrEqual(0);
       expect(f1).toBeLessThanOrEqual(1);
-      expect(squadF1(b, a)).toBe(f1);
-      expect(squadEm(a, a)).toBe(1);
-      expect(squadF1(a, a)).toBe(normalizeAnswer(a) === '' ? 0 : 1);
+      expect(scoreSquadF1(b, a)).toBe(f1);
+      expect(scoreSquadEm(a, a)).toBe(1);
+      expect(scoreSquadF1(a, a)).toBe(normalizeAnswer(a) === '' ? 0 : 1);
     }),
   );
 });

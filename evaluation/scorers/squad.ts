@@ -1,5 +1,5 @@
-import { bagOverlap } from './bag-overlap.ts';
-import { splitOnSpace, withoutAsciiPunctuation } from './python-text.ts';
+import { countBagOverlap } from './bag-overlap.ts';
+import { splitOnSpace, stripAsciiPunctuation } from './python-text.ts';
 
 /** Python's `\b` knows letters and digits of all scripts; JavaScript's would cut the `a` off `añejo`. */
 const article = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
@@ -9,11 +9,11 @@ const article = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
  * the words a, an, the dropped, white space collapsed.
  */
 export function normalizeAnswer(text: string): string {
-  return normalizedWords(text).join(' ');
+  return splitNormalizedWords(text).join(' ');
 }
 
 /** 1 if both texts are equal after {@link normalizeAnswer}, else 0. */
-export function squadEm(prediction: string, truth: string): 0 | 1 {
+export function scoreSquadEm(prediction: string, truth: string): 0 | 1 {
   return normalizeAnswer(prediction) === normalizeAnswer(truth) ? 1 : 0;
 }
 
@@ -21,13 +21,13 @@ export function squadEm(prediction: string, truth: string): 0 | 1 {
  * F1 over the normalised words as a bag, 0 to 1. As in the script, two texts that are both empty after
  * normalisation are an exact match with an F1 of 0.
  */
-export function squadF1(prediction: string, truth: string): number {
-  const predicted = normalizedWords(prediction);
-  const expected = normalizedWords(truth);
-  const shared = bagOverlap(predicted, expected);
+export function scoreSquadF1(prediction: string, truth: string): number {
+  const predicted = splitNormalizedWords(prediction);
+  const expected = splitNormalizedWords(truth);
+  const shared = countBagOverlap(predicted, expected);
   return shared === 0 ? 0 : (2 * shared) / (predicted.length + expected.length);
 }
 
-function normalizedWords(text: string): string[] {
-  return splitOnSpace(withoutAsciiPunctuation(text.toLowerCase()).replace(article, ' '));
+function splitNormalizedWords(text: string): string[] {
+  return splitOnSpace(stripAsciiPunctuation(text.toLowerCase()).replace(article, ' '));
 }

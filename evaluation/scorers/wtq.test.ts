@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
-import { wtqCorrect } from './wtq.ts';
+import { isWtqCorrect } from './wtq.ts';
 
 const vectors = path.join(codeFolder, '..', 'shared', 'data', 'wtq', 'evaluator_vectors.jsonl');
 
@@ -14,7 +14,7 @@ test.skipIf(!existsSync(vectors))(
       .split('\n')
       .map((line) => JSON.parse(line));
     const wrong = cases.filter(
-      ({ answers, predicted, correct }) => wtqCorrect(answers, predicted) !== correct,
+      ({ answers, predicted, correct }) => isWtqCorrect(answers, predicted) !== correct,
     );
     expect(wrong).toEqual([]);
     expect(cases.length).toBeGreaterThan(300);
@@ -32,5 +32,5 @@ test.each([
   [['1990-xx-xx'], ['1990'], true],
   [['1990-05-02'], ['1990-05-03'], false],
 ])('%j against %j: %s', (answers, predicted, correct) => {
-  expect(wtqCorrect(answers, predicted)).toBe(correct);
+  expect(isWtqCorrect(answers, predicted)).toBe(correct);
 });

@@ -9,13 +9,13 @@ type WtqValue =
   | { readonly kind: 'text'; readonly text: string };
 
 /** The values of a list of answers, each once. */
-export function wtqValues(answers: readonly string[]): WtqValue[] {
-  const values = new Map(answers.map((answer) => [answer, parsedValue(answer)]));
-  return [...new Map([...values.values()].map((value) => [keyOf(value), value])).values()];
+export function parseWtqValues(answers: readonly string[]): WtqValue[] {
+  const values = new Map(answers.map((answer) => [answer, parseWtqValue(answer)]));
+  return [...new Map([...values.values()].map((value) => [toWtqKey(value), value])).values()];
 }
 
 /** Whether the values of a prediction are those of the target. */
-export function wtqMatches(target: readonly WtqValue[], predicted: readonly WtqValue[]): boolean {
+export function isWtqMatch(target: readonly WtqValue[], predicted: readonly WtqValue[]): boolean {
   return (
     target.length === predicted.length &&
     target.every((value) => predicted.some((other) => isSame(value, other)))
@@ -23,8 +23,8 @@ export function wtqMatches(target: readonly WtqValue[], predicted: readonly WtqV
 }
 
 /** Whether `predicted` answers the question whose true answers are `answers`. */
-export function wtqCorrect(answers: readonly string[], predicted: readonly string[]): boolean {
-  return wtqMatches(wtqValues(answers), wtqValues(predicted));
+export function isWtqCorrect(answers: readonly string[], predicted: readonly string[]): boolean {
+  return isWtqMatch(parseWtqValues(answers), parseWtqValues(predicted));
 }
 
 function isSame(a: WtqValue, b: WtqValue): boolean {
@@ -33,23 +33,23 @@ function isSame(a: WtqValue, b: WtqValue): boolean {
   return a.kind === 'date' && b.kind === 'date' && a.date === b.date;
 }
 
-function keyOf(value: WtqValue): string {
+function toWtqKey(value: WtqValue): string {
   if (value.kind === 'number') return `n ${value.amount}`;
   return value.kind === 'date' ? `d ${value.date}` : `t ${value.text}`;
 }
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
-function parsedValue(answer: string): WtqValue {
-  const text = normalized(answer);
+function parseWtqValue(answer: string): WtqValue {
+  const text = normalizeWtq(answer);
   const plain = answer.trim();
   if (NUMBER.test(plain)) return { kind: 'number', text, amount: Number(plain) };
   const parts = plain.toLowerCase().split('-');
   const [year = '', month = '', day = ''] = parts;
   if (parts.length !== 3) return { kind: 'text', text };
-  const y = year === 'xx' || year === 'xxxx' ? -1 : whole(year);
-  const m = month === 'xx' ? -1 : whole(month);
-  const d = day === 'xx' ? -1 : whole(day);
+  const y = year === 'xx' || year === 'xxxx' ? -1 : parseWhole(year);
+  const m = month === 'xx' ? -1 : parseWhole(month);
+  const d = day === 'xx' ? -1 : parseWhole(day);
   const isDate = y !== undefined && isWithin(m, 12) && isWithin(d, 31) && (y !== -1 || m !== -1 || d !== -1);
   if (!isDate) return { kind: 'text', text };
   return m === -1 && d === -1
@@ -57,12 +57,12 @@ function parsedValue(answer: string): WtqValue {
     : { kind: 'date', text, date: `${y}-${m}-${d}` };
 }
 
-const whole = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined);
+const parseWhole = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined);
 const isWithin = (value: number | undefined, most: number) =>
   value !== undefined && (value === -1 || (value >= 1 && value <= most));
 
 /** A text as the evaluator compares it: without accents, footnote marks, a last bracket, quotes around it, the last full stop. */
-function normalized(answer: string): string {
+function normalizeWtq(answer: string): string {
   let text = answer
     .normalize('NFKD')
     .replaceAll(/\p{Mn}/gu, '')

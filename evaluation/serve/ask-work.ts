@@ -1,17 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { isJsonObject, issuesOf, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues, isJsonObject, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import type { A2aMessage } from '@gaia-mesh/stacks/a2a/model.ts';
-import { type AgentWork, saying, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
-import { type AskRequest, askSchema, progressText } from './ask.ts';
+import { type AgentWork, createTextMessage, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
+import { type AskRequest, askSchema, formatProgress } from './ask.ts';
 import type { ServedTeam } from './served-team.ts';
 
 /** Media types of documents that a message may bring as a file. */
 const DOCUMENT_TYPES = ['text/plain', 'text/markdown'];
 
 /** The team as an agent of A2A, without the addresses. */
-export function teamCard(name: string, description: string, version: string, hasToken: boolean): AgentCard {
+export function buildTeamCard(
+  name: string,
+  description: string,
+  version: string,
+  hasToken: boolean,
+): AgentCard {
   return {
     name,
     description,
@@ -43,18 +48,18 @@ export function askWork(served: Pick<ServedTeam, 'ask'>): AgentWork {
       emit({
         kind: 'status',
         state,
-        ...(text === undefined ? {} : { message: saying(shortReason(text), taskId, contextId) }),
+        ...(text === undefined ? {} : { message: createTextMessage(shortenReason(text), taskId, contextId) }),
       });
     let request: AskRequest;
     try {
-      request = requestOf(message);
+      request = parseAskRequest(message);
     } catch (error) {
-      return end('TASK_STATE_REJECTED', messageOf(error));
+      return end('TASK_STATE_REJECTED', toErrorMessage(error));
     }
     emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
     try {
       const answer = await served.ask(request, signal, (news) => {
-        const told = saying(progressText(news), taskId, contextId);
+        const told = createTextMessage(formatProgress(news), taskId, contextId);
         emit({ kind: 'status', state: 'TASK_STATE_WORKING', message: told });
       });
       if (answer.status !== 'answered')
@@ -68,13 +73,13 @@ export function askWork(served: Pick<ServedTeam, 'ask'>): AgentWork {
       end('TASK_STATE_COMPLETED');
     } catch (error) {
       const isRefused = error instanceof MeshError && error.code === 'limit';
-      end(isRefused ? 'TASK_STATE_REJECTED' : 'TASK_STATE_FAILED', messageOf(error));
+      end(isRefused ? 'TASK_STATE_REJECTED' : 'TASK_STATE_FAILED', toErrorMessage(error));
     }
   };
 }
 
 /** @throws MeshError `packet` for a message that says something else than a question and a document */
-function requestOf({ parts }: A2aMessage): AskRequest {
+function parseAskRequest({ parts }: A2aMessage): AskRequest {
   const questions: string[] = [];
   const documents: string[] = [];
   for (const { text, raw, url, data, filename = '', mediaType = 'text/plain' } of parts) {
@@ -88,7 +93,7 @@ function requestOf({ parts }: A2aMessage): AskRequest {
       documents.push(Buffer.from(raw, 'base64').toString());
     } else {
       const { success, data: asked, error } = partSchema.safeParse(isJsonObject(data) ? data : {});
-      if (!success) throw new MeshError('packet', `a part with data: ${issuesOf(error)}`);
+      if (!success) throw new MeshError('packet', `a part with data: ${formatIssues(error)}`);
       if (asked.question !== undefined) questions.push(asked.question);
       if (asked.document !== undefined) documents.push(asked.document);
     }
@@ -98,7 +103,7 @@ function requestOf({ parts }: A2aMessage): AskRequest {
     ...(documents.length === 0 ? {} : { document: documents.join('\n\n') }),
   };
   const { success, data, error } = askSchema.safeParse(request);
-  if (!success) throw new MeshError('packet', `the message: ${issuesOf(error)}`);
+  if (!success) throw new MeshError('packet', `the message: ${formatIssues(error)}`);
   return data;
 }
 

@@ -35,7 +35,7 @@ export const answerSchema = z.strictObject({
 });
 export type Answer = z.infer<typeof answerSchema>;
 
-export function answerOf(taskId: string, reply: TeamReply): Answer {
+export function toAnswer(taskId: string, reply: TeamReply): Answer {
   const isAnswered = reply.status === 'answered';
   return {
     answer: isAnswered ? reply.rawAnswer : null,
@@ -58,5 +58,5 @@ export interface AskProgress {
   readonly type: string;
 }
 
-export const progressText = ({ agent, type, packets }: AskProgress) =>
+export const formatProgress = ({ agent, type, packets }: AskProgress) =>
   `agent ${agent} sent ${type} (packet ${packets})`;

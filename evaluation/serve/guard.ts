@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LOOPBACK_HOSTS } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
-import { inUrl } from '@gaia-mesh/stacks/http/http-server.ts';
+import { toUrlHost } from '@gaia-mesh/stacks/http/http-server.ts';
 
 interface Refused {
   readonly status: 401 | 403;
@@ -17,7 +17,7 @@ export class Guard {
 
   /** @param token undefined where everybody may ask who reaches the server */
   constructor(host: string, token: string | undefined) {
-    this.#names = new Set([...LOOPBACK_HOSTS, inUrl(host).toLowerCase()]);
+    this.#names = new Set([...LOOPBACK_HOSTS, toUrlHost(host).toLowerCase()]);
     this.#token = token;
   }
 

@@ -1,8 +1,14 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { taskFolder } from '../plan/bench-plan.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveTaskFolder } from '../plan/bench-plan.ts';
 import { withReplies } from '../plan/replies-file.ts';
-import { isUsersOwn, type PlannedTeam, planTeam, type TeamOptions, teamWith } from '../plan/team-options.ts';
+import {
+  applyTeamOptions,
+  isUsersOwn,
+  type PlannedTeam,
+  planTeam,
+  type TeamOptions,
+} from '../plan/team-options.ts';
 import { readTaskFolder } from '../questions/read-questions.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
@@ -41,7 +47,7 @@ export interface ServePlan {
 /** @throws MeshError `usage` or `config` */
 export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> {
   const options = await withReplies(given);
-  const team = teamWith(loadTeam(options.team), options);
+  const team = applyTeamOptions(loadTeam(options.team), options);
   if (isUsersOwn(options.team, options)) await checkReachable(team, new Set());
   if (options.task !== undefined && options.document !== undefined)
     throw new MeshError('usage', 'choose one of --task and --document');
@@ -52,7 +58,7 @@ export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> 
   return {
     planned,
     limits: { tasks: planned.concurrency, waiting: options.waiting, bytes: options.maxBytes },
-    document: await documentOf(options),
+    document: await loadServedDocument(options),
     description: `A team of agents that answers a question${
       options.task === undefined && options.document === undefined ? '' : ' about a document that it has'
     } (${team.description ?? team.name})`,
@@ -61,9 +67,9 @@ export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> 
   };
 }
 
-async function documentOf({ task, document }: ServeCommandOptions): Promise<string | undefined> {
-  if (task !== undefined) return readTaskFolder(taskFolder(task)).document;
+async function loadServedDocument({ task, document }: ServeCommandOptions): Promise<string | undefined> {
+  if (task !== undefined) return readTaskFolder(resolveTaskFolder(task)).document;
   if (document === undefined) return undefined;
   const { readUserDocument } = await import('../questions/user-document.ts');
-  return (await readUserDocument(userPath(document))).text;
+  return (await readUserDocument(resolveUserPath(document))).text;
 }

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LOOPBACK_HOSTS, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
-import { cardText } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
-import { answerA2a, bareAgent } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
+import { formatCard } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
+import { answerA2a, createBareAgent } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
-import { CARD_PATH, interfacesAt } from '@gaia-mesh/stacks/a2a/interfaces.ts';
-import { inUrl, listenHttp, writeJson } from '@gaia-mesh/stacks/http/http-server.ts';
+import { CARD_PATH, listInterfaces } from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import { listenHttp, toUrlHost, writeJson } from '@gaia-mesh/stacks/http/http-server.ts';
 import { MCP_PATH } from '@gaia-mesh/stacks/mcp/revision.ts';
 import { serveMcpHttp } from '@gaia-mesh/stacks/mcp/server/http.ts';
 import { LegacySessions } from '@gaia-mesh/stacks/mcp/server/legacy.ts';
 import { McpServer } from '@gaia-mesh/stacks/mcp/server/mcp-server.ts';
 import { askTool } from './ask-tool.ts';
-import { askWork, teamCard } from './ask-work.ts';
+import { askWork, buildTeamCard } from './ask-work.ts';
 import { Guard } from './guard.ts';
 import type { ServedTeam, ServeLimits } from './served-team.ts';
 
@@ -47,7 +47,7 @@ const ENVELOPE_BYTES = 64 * 1024;
 
 const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
 
-export function teamMcpServer(
+export function createTeamServer(
   served: Pick<ServedTeam, 'ask' | 'name'>,
   { description, version }: Pick<ServeOptions, 'description' | 'version'>,
 ): McpServer {
@@ -68,14 +68,19 @@ export async function serveTeam(
   const guard = new Guard(host, token);
   // A character takes at most six bytes as an escape.
   const maxBodyBytes = limits.bytes * 2 + ENVELOPE_BYTES;
-  const mcp = options.mcp ? teamMcpServer(served, options) : undefined;
+  const mcp = options.mcp ? createTeamServer(served, options) : undefined;
   const sessions = new LegacySessions();
   const a2a = options.a2a
-    ? bareAgent(teamCard(served.name, description, version, token !== undefined), askWork(served), SETTINGS, {
-        maxTasks: MAX_KEPT_TASKS,
-        maxBodyBytes,
-        mayPush: webhookPolicy(options.pushTo),
-      })
+    ? createBareAgent(
+        buildTeamCard(served.name, description, version, token !== undefined),
+        askWork(served),
+        SETTINGS,
+        {
+          maxTasks: MAX_KEPT_TASKS,
+          maxBodyBytes,
+          mayPush: webhookPolicy(options.pushTo),
+        },
+      )
     : undefined;
   let card = '';
   const listener = (request: IncomingMessage, response: ServerResponse) => {
@@ -83,15 +88,15 @@ export async function serveTeam(
     // Who does not know the token yet learns from the card that there is one.
     const isCard = a2a !== undefined && path === CARD_PATH && request.method === 'GET';
     const refused = isCard ? guard.refusedPlace(request.headers) : guard.refused(request.headers);
-    if (refused !== undefined) return say(response, refused.status, refused.reason);
+    if (refused !== undefined) return writeError(response, refused.status, refused.reason);
     if (Number(request.headers['content-length']) > maxBodyBytes)
-      return say(response, 413, `expected at most ${maxBodyBytes} bytes`);
+      return writeError(response, 413, `expected at most ${maxBodyBytes} bytes`);
     if (mcp !== undefined && path === MCP_PATH) {
       // Host and origin are checked already.
       void serveMcpHttp(mcp, request, response, { isAllowed: () => true, maxBodyBytes, sessions });
     } else if (a2a === undefined || !answerA2a(a2a.agent, card, request, response)) {
       const there = [...(options.mcp ? [MCP_PATH] : []), ...(options.a2a ? [CARD_PATH] : [])];
-      say(response, 404, `nothing at this address; there is ${there.join(' and ')}`);
+      writeError(response, 404, `nothing at this address; there is ${there.join(' and ')}`);
     }
   };
   const place = { host, maxConnections: MAX_CONNECTIONS };
@@ -111,7 +116,7 @@ export async function serveTeam(
   }
   if (a2a !== undefined && grpc !== undefined) {
     const own = { url: grpc.url, protocolBinding: 'GRPC', protocolVersion: '1.0' } as const;
-    card = cardText(a2a.agent, interfacesAt(http.url, ['JSONRPC', 'HTTP+JSON', 'GRPC'], [own]));
+    card = formatCard(a2a.agent, listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON', 'GRPC'], [own]));
   }
   const serving: Serving = {
     url: http.url,
@@ -129,11 +134,11 @@ export async function serveTeam(
 
 /** A server must not be made to call whatever its clients like: this machine, and what was named. */
 function webhookPolicy(hosts: readonly string[]): UrlPolicy {
-  const allowed = new Set([...LOOPBACK_HOSTS, ...hosts.map((host) => inUrl(host).toLowerCase())]);
+  const allowed = new Set([...LOOPBACK_HOSTS, ...hosts.map((host) => toUrlHost(host).toLowerCase())]);
   return ({ hostname }) => allowed.has(hostname);
 }
 
-function say(response: ServerResponse, status: number, error: string): void {
+function writeError(response: ServerResponse, status: number, error: string): void {
   writeJson(response, status, JSON.stringify({ error }), {
     ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
     // What is refused is not read.

@@ -3,7 +3,7 @@ import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { MeshTeam } from '../batch/teams/mesh-team.ts';
 import type { PlannedTeam } from '../plan/team-options.ts';
-import { type Answer, type AskProgress, type AskRequest, answerOf } from './ask.ts';
+import { type Answer, type AskProgress, type AskRequest, toAnswer } from './ask.ts';
 
 export interface ServeLimits {
   /** Tasks at once; more wait. */
@@ -98,7 +98,7 @@ export class ServedTeam {
     try {
       const question = { question: request.question.toWellFormed(), category: 'text', truths: [], taskId };
       const asked = document === undefined ? question : { ...question, document };
-      return answerOf(taskId, await this.#mesh.ask(asked, { cycle: 1 }, signal));
+      return toAnswer(taskId, await this.#mesh.ask(asked, { cycle: 1 }, signal));
     } finally {
       this.#watching.delete(taskId);
       this.#running -= 1;

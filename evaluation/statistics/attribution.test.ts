@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { describe, expect, it } from 'vitest';
-import { attribute, type Cell } from './attribution.ts';
+import { attributeRatio, type Cell } from './attribution.ts';
 import { normal } from './testing/noise.ts';
 
 type FactorLevels = Cell['levels'];
@@ -44,7 +44,7 @@ function measured(
 }
 
 const named = (cells: readonly Cell[], to: FactorLevels = TO) =>
-  attribute(cells, { from: FROM, to })
+  attributeRatio(cells, { from: FROM, to })
     .shares.filter(({ verdict }) => verdict === 'contributes')
     .map(({ factor }) => factor);
 
@@ -66,7 +66,7 @@ describe('a factor that was planted', () => {
       (levels.protocol === 'a2a' ? 1.2 : 1) *
       (levels.transport === 'http' ? 1.5 : 1) *
       (levels.implementation === 'sdk' ? 1.7 : 1);
-    const { total, shares, method, interactions } = attribute(measured(combinations(FACTORS), cost, 7), {
+    const { total, shares, method, interactions } = attributeRatio(measured(combinations(FACTORS), cost, 7), {
       from: FROM,
       to: TO,
     });
@@ -107,7 +107,7 @@ it('blames any in at most one of a hundred measurements of equal cells, few invo
 describe('factors that act together', () => {
   // Nagle's algorithm costs nothing but over TLS's small records, as it were: only both together make it slow.
   const cost = (levels: FactorLevels) => (levels.transport === 'http' && levels.nagle === 'on' ? 2 : 1);
-  const { shares, interactions, total } = attribute(measured(combinations(FACTORS), cost, 3), {
+  const { shares, interactions, total } = attributeRatio(measured(combinations(FACTORS), cost, 3), {
     from: FROM,
     to: TO,
   });
@@ -139,7 +139,7 @@ describe('a design of which some combinations cannot be', () => {
 
   it('is told in the order of changes that was measured, and shares multiply to the whole', () => {
     // JSON over HTTP is there, JSON by an SDK and A2A over TCP are not: one order leads from end to end.
-    const { method, shares, total } = attribute(measured(possible, cost, 4), { from, to });
+    const { method, shares, total } = attributeRatio(measured(possible, cost, 4), { from, to });
     expect(method).toBe('ordered');
     expect(shares.map(({ factor, verdict }) => [factor, verdict])).toEqual([
       ['transport', 'contributes'],
@@ -153,7 +153,7 @@ describe('a design of which some combinations cannot be', () => {
     const both = possible.filter(
       ({ protocol, transport }) => (protocol === 'json') === (transport === 'tcp') && protocol !== 'mcp',
     );
-    const { shares } = attribute(measured(both, cost, 4), { from, to });
+    const { shares } = attributeRatio(measured(both, cost, 4), { from, to });
     expect(
       shares.map(({ factor, from: before, to: after, verdict }) => [factor, before, after, verdict]),
     ).toEqual([
@@ -164,7 +164,7 @@ describe('a design of which some combinations cannot be', () => {
 
   it('has no share where nothing between the two was measured', () => {
     const ends = possible.filter((levels) => [from, to].some((end) => isDeepStrictEqual(end, levels)));
-    const { shares } = attribute(measured(ends, cost, 4), { from, to });
+    const { shares } = attributeRatio(measured(ends, cost, 4), { from, to });
     expect(shares.map(({ factor }) => factor)).toEqual(['implementation + protocol + transport']);
   });
 });
@@ -173,18 +173,20 @@ it('refuses cells that are no design', () => {
   const cells = measured(combinations(FACTORS), () => 1, 1);
   const [cell] = cells;
   if (cell === undefined) throw new Error('there are cells');
-  expect(() => attribute([], { from: FROM, to: TO })).toThrow('at least one cell');
-  expect(() => attribute(cells, { from: FROM, to: FROM })).toThrow('1 to 8 factors that change, got 0');
-  expect(() => attribute(cells, { from: FROM, to: { ...TO, nagle: 'maybe' } })).toThrow(
+  expect(() => attributeRatio([], { from: FROM, to: TO })).toThrow('at least one cell');
+  expect(() => attributeRatio(cells, { from: FROM, to: FROM })).toThrow('1 to 8 factors that change, got 0');
+  expect(() => attributeRatio(cells, { from: FROM, to: { ...TO, nagle: 'maybe' } })).toThrow(
     'nagle maybe: it was not measured',
   );
-  expect(() => attribute(cells, { from: FROM, to: { protocol: 'a2a' } })).toThrow(
+  expect(() => attributeRatio(cells, { from: FROM, to: { protocol: 'a2a' } })).toThrow(
     'in every cell, got protocol',
   );
   const short = cells.map((one) => (one === cell ? { ...one, samples: one.samples.slice(1) } : one));
-  expect(() => attribute(short, { from: FROM, to: TO })).toThrow(
+  expect(() => attributeRatio(short, { from: FROM, to: TO })).toThrow(
     /expected 7 invocations of every cell.*got 8/,
   );
   const broken = [{ ...cell, samples: cell.samples.map(() => [0, 1, 1]) }, ...cells.slice(1)];
-  expect(() => attribute(broken, { from: FROM, to: TO })).toThrow('positive, finite measurements, got 0');
+  expect(() => attributeRatio(broken, { from: FROM, to: TO })).toThrow(
+    'positive, finite measurements, got 0',
+  );
 });

@@ -1,14 +1,19 @@
-import { atBlocks, finestBlocks, interactionWeights, orderWeights } from './inference/shares.ts';
-import { trimmedMean } from './inference/trimmed-mean.ts';
-import { DEFAULT_MARGIN, type JudgedLevels, judgeLevels } from './level-verdicts.ts';
-import { comparisonOf, type InvocationEffect, type LevelComparison } from './levels.ts';
+import {
+  computeInteractionWeights,
+  computeOrderWeights,
+  findFinestBlocks,
+  pickBlockValues,
+} from './inference/shares.ts';
+import { computeTrimmedMean } from './inference/trimmed-mean.ts';
+import { DEFAULT_MARGIN, type JudgedComparison, judgeComparisons } from './level-verdicts.ts';
+import { combineEffects, type InvocationEffect, type SampleComparison } from './levels.ts';
 
 /** Level of each factor, such as `{ transport: 'http', implementation: 'sdk' }`. */
-type FactorLevels = Readonly<Record<string, string>>;
+type FactorSettings = Readonly<Record<string, string>>;
 
 /** One combination of levels: `samples[i][j]` is the j-th round of the i-th invocation, positive, of one unit for all cells. */
 export interface Cell {
-  readonly levels: FactorLevels;
+  readonly levels: FactorSettings;
   readonly samples: readonly (readonly number[])[];
 }
 
@@ -25,19 +30,19 @@ interface FactorShare {
   readonly from: string;
   readonly to: string;
   /** How many times as much the change of this factor makes it, with its interval. */
-  readonly share: JudgedLevels;
+  readonly share: JudgedComparison;
   readonly verdict: ShareVerdict;
 }
 
 interface Attribution {
   /** The whole: `to` against `from`. */
-  readonly total: JudgedLevels;
+  readonly total: JudgedComparison;
   /** The largest share first; they multiply to the total, by construction. */
   readonly shares: readonly FactorShare[];
   /** Pairs of factors that do together what they do not do alone, where that is shown; only where all combinations were measured. */
   readonly interactions: readonly {
     readonly factors: readonly [string, string];
-    readonly ratio: JudgedLevels;
+    readonly ratio: JudgedComparison;
   }[];
   /**
    * `exact`: every combination was measured, so that no order of the changes is preferred. `ordered`: some were, and each share is what its
@@ -47,8 +52,8 @@ interface Attribution {
 }
 
 interface AttributionOptions {
-  readonly from: FactorLevels;
-  readonly to: FactorLevels;
+  readonly from: FactorSettings;
+  readonly to: FactorSettings;
   /** A share within 1 / (1 + margin) to 1 + margin is none; 0.05 by default. */
   readonly margin?: number;
   /** Probability of blaming any factor where none has a share; 0.01 by default: who is blamed unjustly is named. */
@@ -69,35 +74,37 @@ const MAX_FACTORS = 8;
  *
  * @throws RangeError for cells that are no design: other factors, other numbers of invocations, a level that was not measured
  */
-export function attribute(cells: readonly Cell[], options: AttributionOptions): Attribution {
+export function attributeRatio(cells: readonly Cell[], options: AttributionOptions): Attribution {
   const { from, to, margin = DEFAULT_MARGIN, alpha = 0.01 } = options;
-  const design = designOf(cells, options);
+  const design = buildDesign(cells, options);
   for (const end of [from, to]) checkMeasured(cells, end);
-  const corners = cornersOf(cells, options, design.factors);
+  const corners = findCorners(cells, options, design.factors);
   const known = corners.map((corner) => corner !== undefined);
-  const blocks = finestBlocks(known);
-  const blockCorners = atBlocks(corners, blocks);
+  const blocks = findFinestBlocks(known);
+  const blockCorners = pickBlockValues(corners, blocks);
   const changed = blocks.map((block) => block.map((factor) => design.factors[factor] ?? ''));
-  const measured = (own: readonly number[]) => comparisonOf(design.effects(own), design.rounds);
-  const onBlocks = (own: readonly number[]) => measured(onCells(cells, blockCorners, own));
-  const judged = (all: readonly LevelComparison[]) => judgeLevels(all, { margin, alpha });
-  const isKnown = atBlocks(known, blocks);
-  const shares = judged(blocks.map((_, block) => onBlocks(orderWeights(isKnown, block) ?? [])));
-  const [total] = judged([onBlocks(blockCorners.map((_, set) => endWeight(set, blockCorners.length)))]);
+  const measured = (own: readonly number[]) => combineEffects(design.effects(own), design.rounds);
+  const onBlocks = (own: readonly number[]) => measured(spreadWeights(cells, blockCorners, own));
+  const judged = (all: readonly SampleComparison[]) => judgeComparisons(all, { margin, alpha });
+  const isKnown = pickBlockValues(known, blocks);
+  const shares = judged(blocks.map((_, block) => onBlocks(computeOrderWeights(isKnown, block) ?? [])));
+  const [total] = judged([
+    onBlocks(blockCorners.map((_, set) => computeEndWeight(set, blockCorners.length))),
+  ]);
   if (total === undefined) throw new Error('one whole has one verdict');
   const named = shares.map((share, index): FactorShare => {
     const factors = changed[index] ?? [];
-    const levels = (of: FactorLevels) => factors.map((factor) => of[factor] ?? '').join(TOGETHER);
+    const levels = (of: FactorSettings) => factors.map((factor) => of[factor] ?? '').join(TOGETHER);
     return {
       ...{ factor: factors.join(TOGETHER), from: levels(from), to: levels(to) },
-      ...{ share, verdict: verdictOf(share) },
+      ...{ share, verdict: judgeShare(share) },
     };
   });
   const isExact = !known.includes(false);
   return {
     total,
-    shares: named.toSorted((a, b) => sizeOf(b.share) - sizeOf(a.share)),
-    interactions: isExact ? interactionsOf(design.factors, onBlocks, judged) : [],
+    shares: named.toSorted((a, b) => measureShare(b.share) - measureShare(a.share)),
+    interactions: isExact ? measureInteractions(design.factors, onBlocks, judged) : [],
     method: isExact ? 'exact' : 'ordered',
   };
 }
@@ -106,23 +113,23 @@ export function attribute(cells: readonly Cell[], options: AttributionOptions): 
 export const TOGETHER = ' + ';
 
 /** Of the whole: all changes less none. */
-function endWeight(set: number, sets: number): number {
+function computeEndWeight(set: number, sets: number): number {
   if (set === 0) return -1;
   return set === sets - 1 ? 1 : 0;
 }
 
-function verdictOf(share: JudgedLevels): ShareVerdict {
+function judgeShare(share: JudgedComparison): ShareVerdict {
   if (share.verdict === 'equivalent') return 'no share';
   const isLarge = Math.abs(Math.log(share.ratio)) > Math.log1p(share.margin);
   return share.verdict === 'different' && isLarge ? 'contributes' : 'cannot tell';
 }
 
-function sizeOf(share: JudgedLevels): number {
+function measureShare(share: JudgedComparison): number {
   return Math.abs(Math.log(share.ratio));
 }
 
 /** Factors that change, and what a sum of cells comes to in each invocation. */
-function designOf(cells: readonly Cell[], { from, to }: AttributionOptions) {
+function buildDesign(cells: readonly Cell[], { from, to }: AttributionOptions) {
   const [cell] = cells;
   if (cell === undefined) throw new RangeError('expected at least one cell, got none');
   const names = Object.keys(cell.levels).toSorted();
@@ -137,7 +144,7 @@ function designOf(cells: readonly Cell[], { from, to }: AttributionOptions) {
   const invocations = cell.samples.length;
   const means = cells.map(({ levels, samples }) => {
     if (samples.length === invocations && invocations > 0) return samples.map(logMean);
-    const got = `${samples.length} of ${nameOf(levels)}`;
+    const got = `${samples.length} of ${nameLevels(levels)}`;
     throw new RangeError(`expected ${invocations} invocations of every cell, at least one; got ${got}`);
   });
   const rounds = Math.min(...cells.flatMap(({ samples }) => samples.map(({ length }) => length)));
@@ -157,11 +164,11 @@ function designOf(cells: readonly Cell[], { from, to }: AttributionOptions) {
 function logMean(rounds: readonly number[]): InvocationEffect {
   const bad = rounds.find((value) => !(value > 0 && value < Infinity));
   if (bad !== undefined) throw new RangeError(`expected positive, finite measurements, got ${bad}`);
-  return trimmedMean(rounds.map(Math.log));
+  return computeTrimmedMean(rounds.map(Math.log));
 }
 
 /** The cell of each set of factors that have changed, where it was measured. */
-function cornersOf(
+function findCorners(
   cells: readonly Cell[],
   { from, to }: AttributionOptions,
   factors: readonly string[],
@@ -173,7 +180,7 @@ function cornersOf(
 }
 
 /** Weights of corners as weights of all cells. */
-function onCells(
+function spreadWeights(
   cells: readonly Cell[],
   corners: readonly (Cell | undefined)[],
   weights: readonly number[],
@@ -181,10 +188,10 @@ function onCells(
   return cells.map((cell) => weights[corners.indexOf(cell)] ?? 0);
 }
 
-function interactionsOf(
+function measureInteractions(
   factors: readonly string[],
-  measured: (weights: readonly number[]) => LevelComparison,
-  judged: (all: readonly LevelComparison[]) => JudgedLevels[],
+  measured: (weights: readonly number[]) => SampleComparison,
+  judged: (all: readonly SampleComparison[]) => JudgedComparison[],
 ): Attribution['interactions'] {
   const pairs = factors.flatMap((a, first) =>
     factors
@@ -192,26 +199,26 @@ function interactionsOf(
       .map((b, further) => ({ factors: [a, b] as const, first, second: first + 1 + further })),
   );
   const ratios = judged(
-    pairs.map(({ first, second }) => measured(interactionWeights(factors.length, first, second))),
+    pairs.map(({ first, second }) => measured(computeInteractionWeights(factors.length, first, second))),
   );
   return pairs.flatMap((pair, index) => {
     const ratio = ratios[index];
-    return ratio !== undefined && verdictOf(ratio) === 'contributes'
+    return ratio !== undefined && judgeShare(ratio) === 'contributes'
       ? [{ factors: pair.factors, ratio }]
       : [];
   });
 }
 
-function checkMeasured(cells: readonly Cell[], levels: FactorLevels): void {
+function checkMeasured(cells: readonly Cell[], levels: FactorSettings): void {
   if (findCell(cells, levels) === undefined)
-    throw new RangeError(`expected a cell of ${nameOf(levels)}: it was not measured`);
+    throw new RangeError(`expected a cell of ${nameLevels(levels)}: it was not measured`);
 }
 
-function findCell(cells: readonly Cell[], levels: FactorLevels): Cell | undefined {
+function findCell(cells: readonly Cell[], levels: FactorSettings): Cell | undefined {
   return cells.find((cell) => Object.entries(levels).every(([name, level]) => cell.levels[name] === level));
 }
 
-function nameOf(levels: FactorLevels): string {
+function nameLevels(levels: FactorSettings): string {
   return Object.entries(levels)
     .map(([name, level]) => `${name} ${level}`)
     .join(', ');

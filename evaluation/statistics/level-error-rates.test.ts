@@ -3,10 +3,10 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
 import { describe, expect, it } from 'vitest';
-import { median } from './inference/quantile.ts';
-import { signedRank } from './inference/signed-rank.ts';
-import { judgeLevels } from './level-verdicts.ts';
-import { measureLevels } from './levels.ts';
+import { computeMedian } from './inference/quantile.ts';
+import { testSignedRank } from './inference/signed-rank.ts';
+import { judgeComparisons } from './level-verdicts.ts';
+import { compareNestedSamples } from './levels.ts';
 import { compareLevels } from './testing/compare-levels.ts';
 import { normal } from './testing/noise.ts';
 import { NOISES, type TwoLevelNoise, twoLevels } from './testing/two-level-noise.ts';
@@ -35,7 +35,7 @@ function rateOf(all: Iterable<Measurement>, isHit: (one: Measurement) => boolean
   return hits.filter(Boolean).length / hits.length;
 }
 
-const measured = ({ baseline, other }: Measurement) => measureLevels(baseline, other);
+const measured = ({ baseline, other }: Measurement) => compareNestedSamples(baseline, other);
 const judged = ({ baseline, other }: Measurement) => compareLevels(baseline, other);
 
 describe.each(Object.entries(NOISES))('equal arms under %s', (_, noise) => {
@@ -106,7 +106,7 @@ it('of ten equal pairs any is called different in at most one of twenty tables',
   const random = new Random(43);
   const called = Array.from({ length: tables }, () => {
     const pairs = Array.from({ length: 10 }, () => twoLevels(SMALL, NORMAL, random)).map(measured);
-    return judgeLevels(pairs).some(({ adjustedP }) => adjustedP < 0.05);
+    return judgeComparisons(pairs).some(({ adjustedP }) => adjustedP < 0.05);
   });
   expect(called.filter(Boolean).length).toBeLessThanOrEqual(binomialBound(tables, 0.05).high);
 });
@@ -115,7 +115,7 @@ describe('what a measurement says of itself', () => {
   const design: Design = { ...EIGHT, invocationEffect: 0.04 };
 
   it('the smallest difference is called in about four of five', () => {
-    const ratio = median(Array.from(measurements(300, design), (one) => judged(one).detectable));
+    const ratio = computeMedian(Array.from(measurements(300, design), (one) => judged(one).detectable));
     const found = rateOf(
       measurements(600, { ...design, ratio }, NORMAL, 44),
       (one) => measured(one).pValue < 0.05,
@@ -129,7 +129,7 @@ describe('what a measurement says of itself', () => {
       ({ verdict }) => verdict === 'cannot tell',
     );
     expect(undecided.length).toBeGreaterThan(100);
-    const invocations = Math.round(median(undecided.map(({ needed }) => needed)));
+    const invocations = Math.round(computeMedian(undecided.map(({ needed }) => needed)));
     const decided = rateOf(
       measurements(300, { ...design, invocations }, NORMAL, 45),
       (one) => judged(one).verdict !== 'cannot tell',
@@ -140,8 +140,8 @@ describe('what a measurement says of itself', () => {
   it('the spread is told apart by level', () => {
     const spreads = Array.from(measurements(300, design), (one) => measured(one).spread);
     // A pair has the noise of two.
-    expect(median(spreads.map(({ rounds }) => rounds))).toBeCloseTo(0.05 * Math.SQRT2, 1.5);
-    expect(median(spreads.map(({ invocations }) => invocations))).toBeCloseTo(0.04 * Math.SQRT2, 1.5);
+    expect(computeMedian(spreads.map(({ rounds }) => rounds))).toBeCloseTo(0.05 * Math.SQRT2, 1.5);
+    expect(computeMedian(spreads.map(({ invocations }) => invocations))).toBeCloseTo(0.04 * Math.SQRT2, 1.5);
   });
 });
 
@@ -166,5 +166,5 @@ describe('a condition on a time', () => {
 
 function isCalledByRank({ baseline, other }: Measurement): boolean {
   const rounds = other.flatMap((own, i) => own.map((value, j) => Math.log(value / (baseline[i]?.[j] ?? 0))));
-  return signedRank(rounds).pValue < 0.05;
+  return testSignedRank(rounds).pValue < 0.05;
 }

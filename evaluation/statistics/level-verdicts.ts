@@ -1,6 +1,6 @@
-import { holm } from './inference/holm.ts';
-import { studentQuantile } from './inference/student.ts';
-import { type LevelComparison, MIN_INVOCATIONS, tailBeyond } from './levels.ts';
+import { adjustHolm } from './inference/holm.ts';
+import { computeStudentQuantile } from './inference/student.ts';
+import { computeTail, MIN_INVOCATIONS, type SampleComparison } from './levels.ts';
 
 /** Ratios within 1/1.05 to 1.05 count as equal unless another margin is given. */
 export const DEFAULT_MARGIN = 0.05;
@@ -16,7 +16,7 @@ const MAX_NEEDED = 1000;
  */
 type LevelVerdict = 'different' | 'equivalent' | 'cannot tell';
 
-export interface JudgedLevels extends LevelComparison {
+export interface JudgedComparison extends SampleComparison {
   /** p-values after Holm's correction for all pairs judged together. */
   readonly adjustedP: number;
   readonly adjustedEquivalenceP: number;
@@ -47,13 +47,13 @@ interface JudgeOptions {
  * No null test has a say in it: a baseline that by luck differs from itself would silence differences that are there, and one that
  * does not would prove nothing. Measure it as one more pair, and report how often it is called.
  */
-export function judgeLevels(
-  comparisons: readonly LevelComparison[],
+export function judgeComparisons(
+  comparisons: readonly SampleComparison[],
   { margin = DEFAULT_MARGIN, alpha = 0.05 }: JudgeOptions = {},
-): JudgedLevels[] {
+): JudgedComparison[] {
   if (!(margin > 0 && margin < Infinity)) throw new RangeError(`expected a margin above 0, got ${margin}`);
-  const differs = holm(comparisons.map(({ pValue }) => pValue));
-  const equals = holm(comparisons.map((comparison) => equivalenceP(comparison, margin)));
+  const differs = adjustHolm(comparisons.map(({ pValue }) => pValue));
+  const equals = adjustHolm(comparisons.map((comparison) => computeEquivalenceP(comparison, margin)));
   const level = alpha / comparisons.length;
   return comparisons.map((comparison, index) => {
     const [adjustedP, adjustedEquivalenceP] = [differs[index] ?? 1, equals[index] ?? 1];
@@ -62,35 +62,35 @@ export function judgeLevels(
     const isOpen = verdict === 'cannot tell';
     return {
       ...{ ...comparison, adjustedP, adjustedEquivalenceP, margin, verdict },
-      detectable: detectableRatio(comparison, level),
-      needed: isOpen ? neededInvocations(comparison, margin, level) : comparison.invocations,
+      detectable: computeDetectableRatio(comparison, level),
+      needed: isOpen ? computeNeededInvocations(comparison, margin, level) : comparison.invocations,
     };
   });
 }
 
 /** Of the two one-sided tests: how likely such data are although the ratio lies outside the margin; 1 below the stated minimum. */
-function equivalenceP(comparison: LevelComparison, margin: number): number {
-  const error = errorOf(comparison);
+function computeEquivalenceP(comparison: SampleComparison, margin: number): number {
+  const error = computeError(comparison);
   const within = Math.log1p(margin) - Math.abs(Math.log(comparison.ratio));
-  return error === Infinity ? 1 : tailBeyond(within, error, comparison.invocations);
+  return error === Infinity ? 1 : computeTail(within, error, comparison.invocations);
 }
 
 /** Standard error of the logarithm of the ratio; ∞ below the stated minimum. */
-function errorOf({ invocations, low, high }: LevelComparison): number {
+function computeError({ invocations, low, high }: SampleComparison): number {
   if (low === 0) return Infinity;
-  return Math.log(high / low) / (2 * studentQuantile(0.025, invocations - 1));
+  return Math.log(high / low) / (2 * computeStudentQuantile(0.025, invocations - 1));
 }
 
 /** By J. Cohen (1988, "Statistical power analysis for the behavioral sciences", 2nd edition), for the strictest of Holm's steps. */
-function detectableRatio(comparison: LevelComparison, level: number): number {
-  const error = errorOf(comparison);
+function computeDetectableRatio(comparison: SampleComparison, level: number): number {
+  const error = computeError(comparison);
   if (error === Infinity) return Infinity;
-  return Math.exp(stepsTo(comparison.invocations, level / 2, 1 - POWER) * error);
+  return Math.exp(computeErrorSteps(comparison.invocations, level / 2, 1 - POWER) * error);
 }
 
-function neededInvocations(comparison: LevelComparison, margin: number, level: number): number {
+function computeNeededInvocations(comparison: SampleComparison, margin: number, level: number): number {
   const { invocations, ratio } = comparison;
-  const error = errorOf(comparison);
+  const error = computeError(comparison);
   if (error === Infinity) return Math.max(MIN_INVOCATIONS, invocations);
   const apart = Math.abs(Math.log(ratio));
   const within = Math.log1p(margin) - apart;
@@ -98,7 +98,8 @@ function neededInvocations(comparison: LevelComparison, margin: number, level: n
     const then = error * Math.sqrt(invocations / n);
     // Both one-sided tests have to reject, so each gets half of what may be missed.
     return (
-      stepsTo(n, level / 2, 1 - POWER) * then <= apart || stepsTo(n, level, (1 - POWER) / 2) * then <= within
+      computeErrorSteps(n, level / 2, 1 - POWER) * then <= apart ||
+      computeErrorSteps(n, level, (1 - POWER) / 2) * then <= within
     );
   };
   let [below, enough] = [invocations, invocations + 1];
@@ -115,6 +116,6 @@ function neededInvocations(comparison: LevelComparison, margin: number, level: n
 }
 
 /** Standard errors between two truths that a test of `n` invocations tells apart, false calls and misses as often as given. */
-function stepsTo(n: number, falseCalls: number, misses: number): number {
-  return studentQuantile(falseCalls, n - 1) + studentQuantile(misses, n - 1);
+function computeErrorSteps(n: number, falseCalls: number, misses: number): number {
+  return computeStudentQuantile(falseCalls, n - 1) + computeStudentQuantile(misses, n - 1);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_MARGIN, judgeLevels } from './level-verdicts.ts';
-import { MIN_INVOCATIONS, measureLevels } from './levels.ts';
+import { DEFAULT_MARGIN, judgeComparisons } from './level-verdicts.ts';
+import { compareNestedSamples, MIN_INVOCATIONS } from './levels.ts';
 import { compareLevels } from './testing/compare-levels.ts';
 
 /** An invocation a value, each of its rounds a little around it. */
@@ -13,7 +13,7 @@ describe('two arms of fresh processes', () => {
   it('are compared as W. S. Gosset compared two kinds of seed', () => {
     // Student, 1908, "The probable error of a mean", Biometrika 6:1: additional hours of sleep, ten patients; R: t.test.
     const hours = [1.2, 2.4, 1.3, 1.3, 0, 1, 1.8, 0.8, 4.6, 1.4];
-    const found = measureLevels(
+    const found = compareNestedSamples(
       hours.map(() => [1, 1, 1]),
       hours.map((hour) => Array.from({ length: 3 }, () => Math.exp(hour))),
     );
@@ -106,17 +106,17 @@ describe('two arms of fresh processes', () => {
 
 describe('pairs judged together', () => {
   it('are corrected for their number', () => {
-    const close = measureLevels(EQUAL, invocations([1.3, 1.1, 1.25, 1.02, 1.2]));
+    const close = compareNestedSamples(EQUAL, invocations([1.3, 1.1, 1.25, 1.02, 1.2]));
     expect(close.pValue).toBeLessThan(0.05);
-    expect(judgeLevels([close])[0]?.verdict).toBe('different');
+    expect(judgeComparisons([close])[0]?.verdict).toBe('different');
 
-    const [first] = judgeLevels(Array.from({ length: 9 }, () => close));
+    const [first] = judgeComparisons(Array.from({ length: 9 }, () => close));
 
     expect(first).toMatchObject({ verdict: 'cannot tell', adjustedP: Math.min(1, 9 * close.pValue) });
-    expect(first?.detectable).toBeGreaterThan(judgeLevels([close])[0]?.detectable ?? Infinity);
+    expect(first?.detectable).toBeGreaterThan(judgeComparisons([close])[0]?.detectable ?? Infinity);
   });
 
   it('are none where there is none', () => {
-    expect(judgeLevels([])).toEqual([]);
+    expect(judgeComparisons([])).toEqual([]);
   });
 });

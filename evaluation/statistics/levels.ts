@@ -1,12 +1,12 @@
-import { studentQuantile, studentTail } from './inference/student.ts';
-import { trimmedMean } from './inference/trimmed-mean.ts';
+import { computeStudentQuantile, computeStudentTail } from './inference/student.ts';
+import { computeTrimmedMean } from './inference/trimmed-mean.ts';
 
 /** With fewer fresh processes of each arm, nothing is called: Student's t for three already takes 4.3 standard errors. */
 export const MIN_INVOCATIONS = 5;
 /** With fewer rounds in a process, one interruption is a third of what is known of it. */
 const MIN_ROUNDS = 3;
 /** What fresh processes of two arms say about the ratio `other / baseline`. Above 1, the other takes more. */
-export interface LevelComparison {
+export interface SampleComparison {
   /** Fresh processes of each arm. */
   readonly invocations: number;
   /** Fewest rounds in one of them. */
@@ -40,13 +40,13 @@ export interface LevelComparison {
  * @param fewestRounds below which nothing is called; 1 for what a process has only once, such as its first use
  * @throws RangeError for arms that are no pairs, and for what is no positive, finite measurement
  */
-export function measureLevels(
+export function compareNestedSamples(
   baseline: readonly (readonly number[])[],
   other: readonly (readonly number[])[],
   fewestRounds = MIN_ROUNDS,
-): LevelComparison {
-  const effects = pairedInvocations(baseline, other).map(trimmedMean);
-  return comparisonOf(effects, Math.min(...baseline.map(({ length }) => length)), fewestRounds);
+): SampleComparison {
+  const effects = pairInvocations(baseline, other).map(computeTrimmedMean);
+  return combineEffects(effects, Math.min(...baseline.map(({ length }) => length)), fewestRounds);
 }
 
 /** An invocation's logarithmic effect, with the variance that its rounds give it. */
@@ -55,12 +55,12 @@ export interface InvocationEffect {
   readonly variance: number;
 }
 
-/** What effects come to, an invocation an effect; the ratio is that of their mean. See {@link measureLevels}. */
-export function comparisonOf(
+/** What effects come to, an invocation an effect; the ratio is that of their mean. See {@link compareNestedSamples}. */
+export function combineEffects(
   effects: readonly InvocationEffect[],
   rounds: number,
   fewestRounds = MIN_ROUNDS,
-): LevelComparison {
+): SampleComparison {
   const n = effects.length;
   const mean = effects.reduce((sum, effect) => sum + effect.mean, 0) / n;
   const ofRounds = effects.reduce((sum, effect) => sum + effect.variance, 0) / n;
@@ -71,12 +71,12 @@ export function comparisonOf(
   }
   const variance = effects.reduce((sum, effect) => sum + (effect.mean - mean) ** 2, 0) / (n - 1);
   const error = Math.sqrt(variance / n);
-  const reach = studentQuantile(0.025, n - 1) * error;
+  const reach = computeStudentQuantile(0.025, n - 1) * error;
   return {
     ...known,
     low: Math.exp(mean - reach),
     high: Math.exp(mean + reach),
-    pValue: Math.min(1, 2 * tailBeyond(Math.abs(mean), error, n)),
+    pValue: Math.min(1, 2 * computeTail(Math.abs(mean), error, n)),
     spread: {
       invocations: Math.sqrt(Math.max(0, variance - ofRounds)),
       rounds: Math.sqrt(ofRounds * rounds),
@@ -88,12 +88,12 @@ export function comparisonOf(
  * The probability that Student's t of `invocations` values exceeds `distance`, of so large a standard error. Values of a clock that shows
  * too little may all be equal: then any distance is infinitely many standard errors.
  */
-export function tailBeyond(distance: number, error: number, invocations: number): number {
-  return studentTail(distance === 0 ? 0 : distance / error, invocations - 1);
+export function computeTail(distance: number, error: number, invocations: number): number {
+  return computeStudentTail(distance === 0 ? 0 : distance / error, invocations - 1);
 }
 
 /** Logarithms of the ratios, round by round, an invocation a list. */
-function pairedInvocations(
+function pairInvocations(
   baseline: readonly (readonly number[])[],
   other: readonly (readonly number[])[],
 ): number[][] {
@@ -109,11 +109,11 @@ function pairedInvocations(
         `invocation ${invocation + 1}: expected as many rounds of both arms, at least one; got ${got}`,
       );
     }
-    return own.map((value, round) => logOf(others[round]) - logOf(value));
+    return own.map((value, round) => toLog(others[round]) - toLog(value));
   });
 }
 
-function logOf(value = Number.NaN): number {
+function toLog(value = Number.NaN): number {
   if (!(value > 0 && value < Infinity)) {
     throw new RangeError(`expected positive, finite measurements, got ${value}`);
   }

@@ -1,6 +1,6 @@
-import { type BootstrapOptions, medianInterval } from './inference/bootstrap.ts';
-import { median } from './inference/quantile.ts';
-import { signedRank } from './inference/signed-rank.ts';
+import { type BootstrapOptions, bootstrapMedian } from './inference/bootstrap.ts';
+import { computeMedian } from './inference/quantile.ts';
+import { testSignedRank } from './inference/signed-rank.ts';
 
 /** What paired rounds say about two arms. Above 1, or above 0 for the effect: `other` takes longer than the baseline. */
 export interface Comparison {
@@ -34,12 +34,12 @@ export function compare(
       `expected as many rounds of both arms, at least one; got ${baseline.length} and ${other.length}`,
     );
   }
-  const differences = Float64Array.from(other, (value, round) => logOf(value) - logOf(baseline[round]));
-  const { low, high } = medianInterval(differences, options);
-  const { pValue, effectSize } = signedRank(differences);
+  const differences = Float64Array.from(other, (value, round) => toLog(value) - toLog(baseline[round]));
+  const { low, high } = bootstrapMedian(differences, options);
+  const { pValue, effectSize } = testSignedRank(differences);
   return {
     n: differences.length,
-    ratio: Math.exp(median(differences)),
+    ratio: Math.exp(computeMedian(differences)),
     low: Math.exp(low),
     high: Math.exp(high),
     pValue,
@@ -47,7 +47,7 @@ export function compare(
   };
 }
 
-function logOf(value = Number.NaN): number {
+function toLog(value = Number.NaN): number {
   if (!(value > 0 && value < Infinity)) {
     throw new RangeError(`expected positive, finite measurements, got ${value}`);
   }

@@ -1,14 +1,14 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
 import { expect, it } from 'vitest';
-import { roundOf } from './schedule.ts';
+import { drawRound } from './schedule.ts';
 
 const ARMS = ['json', 'cbor', 'msgpack'];
 
 it('runs every arm once and the baseline twice, once as the null run', () => {
   const random = new Random(1);
   for (let round = 0; round < 50; round++) {
-    const runs = roundOf(ARMS, 'json', random).map(({ arm, isNull }) => `${arm}${isNull ? ' again' : ''}`);
+    const runs = drawRound(ARMS, 'json', random).map(({ arm, isNull }) => `${arm}${isNull ? ' again' : ''}`);
     expect(runs.toSorted()).toEqual(['cbor', 'json', 'json again', 'msgpack']);
   }
 });
@@ -16,7 +16,7 @@ it('runs every arm once and the baseline twice, once as the null run', () => {
 it('gives the same rounds for the same seed, and others for another', () => {
   const rounds = (seed: number) => {
     const random = new Random(seed);
-    return Array.from({ length: 10 }, () => roundOf(ARMS, 'json', random));
+    return Array.from({ length: 10 }, () => drawRound(ARMS, 'json', random));
   };
   expect(rounds(7)).toEqual(rounds(7));
   expect(rounds(7)).not.toEqual(rounds(8));
@@ -27,7 +27,7 @@ it('puts every run, the null run too, at every place equally often', () => {
   const random = new Random(seed);
   const counts = new Map<string, number>();
   for (let round = 0; round < 2000; round++) {
-    for (const [place, { arm, isNull }] of roundOf(ARMS, 'json', random).entries()) {
+    for (const [place, { arm, isNull }] of drawRound(ARMS, 'json', random).entries()) {
       const key = `${arm} ${isNull} at ${place}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -41,13 +41,13 @@ it('puts every run, the null run too, at every place equally often', () => {
 });
 
 it('compares a baseline that is alone with itself', () => {
-  expect(roundOf(['json'], 'json', new Random(1))).toHaveLength(2);
+  expect(drawRound(['json'], 'json', new Random(1))).toHaveLength(2);
 });
 
 it('refuses a baseline that is no arm, and an arm that is given twice', () => {
   const random = new Random(1);
-  expect(() => roundOf(ARMS, 'a2a', random)).toThrow(
+  expect(() => drawRound(ARMS, 'a2a', random)).toThrow(
     'expected the baseline among json, cbor, msgpack, got a2a',
   );
-  expect(() => roundOf(['json', 'cbor', 'cbor'], 'json', random)).toThrow('got cbor twice');
+  expect(() => drawRound(['json', 'cbor', 'cbor'], 'json', random)).toThrow('got cbor twice');
 });

@@ -17,7 +17,7 @@ interface Slot {
  * A run should start its own processes and connections (T. Kalibera and R. Jones, 2013, "Rigorous benchmarking in reasonable
  * time"): what one process keeps to itself all its life is then drawn again in every round.
  */
-export function roundOf(arms: readonly string[], baseline: string, random: Random): Slot[] {
+export function drawRound(arms: readonly string[], baseline: string, random: Random): Slot[] {
   if (!arms.includes(baseline)) {
     throw new MeshError('usage', `expected the baseline among ${arms.join(', ')}, got ${baseline}`);
   }

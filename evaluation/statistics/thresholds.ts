@@ -70,12 +70,12 @@ const GRAMMAR =
  */
 export function parseThreshold(text: string): Threshold {
   const parts = GRAMMAR.exec(text.trim())?.groups;
-  if (parts === undefined) throw misread(text);
+  if (parts === undefined) throw createMisreadError(text);
   const { arm = '', whole = '', decimals = '', times = null } = parts;
   const metric = [...EXACT, ...MEASURED].find((name) => name === parts.metric);
   const operator = parts.operator;
-  if (metric === undefined) throw misread(text, `; there is no metric ${parts.metric}`);
-  if (!isOperator(operator)) throw misread(text);
+  if (metric === undefined) throw createMisreadError(text, `; there is no metric ${parts.metric}`);
+  if (!isOperator(operator)) throw createMisreadError(text);
   return {
     text,
     arm,
@@ -95,10 +95,12 @@ export function evaluateThreshold(threshold: Threshold, figures: ThresholdFigure
     const arms = figures.arms.join(', ');
     throw new MeshError('usage', `--fail-if '${text}': expected one of the arms ${arms}; got ${named}`);
   }
-  return isMeasured(metric) ? byInterval(threshold, metric, figures) : byUnit(threshold, metric, figures);
+  return isMeasured(metric)
+    ? evaluateInterval(threshold, metric, figures)
+    : evaluateUnit(threshold, metric, figures);
 }
 
-function byUnit(threshold: Threshold, metric: ExactMetric, figures: ThresholdFigures): ThresholdResult {
+function evaluateUnit(threshold: Threshold, metric: ExactMetric, figures: ThresholdFigures): ThresholdResult {
   const { text, arm, operator, numerator, denominator, times } = threshold;
   const known = (figure: number | undefined, of: string) => {
     if (figure !== undefined && Number.isFinite(figure)) return figure;
@@ -123,7 +125,7 @@ function byUnit(threshold: Threshold, metric: ExactMetric, figures: ThresholdFig
  * The interval is that which the table shows, 95 % two-sided, so a condition at the true ratio fails in at most 2.5 % of measurements. A
  * bound inside the margin is not crossed by what was shown to be equal: it would be a difference that counts as none.
  */
-function byInterval(
+function evaluateInterval(
   threshold: Threshold,
   metric: MeasuredMetric,
   figures: ThresholdFigures,
@@ -160,7 +162,7 @@ function isOperator(text: string | undefined): text is Operator {
   return text !== undefined && Object.hasOwn(HOLDS, text);
 }
 
-function misread(text: string, detail = ''): MeshError {
+function createMisreadError(text: string, detail = ''): MeshError {
   return new MeshError(
     'usage',
     `--fail-if: expected '<arm>.<${[...EXACT, ...MEASURED].join('|')}> <${Object.keys(HOLDS).join('|')}> <number>[x <arm>]', ` +

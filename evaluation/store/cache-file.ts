@@ -10,7 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import {
+  explainFileFault,
+  MeshError,
+  readSystemCode,
+  toErrorMessage,
+} from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_CACHE_FILE_BYTES } from './limits.ts';
 import { setAside, type Warn } from './sql/set-aside.ts';
 
@@ -33,8 +38,8 @@ export function readCacheFile(file: string, warn: Warn): Map<string, string> {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof MeshError) throw error;
-    if (systemCodeOf(error) === 'ENOENT') return new Map();
-    throw new MeshError('store', `${file}: the answer cache cannot be read: ${fileFaultOf(error)}`, {
+    if (readSystemCode(error) === 'ENOENT') return new Map();
+    throw new MeshError('store', `${file}: the answer cache cannot be read: ${explainFileFault(error)}`, {
       cause: error,
     });
   }
@@ -84,7 +89,7 @@ export function writeCacheFile(file: string, answers: ReadonlyMap<string, string
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
-    throw new MeshError('store', `${file}: the answer cache cannot be written: ${messageOf(error)}`, {
+    throw new MeshError('store', `${file}: the answer cache cannot be written: ${toErrorMessage(error)}`, {
       cause: error,
     });
   }

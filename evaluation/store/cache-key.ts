@@ -12,7 +12,7 @@ export interface CacheKey {
 }
 
 /** SHA-256 in hex of all parts. As a JSON list, because joined texts of two different keys can be the same. */
-export function cacheKeyHash({ question, fileHash, team, model, promptVersion }: CacheKey): string {
+export function hashCacheKey({ question, fileHash, team, model, promptVersion }: CacheKey): string {
   const parts = JSON.stringify([question, fileHash, team, model, promptVersion]);
   return createHash('sha256').update(parts).digest('hex');
 }

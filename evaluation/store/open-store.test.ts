@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from './open-store.ts';
-import { storeFile } from './sql/store-file.ts';
+import { resolveStoreFile } from './sql/store-file.ts';
 
 test.each([
   ['store.db', '/base/store.db'],
@@ -16,7 +16,7 @@ test.each([
   ['postgres://me:word@host/db', undefined],
   ['postgresql://host/db', undefined],
 ])('%s is the file %s', (url, file) => {
-  expect(storeFile(url, '/base')).toBe(file);
+  expect(resolveStoreFile(url, '/base')).toBe(file);
 });
 
 test.each(['mysql://me:secret-word@host/db', 'https://me:secret-word@x.example', '', 'sqlite:'])(

@@ -1,10 +1,10 @@
-import { attemptTable } from './sql/attempt-table.ts';
-import { cacheTable } from './sql/cache-table.ts';
-import { gapTable } from './sql/gap-table.ts';
+import { createAttemptTable } from './sql/attempt-table.ts';
+import { createCacheTable } from './sql/cache-table.ts';
+import { createGapTable } from './sql/gap-table.ts';
 import type { Warn } from './sql/set-aside.ts';
 import type { SqlDatabase } from './sql/sql-database.ts';
 import { SqlTables } from './sql/sql-tables.ts';
-import { storeFile } from './sql/store-file.ts';
+import { resolveStoreFile } from './sql/store-file.ts';
 import type { Store } from './store.ts';
 
 export interface StoreOptions {
@@ -26,23 +26,23 @@ export interface StoreOptions {
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
   const { folder, now = () => new Date(), ...rest } = options;
-  const file = storeFile(url, folder);
+  const file = resolveStoreFile(url, folder);
   if (file !== undefined) {
     const { openSqlite } = await import('./sql/sqlite-store.ts');
-    return sqlStore(await openSqlite(file, rest), now);
+    return createSqlStore(await openSqlite(file, rest), now);
   }
   const { openPostgres } = await import('./sql/postgres-store.ts');
-  return sqlStore(await openPostgres(url, rest), now);
+  return createSqlStore(await openPostgres(url, rest), now);
 }
 
 /** All that is the same for both databases, which is all but how they are reached. */
-function sqlStore(database: SqlDatabase, now: () => Date): Store {
+function createSqlStore(database: SqlDatabase, now: () => Date): Store {
   const tables = new SqlTables(database, now);
   return {
     location: database.location,
-    ...attemptTable(tables),
-    ...gapTable(tables),
-    ...cacheTable(tables),
+    ...createAttemptTable(tables),
+    ...createGapTable(tables),
+    ...createCacheTable(tables),
     close: () => database.close(),
   };
 }

@@ -1,6 +1,6 @@
 import { teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { expect, test } from 'vitest';
-import { agentLaunch } from './agent-launch.ts';
+import { buildAgentLaunch } from './agent-launch.ts';
 
 const team = teamSchema.parse({
   version: 1,
@@ -20,7 +20,7 @@ const team = teamSchema.parse({
 function engineOf(id: string): object {
   const agent = team.agents.find((other) => other.id === id);
   if (agent === undefined) throw new Error(`no agent ${id}`);
-  const { name, model, host } = agentLaunch(team, agent).setup.engine;
+  const { name, model, host } = buildAgentLaunch(team, agent).setup.engine;
   return { name, model, host };
 }
 
@@ -40,14 +40,14 @@ test('an agent may what its tool and its engine need, and no more', () => {
   const [thinks] = team.agents;
   if (thinks === undefined) throw new Error('no agent');
 
-  expect(agentLaunch(team, search).permissions).toMatchObject({
+  expect(buildAgentLaunch(team, search).permissions).toMatchObject({
     network: true,
     store: false,
     childProcesses: false,
     environment: ['TAVILY_BASE_URL', 'TAVILY_API_KEY', 'GAIA_MESH_CONTACT'],
   });
-  expect(agentLaunch(team, plain).permissions).toMatchObject({ network: false, environment: [] });
-  expect(agentLaunch(team, thinks).permissions).toMatchObject({
+  expect(buildAgentLaunch(team, plain).permissions).toMatchObject({ network: false, environment: [] });
+  expect(buildAgentLaunch(team, thinks).permissions).toMatchObject({
     network: true,
     environment: ['OLLAMA_HOST'],
   });

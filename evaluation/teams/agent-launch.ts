@@ -1,11 +1,11 @@
 import path from 'node:path';
 import type { AgentLaunch, AgentPermissions, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
-import { engineOf, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
+import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
-import { engineNeeds } from '@gaia-mesh/tools/engines/registry.ts';
-import { toolNeeds } from '@gaia-mesh/tools/registry.ts';
-import { storeFile } from '../store/sql/store-file.ts';
-import { filesFor, readsOf } from './user-files.ts';
+import { describeEngineNeeds } from '@gaia-mesh/tools/engines/registry.ts';
+import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
+import { resolveStoreFile } from '../store/sql/store-file.ts';
+import { listUserFiles, listUserReads } from './user-files.ts';
 
 /** What Postgres's own programs read. */
 const POSTGRES_VARIABLES = [
@@ -19,7 +19,7 @@ const POSTGRES_VARIABLES = [
 ];
 
 /** Places of a run that some agents may use beside their own workspaces. */
-export interface RunPlaces {
+export interface RunPaths {
   /** The folder of all tasks' files. */
   readonly files?: string;
   /** A file, or the URL of a server. */
@@ -29,15 +29,15 @@ export interface RunPlaces {
 }
 
 /** How an agent of a team is launched: what it is told, and what its process may do. */
-export function agentLaunch(
+export function buildAgentLaunch(
   team: Team,
   agent: TeamAgent,
-  { files, store, branches }: RunPlaces = {},
+  { files, store, branches }: RunPaths = {},
   faults?: FaultRequest,
 ): AgentLaunch {
-  const { engine, model, host, options = {} } = engineOf(team, agent);
-  const needs = toolNeeds(agent.tool, agent.options);
-  const userFiles = filesFor({ tool: agent.tool, engine });
+  const { engine, model, host, options = {} } = resolveEngine(team, agent);
+  const needs = describeToolNeeds(agent.tool, agent.options);
+  const userFiles = listUserFiles({ tool: agent.tool, engine });
   const own = {
     files: needs.files === undefined ? undefined : files,
     store: needs.store === undefined ? undefined : store,
@@ -57,24 +57,24 @@ export function agentLaunch(
       subscribes: agent.subscribes,
       partners: (agent.may_call ?? []).map((id) => ({
         id,
-        tool: toolOf(team, id),
-        tools: toolsOf(team, id),
+        tool: findAgentTool(team, id),
+        tools: listAgentTools(team, id),
       })),
-      options: toolOptionsOf(team, agent),
+      options: resolveToolOptions(team, agent),
       userFiles,
-      ...liesOf(agent, faults),
+      ...listLies(agent, faults),
       ...(branches === undefined ? {} : { branches }),
     },
-    permissions: permissionsOf(agent, engine, own, [
-      ...readsOf(userFiles),
-      ...engineFilesOf(options),
+    permissions: buildPermissions(agent, engine, own, [
+      ...listUserReads(userFiles),
+      ...listEngineFiles(options),
       ...(branches === undefined ? [] : [branches]),
     ]),
   };
 }
 
 /** What it is asked to lie about. */
-function liesOf(
+function listLies(
   { id }: TeamAgent,
   { faults = [], seed = 0 }: Partial<FaultRequest> = {},
 ): Pick<AgentSpec, 'lies'> {
@@ -82,25 +82,25 @@ function liesOf(
   return types.length === 0 ? {} : { lies: { types, seed: seed ?? 0 } };
 }
 
-const agentOf = ({ agents }: Team, id: string) => agents.find((agent) => agent.id === id);
-const toolOf = (team: Team, id: string) => agentOf(team, id)?.tool ?? '';
+const findTeamAgent = ({ agents }: Team, id: string) => agents.find((agent) => agent.id === id);
+const findAgentTool = (team: Team, id: string) => findTeamAgent(team, id)?.tool ?? '';
 
 /** What the agent `id` may ask for in turn. */
-function toolsOf(team: Team, id: string): string[] {
-  return (agentOf(team, id)?.may_call ?? []).map((partner) => toolOf(team, partner));
+function listAgentTools(team: Team, id: string): string[] {
+  return (findTeamAgent(team, id)?.may_call ?? []).map((partner) => findAgentTool(team, partner));
 }
 
-function permissionsOf(
+function buildPermissions(
   { tool, prompt, options }: TeamAgent,
   engine: string,
   { files, store }: { files: string | undefined; store: string | undefined },
   userReads: readonly string[],
 ): AgentPermissions {
-  const needs = toolNeeds(tool, options);
-  const thinking = engineNeeds(engine);
-  const isServer = store !== undefined && storeFile(store) === undefined;
+  const needs = describeToolNeeds(tool, options);
+  const thinking = describeEngineNeeds(engine);
+  const isServer = store !== undefined && resolveStoreFile(store) === undefined;
   const fileFolder = files === undefined ? [] : [files + path.sep];
-  const storeFolder = store === undefined ? [] : folderOf(store);
+  const storeFolder = store === undefined ? [] : listStoreFolders(store);
   return {
     reads: [...userReads, ...fileFolder, ...storeFolder, ...(prompt === undefined ? [] : [prompt])],
     writes: [...(needs.files === 'write' ? fileFolder : []), ...storeFolder],
@@ -116,18 +116,21 @@ function permissionsOf(
 }
 
 /** Files of an engine: replies that it gives again, weights of its own. */
-function engineFilesOf({ replies, weights }: NonNullable<Team['engine_options']>): string[] {
+function listEngineFiles({ replies, weights }: NonNullable<Team['engine_options']>): string[] {
   return [replies, weights].filter((file) => typeof file === 'string');
 }
 
 /** Where a store's file lies; a server's store lies nowhere here. */
-function folderOf(store: string): string[] {
-  const file = storeFile(store);
+function listStoreFolders(store: string): string[] {
+  const file = resolveStoreFile(store);
   return file === undefined ? [] : [path.dirname(file) + path.sep];
 }
 
 /** The agent's own options; the entry agent also hears what the team says about its work. */
-function toolOptionsOf({ entry, limits, retry }: Team, agent: TeamAgent): NonNullable<TeamAgent['options']> {
+function resolveToolOptions(
+  { entry, limits, retry }: Team,
+  agent: TeamAgent,
+): NonNullable<TeamAgent['options']> {
   const retries = Object.entries(retry ?? {}).flatMap(([role, most]) =>
     most === undefined ? [] : [[role, most]],
   );

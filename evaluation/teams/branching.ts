@@ -5,7 +5,7 @@ import type { SessionOptions } from '@gaia-mesh/core/agent/session-options.ts';
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { branchFileSchema } from '@gaia-mesh/core/recording/branch-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
-import { branchEngine } from '@gaia-mesh/tools/engines/branch-engine.ts';
+import { createBranchEngine } from '@gaia-mesh/tools/engines/branch-engine.ts';
 import type { EngineOptions } from '@gaia-mesh/tools/engines/registry.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { EngineOptions } from '@gaia-mesh/tools/engines/registry.ts';
  *
  * @throws MeshError `config`
  */
-export function branching(
+export function createBranching(
   file: string,
   id: string,
   live: Engine,
@@ -21,7 +21,7 @@ export function branching(
 ): Pick<SessionOptions, 'engine' | 'rewrite'> {
   const branches = new Branches(parseJsonLine(readFileSync(file, 'utf8'), branchFileSchema, file), id);
   return {
-    engine: branchEngine(live, branches, prompts),
+    engine: createBranchEngine(live, branches, prompts),
     rewrite: (emission, cause) => branches.rewrite(emission, cause),
   };
 }

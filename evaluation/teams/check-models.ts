@@ -1,14 +1,14 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { engineOf, type Team } from '@gaia-mesh/core/contracts/team.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import {
-  abilitiesLine,
-  inability,
-  type ModelAbilities,
+  explainInability,
+  formatCapabilities,
+  type ModelCapabilities,
   type ModelUse,
 } from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
-import { modelAbilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
+import { queryModelCapabilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
 
 /** One model that some agents of a team ask. */
 interface UsedModel {
@@ -27,14 +27,14 @@ interface UsedModel {
  */
 export async function checkTeamModels(
   team: Team,
-  asked: Map<string, Promise<ModelAbilities | undefined>> = new Map(),
+  asked: Map<string, Promise<ModelCapabilities | undefined>> = new Map(),
 ): Promise<string[]> {
   const lines: string[] = [];
-  for (const { engine, model, host, use } of modelsOf(team)) {
+  for (const { engine, model, host, use } of listUsedModels(team)) {
     const key = JSON.stringify([engine, model, host]);
-    const answer = asked.get(key) ?? modelAbilities(engine, defined({ model, host }));
+    const answer = asked.get(key) ?? queryModelCapabilities(engine, omitUndefined({ model, host }));
     asked.set(key, answer);
-    let abilities: ModelAbilities | undefined;
+    let abilities: ModelCapabilities | undefined;
     try {
       abilities = await answer;
     } catch (error) {
@@ -43,19 +43,19 @@ export async function checkTeamModels(
       lines.push(error.message);
     }
     if (abilities === undefined) continue;
-    const fault = inability(`team ${team.name}`, abilities, use);
+    const fault = explainInability(`team ${team.name}`, abilities, use);
     if (fault !== undefined) throw new MeshError('usage', fault, { setting: 'model' });
-    lines.push(abilitiesLine(abilities, use));
+    lines.push(formatCapabilities(abilities, use));
   }
   return lines;
 }
 
 /** The models that think for a team, each once. */
-function modelsOf(team: Team): UsedModel[] {
+function listUsedModels(team: Team): UsedModel[] {
   const models = new Map<string, UsedModel>();
   for (const agent of team.agents) {
     if (Object.hasOwn(dataTools, agent.tool)) continue;
-    const { engine, model, host, options = {} } = engineOf(team, agent);
+    const { engine, model, host, options = {} } = resolveEngine(team, agent);
     const calls = (agent.may_call ?? []).some((id) => {
       const partner = team.agents.find((other) => other.id === id)?.tool ?? '';
       return Object.hasOwn(dataTools, partner) && dataTools[partner]?.needs?.store === undefined;

@@ -1,14 +1,14 @@
 import { type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { expect, test } from 'vitest';
 import { checkReachable } from './check-reachable.ts';
-import { loadTeam, teamFiles } from './load-team.ts';
+import { listTeamFiles, loadTeam } from './load-team.ts';
 
 function team(agents: readonly object[]): Team {
   return teamSchema.parse({ version: 1, name: 'mine', final: 'end', agents });
 }
 const end = { id: 'end', tool: 'reason' };
 
-test.each([...teamFiles().keys()])('the team %s that ships can answer', async (name) => {
+test.each([...listTeamFiles().keys()])('the team %s that ships can answer', async (name) => {
   await expect(checkReachable(loadTeam(name))).resolves.toBeUndefined();
 });
 

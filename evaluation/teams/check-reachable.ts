@@ -1,9 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { DOC_INIT } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Team, TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
-import { callType, resultType } from '@gaia-mesh/core/contracts/tool.ts';
-import { gapsBefore } from '@gaia-mesh/core/hub/tasks/reachable.ts';
-import { toolNamed } from '@gaia-mesh/tools/registry.ts';
+import { callType, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
+import { findBlockedAgents } from '@gaia-mesh/core/hub/tasks/reachable.ts';
+import { loadTool } from '@gaia-mesh/tools/registry.ts';
 import { toolServices } from './tool-services.ts';
 
 /**
@@ -15,8 +15,8 @@ import { toolServices } from './tool-services.ts';
  */
 export async function checkReachable(team: Team, external: ReadonlySet<string> = new Set()): Promise<void> {
   if (external.size > 0) return;
-  const hearers = await Promise.all(team.agents.map((agent) => hearerOf(team, agent)));
-  const gaps = gapsBefore(team.final, new Set([DOC_INIT]), hearers);
+  const hearers = await Promise.all(team.agents.map((agent) => createRecipient(team, agent)));
+  const gaps = findBlockedAgents(team.final, new Set([DOC_INIT]), hearers);
   if (gaps.length === 0) return;
   const named = gaps.map(
     ({ node, tool, subscribes }) => `agent ${node.id} (${tool}) waits for ${subscribes.join(' or ')}`,
@@ -28,13 +28,13 @@ export async function checkReachable(team: Team, external: ReadonlySet<string> =
   );
 }
 
-async function hearerOf({ agents }: Team, { id, tool: name, subscribes, may_call = [] }: TeamAgent) {
-  const tool = await toolNamed(name, toolServices);
+async function createRecipient({ agents }: Team, { id, tool: name, subscribes, may_call = [] }: TeamAgent) {
+  const tool = await loadTool(name, toolServices);
   const asked = agents.filter((other) => may_call.includes(other.id)).map((other) => other.tool);
   return {
     node: { id },
     tool: name,
-    subscribes: [...(subscribes ?? tool.accepts), ...asked.map(resultType)],
+    subscribes: [...(subscribes ?? tool.accepts), ...asked.map(toResultType)],
     emits: [...tool.emits, ...asked.map(callType)],
   };
 }

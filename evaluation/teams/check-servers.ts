@@ -1,10 +1,10 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { engineOf, type Team } from '@gaia-mesh/core/contracts/team.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { checkServers } from '@gaia-mesh/tools/engines/registry.ts';
-import { a2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
-import { variableNamed } from '@gaia-mesh/tools/foreign/foreign.ts';
-import { mcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
+import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
+import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
+import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
 
 /**
  * Whether the model servers that a team's agents will ask have addresses that can be asked: to be told before a run, not by each
@@ -14,8 +14,8 @@ import { mcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
  */
 export function checkTeamServers(team: Team): void {
   for (const agent of team.agents) {
-    const { engine, host, options } = engineOf(team, agent);
-    checkServers(engine, defined({ host, options }));
+    const { engine, host, options } = resolveEngine(team, agent);
+    checkServers(engine, omitUndefined({ host, options }));
   }
 }
 
@@ -28,11 +28,11 @@ export function checkForeign(team: Team, environment: Readonly<Record<string, st
   for (const { id, tool, options = {} } of team.agents) {
     if (tool !== 'mcp' && tool !== 'a2a') continue;
     try {
-      const own = tool === 'mcp' ? mcpOptions(options) : a2aOptions(options);
+      const own = tool === 'mcp' ? parseMcpOptions(options) : parseA2aOptions(options);
       const named = [...('env' in own ? own.env : []), ...('token' in own ? [own.token ?? ''] : [])];
-      for (const name of named) if (name !== '') variableNamed(name, environment, tool);
+      for (const name of named) if (name !== '') readVariable(name, environment, tool);
     } catch (cause) {
-      throw new MeshError('config', `agent ${id}: ${messageOf(cause)}`, { cause });
+      throw new MeshError('config', `agent ${id}: ${toErrorMessage(cause)}`, { cause });
     }
   }
 }

@@ -1,8 +1,13 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { type ErrorCode, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { contractChecks } from '@gaia-mesh/protocols/contract/suite.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
-import { adapterIn, envelopeWriterIn } from './user-files.ts';
+import {
+  type ErrorCode,
+  MeshError,
+  readSystemCode,
+  toErrorMessage,
+} from '@gaia-mesh/core/contracts/errors.ts';
+import { listContractChecks } from '@gaia-mesh/protocols/contract/suite.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import { loadEnvelopeWriter, loadUserAdapter } from './user-files.ts';
 
 /** What the contract suite is run on: an adapter that ships with the project, or a file. */
 type Subject = { readonly name: string } | { readonly file: string };
@@ -136,11 +141,11 @@ async function runThread(
     }
   });
   worker.on('error', (error: unknown) => {
-    const isMemory = systemCodeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY';
+    const isMemory = readSystemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
     resolve(
       isMemory
         ? `it took more than ${HEAP_MB} MB of memory`
-        : `it threw ${messageOf(error)}`.slice(0, MAX_REASON),
+        : `it threw ${toErrorMessage(error)}`.slice(0, MAX_REASON),
     );
   });
   worker.on('exit', () => resolve('it ended its thread'));
@@ -155,9 +160,9 @@ async function runThread(
 
 async function runChecks({ subject, from }: Work, post: (message: Message) => void): Promise<void> {
   const isFile = 'file' in subject;
-  const adapter = isFile ? adapterIn(subject.file) : await adapterNamed(subject.name);
-  const writer = isFile ? envelopeWriterIn(subject.file) : undefined;
-  const checks = contractChecks(adapter, writer);
+  const adapter = isFile ? loadUserAdapter(subject.file) : await loadAdapter(subject.name);
+  const writer = isFile ? loadEnvelopeWriter(subject.file) : undefined;
+  const checks = listContractChecks(adapter, writer);
   const names = checks.map(({ name }) => name);
   post({ adapter: adapter.name, hasWriter: writer !== undefined, names });
   for (const check of checks.slice(from)) {
@@ -166,7 +171,7 @@ async function runChecks({ subject, from }: Work, post: (message: Message) => vo
       check.run();
       post({ result: { name, passed: true } });
     } catch (error) {
-      post({ result: { name, passed: false, reason: messageOf(error).slice(0, MAX_REASON) } });
+      post({ result: { name, passed: false, reason: toErrorMessage(error).slice(0, MAX_REASON) } });
     }
   }
 }

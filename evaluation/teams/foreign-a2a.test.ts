@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
 import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
-import { bareAgent, serveBareHttp } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
+import { createBareAgent, serveBareHttp } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
-import { interfacesAt } from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import { listInterfaces } from '@gaia-mesh/stacks/a2a/interfaces.ts';
 import { listenSdkGrpc } from '@gaia-mesh/stacks/a2a/sdk/grpc.ts';
-import { sdkAgent, serveSdkHttp } from '@gaia-mesh/stacks/a2a/sdk/server.ts';
-import { type AgentWork, saying, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
+import { createSdkAgent, serveSdkHttp } from '@gaia-mesh/stacks/a2a/sdk/server.ts';
+import { type AgentWork, createTextMessage, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
 import { listenHttp } from '@gaia-mesh/stacks/http/http-server.ts';
-import { selfSigned } from '@gaia-mesh/stacks/self-signed.ts';
+import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
 import { testSettings } from '@gaia-mesh/stacks/testing/settings.ts';
 import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -35,9 +35,10 @@ const work: AgentWork = async ({ message, taskId, contextId, signal }, emit) => 
     emit({
       kind: 'status',
       state,
-      ...(said === undefined ? {} : { message: saying(said, taskId, contextId) }),
+      ...(said === undefined ? {} : { message: createTextMessage(said, taskId, contextId) }),
     });
-  if (text === 'message') return emit({ kind: 'message', message: saying('just so', taskId, contextId) });
+  if (text === 'message')
+    return emit({ kind: 'message', message: createTextMessage('just so', taskId, contextId) });
   end('TASK_STATE_WORKING', 'on it');
   if (text === 'ask back') return end('TASK_STATE_INPUT_REQUIRED', 'Which file?');
   if (text === 'fail') return end('TASK_STATE_FAILED', 'the archive is closed');
@@ -60,7 +61,7 @@ const work: AgentWork = async ({ message, taskId, contextId, signal }, emit) => 
 };
 
 async function bare(own: AgentCard): Promise<string> {
-  const { agent, close } = bareAgent(own, work, testSettings);
+  const { agent, close } = createBareAgent(own, work, testSettings);
   const http = await serveBareHttp(agent, ['HTTP+JSON', 'JSONRPC'], testSettings);
   ends.push(async () => {
     close();
@@ -70,9 +71,9 @@ async function bare(own: AgentCard): Promise<string> {
 }
 
 async function sdk(own: AgentCard): Promise<string> {
-  const agent = await sdkAgent('a test', own, work, testSettings);
+  const agent = await createSdkAgent('a test', own, work, testSettings);
   const http = await serveSdkHttp('a test', agent, testSettings);
-  agent.setInterfaces(interfacesAt(http.url, ['JSONRPC', 'HTTP+JSON']));
+  agent.setInterfaces(listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON']));
   ends.push(async () => {
     await agent.close();
     await http.close();
@@ -83,7 +84,7 @@ async function sdk(own: AgentCard): Promise<string> {
 /** An agent that answers by gRPC alone, and where its card is. */
 const byGrpc = {
   async bare(own: AgentCard, settings = testSettings): Promise<string> {
-    const { agent, close } = bareAgent(own, work, settings);
+    const { agent, close } = createBareAgent(own, work, settings);
     const grpc = await serveGrpc(agent, settings);
     ends.push(async () => {
       close();
@@ -92,7 +93,7 @@ const byGrpc = {
     return cardServer({ ...own, supportedInterfaces: [grpcAt(grpc.url)] }, settings);
   },
   async sdk(own: AgentCard): Promise<string> {
-    const agent = await sdkAgent('a test', own, work, testSettings);
+    const agent = await createSdkAgent('a test', own, work, testSettings);
     const grpc = await listenSdkGrpc(agent, testSettings);
     ends.push(async () => {
       await agent.close();
@@ -198,7 +199,7 @@ test('an agent that is cancelled over gRPC hears of it', async () => {
     signal.addEventListener('abort', () => ended.resolve('aborted'));
     await delay(60_000, undefined, { signal });
   };
-  const { agent, close } = bareAgent(card(all), patient, testSettings);
+  const { agent, close } = createBareAgent(card(all), patient, testSettings);
   const grpc = await serveGrpc(agent, testSettings);
   ends.push(async () => {
     close();
@@ -210,7 +211,7 @@ test('an agent that is cancelled over gRPC hears of it', async () => {
 });
 
 test('the transport that a card names first is taken, and one that leads elsewhere is not', async () => {
-  const { agent, close } = bareAgent(card(all), work, testSettings);
+  const { agent, close } = createBareAgent(card(all), work, testSettings);
   const { url: grpc, close: end } = await serveGrpc(agent, testSettings);
   ends.push(async () => {
     close();
@@ -230,7 +231,7 @@ test('the transport that a card names first is taken, and one that leads elsewhe
 });
 
 test('an agent behind TLS is asked by TLS alone, its gRPC, too', async () => {
-  const identity = await selfSigned();
+  const identity = await createSelfSigned();
   if (identity === null) throw new Error('there is no openssl');
   const before = tls.getCACertificates('default');
   tls.setDefaultCACertificates([...before, identity.cert]);
@@ -245,7 +246,7 @@ test('an agent behind TLS is asked by TLS alone, its gRPC, too', async () => {
   );
   await expect(connect(plain)).rejects.toThrow('expected JSONRPC, HTTP+JSON or GRPC 1.0');
 
-  const { agent, close } = bareAgent(card(all), work, settings);
+  const { agent, close } = createBareAgent(card(all), work, settings);
   const http = await serveBareHttp(agent, ['JSONRPC'], settings);
   ends.push(async () => {
     close();

@@ -4,9 +4,9 @@ import path from 'node:path';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
-import type { DataTool, DataToolPlace } from '@gaia-mesh/tools/data-tool.ts';
+import type { DataTool, DataToolContext } from '@gaia-mesh/tools/data-tool.ts';
 import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
-import { mcp } from '@gaia-mesh/tools/foreign/mcp.ts';
+import { createMcpTool } from '@gaia-mesh/tools/foreign/mcp.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connectMcp } from './foreign-peers.ts';
 
@@ -27,21 +27,21 @@ const packageOf = (name: string) =>
 function agent(options: JsonObject, environment: Readonly<Record<string, string>> = {}) {
   const usage: Usage[] = [];
   const workspace = realpathSync(temporaryFolder());
-  const place: DataToolPlace = {
+  const context: DataToolContext = {
     ...{ workspace, files: undefined, store: undefined, taskId: 't', options },
     environment: { PATH: process.env.PATH, ...environment },
     noteUsage: (entry) => usage.push(entry),
     traceparent: TRACEPARENT,
     signal: new AbortController().signal,
   };
-  const tool: DataTool<JsonObject> = mcp({
+  const tool: DataTool<JsonObject> = createMcpTool({
     async connectMcp(where, signal) {
       const peer = await connectMcp(where, signal);
       open.add(peer);
       return peer;
     },
   });
-  return { workspace, usage, ask: (input: JsonObject) => tool.run(input, place) };
+  return { workspace, usage, ask: (input: JsonObject) => tool.run(input, context) };
 }
 
 const server = (name: string, args: readonly string[] = [], more: JsonObject = {}) =>

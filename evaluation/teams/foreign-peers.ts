@@ -1,10 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
-import { ForeignAgent, type ForeignAgentPlace } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { ForeignAgent, type ForeignAgentEndpoint } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
 import {
   connectForeign,
   type ForeignResult,
-  type ForeignServerPlace,
+  type ForeignServerEndpoint,
 } from '@gaia-mesh/stacks/mcp/foreign/foreign-server.ts';
 import { ASK } from '@gaia-mesh/tools/foreign/a2a.ts';
 import type { ForeignPeer, ForeignReply } from '@gaia-mesh/tools/foreign/foreign.ts';
@@ -12,12 +12,12 @@ import * as z from 'zod';
 
 /** Servers of MCP and agents of A2A as tools know them. */
 
-export async function connectMcp(place: ForeignServerPlace, signal: AbortSignal): Promise<ForeignPeer> {
-  const { call, ...server } = await connectForeign(place, signal);
-  return { ...server, call: async (name, args, options) => replyOf(await call(name, args, options)) };
+export async function connectMcp(endpoint: ForeignServerEndpoint, signal: AbortSignal): Promise<ForeignPeer> {
+  const { call, ...server } = await connectForeign(endpoint, signal);
+  return { ...server, call: async (name, args, options) => toForeignReply(await call(name, args, options)) };
 }
 
-function replyOf({ content, structuredContent, isError }: ForeignResult): ForeignReply {
+function toForeignReply({ content, structuredContent, isError }: ForeignResult): ForeignReply {
   const texts: string[] = [];
   const images: Buffer[] = [];
   for (const block of content) {
@@ -62,8 +62,8 @@ const FAILED: ReadonlySet<string> = new Set([
   'TASK_STATE_AUTH_REQUIRED',
 ]);
 
-export async function connectA2a(place: ForeignAgentPlace, signal: AbortSignal): Promise<ForeignPeer> {
-  const agent = await ForeignAgent.connect(place, signal);
+export async function connectA2a(endpoint: ForeignAgentEndpoint, signal: AbortSignal): Promise<ForeignPeer> {
+  const agent = await ForeignAgent.connect(endpoint, signal);
   const { name, description, skills } = agent.card;
   const can = skills.map((skill) => `${skill.name}: ${skill.description}`).join('\n');
   const said = `Asks the agent ${name}. ${description}\n${can}`.toWellFormed().slice(0, MAX_DESCRIPTION);
@@ -74,7 +74,7 @@ export async function connectA2a(place: ForeignAgentPlace, signal: AbortSignal):
     refused: [],
     async call(_tool, args, { signal: aborted, timeoutMs, traceparent }) {
       const { success, data, error } = askSchema.safeParse(args);
-      if (!success) throw new MeshError('tool', `arguments: ${issuesOf(error)}`);
+      if (!success) throw new MeshError('tool', `arguments: ${formatIssues(error)}`);
       const { message, document, task_id: taskId, context_id: contextId } = data;
       // A text with a file's name: agents that take no files read it all the same.
       const file =

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import net from 'node:net';
-import { boundedFetch } from '@gaia-mesh/stacks/http/bounded-fetch.ts';
-import { engineNamed } from '@gaia-mesh/tools/engines/registry.ts';
+import { createBoundedFetch } from '@gaia-mesh/stacks/http/bounded-fetch.ts';
+import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { dataToolPlace } from '@gaia-mesh/tools/fixtures/data-tool-place.ts';
 import { callService, type ServiceCall } from '@gaia-mesh/tools/web/call-service.ts';
-import { publicFetch } from '@gaia-mesh/tools/web/public-fetch.ts';
+import { fetchPublic } from '@gaia-mesh/tools/web/public-fetch.ts';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { send as sendOtlp } from '../export/otlp/open-telemetry.ts';
@@ -204,7 +204,7 @@ describe('a server of MCP', () => {
     const own = await serve((_seen, response) =>
       response.writeHead(status, { Location: `http://${other.host}/` }).end(),
     );
-    const bounded = boundedFetch(own.url, 100);
+    const bounded = createBoundedFetch(own.url, 100);
     await expect(bounded(own.url, { headers: { 'x-token': TOKEN }, redirect: 'follow' })).rejects.toThrow();
     await expect(bounded(`http://${other.host}/`)).rejects.toThrow(`expected one to ${own.url}`);
     expect([own.seen.length, other.connections()]).toEqual([1, 0]);
@@ -243,7 +243,7 @@ describe.each(['ollama', 'openai', 'anthropic'])('a model server (%s)', (name) =
   };
 
   async function ask(host: string) {
-    const engine = await engineNamed(name, {
+    const engine = await loadEngine(name, {
       host,
       model: 'm',
       prompts: () => 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n',
@@ -370,7 +370,7 @@ describe('a webhook', () => {
 
 describe('a page that a tool fetches', () => {
   const read = (url: string, allow: string) =>
-    publicFetch(
+    fetchPublic(
       url,
       { environment: { GAIA_MESH_ALLOW_PRIVATE_HOSTS: allow }, signal: signal(), timeoutMs: 10_000 },
       async (reply) => reply.url,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { loadTeam, teamFiles } from './load-team.ts';
+import { listTeamFiles, loadTeam } from './load-team.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-team-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -145,7 +145,7 @@ describe('a team file', () => {
 });
 
 describe('the teams that ship with the project', () => {
-  test.each([...teamFiles().keys()])('%s can be loaded by its name', (name) => {
+  test.each([...listTeamFiles().keys()])('%s can be loaded by its name', (name) => {
     expect(loadTeam(name)).toMatchObject({ name });
   });
 

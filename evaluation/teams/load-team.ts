@@ -1,21 +1,21 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { UserFile } from '@gaia-mesh/core/agent/spec.ts';
-import { fileFaultOf, MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { type Team, teamFaults, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
+import { explainFileFault, MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { findTeamFaults, type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkSpec } from '@gaia-mesh/protocols/registry.ts';
 import { engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { toolNames } from '@gaia-mesh/tools/registry.ts';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import { scorerNames } from '../scorers/scorer.ts';
-import { nameOf } from './user-files.ts';
+import { resolveUserName } from './user-files.ts';
 
 const MAX_TEAM_BYTES = 1024 * 1024;
 
 /** Teams that ship with the project: `config/default.yaml` and `config/teams/*.yaml`, by name. */
-export function teamFiles(): ReadonlyMap<string, string> {
+export function listTeamFiles(): ReadonlyMap<string, string> {
   const config = path.join(codeFolder, 'config');
   const teams = path.join(config, 'teams');
   const files = [
@@ -39,8 +39,8 @@ export function teamFiles(): ReadonlyMap<string, string> {
  * @throws MeshError `usage` for an unknown name; `config` with file, line and key for a file that cannot be used
  */
 export function loadTeam(nameOrFile: string): Team {
-  if (/\.ya?ml$/i.test(nameOrFile)) return readTeam(userPath(nameOrFile));
-  const files = teamFiles();
+  if (/\.ya?ml$/i.test(nameOrFile)) return readTeam(resolveUserPath(nameOrFile));
+  const files = listTeamFiles();
   const file =
     nameOrFile === 'default' ? path.join(codeFolder, 'config', 'default.yaml') : files.get(nameOrFile);
   if (file === undefined) {
@@ -59,7 +59,7 @@ function readTeam(file: string): Team {
     ({ size } = statSync(file));
     if (size <= MAX_TEAM_BYTES) text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `team file ${file}: ${fileFaultOf(error)}`, { cause: error });
+    throw new MeshError('config', `team file ${file}: ${explainFileFault(error)}`, { cause: error });
   }
   if (size > MAX_TEAM_BYTES)
     throw new MeshError('config', `team file ${file}: ${size} bytes, larger than ${MAX_TEAM_BYTES}`);
@@ -80,10 +80,10 @@ function readTeam(file: string): Team {
   try {
     value = document.toJS({ maxAliasCount: 0 });
   } catch (error) {
-    throw new MeshError('config', `${file}: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${file}: ${toErrorMessage(error)}`, { cause: error });
   }
   const fault = (keys: readonly PropertyKey[], message: string): never => {
-    const owner = agentNamed(value, keys);
+    const owner = nameAgent(value, keys);
     throw new MeshError(
       'config',
       `${whereIs(keys)}: ${keys.map(String).join('.') || 'team file'}: ${message}${owner}`,
@@ -96,7 +96,7 @@ function readTeam(file: string): Team {
     const unknownKey = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
     return fault([...(issue?.path ?? []), ...unknownKey], issue?.message ?? 'cannot be used');
   }
-  const [broken] = teamFaults(result.data);
+  const [broken] = findTeamFaults(result.data);
   if (broken !== undefined) fault(broken.path, broken.message);
   const team = withUserFiles(result.data, path.dirname(file), fault);
   checkNames(team, fault);
@@ -107,10 +107,10 @@ type Fault = (keys: readonly PropertyKey[], message: string) => never;
 
 /** An agent has exactly one tool (MP-03); the message names the agent. */
 function refuseSeveralTools(value: unknown, fault: Fault): void {
-  const agents = fieldOf(value, 'agents');
+  const agents = readField(value, 'agents');
   if (!Array.isArray(agents)) return;
   agents.forEach((agent: unknown, index) => {
-    const tool = fieldOf(agent, 'tool') ?? fieldOf(agent, 'tools');
+    const tool = readField(agent, 'tool') ?? readField(agent, 'tools');
     if (typeof tool === 'string' && tool !== '') return;
     const count = Array.isArray(tool) ? tool.length : 0;
     fault(
@@ -124,9 +124,9 @@ function refuseSeveralTools(value: unknown, fault: Fault): void {
 function withUserFiles(team: Team, folder: string, fault: Fault): Team {
   const named = (keys: readonly PropertyKey[], kind: UserFile['kind'], text: string): string => {
     try {
-      return nameOf(kind, text, (name) => path.resolve(folder, name));
+      return resolveUserName(kind, text, (name) => path.resolve(folder, name));
     } catch (error) {
-      return fault(keys, messageOf(error));
+      return fault(keys, toErrorMessage(error));
     }
   };
   const agents = team.agents.map((agent, index) => ({
@@ -165,7 +165,7 @@ function checkNames(team: Team, fault: Fault): void {
   try {
     checkSpec(team.adapter);
   } catch (error) {
-    fault(['adapter'], messageOf(error));
+    fault(['adapter'], toErrorMessage(error));
   }
   check(['engine'], 'engine', team.engine, engineNames);
   check(['scorer'], 'scorer', team.scorer, scorerNames);
@@ -175,14 +175,14 @@ function checkNames(team: Team, fault: Fault): void {
   });
 }
 
-function agentNamed(value: unknown, keys: readonly PropertyKey[]): string {
+function nameAgent(value: unknown, keys: readonly PropertyKey[]): string {
   const [first, index] = keys;
   if (first !== 'agents' || typeof index !== 'number') return '';
-  const agents = fieldOf(value, 'agents');
-  const id = Array.isArray(agents) ? fieldOf(agents[index], 'id') : undefined;
+  const agents = readField(value, 'agents');
+  const id = Array.isArray(agents) ? readField(agents[index], 'id') : undefined;
   return id === undefined ? '' : ` (agent ${String(id)})`;
 }
 
-function fieldOf(value: unknown, key: string): unknown {
+function readField(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && key in value ? Reflect.get(value, key) : undefined;
 }

@@ -1,20 +1,20 @@
 import type net from 'node:net';
 import { Agent } from '@gaia-mesh/core/agent/agent.ts';
-import { liar } from '@gaia-mesh/core/agent/lies.ts';
-import { type AgentPlace, type AgentSpec, agentSpecSchema } from '@gaia-mesh/core/agent/spec.ts';
+import { createLiar } from '@gaia-mesh/core/agent/lies.ts';
+import { type AgentEndpoint, type AgentSpec, agentSpecSchema } from '@gaia-mesh/core/agent/spec.ts';
 import { Workspace } from '@gaia-mesh/core/agent/workspace.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
-import { inheritedListen, tcpListen } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
+import { createInheritedListen, createTcpListen } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
 import type { Listen } from '@gaia-mesh/core/transports/transport.ts';
-import { secretIn } from '@gaia-mesh/core/wire/run-secret.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
-import type { ModelAbilities } from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
-import { modelAbilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
+import { readRunSecret } from '@gaia-mesh/core/wire/run-secret.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import type { ModelCapabilities } from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
+import { queryModelCapabilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
 import type { Permits } from '@gaia-mesh/tools/engines/permits.ts';
-import { checkKey, engineNamed } from '@gaia-mesh/tools/engines/registry.ts';
-import { promptNamed, promptsWith } from '@gaia-mesh/tools/prompts.ts';
-import { toolNamed } from '@gaia-mesh/tools/registry.ts';
+import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
+import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
+import { loadTool } from '@gaia-mesh/tools/registry.ts';
 import { toolServices } from './tool-services.ts';
 import { register } from './user-files.ts';
 
@@ -28,26 +28,26 @@ import { register } from './user-files.ts';
 export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: net.Server): Promise<Agent> {
   const { id, engine: chosen, place, ...rest } = agentSpecSchema.parse(spec);
   for (const { kind, file } of rest.userFiles) register(kind, file);
-  const tool = await toolNamed(rest.tool, toolServices);
+  const tool = await loadTool(rest.tool, toolServices);
   // An unknown one is better refused here than by every hub.
-  if (rest.adapter !== undefined) await adapterNamed(rest.adapter);
-  const prompt = rest.prompt === undefined ? promptNamed : promptsWith(rest.prompt);
-  const secret = secretIn(process.env);
+  if (rest.adapter !== undefined) await loadAdapter(rest.adapter);
+  const prompt = rest.prompt === undefined ? loadPrompt : createPromptLoader(rest.prompt);
+  const secret = readRunSecret(process.env);
   const { name, model, host, options, timeoutMs } = chosen;
-  const where = defined({ host, model });
+  const where = omitUndefined({ host, model });
   checkKey(name, where);
-  const engine = await engineNamed(name, {
+  const engine = await loadEngine(name, {
     ...where,
-    ...defined({ timeoutMs, permits }),
+    ...omitUndefined({ timeoutMs, permits }),
     options,
-    askAbilities: () => abilitiesOf(name, where),
+    askAbilities: () => queryCapabilities(name, where),
     prompts: prompt,
   });
   const { subscribes = [], partners, resumes, lies } = rest;
   const branched =
     rest.branches === undefined
       ? {}
-      : (await import('./branching.ts')).branching(rest.branches, id, engine, prompt);
+      : (await import('./branching.ts')).createBranching(rest.branches, id, engine, prompt);
   const workspace = new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes });
   return Agent.listen({
     id,
@@ -60,32 +60,32 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     store: rest.store,
     prompt,
     workspace,
-    ...(lies === undefined ? {} : { rewrite: liar(lies, workspace) }),
+    ...(lies === undefined ? {} : { rewrite: createLiar(lies, workspace) }),
     ...branched,
-    listen: opened === undefined ? await listenAt(place, id) : inheritedListen(opened),
+    listen: opened === undefined ? await openListen(place, id) : createInheritedListen(opened),
     secret,
     adapter: rest.adapter,
-    resolveAdapter: adapterNamed,
+    resolveAdapter: loadAdapter,
   });
 }
 
 /** A server that cannot be asked says nothing: the question itself will tell. */
-async function abilitiesOf(
+async function queryCapabilities(
   engine: string,
   of: { host?: string; model?: string },
-): Promise<ModelAbilities | undefined> {
+): Promise<ModelCapabilities | undefined> {
   try {
-    return await modelAbilities(engine, of);
+    return await queryModelCapabilities(engine, of);
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     return undefined;
   }
 }
 
-async function listenAt(place: AgentPlace, node: string): Promise<Listen> {
-  if ('port' in place) return tcpListen(place.port);
-  const { natsAddress } = await import('@gaia-mesh/core/transports/nats/nats-address.ts');
-  const { natsListen } = await import('@gaia-mesh/core/transports/nats/nats-listen.ts');
-  const address = natsAddress(place.natsUrl, process.env);
-  return natsListen({ address, mesh: place.subject, node });
+async function openListen(endpoint: AgentEndpoint, node: string): Promise<Listen> {
+  if ('port' in endpoint) return createTcpListen(endpoint.port);
+  const { resolveNatsAddress } = await import('@gaia-mesh/core/transports/nats/nats-address.ts');
+  const { createNatsListen } = await import('@gaia-mesh/core/transports/nats/nats-listen.ts');
+  const address = resolveNatsAddress(endpoint.natsUrl, process.env);
+  return createNatsListen({ address, mesh: endpoint.subject, node });
 }

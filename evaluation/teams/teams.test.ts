@@ -1,10 +1,10 @@
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
-import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
+import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { startTeamMesh } from '@gaia-mesh/tools/roles/testing/team-mesh.ts';
-import { toolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
+import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
 import { describe, expect, test } from 'vitest';
-import { loadTeam, teamFiles } from './load-team.ts';
+import { listTeamFiles, loadTeam } from './load-team.ts';
 
 const NAMES = ['supervisor', 'react', 'overseer', 'panel', 'single'] as const;
 const load = (name: string) => loadTeam(name);
@@ -30,7 +30,7 @@ const WEB = /search|wikipedia|youtube|fetch_page|download_file|understand_video/
 
 describe('each team that ships', () => {
   test('is found by its name: five architectures and the pipeline', () => {
-    expect([...teamFiles().keys()].sort()).toEqual([...NAMES, 'pipeline'].sort());
+    expect([...listTeamFiles().keys()].sort()).toEqual([...NAMES, 'pipeline'].sort());
   });
 
   test.each(NAMES)('%s gives each agent one tool, and says who may call whom (MP-03, MP-74)', (name) => {
@@ -73,7 +73,7 @@ describe('each team that ships', () => {
 
 test('all tools of the agent that has most take no more than 5 kB of each of its prompts', async () => {
   const tools = toolsOf(load('react'), 'react').map((tool) => ({ id: tool, tool }));
-  const definitions = await toolDefinitions(tools);
+  const definitions = await buildToolDefinitions(tools);
   expect(tools.length).toBeGreaterThan(20);
   expect(JSON.stringify(definitions).length).toBeLessThanOrEqual(5_000);
 });
@@ -256,7 +256,7 @@ describe('the teams that ship', () => {
       entry: team.final,
       routing,
       files: { 'mill.txt': text },
-      prompts: promptNamed,
+      prompts: loadPrompt,
     });
 
     const outcome = await mesh.ask({

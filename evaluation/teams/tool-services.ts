@@ -1,19 +1,19 @@
 import type { ToolServices } from '@gaia-mesh/tools/tool-services.ts';
-import { complain } from '../terminal/print.ts';
+import { printError } from '../terminal/print.ts';
 
 /** What agents' tools get of this room. Loaded when it is asked for: few agents do. */
 export const toolServices: ToolServices = {
   async openMemory(place) {
     const { openStore } = await import('../store/open-store.ts');
-    return openStore(place, { warn: (message) => complain(message) });
+    return openStore(place, { warn: (message) => printError(message) });
   },
-  async connectMcp(place, signal) {
+  async connectMcp(endpoint, signal) {
     const { connectMcp } = await import('./foreign-peers.ts');
-    return connectMcp(place, signal);
+    return connectMcp(endpoint, signal);
   },
-  async connectA2a(place, signal) {
+  async connectA2a(endpoint, signal) {
     const { connectA2a } = await import('./foreign-peers.ts');
-    return connectA2a(place, signal);
+    return connectA2a(endpoint, signal);
   },
-  loadScorer: async () => (await import('../scorers/gaia.ts')).gaiaCorrect,
+  loadScorer: async () => (await import('../scorers/gaia.ts')).isGaiaCorrect,
 };

@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url';
 import type { AgentPermissions, UserFile } from '@gaia-mesh/core/agent/spec.ts';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
-import { codeFolder, packageEntries, packageStores } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { codeFolder, findPackageFolders, packageEntries } from '@gaia-mesh/core/system/package-root.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { EnvelopeWriter } from '@gaia-mesh/protocols/contract/suite.ts';
 import { adapterNames, addAdapter } from '@gaia-mesh/protocols/registry.ts';
 import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
@@ -26,13 +26,13 @@ type Kind = UserFile['kind'];
 const FILE_PATTERN = /^(?<file>.+\.[cm]?[jt]s)(?<layers>\+.*)?$/;
 const NAME_PATTERN = /^[a-z0-9][a-z0-9_-]*$/;
 
-interface Known extends UserFile {
+interface LoadedUserFile extends UserFile {
   readonly name: string;
 }
-const known: Known[] = [];
+const known: LoadedUserFile[] = [];
 
 /** The file that is named, without layers; undefined for the name of something that ships with the project. */
-export const fileIn = (text: string): string | undefined => FILE_PATTERN.exec(text)?.groups?.file;
+export const parseFileName = (text: string): string | undefined => FILE_PATTERN.exec(text)?.groups?.file;
 
 /**
  * The name of what `text` means: itself, or what the file exports that it names.
@@ -40,7 +40,7 @@ export const fileIn = (text: string): string | undefined => FILE_PATTERN.exec(te
  * @param resolvePath where a relative path begins; without it, where the user is
  * @throws MeshError `usage` when there is no such file, `config` when it exports nothing of that kind or its name is taken
  */
-export function nameOf(kind: Kind, text: string, resolvePath = userPath): string {
+export function resolveUserName(kind: Kind, text: string, resolvePath = resolveUserPath): string {
   const { file, layers = '' } = FILE_PATTERN.exec(text)?.groups ?? {};
   return file === undefined ? text : register(kind, resolvePath(file)) + layers;
 }
@@ -49,24 +49,24 @@ export function nameOf(kind: Kind, text: string, resolvePath = userPath): string
 export function register(kind: Kind, file: string): string {
   const before = known.find((one) => one.kind === kind && one.file === file);
   if (before !== undefined) return before.name;
-  const name = REGISTER[kind](exportsOf(file), file);
+  const name = REGISTER[kind](loadExports(file), file);
   known.push({ kind, name, file });
   return name;
 }
 
 /** The files that a process must load which is to know all adapters, and this tool and engine. */
-export function filesFor(wanted: { readonly tool?: string; readonly engine?: string } = {}): UserFile[] {
+export function listUserFiles(wanted: { readonly tool?: string; readonly engine?: string } = {}): UserFile[] {
   return known
     .filter(({ kind, name }) => kind === 'adapter' || wanted[kind] === name)
     .map(({ kind, file }) => ({ kind, file }));
 }
 
 /** What the process of an agent may read so that it can load them: their folders, and the packages that Node finds from there. */
-export function readsOf(files: readonly UserFile[]): NonNullable<AgentPermissions['reads']> {
+export function listUserReads(files: readonly UserFile[]): NonNullable<AgentPermissions['reads']> {
   const folders = new Set(
     files.flatMap(({ file }) => [path.dirname(file), path.dirname(realpathSync(file))]),
   );
-  return [...folders].flatMap((folder) => [folder + path.sep, ...packageStores(folder)]);
+  return [...folders].flatMap((folder) => [folder + path.sep, ...findPackageFolders(folder)]);
 }
 
 /** Takes the contents of the files of tools and engines into a hash: with others, answers may differ. */
@@ -77,28 +77,28 @@ export function hashUserFiles(hash: Hash, names: readonly string[]): void {
   }
 }
 
-/** @throws MeshError as {@link nameOf} does */
-export function adapterIn(file: string): ProtocolAdapter {
-  const adapter = Object.values(exportsOf(file)).find(isAdapter);
+/** @throws MeshError as {@link resolveUserName} does */
+export function loadUserAdapter(file: string): ProtocolAdapter {
+  const adapter = Object.values(loadExports(file)).find(isAdapter);
   if (adapter !== undefined) return adapter;
   throw new MeshError('config', `${file} exports no adapter: an object with a name and a function open`);
 }
 
 /** @throws MeshError `config` for a file that exports no stack */
 export function readStacks(file: string): readonly Stack[] {
-  const stacks = Object.values(exportsOf(file)).flat().filter(isStack);
+  const stacks = Object.values(loadExports(file)).flat().filter(isStack);
   if (stacks.length > 0) return stacks;
   throw new MeshError('config', `${file} exports no stack: an object with name, traits, serve and connect`);
 }
 
 /** The writer that the file exports for the contract suite, if it does. */
-export function envelopeWriterIn(file: string): EnvelopeWriter | undefined {
-  return Object.values(exportsOf(file)).find(isEnvelopeWriter);
+export function loadEnvelopeWriter(file: string): EnvelopeWriter | undefined {
+  return Object.values(loadExports(file)).find(isEnvelopeWriter);
 }
 
 const REGISTER: Readonly<Record<Kind, (exported: Record<string, unknown>, file: string) => string>> = {
   adapter(_exported, file) {
-    const adapter = adapterIn(file);
+    const adapter = loadUserAdapter(file);
     checkName('adapter', adapter.name, adapterNames, file);
     addAdapter(adapter);
     return adapter.name;
@@ -127,12 +127,12 @@ const REGISTER: Readonly<Record<Kind, (exported: Record<string, unknown>, file: 
       );
     }
     checkName('engine', name, engineNames, file);
-    addEngine(name, (options) => engine ?? made(maker?.[1], options, file));
+    addEngine(name, (options) => engine ?? createUserEngine(maker?.[1], options, file));
     return name;
   },
 };
 
-function made(
+function createUserEngine(
   maker: ((options: EngineOptions) => unknown) | undefined,
   options: EngineOptions,
   file: string,
@@ -154,7 +154,7 @@ function checkName(kind: Kind, name: string, taken: readonly string[], file: str
 const loadFile = module.createRequire(import.meta.url);
 let isHooked = false;
 
-function exportsOf(file: string): Record<string, unknown> {
+function loadExports(file: string): Record<string, unknown> {
   if (!existsSync(file)) {
     throw new MeshError('usage', `${file}: there is no such file`);
   }
@@ -163,7 +163,7 @@ function exportsOf(file: string): Record<string, unknown> {
   try {
     return loadFile(file);
   } catch (error) {
-    throw new MeshError('config', `${file} cannot be loaded: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${file} cannot be loaded: ${toErrorMessage(error)}`, { cause: error });
   }
 }
 

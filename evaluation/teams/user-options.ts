@@ -1,9 +1,9 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team, TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
-import { fileIn, nameOf } from './user-files.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import { parseFileName, resolveUserName } from './user-files.ts';
 
 /** Options that name an adapter or an engine, where files of the user's are replaced by the names of what they export. */
 export function withNames<Options extends { readonly adapter?: string; readonly engine?: string }>(
@@ -12,8 +12,8 @@ export function withNames<Options extends { readonly adapter?: string; readonly 
   const { adapter, engine } = options;
   return {
     ...options,
-    ...(adapter === undefined ? {} : { adapter: nameOf('adapter', adapter) }),
-    ...(engine === undefined ? {} : { engine: nameOf('engine', engine) }),
+    ...(adapter === undefined ? {} : { adapter: resolveUserName('adapter', adapter) }),
+    ...(engine === undefined ? {} : { engine: resolveUserName('engine', engine) }),
   };
 }
 
@@ -26,7 +26,7 @@ export function withNames<Options extends { readonly adapter?: string; readonly 
 export function withTools({ name: team, agents }: Team, replacements: readonly string[] = []): TeamAgent[] {
   return replacements.reduce<TeamAgent[]>((before, text) => {
     const [, given, file = ''] = /^(?:([^=/]+)=)?(.+)$/.exec(text) ?? [];
-    if (fileIn(file) === undefined) {
+    if (parseFileName(file) === undefined) {
       throw new MeshError(
         'usage',
         `${JSON.stringify(text)}: expected a file, or WHICH=FILE, e.g. extract=./mine.ts`,
@@ -35,7 +35,7 @@ export function withTools({ name: team, agents }: Team, replacements: readonly s
         },
       );
     }
-    const tool = nameOf('tool', file);
+    const tool = resolveUserName('tool', file);
     const which = given ?? tool;
     if (!before.some((agent) => agent.id === which || agent.tool === which)) {
       const known = before.map((agent) => `${agent.id} (${agent.tool})`).join(', ');
@@ -50,19 +50,20 @@ export function withTools({ name: team, agents }: Team, replacements: readonly s
 }
 
 /** The adapter that an option names, with its layers; it may be in a file of the user's. */
-export const adapterOf = (spec: string): Promise<ProtocolAdapter> => adapterNamed(nameOf('adapter', spec));
+export const loadUserSpec = (spec: string): Promise<ProtocolAdapter> =>
+  loadAdapter(resolveUserName('adapter', spec));
 
 /**
  * The adapters that `specs` name; those in files of the user's must pass the contract suite.
  *
  * @throws MeshError `usage` for names that nothing has, `config` for a file that holds no adapter or one that does not conform
  */
-export async function chosenAdapters(specs: readonly string[]): Promise<ProtocolAdapter[]> {
+export async function loadChosenAdapters(specs: readonly string[]): Promise<ProtocolAdapter[]> {
   const adapters: ProtocolAdapter[] = [];
   for (const spec of specs) {
-    const file = fileIn(spec);
-    if (file !== undefined) await assertConforms(userPath(file));
-    adapters.push(await adapterOf(spec));
+    const file = parseFileName(spec);
+    if (file !== undefined) await assertConforms(resolveUserPath(file));
+    adapters.push(await loadUserSpec(spec));
   }
   return adapters;
 }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { commandOf, pageToWrite, shownRevision, writeMeasured } from './docs-page.ts';
+import { formatCommand, formatRevision, resolvePage, writeMeasured } from './docs-page.ts';
 
 const part = { facts: 'four agents', body: '| a |', limits: ['Loopback is not a network.'] };
 
@@ -16,7 +16,7 @@ describe('a page with a measured part', () => {
   writeFileSync(path.join(codeFolder, 'plain.md'), '# A\n');
 
   test('is written in a checkout, and only between its markers', async () => {
-    await writeMeasured(pageToWrite('a.md', { isCheckout: true, codeFolder }), ['a', '--write'], part);
+    await writeMeasured(resolvePage('a.md', { isCheckout: true, codeFolder }), ['a', '--write'], part);
     await writeMeasured(file, ['a', '--write'], part);
 
     const text = readFileSync(file, 'utf8');
@@ -30,19 +30,19 @@ describe('a page with a measured part', () => {
   });
 
   test('is not in an installed package', () => {
-    expect(() => pageToWrite('docs/a.md', { isCheckout: false, codeFolder })).toThrow(
+    expect(() => resolvePage('docs/a.md', { isCheckout: false, codeFolder })).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining('docs/a.md') }),
     );
   });
 
   test('is refused without its markers, before anything is measured', () => {
-    expect(() => pageToWrite('plain.md', { isCheckout: true, codeFolder })).toThrow(
+    expect(() => resolvePage('plain.md', { isCheckout: true, codeFolder })).toThrow(
       expect.objectContaining({ code: 'io', message: expect.stringContaining('<!-- measured') }),
     );
   });
 
   test('names the revision of the code, or that none is known', async () => {
-    expect(await shownRevision(codeFolder)).toBe('unknown');
+    expect(await formatRevision(codeFolder)).toBe('unknown');
   });
 
   test.each([
@@ -54,7 +54,7 @@ describe('a page with a measured part', () => {
     'results/runs',
     'results/scale',
   ])('is docs/%s.md, and it says what its numbers cannot tell', (name) => {
-    expect(readFileSync(pageToWrite(`docs/${name}.md`), 'utf8')).toContain(
+    expect(readFileSync(resolvePage(`docs/${name}.md`), 'utf8')).toContain(
       '## What these numbers cannot tell\n',
     );
   });
@@ -71,5 +71,5 @@ test.each([
   [['gaia', '--team', 'all', '--out', '/home/me/a.jsonl', '--write'], 'npm run gaia -- --team all --write'],
   [['gaia', '--tables', '../own/tables.jsonl.gz'], 'npm run gaia -- --tables tables.jsonl.gz'],
 ])('the command %j is shown as one can type it, without folders of this machine', (args, shown) => {
-  expect(commandOf(args)).toBe(shown);
+  expect(formatCommand(args)).toBe(shown);
 });

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { gitRevision } from '@gaia-mesh/core/run/manifest.ts';
+import { readGitRevision } from '@gaia-mesh/core/run/manifest.ts';
 import { codeFolder, isCheckout, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { complain } from './print.ts';
-import { shellWord } from './shell-word.ts';
+import { printError } from './print.ts';
+import { quoteShellWord } from './shell-word.ts';
 
 /** The part of a page that a command writes, with its markers; what stands outside is a person's. */
 const PART = /(<!-- measured: .+ -->\n)[\s\S]*?(<!-- end of what was measured -->)/;
@@ -20,7 +20,7 @@ export interface MeasuredPart {
 }
 
 /** What the command runs from; tests have their own. */
-interface Place {
+interface PageLocation {
   readonly isCheckout: boolean;
   readonly codeFolder: string;
 }
@@ -31,7 +31,7 @@ interface Place {
  * @param name from the root of the checkout, e.g. `docs/results/relay.md`
  * @throws MeshError `usage` outside of a checkout: an installed package has no pages; `io` where the markers are missing
  */
-export function pageToWrite(name: string, place: Place = { isCheckout, codeFolder }): string {
+export function resolvePage(name: string, place: PageLocation = { isCheckout, codeFolder }): string {
   if (!place.isCheckout) {
     throw new MeshError('usage', `--write: ${name} is part of a checkout; this is an installed package`);
   }
@@ -46,23 +46,23 @@ export async function writeMeasured(
   args: readonly string[],
   part: MeasuredPart,
 ): Promise<void> {
-  writePart(file, measuredText(args, part, await shownRevision()));
+  writePart(file, formatMeasuredPart(args, part, await formatRevision()));
 }
 
 /** Writes `part` into `file` as it is. */
 export function writePart(file: string, part: string): void {
   writeFileSync(file, withPart(readFileSync(file, 'utf8'), part, path.basename(file)));
-  complain(`written: ${file}`);
+  printError(`written: ${file}`);
 }
 
-function measuredText(
+function formatMeasuredPart(
   args: readonly string[],
   { facts, body, limits }: MeasuredPart,
   revision: string,
 ): string {
-  return `Written by \`${commandOf(args)}\`; do not edit.
+  return `Written by \`${formatCommand(args)}\`; do not edit.
 
-- ${machine()}; load at the end ${os.loadavg()[0]?.toFixed(1)}
+- ${describeMachine()}; load at the end ${os.loadavg()[0]?.toFixed(1)}
 - Gaia Mesh ${packageVersion}, revision ${revision}; ${facts}
 
 ${body}
@@ -84,15 +84,15 @@ function withPart(page: string, part: string, name: string): string {
 }
 
 /** The machine in one line. */
-export function machine(): string {
+export function describeMachine(): string {
   const [cpu] = os.cpus();
   const memory = Math.round(os.totalmem() / 2 ** 30);
   return `${os.cpus().length} cores (${cpu?.model.trim()}), ${memory} GiB, ${os.type()} ${os.release()}, Node ${process.version}`;
 }
 
 /** The revision of the code as a page shows it. */
-export async function shownRevision(folder = codeFolder): Promise<string> {
-  const revision = (await gitRevision(folder)) ?? 'unknown';
+export async function formatRevision(folder = codeFolder): Promise<string> {
+  const revision = (await readGitRevision(folder)) ?? 'unknown';
   return revision.endsWith('dirty') ? `${revision.slice(0, 12)}, changed` : revision.slice(0, 12);
 }
 
@@ -102,14 +102,14 @@ const PLACES = ['--out', '--store', '--cache-file'];
 const PATH_ELSEWHERE = /(?<=^|[=,])(?:\/|\.\.\/)[^,]+/g;
 
 /** Of files that are not below the user's folder only the names: where they lie is nobody's business. */
-export function withoutFolders(text: string): string {
+export function stripFolders(text: string): string {
   return text.replaceAll(PATH_ELSEWHERE, (file) => path.basename(file));
 }
 
 /** What was typed, for others to type; of files on this machine, only their names. */
-export function commandOf([name = '', ...options]: readonly string[]): string {
+export function formatCommand([name = '', ...options]: readonly string[]): string {
   const words = options
     .filter((word, at) => !PLACES.includes(word) && !PLACES.includes(options[at - 1] ?? ''))
-    .map((word) => shellWord(withoutFolders(word)));
+    .map((word) => quoteShellWord(stripFolders(word)));
   return ['npm', 'run', name, '--', ...words].join(' ');
 }

@@ -1,5 +1,5 @@
 /** Rows as a Markdown table; the first is the heading. */
-export function markdownTable(rows: readonly (readonly string[])[]): string {
+export function formatMarkdownTable(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows;
   return [head, head.map(() => '---'), ...body].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { complain, print, printText, visible } from './print.ts';
+import { escapeControls, print, printError, printText } from './print.ts';
 
 describe('what is printed', () => {
   test.each([
@@ -14,20 +14,20 @@ describe('what is printed', () => {
     ['\u{e0041}', '\\udb40\\udc41'],
     ['\u0000', '\\u0000'],
   ])('does not drive the terminal: %j', (text, shown) => {
-    expect(visible(text)).toBe(shown);
+    expect(escapeControls(text)).toBe(shown);
   });
 
   test.each(['a\n\tb', 'né ✅ 👩‍🚀 日本語', '\u001b[1mbold\u001b[22m \u001b[31mred\u001b[39m'])(
     'stays: %j',
     (text) => {
-      expect(visible(text)).toBe(text);
+      expect(escapeControls(text)).toBe(text);
     },
   );
 
   test.each([
     ['a line on standard output', 'stdout', print],
     ['a text on standard output', 'stdout', printText],
-    ['a line on standard error', 'stderr', complain],
+    ['a line on standard error', 'stderr', printError],
   ] as const)('does not drive the terminal as %s', (_what, stream, say) => {
     const written: string[] = [];
     const spy = vi
@@ -43,7 +43,7 @@ describe('what is printed', () => {
 
   test('says the same as JSON', () => {
     const value = { text: 'a\u202e\u2028\u0085\u{e0041}"\\\n' };
-    const shown = visible(JSON.stringify(value));
+    const shown = escapeControls(JSON.stringify(value));
     expect(shown).toMatch(/^[\x20-\x7e]+$/);
     expect(JSON.parse(shown)).toEqual(value);
   });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { ProgressBar, remainingText } from './progress-bar.ts';
+import { formatRemaining, ProgressBar } from './progress-bar.ts';
 
 const ESCAPE = '\u001b';
 const CONTROL_OR_CHARACTER = new RegExp(`${ESCAPE}\\[[?\\d;]*[A-Za-z]|${ESCAPE}[78]|[\\s\\S]`, 'g');
@@ -67,8 +67,8 @@ test('off a terminal there is a line every tenth of the way', async () => {
 });
 
 test('the time that is left is said from a second on, roughly', () => {
-  expect(remainingText(0.4)).toBeUndefined();
-  expect(remainingText(Number.NaN)).toBeUndefined();
-  expect(remainingText(12.4)).toBe('about 12 s left');
-  expect(remainingText(600)).toBe('about 10 min left');
+  expect(formatRemaining(0.4)).toBeUndefined();
+  expect(formatRemaining(Number.NaN)).toBeUndefined();
+  expect(formatRemaining(12.4)).toBe('about 12 s left');
+  expect(formatRemaining(600)).toBe('about 10 min left');
 });

@@ -1,5 +1,5 @@
 import type { SingleBar } from 'cli-progress';
-import { complain } from './print.ts';
+import { printError } from './print.ts';
 
 /** Off a terminal there is a line each time so much more is done. */
 const SHARE_OF_A_LINE = 0.1;
@@ -52,17 +52,17 @@ export class ProgressBar {
     if (this.#bar !== undefined || !isDue) return;
     this.#said = done;
     const parts = [`${Math.floor(done)}/${this.#total} ${this.#noun}`, ...counts];
-    complain([...parts, ...(left === undefined ? [] : [left])].join(', '));
+    printError([...parts, ...(left === undefined ? [] : [left])].join(', '));
   }
 
   /** Says something without overwriting, or being overwritten by, the bar. */
   note(text: string): void {
     if (this.#bar === undefined) {
-      complain(text);
+      printError(text);
       return;
     }
     process.stderr.write(CLEAR_LINE);
-    complain(text);
+    printError(text);
     this.#bar.render();
   }
 
@@ -78,12 +78,12 @@ export class ProgressBar {
   #left(): string | undefined {
     if (this.#done === 0) return undefined;
     const elapsedS = (performance.now() - this.#startMs) / 1000;
-    return remainingText((elapsedS / this.#done) * (this.#total - this.#done));
+    return formatRemaining((elapsedS / this.#done) * (this.#total - this.#done));
   }
 }
 
 /** `about 40 s left`; undefined below a second. */
-export function remainingText(seconds: number): string | undefined {
+export function formatRemaining(seconds: number): string | undefined {
   if (!(seconds >= 1)) return undefined;
   return `about ${seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`} left`;
 }

@@ -1,8 +1,8 @@
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { complain } from './print.ts';
+import { printError } from './print.ts';
 import { ProgressBar } from './progress-bar.ts';
-import { type Styles, stylesFor } from './style.ts';
-import { count, oneLine } from './table.ts';
+import { createStyles, type Styles } from './style.ts';
+import { count, toOneLine } from './table.ts';
 
 /** What a person sees while a run is on; all of it on standard error. */
 export interface Progress {
@@ -16,28 +16,28 @@ export interface Progress {
 const silent = { note: () => undefined, cached: () => undefined, end: () => undefined };
 
 /** Only what must not be missed. */
-export function quietProgress(): Progress {
-  return { ...silent, observer: alarms(stylesFor(process.stderr), complain) };
+export function createQuietProgress(): Progress {
+  return { ...silent, observer: createAlarms(createStyles(process.stderr), printError) };
 }
 
 /** Every agent that comes up and every packet that is relayed: who → whom, type, bytes. */
 export function flowProgress(): Progress {
-  const styles = stylesFor(process.stderr);
+  const styles = createStyles(process.stderr);
   const startMs = performance.now();
   const line = (from: string, to: string, type: string, bytes: number, copies: number) => {
     const ms = (performance.now() - startMs).toFixed(1).padStart(8);
-    complain(
+    printError(
       `${styles.dim(`${ms} ms`)}  ${from.padEnd(12)} → ${to.padEnd(8)} ${styles.cyan(type.padEnd(12))} ${count(bytes).padStart(9)} B${styles.dim(copies > 1 ? ` × ${copies}` : '')}`,
     );
   };
   return {
     ...silent,
-    note: (text) => complain(text),
+    note: (text) => printError(text),
     observer: {
-      ...alarms(styles, complain),
+      ...createAlarms(styles, printError),
       agentUp({ id, tool, where, pid }) {
         const ms = (performance.now() - startMs).toFixed(1).padStart(8);
-        complain(
+        printError(
           `${styles.dim(`${ms} ms`)}  agent ${id} ${styles.bold(tool.padEnd(8))} ${where}  ${styles.dim(`process ${pid}`)}`,
         );
       },
@@ -46,7 +46,7 @@ export function flowProgress(): Progress {
         for (const { head, frameBytes } of packets) {
           const to = head.to ?? (recipients.length === 0 ? 'nobody' : 'others');
           const type = head.tag === undefined ? head.type : `${head.type} [${head.tag}]`;
-          line(`${head.from} ${sender.node.tool}`, to, oneLine(type, 40), frameBytes, recipients.length);
+          line(`${head.from} ${sender.node.tool}`, to, toOneLine(type, 40), frameBytes, recipients.length);
         }
       },
     },
@@ -54,7 +54,7 @@ export function flowProgress(): Progress {
 }
 
 /** A bar that fills as tasks end. */
-export async function barProgress(total: number): Promise<Progress> {
+export async function createBarProgress(total: number): Promise<Progress> {
   const bar = await ProgressBar.start(total, 'tasks');
   let answered = 0;
   const advance = (isAnswered: boolean) => {
@@ -66,17 +66,17 @@ export async function barProgress(total: number): Promise<Progress> {
     note,
     cached: () => advance(true),
     observer: {
-      ...alarms(stylesFor(process.stderr), note),
+      ...createAlarms(createStyles(process.stderr), note),
       taskEnded: ({ status }) => advance(status === 'answered'),
     },
     end: () => bar.end(),
   };
 }
 
-function alarms(styles: Styles, say: (text: string) => void): RunObserver {
+function createAlarms(styles: Styles, say: (text: string) => void): RunObserver {
   return {
     refused: (node, reason, bytes) =>
-      say(styles.yellow(`refused from ${node}: ${oneLine(reason, 200)} (${count(bytes)} B)`)),
+      say(styles.yellow(`refused from ${node}: ${toOneLine(reason, 200)} (${count(bytes)} B)`)),
     agentLost: (node, reason) => say(styles.red(`agent ${node.id} (${node.tool}) is gone: ${reason}`)),
   };
 }

@@ -6,7 +6,7 @@ type Format = Parameters<typeof styleText>[0];
  * Colours for one stream. None when it is not a terminal, or where NO_COLOR says so (https://no-color.org); FORCE_COLOR
  * turns them on.
  */
-export function stylesFor(stream: NodeJS.WriteStream) {
+export function createStyles(stream: NodeJS.WriteStream) {
   const style = (format: Format) => (text: string) => styleText(format, text, { stream });
   return {
     bold: style('bold'),
@@ -18,4 +18,4 @@ export function stylesFor(stream: NodeJS.WriteStream) {
   };
 }
 
-export type Styles = ReturnType<typeof stylesFor>;
+export type Styles = ReturnType<typeof createStyles>;

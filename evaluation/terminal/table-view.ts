@@ -1,5 +1,5 @@
-import { markdownTable } from './markdown-table.ts';
-import { table } from './table.ts';
+import { formatMarkdownTable } from './markdown-table.ts';
+import { formatTable } from './table.ts';
 
 /** A table for any output: every cell is the text that is read. */
 export interface TableView {
@@ -8,7 +8,7 @@ export interface TableView {
 }
 
 /** Columns whose titles begin with `#` hold numbers. */
-export function tableView(titles: readonly string[], rows: readonly (readonly string[])[]): TableView {
+export function createTableView(titles: readonly string[], rows: readonly (readonly string[])[]): TableView {
   const columns = titles.map((title) => ({
     title: title.replace(/^#/, ''),
     isNumber: title.startsWith('#'),
@@ -16,13 +16,13 @@ export function tableView(titles: readonly string[], rows: readonly (readonly st
   return { columns, rows };
 }
 
-/** @param rank see {@link table} */
-export function terminalTable(view: TableView, rank: readonly string[] = []): string {
-  return table(withHeading(view), rank);
+/** @param rank see {@link formatTable} */
+export function formatTerminalTable(view: TableView, rank: readonly string[] = []): string {
+  return formatTable(withHeading(view), rank);
 }
 
-export function markdownOf(view: TableView): string {
-  return markdownTable(withHeading(view));
+export function formatMarkdown(view: TableView): string {
+  return formatMarkdownTable(withHeading(view));
 }
 
 function withHeading({ columns, rows }: TableView): (readonly string[])[] {

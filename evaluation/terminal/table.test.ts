@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { table, wrapped } from './table.ts';
+import { formatTable, wrapText } from './table.ts';
 
 const wide = [
   ['name', 'first', 'second', 'third'],
@@ -7,15 +7,15 @@ const wide = [
 ];
 
 test('a table that is too wide for the terminal loses the columns that matter least, one after the other', () => {
-  expect(table(wide, ['second', 'first']).split('\n')[0]).toMatch(/^name +first +third$/);
-  for (const line of table(wide, ['second', 'first']).split('\n'))
+  expect(formatTable(wide, ['second', 'first']).split('\n')[0]).toMatch(/^name +first +third$/);
+  for (const line of formatTable(wide, ['second', 'first']).split('\n'))
     expect(line.length).toBeLessThanOrEqual(80);
-  expect(table(wide).split('\n')[0]).toMatch(/second/);
-  expect(table([['a'], ['1']], ['a'])).toBe('a\n1');
+  expect(formatTable(wide).split('\n')[0]).toMatch(/second/);
+  expect(formatTable([['a'], ['1']], ['a'])).toBe('a\n1');
 });
 
 test('text is broken between words at 80 columns', () => {
-  const lines = wrapped('word '.repeat(60).trim()).split('\n');
+  const lines = wrapText('word '.repeat(60).trim()).split('\n');
   expect(lines.join(' ')).toBe('word '.repeat(60).trim());
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
 });

@@ -10,22 +10,22 @@ type Rows = readonly (readonly string[])[];
  * @param rank headings of columns that can be done without, the least important first: they are left out, one after the other, until
  *   the table fits the terminal (80 columns where it does not say)
  */
-export function table(all: Rows, rank: readonly string[] = []): string {
+export function formatTable(all: Rows, rank: readonly string[] = []): string {
   const columns = Math.max(USUAL_COLUMNS, process.stdout.columns ?? 0);
   let rows = all;
-  let widths = widthsOf(rows);
+  let widths = measureWidths(rows);
   for (const heading of rank) {
     if (widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1)) <= columns) break;
     const at = rows[0]?.indexOf(heading) ?? -1;
     rows = rows.map((row) => row.filter((_, i) => i !== at));
-    widths = widthsOf(rows);
+    widths = measureWidths(rows);
   }
   const isNumber = (cell: string) => /^[-+]?[\d.,]+( ?(%|ms|s|B|µs|\/s))?$|^[\d.]+–[\d.]+ %$|^–$/.test(cell);
   return rows
     .map((row) =>
       row
         .map((cell, i) => {
-          const pad = ' '.repeat(Math.max(0, (widths[i] ?? 0) - displayWidth(cell)));
+          const pad = ' '.repeat(Math.max(0, (widths[i] ?? 0) - measureWidth(cell)));
           const numeric = rows.slice(1).every((other) => isNumber(other[i] ?? '–'));
           return numeric ? pad + cell : cell + pad;
         })
@@ -35,11 +35,11 @@ export function table(all: Rows, rank: readonly string[] = []): string {
     .join('\n');
 }
 
-function widthsOf(rows: Rows): number[] {
+function measureWidths(rows: Rows): number[] {
   const widths: number[] = [];
   for (const row of rows)
     row.forEach((cell, i) => {
-      widths[i] = Math.max(widths[i] ?? 0, displayWidth(cell));
+      widths[i] = Math.max(widths[i] ?? 0, measureWidth(cell));
     });
   return widths;
 }
@@ -48,7 +48,7 @@ function widthsOf(rows: Rows): number[] {
 let segmenter: Intl.Segmenter | undefined;
 
 /** Columns that a text takes: one for each character that a person sees. */
-function displayWidth(text: string): number {
+function measureWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   segmenter ??= new Intl.Segmenter();
   let width = 0;
@@ -62,22 +62,22 @@ export function count(value: number): string {
 }
 
 /** A fraction as `12.3 %`, or `–` where it is not known. */
-export function percent(value: number | null): string {
+export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(value * 100).toFixed(1)} %`;
 }
 
 /** A change of a fraction as `+12.3 %` or `−4.5 %`. */
-export function signedPercent(change: number): string {
-  return `${change < 0 ? '−' : '+'}${percent(Math.abs(change))}`;
+export function formatSignedPercent(change: number): string {
+  return `${change < 0 ? '−' : '+'}${formatPercent(Math.abs(change))}`;
 }
 
 /** A number with `digits` decimals, or `–` where it is not known. */
-export function decimals(value: number | null, digits: number): string {
+export function formatDecimals(value: number | null, digits: number): string {
   return value === null ? '–' : value.toFixed(digits);
 }
 
 /** `text` on lines of at most 80 columns, broken between words. */
-export function wrapped(text: string): string {
+export function wrapText(text: string): string {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
@@ -90,7 +90,7 @@ export function wrapped(text: string): string {
 }
 
 /** One line of at most `columns`, without control characters: what agents say must not drive the terminal. */
-export function oneLine(text: string, columns: number): string {
+export function toOneLine(text: string, columns: number): string {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return plain.length <= columns ? plain : `${plain.slice(0, columns - 1)}…`;
 }

@@ -51,7 +51,7 @@ export function buildRecording(
     counts.set(from, number);
     return `${from}-${number}`;
   };
-  for (const message of inOrder(messages, notes)) {
+  for (const message of sortMessages(messages, notes)) {
     const isNew = [message.from, message.to].filter((name) => !names.has(name)).length;
     if (placed.size >= MAX_MESSAGES || names.ids.length + isNew > MAX_NODES) {
       const bounds = `beyond ${MAX_MESSAGES} messages or ${MAX_NODES} senders and recipients`;
@@ -60,7 +60,7 @@ export function buildRecording(
     }
     const from = names.idOf(message.from);
     const to = names.idOf(message.to === message.from ? `${message.to}:self` : message.to);
-    const task = taskOf(message.task, notes);
+    const task = toTaskId(message.task, notes);
     const ts = Math.max(0, Math.round((message.atUs ?? 0) / US_PER_MS));
     if (!opened.has(task)) {
       const id = nextId(HUB_ID);
@@ -83,20 +83,20 @@ export function buildRecording(
     placed.set(message, own);
     heard.set(`${to} ${task}`, own);
     const packet: Packet = {
-      type: typeOf(message.type, notes),
+      type: toPacketType(message.type, notes),
       from,
       to,
       id: own.id,
       ...(request === undefined ? {} : { reply_to: request.id }),
       task_id: task,
-      token_used: tokensOf(message.tokens),
+      token_used: toTokenCount(message.tokens),
       ts,
       payload: cleanPayload(message.payload, notes),
     };
     packets.push({
       cause: cause.id,
       ...(request === undefined ? { isCauseInferred: true } : {}),
-      toolUs: toolUsOf(cause, own, notes),
+      toolUs: computeToolUs(cause, own, notes),
       packet,
     });
   }
@@ -117,7 +117,7 @@ export function buildRecording(
 }
 
 /** By time, where all of them have one; a reply never comes before what it answers. */
-function inOrder(messages: readonly ImportedMessage[], notes: ImportNotes): readonly ImportedMessage[] {
+function sortMessages(messages: readonly ImportedMessage[], notes: ImportNotes): readonly ImportedMessage[] {
   const untimed = messages.filter(({ atUs }) => atUs === undefined).length;
   if (untimed > 0) {
     const what = 'not timed; all stand in the order of the file';
@@ -129,7 +129,7 @@ function inOrder(messages: readonly ImportedMessage[], notes: ImportNotes): read
 }
 
 /** What the sender did between what it heard and what it said: its own work, and the way of both messages. */
-function toolUsOf(cause: Placed, own: Placed, notes: ImportNotes): number | null {
+function computeToolUs(cause: Placed, own: Placed, notes: ImportNotes): number | null {
   if (cause.atUs === undefined || own.atUs === undefined) return null;
   notes.guess(
     'time of work before a message: all since its cause, the network with it',
@@ -138,7 +138,7 @@ function toolUsOf(cause: Placed, own: Placed, notes: ImportNotes): number | null
   return Math.max(0, own.atUs - cause.atUs);
 }
 
-function typeOf(type: string, notes: ImportNotes): string {
+function toPacketType(type: string, notes: ImportNotes): string {
   const isOurs = type === DOC_INIT || type.startsWith(MESH_TYPE_PREFIX);
   const named = isOurs ? `imported.${type}` : type;
   const short = named.slice(0, HEAD_LENGTHS.type).toWellFormed() || 'message';
@@ -147,14 +147,14 @@ function typeOf(type: string, notes: ImportNotes): string {
   return short;
 }
 
-function taskOf(task: string, notes: ImportNotes): string {
+function toTaskId(task: string, notes: ImportNotes): string {
   const short = task.slice(-HEAD_LENGTHS.task_id).toWellFormed() || 'task';
   if (short !== task)
     notes.guess('a name of a task that is too long: cut', '# names of tasks that are too long: cut', short);
   return short;
 }
 
-function tokensOf(tokens: number | undefined): number {
+function toTokenCount(tokens: number | undefined): number {
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : 0;
 }
 

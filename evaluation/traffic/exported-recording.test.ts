@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { fileLines } from '../export/otlp/open-telemetry.ts';
+import { formatTelemetry } from '../export/otlp/open-telemetry.ts';
 import { runTelemetry } from '../export/otlp/run-telemetry.ts';
 import { importTraffic } from './import-traffic.ts';
 
@@ -52,7 +52,7 @@ function recording(runId: string): Recording {
 }
 
 function spansOf(runId: string, hasContents = true): string[] {
-  return fileLines(
+  return formatTelemetry(
     runTelemetry({ recording: recording(runId), run: null, exchanges: [], tokenLedger: null }, hasContents),
   ).spans;
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { importChatLog } from './import/chat-log.ts';
 import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
-import { hasRpc, importJsonRpc, isA2a, methodsIn } from './import/json-rpc.ts';
+import { hasRpc, importJsonRpc, isA2a, listMethods } from './import/json-rpc.ts';
 import { importOtlp } from './import/otlp.ts';
-import { objectOf, unpacked } from './loose-values.ts';
+import { toObject, unpackJson } from './loose-values.ts';
 import type { Importer, SourceValue } from './message.ts';
 
 interface Format {
@@ -19,12 +19,12 @@ const FORMATS = {
   otlp: {
     about: 'OpenTelemetry spans (OTLP/JSON): GenAI and OpenInference',
     read: importOtlp,
-    signOf: (value) => (Array.isArray(objectOf(value)?.resourceSpans) ? 'resourceSpans' : undefined),
+    signOf: (value) => (Array.isArray(toObject(value)?.resourceSpans) ? 'resourceSpans' : undefined),
   },
   a2a: {
     about: 'JSON-RPC of A2A',
     read: importJsonRpc,
-    signOf: (value) => methodsIn(value).find(isA2a),
+    signOf: (value) => listMethods(value).find(isA2a),
   },
   mcp: {
     about: 'JSON-RPC of MCP',
@@ -34,13 +34,13 @@ const FORMATS = {
   anthropic: {
     about: "requests of Anthropic's messages API",
     read: importChatLog,
-    signOf: (value) => (chatsIn(value).some(isAnthropic) ? 'a request or response of messages' : undefined),
+    signOf: (value) => (findChats(value).some(isAnthropic) ? 'a request or response of messages' : undefined),
   },
   openai: {
     about: "requests of OpenAI's chat and responses APIs, and what looks like them",
     read: importChatLog,
     signOf: (value) =>
-      chatsIn(value).some((chat) => isRequest(chat) || isResponse(chat))
+      findChats(value).some((chat) => isRequest(chat) || isResponse(chat))
         ? 'messages or input with a model'
         : undefined,
   },
@@ -54,7 +54,7 @@ export function isFormatName(name: string): name is FormatName {
   return Object.hasOwn(FORMATS, name);
 }
 
-export function formatOf(name: FormatName): Format {
+export function findFormat(name: FormatName): Format {
   return FORMATS[name];
 }
 
@@ -67,7 +67,7 @@ export function detectFormat(
 ): { name: FormatName; sign: string; where: string } | undefined {
   for (const name of formatNames) {
     for (const { value, where } of values.slice(0, PROBED_VALUES)) {
-      const sign = formatOf(name).signOf(value);
+      const sign = findFormat(name).signOf(value);
       if (sign !== undefined) return { name, sign, where };
     }
   }
@@ -75,9 +75,10 @@ export function detectFormat(
 }
 
 /** Objects that may be requests or responses: the value, and what is under its keys. */
-function chatsIn(value: unknown, depth = 0): JsonObject[] {
-  const object = objectOf(value);
+function findChats(value: unknown, depth = 0): JsonObject[] {
+  const object = toObject(value);
   if (object === undefined) return [];
-  const inner = depth >= 2 ? [] : Object.values(object).flatMap((item) => chatsIn(unpacked(item), depth + 1));
+  const inner =
+    depth >= 2 ? [] : Object.values(object).flatMap((item) => findChats(unpackJson(item), depth + 1));
   return [object, ...inner];
 }

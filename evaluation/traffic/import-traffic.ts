@@ -3,11 +3,11 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseRecording, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { buildRecording } from './build-recording.ts';
-import { detectFormat, type FormatName, formatNames, formatOf } from './formats.ts';
-import { type Span, spansIn } from './import/otlp-spans.ts';
-import { textOf } from './loose-values.ts';
+import { detectFormat, type FormatName, findFormat, formatNames } from './formats.ts';
+import { readSpans, type Span } from './import/otlp-spans.ts';
+import { toText } from './loose-values.ts';
 import { ImportNotes, type SourceValue } from './message.ts';
-import { ORDER, PACKET_ID, PACKETS, RECORDING_HEADER, recordingEntryIn } from './packet-attributes.ts';
+import { ORDER, PACKET_ID, PACKETS, RECORDING_HEADER, restoreEntry } from './packet-attributes.ts';
 import { readSource } from './read-source.ts';
 
 /** What came of an import. */
@@ -42,11 +42,11 @@ export function importTraffic(file: string, format: FormatName | null): Imported
   const detected = format === null ? detectFormat(values) : undefined;
   const name = format ?? detected?.name;
   if (name === undefined) {
-    const known = formatNames.map((each) => `${each}: ${formatOf(each).about}`).join('; ');
+    const known = formatNames.map((each) => `${each}: ${findFormat(each).about}`).join('; ');
     throw new MeshError('config', `${file}: nothing in it says what it is; say it with --as (${known})`);
   }
   const { header, packets } =
-    (name === 'otlp' && exportedRecording(values, file, notes)) || builtOf(file, name, values, notes);
+    (name === 'otlp' && restoreRecording(values, file, notes)) || buildImported(file, name, values, notes);
   const { guessed, dropped } = notes.said();
   return {
     recording: {
@@ -73,17 +73,17 @@ export function importTraffic(file: string, format: FormatName | null): Imported
   };
 }
 
-function builtOf(
+function buildImported(
   file: string,
   name: FormatName,
   values: readonly SourceValue[],
   notes: ImportNotes,
 ): Recording {
-  const messages = formatOf(name).read(values, notes);
+  const messages = findFormat(name).read(values, notes);
   if (messages.length === 0) {
     const { dropped } = notes.said();
     const why = dropped.length === 0 ? '' : `; not imported: ${dropped.join('; ')}`;
-    throw new MeshError('config', `${file}: no message of ${formatOf(name).about} is in it${why}`);
+    throw new MeshError('config', `${file}: no message of ${findFormat(name).about} is in it${why}`);
   }
   return buildRecording(messages, { runId: path.basename(file).slice(0, 200), format: name }, notes);
 }
@@ -94,14 +94,14 @@ function builtOf(
  *
  * @throws MeshError `config` for spans of several runs, and for a recording of which some are missing
  */
-function exportedRecording(
+function restoreRecording(
   values: readonly SourceValue[],
   file: string,
   notes: ImportNotes,
 ): Recording | undefined {
-  const spans = spansIn(values).filter(({ attributes }) => attributes[PACKET_ID] !== undefined);
+  const spans = readSpans(values).filter(({ attributes }) => attributes[PACKET_ID] !== undefined);
   if (spans.length === 0) return undefined;
-  const headers = new Set(spans.map(({ resource }) => textOf(resource[RECORDING_HEADER]) ?? ''));
+  const headers = new Set(spans.map(({ resource }) => toText(resource[RECORDING_HEADER]) ?? ''));
   const [header = ''] = headers;
   if (headers.size > 1 || header === '') {
     const what = headers.size > 1 ? `those of ${headers.size}` : `no ${RECORDING_HEADER} on their resource`;
@@ -119,7 +119,7 @@ function exportedRecording(
 }
 
 function entry(attributes: JsonObject, notes: ImportNotes): string {
-  const { entry: line, hasPayload } = recordingEntryIn(attributes);
+  const { entry: line, hasPayload } = restoreEntry(attributes);
   if (!hasPayload)
     notes.drop(
       'the payload of a packet: its span has none',

@@ -4,35 +4,35 @@ import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 /** Logs name the same things in many ways. These look for them without trusting any. */
 
 /** The object that `value` is, or undefined. */
-export function objectOf(value: unknown): JsonObject | undefined {
+export function toObject(value: unknown): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-export function listOf(value: unknown): readonly unknown[] {
+export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** A text that is not empty. */
-export function textOf(value: unknown): string | undefined {
+export function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-export function countOf(value: unknown): number | undefined {
+export function toCount(value: unknown): number | undefined {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined;
 }
 
 /** The first of `keys` under which `object` has a text. */
-export function firstText(object: JsonObject, keys: readonly string[]): string | undefined {
+export function findText(object: JsonObject, keys: readonly string[]): string | undefined {
   for (const key of keys) {
-    const text = textOf(object[key]);
+    const text = toText(object[key]);
     if (text !== undefined) return text;
   }
   return undefined;
 }
 
 /** What a text holds as JSON; the value itself where it is none, or none that is an object or a list. */
-export function unpacked(value: unknown): unknown {
+export function unpackJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
     return parseJsonText(value);
@@ -47,9 +47,9 @@ const TIME_KEYS = [
 ];
 
 /** When a line of a log was written, in microseconds since 1970. */
-export function timeOf(object: JsonObject, keys: readonly string[] = TIME_KEYS): number | undefined {
+export function findTimeUs(object: JsonObject, keys: readonly string[] = TIME_KEYS): number | undefined {
   for (const key of keys) {
-    const time = microseconds(object[key]);
+    const time = toMicroseconds(object[key]);
     if (time !== undefined) return time;
   }
   return undefined;
@@ -60,7 +60,7 @@ const UNITS = [1e6, 1e3, 1, 1e-3] as const;
 const EARLIEST_US = Date.UTC(1980, 0) * 1000;
 const LATEST_US = Date.UTC(2100, 0) * 1000;
 
-export function microseconds(value: unknown): number | undefined {
+export function toMicroseconds(value: unknown): number | undefined {
   if (typeof value === 'number' || (typeof value === 'string' && /^\d{9,20}(?:\.\d+)?$/.test(value))) {
     const number = Number(value);
     return UNITS.map((unit) => number * unit).find((us) => us >= EARLIEST_US && us < LATEST_US);

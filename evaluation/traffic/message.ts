@@ -62,8 +62,8 @@ export class ImportNotes {
   /** Returns the notes as sentences. */
   said(): { readonly guessed: string[]; readonly dropped: string[] } {
     return {
-      guessed: sentences(this.#guessed),
-      dropped: [...sentences(this.#malformed), ...sentences(this.#dropped)],
+      guessed: formatNotes(this.#guessed),
+      dropped: [...formatNotes(this.#malformed), ...formatNotes(this.#dropped)],
     };
   }
 }
@@ -88,7 +88,7 @@ function add(
   note.examples.push(short.toWellFormed().replaceAll(/\p{Cc}/gu, ' '));
 }
 
-function sentences(notes: ReadonlyMap<string, Note>): string[] {
+function formatNotes(notes: ReadonlyMap<string, Note>): string[] {
   return [...notes.values()].map(({ one, many, count, examples }) => {
     const text = count === 1 ? one : many.replace('#', count.toLocaleString('en'));
     if (examples.length === 0) return text;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
-import { listOf, objectOf, unpacked } from './loose-values.ts';
+import { toList, toObject, unpackJson } from './loose-values.ts';
 
 /**
  * A recorded packet as attributes of its span, and back. Both directions are here so that nothing is lost between them. The payload
@@ -34,7 +34,7 @@ const RELAYED = ['bytes', 'arrived_us', 'forwarded_us'] as const;
 const WORK = ['received_us', 'sent_us', 'decode_us', 'engine_us', 'encode_us'] as const;
 
 /** All that a recording says of a packet but its payload. */
-export function packetAttributes(recorded: RecordedPacket, order: number): Attributes {
+export function buildPacketAttributes(recorded: RecordedPacket, order: number): Attributes {
   const { cause, isCauseInferred, toolUs, relayed, work, packet } = recorded;
   const { payload: _payload, ...head } = packet;
   const all: Record<string, Attribute | null | undefined> = { [ORDER]: order };
@@ -50,11 +50,11 @@ export function packetAttributes(recorded: RecordedPacket, order: number): Attri
     const values = [work.receivedAt, work.sentAt, work.decodeUs, work.engineUs, work.encodeUs];
     for (const [index, name] of WORK.entries()) all[NAMES.work + name] = values[index];
   }
-  return present(all);
+  return omitAbsent(all);
 }
 
 /** The contents of a packet, as the conventions place them. */
-export function contentAttributes(operation: Operation, payload: JsonObject): Attributes {
+export function buildContentAttributes(operation: Operation, payload: JsonObject): Attributes {
   const text = JSON.stringify(payload);
   const parts = [{ type: 'text', content: text }];
   switch (operation) {
@@ -70,13 +70,13 @@ export function contentAttributes(operation: Operation, payload: JsonObject): At
 }
 
 /** The line of a recording that a span's attributes came of; `hasPayload` is false where the span has no contents. */
-export function recordingEntryIn(attributes: JsonObject): {
+export function restoreEntry(attributes: JsonObject): {
   readonly entry: Readonly<Record<string, unknown>>;
   readonly hasPayload: boolean;
 } {
-  const payload = payloadIn(attributes);
-  const relayed = below(attributes, NAMES.relayed);
-  const work = below(attributes, NAMES.work);
+  const payload = restorePayload(attributes);
+  const relayed = listBelow(attributes, NAMES.relayed);
+  const work = listBelow(attributes, NAMES.work);
   const inferred = attributes[NAMES.inferred];
   return {
     entry: {
@@ -85,36 +85,36 @@ export function recordingEntryIn(attributes: JsonObject): {
       tool_us: attributes[NAMES.tool_us] ?? null,
       ...(Object.keys(relayed).length === 0 ? {} : { relayed }),
       ...(Object.keys(work).length === 0 ? {} : { work }),
-      packet: { ...below(attributes, NAMES.packet), payload: payload ?? {} },
+      packet: { ...listBelow(attributes, NAMES.packet), payload: payload ?? {} },
     },
     hasPayload: payload !== undefined,
   };
 }
 
-function payloadIn(attributes: JsonObject): JsonObject | undefined {
+function restorePayload(attributes: JsonObject): JsonObject | undefined {
   switch (attributes['gen_ai.operation.name']) {
     case 'invoke_workflow':
-      return contentOf(attributes['gen_ai.input.messages']);
+      return readContent(attributes['gen_ai.input.messages']);
     case 'execute_tool':
-      return objectOf(unpacked(attributes['gen_ai.tool.call.result']));
+      return toObject(unpackJson(attributes['gen_ai.tool.call.result']));
     default:
-      return contentOf(attributes['gen_ai.output.messages']);
+      return readContent(attributes['gen_ai.output.messages']);
   }
 }
 
 /** The text of the first part of the first message. */
-function contentOf(messages: JsonValue | undefined): JsonObject | undefined {
-  const [message] = listOf(unpacked(messages));
-  const [part] = listOf(objectOf(message)?.parts);
-  return objectOf(unpacked(objectOf(part)?.content));
+function readContent(messages: JsonValue | undefined): JsonObject | undefined {
+  const [message] = toList(unpackJson(messages));
+  const [part] = toList(toObject(message)?.parts);
+  return toObject(unpackJson(toObject(part)?.content));
 }
 
-function below(attributes: JsonObject, prefix: string): JsonObject {
+function listBelow(attributes: JsonObject, prefix: string): JsonObject {
   const entries = Object.entries(attributes).filter(([key]) => key.startsWith(prefix));
   return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-function present(all: Readonly<Record<string, Attribute | null | undefined>>): Attributes {
+function omitAbsent(all: Readonly<Record<string, Attribute | null | undefined>>): Attributes {
   const known: Record<string, Attribute> = {};
   for (const [key, value] of Object.entries(all))
     if (value !== undefined && value !== null) known[key] = value;

@@ -1,6 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { fileFaultOf, MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import {
+  explainFileFault,
+  MeshError,
+  readSystemCode,
+  toErrorMessage,
+} from '@gaia-mesh/core/contracts/errors.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import type { ImportNotes, SourceValue } from './message.ts';
 
@@ -14,8 +19,8 @@ const MAX_SOURCE_BYTES = 128 * 1024 * 1024;
  * @throws MeshError `config` for a file that is not there, is too large or holds no JSON at all
  */
 export function readSource(file: string, notes: ImportNotes): SourceValue[] {
-  const text = textOf(file, notes);
-  const whole = wholeValue(text);
+  const text = readSourceText(file, notes);
+  const whole = parseWholeValue(text);
   if (Array.isArray(whole)) return whole.map((value, index) => ({ value, where: `item ${index + 1}` }));
   if (whole !== undefined) return [{ value: whole, where: 'the file' }];
   const values: SourceValue[] = [];
@@ -34,7 +39,7 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
 }
 
 /** Undefined where the text is several values, or none. */
-function wholeValue(text: string): unknown {
+function parseWholeValue(text: string): unknown {
   try {
     return parseJsonText(text);
   } catch {
@@ -42,8 +47,8 @@ function wholeValue(text: string): unknown {
   }
 }
 
-function textOf(file: string, notes: ImportNotes): string {
-  const bytes = bytesOf(file);
+function readSourceText(file: string, notes: ImportNotes): string {
+  const bytes = readSourceBytes(file);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -55,22 +60,23 @@ function textOf(file: string, notes: ImportNotes): string {
   }
 }
 
-function bytesOf(file: string): Buffer {
+function readSourceBytes(file: string): Buffer {
   try {
     const { size } = statSync(file);
-    if (size > MAX_SOURCE_BYTES) throw tooLarge(file, `${size} bytes`);
+    if (size > MAX_SOURCE_BYTES) throw createTooLargeError(file, `${size} bytes`);
     const bytes = readFileSync(file);
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
     return isGzip ? gunzipSync(bytes, { maxOutputLength: MAX_SOURCE_BYTES }) : bytes;
   } catch (error) {
     if (error instanceof MeshError) throw error;
-    if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(file, 'unpacked it is larger');
-    const reason = systemCodeOf(error)?.startsWith('Z_') ? messageOf(error) : fileFaultOf(error);
+    if (readSystemCode(error) === 'ERR_BUFFER_TOO_LARGE')
+      throw createTooLargeError(file, 'unpacked it is larger');
+    const reason = readSystemCode(error)?.startsWith('Z_') ? toErrorMessage(error) : explainFileFault(error);
     throw new MeshError('config', `${file}: ${reason}`, { cause: error });
   }
 }
 
-function tooLarge(file: string, what: string): MeshError {
+function createTooLargeError(file: string, what: string): MeshError {
   return new MeshError(
     'config',
     `${file}: ${what}; a file to import has at most ${MAX_SOURCE_BYTES} bytes: cut it into several, a conversation in one file each`,

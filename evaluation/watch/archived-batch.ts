@@ -1,9 +1,9 @@
 import { openBatch } from '../batch/finished-batch.ts';
-import { attemptId } from '../questions/question.ts';
+import { toAttemptId } from '../questions/question.ts';
 import { cutDetail, type Details } from './details.ts';
 import { EventFeed } from './event-feed.ts';
-import { reportOfBatch } from './finished-report.ts';
-import { begunEvent, cutText, resultEvent } from './run-events.ts';
+import { buildBatchReport } from './finished-report.ts';
+import { createResultEvent, createRunEvent, cutText } from './run-events.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 /**
@@ -12,20 +12,20 @@ import type { WatchedRun } from './watched-run.ts';
  * @param file its answers, its journal, or its head
  * @throws MeshError where it is no batch
  */
-export function archivedBatch(file: string): WatchedRun {
+export function openArchivedBatch(file: string): WatchedRun {
   const clock = { ms: 0 };
   const feed = new EventFeed(() => clock.ms);
   const batch = openBatch(file);
   try {
     for (const { name, adapter, engine } of batch.head.teams) {
       const questions = batch.questions.length * batch.head.repeat;
-      feed.add(begunEvent({ run: name, team: name, adapter, engine, agents: [], questions }));
+      feed.add(createRunEvent({ run: name, team: name, adapter, engine, agents: [], questions }));
       for (let cycle = 1; cycle <= batch.head.repeat; cycle++) {
         for (const { taskId, question } of batch.questions) {
           const result = batch.read({ task_id: taskId, team: name, cycle });
           if (result === undefined) continue;
           clock.ms += 1000 * result.seconds;
-          feed.add({ ...resultEvent(result), text: cutText(question) });
+          feed.add({ ...createResultEvent(result), text: cutText(question) });
           feed.tick();
         }
       }
@@ -34,11 +34,11 @@ export function archivedBatch(file: string): WatchedRun {
   } finally {
     batch.close();
   }
-  return { feed, details: detailsOf(file), report: () => reportOfBatch(file) };
+  return { feed, details: createDetails(file), report: () => buildBatchReport(file) };
 }
 
 /** Runs are called by their teams here. */
-function detailsOf(file: string): Details {
+function createDetails(file: string): Details {
   return {
     log: async () => undefined,
     packet: async () => undefined,
@@ -47,7 +47,7 @@ function detailsOf(file: string): Details {
       try {
         for (let cycle = 1; cycle <= batch.head.repeat; cycle++) {
           for (const { taskId } of batch.questions) {
-            if (attemptId(taskId, cycle) !== question) continue;
+            if (toAttemptId(taskId, cycle) !== question) continue;
             const result = batch.read({ task_id: taskId, team, cycle });
             return result === undefined ? undefined : cutDetail(result.reasoning_trace);
           }

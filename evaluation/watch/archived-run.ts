@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs';
-import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import { RECORDING_FILE } from '@gaia-mesh/core/recording/recording.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { METRICS_FILE } from '../report/run/archived-run.ts';
 import {
   AGENT_LOG,
   cutDetail,
   type Details,
+  findReasoning,
+  findSentLine,
   HUB_LOG,
   type LogPart,
-  reasoningIn,
-  sentLineIn,
 } from './details.ts';
 import { EventFeed } from './event-feed.ts';
-import { reportOfRun } from './finished-report.ts';
-import { type LoggedRun, tellLog } from './logged-events.ts';
+import { buildRunReport } from './finished-report.ts';
+import { feedLog, type LoggedRun } from './logged-events.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 const TASKS_FILE = 'tasks.jsonl';
@@ -44,35 +44,35 @@ const costSchema = z.looseObject({ task_id: z.string(), cost_usd: z.number().non
  *
  * @throws MeshError `config` when there is no archive, or what is in it is not a run's
  */
-export async function archivedRun(archive: string): Promise<WatchedRun> {
+export async function openArchivedRun(archive: string): Promise<WatchedRun> {
   const wanted = [METRICS_FILE, HUB_LOG, TASKS_FILE, RESULTS_FILE];
   const all = await readArchivedTexts(archive, (name) => wanted.includes(name), MAX_BYTES);
   // Of a long batch the documents are the most: then questions are known by their ids.
   const texts = all ?? (await readArchivedTexts(archive, (name) => name === METRICS_FILE, MAX_BYTES));
   const textOf = (name: string) => texts?.get(name) ?? '';
-  const metrics = metricsSchema.safeParse(jsonIn(textOf(METRICS_FILE)));
+  const metrics = metricsSchema.safeParse(tryParseJson(textOf(METRICS_FILE)));
   const run: LoggedRun = {
     ...(metrics.success
       ? metrics.data
       : { run_id: '', team: '', adapter: '', engine: '', status: 'unknown', tasks: null }),
-    questions: valuesIn(textOf(TASKS_FILE), questionSchema, ({ question }) => question),
-    costs: valuesIn(textOf(RESULTS_FILE), costSchema, ({ cost_usd }) => cost_usd),
+    questions: mapLineValues(textOf(TASKS_FILE), questionSchema, ({ question }) => question),
+    costs: mapLineValues(textOf(RESULTS_FILE), costSchema, ({ cost_usd }) => cost_usd),
   };
   const clock = { ms: 0 };
   const feed = new EventFeed(() => clock.ms);
-  tellLog(textOf(HUB_LOG), run, feed, clock);
-  return { feed, details: new ArchivedDetails(archive), report: () => reportOfRun(archive) };
+  feedLog(textOf(HUB_LOG), run, feed, clock);
+  return { feed, details: new ArchivedDetails(archive), report: () => buildRunReport(archive) };
 }
 
 /** Values of lines by their task. */
-function valuesIn<Line extends { task_id: string }, Value>(
+function mapLineValues<Line extends { task_id: string }, Value>(
   text: string,
   schema: z.ZodType<Line>,
   readOf: (line: Line) => Value,
 ): Map<string, Value> {
   const values = new Map<string, Value>();
   for (const line of text.split('\n')) {
-    const parsed = schema.safeParse(jsonIn(line));
+    const parsed = schema.safeParse(tryParseJson(line));
     if (parsed.success) values.set(parsed.data.task_id, readOf(parsed.data));
   }
   return values;
@@ -89,7 +89,7 @@ class ArchivedDetails implements Details {
   }
 
   async log(_run: string, agent: string): Promise<LogPart | undefined> {
-    const name = agent === HUB_ID ? HUB_LOG : `${folderNameOf(agent)}/${AGENT_LOG}`;
+    const name = agent === HUB_ID ? HUB_LOG : `${toFolderName(agent)}/${AGENT_LOG}`;
     const text = (await this.#texts((file) => file === name)).get(name);
     if (text === undefined) return undefined;
     const isCut = text.length > LOG_CHARACTERS;
@@ -99,7 +99,7 @@ class ArchivedDetails implements Details {
 
   async reasoning(_run: string, question: string): Promise<string | undefined> {
     const notes = await this.#texts((file) => file.endsWith(`/${TRACE_FILE}`));
-    return reasoningIn(
+    return findReasoning(
       [...notes.values()].flatMap((text) => text.split('\n')),
       question,
     );
@@ -107,13 +107,13 @@ class ArchivedDetails implements Details {
 
   async packet(_run: string, from: string, id: string): Promise<string | undefined> {
     const recording = (await this.#texts((file) => file === RECORDING_FILE)).get(RECORDING_FILE) ?? '';
-    for (const line of linesWith(recording, id)) {
-      const value = recordedSchema.safeParse(jsonIn(line));
+    for (const line of findLines(recording, id)) {
+      const value = recordedSchema.safeParse(tryParseJson(line));
       if (value.success && value.data.packet.id === id) return cutDetail(JSON.stringify(value.data, null, 2));
     }
-    const name = `${folderNameOf(from)}/${AGENT_LOG}`;
+    const name = `${toFolderName(from)}/${AGENT_LOG}`;
     const log = (await this.#texts((file) => file === name)).get(name) ?? '';
-    return sentLineIn(linesWith(log, id), id);
+    return findSentLine(findLines(log, id), id);
   }
 
   async #texts(wanted: (name: string) => boolean): Promise<ReadonlyMap<string, string>> {
@@ -123,7 +123,7 @@ class ArchivedDetails implements Details {
 }
 
 /** Lines that hold a text, without making lines of all the others. */
-function* linesWith(text: string, part: string): Generator<string> {
+function* findLines(text: string, part: string): Generator<string> {
   for (let at = text.indexOf(part); at >= 0; ) {
     const start = text.lastIndexOf('\n', at) + 1;
     const end = text.indexOf('\n', at);

@@ -1,19 +1,19 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import { armsOf } from '../compare/stacks/arms.ts';
+import { combineArms } from '../compare/stacks/arms.ts';
 import { parseFactors } from '../compare/stacks/factors.ts';
 import { framedTcp } from '../compare/stacks/testing/framed-tcp.ts';
 import { invocationOf } from '../compare/stacks/testing/sample-stacks.ts';
-import { syntheticWorkload } from '../compare/stacks/workload.ts';
+import { buildSyntheticWorkload } from '../compare/stacks/workload.ts';
 import { sampleRecording } from '../compare/testing/sample-recording.ts';
 import { createStackListener } from './comparison-events.ts';
 import { EventFeed } from './event-feed.ts';
 import { watchEventSchema } from './watch-event.ts';
 
 test('an invocation of stacks tells what is known of it, and nothing of the second baseline', () => {
-  const { arms } = armsOf([{ stack: framedTcp }], parseFactors([]));
+  const { arms } = combineArms([{ stack: framedTcp }], parseFactors([]));
   const arm = arms[0]?.name ?? '';
-  const { exchanges } = syntheticWorkload(512, 1);
+  const { exchanges } = buildSyntheticWorkload(512, 1);
   const feed = new EventFeed(() => 0);
   const tell = createStackListener(feed, sampleRecording, arms, () => exchanges);
   const invocation = (index: number, isOverloaded: boolean) =>

@@ -3,20 +3,20 @@ import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import type { InvocationProgress } from '../compare/play-invocations.ts';
 import type { Arm } from '../compare/stacks/arms.ts';
 import type { MeasuredInvocation } from '../compare/stacks/compare-stacks.ts';
-import { latencyOf } from '../compare/stacks/invocation.ts';
+import { medianLatency } from '../compare/stacks/invocation.ts';
 import type { PlannedExchange } from '../compare/stacks/peers/protocol.ts';
-import { median } from '../statistics/inference/quantile.ts';
+import { computeMedian } from '../statistics/inference/quantile.ts';
 import type { EventFeed } from './event-feed.ts';
-import { begunEvent, cutName } from './run-events.ts';
+import { createRunEvent, cutName } from './run-events.ts';
 
 /** Tells a feed what a comparison of adapters plays, and each invocation when it is over. */
-export function comparisonEvents(feed: EventFeed, recording: Recording, adapters: readonly string[]) {
+export function createComparisonFeed(feed: EventFeed, recording: Recording, adapters: readonly string[]) {
   beginComparison(feed, recording, adapters);
   return ({ invocations, played }: InvocationProgress, share: number) => {
     for (const { arm, rounds } of played) {
       const [first] = rounds;
       if (first === undefined) continue;
-      const ms = median(rounds.map(({ elapsedMs, passes }) => elapsedMs / passes));
+      const ms = computeMedian(rounds.map(({ elapsedMs, passes }) => elapsedMs / passes));
       const bytes = Math.round(first.ledger.total.wire / first.passes);
       feed.add({ kind: 'sample', arm: cutName(arm), ms, bytes });
     }
@@ -43,24 +43,24 @@ export function createStackListener(
     for (const { arm, isNull, result } of measured) {
       if (isNull) continue;
       const exchanges = answered.get(arm) ?? 0;
-      const latencies = result.rounds.map(latencyOf).filter((us) => us !== null);
+      const latencies = result.rounds.map(medianLatency).filter((us) => us !== null);
       feed.add({
         kind: 'sample',
         arm: cutName(arm),
-        ms: latencies.length === 0 ? null : median(latencies) / 1000,
+        ms: latencies.length === 0 ? null : computeMedian(latencies) / 1000,
         bytes:
-          result.bytes === null || exchanges === 0 ? null : perExchange(result.bytes.answered, exchanges),
+          result.bytes === null || exchanges === 0 ? null : divideBytes(result.bytes.answered, exchanges),
       });
     }
   };
 }
 
-function perExchange({ sent, received }: WireBytes, exchanges: number): number {
+function divideBytes({ sent, received }: WireBytes, exchanges: number): number {
   return Math.round((sent.raw + received.raw) / exchanges);
 }
 
 function beginComparison(feed: EventFeed, { header }: Recording, arms: readonly string[]): void {
   const { run_id, team, engine } = header;
   const adapter = arms.join(' · ');
-  feed.add(begunEvent({ run: cutName(run_id), team, adapter, engine, agents: [], questions: null }));
+  feed.add(createRunEvent({ run: cutName(run_id), team, adapter, engine, agents: [], questions: null }));
 }

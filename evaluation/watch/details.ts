@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
-import { traceEntrySchema, traceText } from '@gaia-mesh/tools/roles/trace.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 
 /** Lines of a log that somebody wants to see. */
@@ -43,20 +43,20 @@ const noteSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number
 const sentSchema = z.looseObject({ dir: z.literal('sent'), id: z.string() });
 
 /** The steps for a question that are among these lines of its agents' notes, as a text. */
-export function reasoningIn(lines: Iterable<string>, question: string): string | undefined {
+export function findReasoning(lines: Iterable<string>, question: string): string | undefined {
   const steps = [...lines].flatMap((line) => {
-    const parsed = line.includes(question) ? noteSchema.safeParse(jsonIn(line)) : undefined;
+    const parsed = line.includes(question) ? noteSchema.safeParse(tryParseJson(line)) : undefined;
     return parsed?.success && parsed.data.task_id === question ? [parsed.data] : [];
   });
   if (steps.length === 0) return undefined;
-  return cutDetail(traceText(steps.sort((a, b) => a.time - b.time)));
+  return cutDetail(formatTrace(steps.sort((a, b) => a.time - b.time)));
 }
 
 /** The line of a log that says that `id` was sent. */
-export function sentLineIn(lines: Iterable<string>, id: string): string | undefined {
+export function findSentLine(lines: Iterable<string>, id: string): string | undefined {
   for (const line of lines) {
     if (!line.includes(id)) continue;
-    const value = jsonIn(line);
+    const value = tryParseJson(line);
     const sent = sentSchema.safeParse(value);
     if (sent.success && sent.data.id === id) return cutDetail(JSON.stringify(value, null, 2));
   }
@@ -73,23 +73,23 @@ export class LiveDetails implements Details {
 
   async log(run: string, agent: string): Promise<LogPart | undefined> {
     const file = this.#fileOf(run, agent, agent === HUB_ID ? HUB_LOG : AGENT_LOG);
-    return file === undefined ? undefined : tailOf(file, LOG_BYTES);
+    return file === undefined ? undefined : readLogTail(file, LOG_BYTES);
   }
 
   async reasoning(run: string, question: string): Promise<string | undefined> {
     const lines: string[] = [];
     for (const agent of this.#runs.get(run)?.agents ?? []) {
       const file = this.#fileOf(run, agent, TRACE_FILE);
-      const notes = file === undefined ? undefined : await tailOf(file, NOTES_BYTES);
+      const notes = file === undefined ? undefined : await readLogTail(file, NOTES_BYTES);
       lines.push(...(notes?.text.split('\n') ?? []));
     }
-    return reasoningIn(lines, question);
+    return findReasoning(lines, question);
   }
 
   async packet(run: string, from: string, id: string): Promise<string | undefined> {
     const file = this.#fileOf(run, from, AGENT_LOG);
-    const notes = file === undefined ? undefined : await tailOf(file, NOTES_BYTES);
-    return sentLineIn(notes?.text.split('\n').reverse() ?? [], id);
+    const notes = file === undefined ? undefined : await readLogTail(file, NOTES_BYTES);
+    return findSentLine(notes?.text.split('\n').reverse() ?? [], id);
   }
 
   /** Only of agents that the run has: a name from outside is no path. */
@@ -98,7 +98,7 @@ export class LiveDetails implements Details {
     // Synthetic agents have no folders.
     if (begun === undefined || begun.workspaces === '') return undefined;
     if (agent === HUB_ID) return name === HUB_LOG ? path.join(begun.workspaces, name) : undefined;
-    return begun.agents.includes(agent) ? path.join(begun.workspaces, folderNameOf(agent), name) : undefined;
+    return begun.agents.includes(agent) ? path.join(begun.workspaces, toFolderName(agent), name) : undefined;
   }
 }
 
@@ -106,7 +106,7 @@ export class LiveDetails implements Details {
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /** The last whole lines of a file; undefined where there is none. */
-async function tailOf(file: string, most: number): Promise<LogPart | undefined> {
+async function readLogTail(file: string, most: number): Promise<LogPart | undefined> {
   try {
     await using handle = await open(file, OPEN_FLAGS);
     const status = await handle.stat();
@@ -118,7 +118,7 @@ async function tailOf(file: string, most: number): Promise<LogPart | undefined> 
     const text = bytes.toString('utf8', 0, bytesRead);
     return { text: isCut ? text.slice(text.indexOf('\n') + 1) : text, isCut };
   } catch (error) {
-    if (['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(systemCodeOf(error) ?? '')) return undefined;
+    if (['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(readSystemCode(error) ?? '')) return undefined;
     throw error;
   }
 }

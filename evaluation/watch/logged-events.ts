@@ -1,8 +1,8 @@
 import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import type { EventFeed } from './event-feed.ts';
-import { askedEvent, begunEvent, cutName, cutText, endedEvent } from './run-events.ts';
+import { createAskedEvent, createEndedEvent, createRunEvent, cutName, cutText } from './run-events.ts';
 
 /** What a log's run is called, and what the log itself does not say. */
 export interface LoggedRun {
@@ -64,14 +64,16 @@ const TICK_MS = 100;
 const PACKETS_A_TICK = 100;
 
 /** Tells a feed what a hub's log says. Lines of another form are not told; the clock is where the log is. */
-export function tellLog(log: string, run: LoggedRun, feed: EventFeed, clock: { ms: number }): void {
+export function feedLog(log: string, run: LoggedRun, feed: EventFeed, clock: { ms: number }): void {
   let beganMs: number | undefined;
   let tickedMs = 0;
   let packets = 0;
   const { run_id, team, adapter, engine, tasks: questions } = run;
-  feed.add(begunEvent({ run: cutName(run_id), team, adapter, engine, agents: agentsIn(log), questions }));
+  feed.add(
+    createRunEvent({ run: cutName(run_id), team, adapter, engine, agents: listAgents(log), questions }),
+  );
   for (const line of log.split('\n')) {
-    const parsed = lineSchema.safeParse(jsonIn(line));
+    const parsed = lineSchema.safeParse(tryParseJson(line));
     if (!parsed.success) continue;
     beganMs ??= parsed.data.time;
     // A clock that was set back does not turn the order around.
@@ -81,12 +83,12 @@ export function tellLog(log: string, run: LoggedRun, feed: EventFeed, clock: { m
       feed.tick();
       [tickedMs, packets] = [clock.ms, 0];
     }
-    tellLine(parsed.data, run, feed);
+    feedLine(parsed.data, run, feed);
   }
   feed.end(cutName(run.status));
 }
 
-function tellLine(line: Line, run: LoggedRun, feed: EventFeed): void {
+function feedLine(line: Line, run: LoggedRun, feed: EventFeed): void {
   switch (line.event) {
     case 'agent_up': {
       const place = `${line.where}${line.pid === undefined ? '' : `, process ${line.pid}`}`;
@@ -101,7 +103,7 @@ function tellLine(line: Line, run: LoggedRun, feed: EventFeed): void {
       break;
     }
     case 'broadcast':
-      feed.add(askedEvent(line.task_id, run.questions.get(line.task_id)));
+      feed.add(createAskedEvent(line.task_id, run.questions.get(line.task_id)));
       feed.packet({ ...line, from: HUB_ID }, line.bytes, line.recipients);
       break;
     case 'packet':
@@ -116,7 +118,7 @@ function tellLine(line: Line, run: LoggedRun, feed: EventFeed): void {
       const reason = ended.reason === undefined ? {} : { reason: ended.reason };
       const outcome = { taskId, status: ended.status, answer: ended.answer, ...reason, elapsedMs };
       const correct = right === null ? null : right === 1;
-      feed.add(endedEvent({ ...outcome, counts: { token_sum } }, correct, run.costs.get(taskId)));
+      feed.add(createEndedEvent({ ...outcome, counts: { token_sum } }, correct, run.costs.get(taskId)));
       break;
     }
     case 'fault':
@@ -138,11 +140,11 @@ function tellLine(line: Line, run: LoggedRun, feed: EventFeed): void {
   }
 }
 
-function agentsIn(log: string): { id: string; tool: string }[] {
+function listAgents(log: string): { id: string; tool: string }[] {
   const agents = new Map<string, string>();
   for (const line of log.split('\n')) {
     if (!line.includes('"agent_up"')) continue;
-    const parsed = lineSchema.safeParse(jsonIn(line));
+    const parsed = lineSchema.safeParse(tryParseJson(line));
     if (parsed.success && parsed.data.event === 'agent_up') agents.set(parsed.data.id, parsed.data.tool);
   }
   return [...agents].map(([id, tool]) => ({ id, tool }));

@@ -3,11 +3,11 @@ import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 /** All that an observer can be told; the compiler says if one is missing. */
 const CALLS: Readonly<Record<keyof RunObserver, true>> = {
   ...{ began: true, agentUp: true, agentLost: true, broadcast: true, relayed: true, refused: true },
-  ...{ taskEnded: true, faultNews: true, deliveryFault: true },
+  ...{ taskEnded: true, faultEvent: true, deliveryFault: true },
 };
 
 /** An observer that tells all of these, one after the other; what nobody of them hears costs nothing. */
-export function observedBy(...observers: readonly RunObserver[]): RunObserver {
+export function combineObservers(...observers: readonly RunObserver[]): RunObserver {
   const joined: Partial<Record<keyof RunObserver, (...args: readonly unknown[]) => void>> = {};
   for (const name of Object.keys(CALLS) as (keyof RunObserver)[]) {
     const calls = observers.flatMap((observer) => {

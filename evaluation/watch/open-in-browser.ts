@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { complain } from '../terminal/print.ts';
+import { printError } from '../terminal/print.ts';
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
@@ -10,6 +10,6 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
 export function openInBrowser(url: string): void {
   const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const opener = spawn(command, [...args, url], { stdio: 'ignore', detached: true });
-  opener.on('error', (error) => complain(`no browser was opened: ${error.message}`));
+  opener.on('error', (error) => printError(`no browser was opened: ${error.message}`));
   opener.unref();
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
-import { complain } from '../terminal/print.ts';
+import { printError } from '../terminal/print.ts';
 
 const HOST = '127.0.0.1';
 /** A few pages with one stream each, and what they ask for meanwhile. */
@@ -66,7 +66,7 @@ export class PageServer {
     server.maxConnections = MAX_CONNECTIONS;
     server.headersTimeout = REQUEST_TIMEOUT_MS;
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => reject(portFault(port, error)));
+      server.once('error', (error) => reject(createPortError(port, error)));
       server.listen(port, HOST, () => resolve());
     });
     const taken = (server.address() as AddressInfo).port;
@@ -76,7 +76,7 @@ export class PageServer {
     server.on('connection', (socket) => socket.unref());
     server.on('request', (request, response) => {
       for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-      const inside = request.url === undefined ? undefined : below(request.url, token);
+      const inside = request.url === undefined ? undefined : stripToken(request.url, token);
       if (!hosts.has(request.headers.host ?? '') || inside === undefined) return refuse(response, 403);
       if (request.method !== 'GET') return refuse(response, 405);
       void pages.#serve(request, response, inside, answer);
@@ -139,9 +139,9 @@ export class PageServer {
       send(response, 'text/html', answered.html);
     } catch (error) {
       // Files that are gone, or broken: the page says so. Anything else is a bug, which must not end the run that is watched.
-      if (!(error instanceof MeshError)) complain(`the page could not be served: ${messageOf(error)}`);
+      if (!(error instanceof MeshError)) printError(`the page could not be served: ${toErrorMessage(error)}`);
       if (response.headersSent) response.destroy();
-      else send(response, 'application/json', JSON.stringify({ error: messageOf(error) }), 500);
+      else send(response, 'application/json', JSON.stringify({ error: toErrorMessage(error) }), 500);
     }
   }
 
@@ -154,7 +154,7 @@ export class PageServer {
 }
 
 /** What of an address follows the token; undefined where the token is another. */
-function below(address: string, token: string): URL | undefined {
+function stripToken(address: string, token: string): URL | undefined {
   const [, given = '', ...rest] = address.split('/');
   if (!isSameSecret(given, token)) return undefined;
   return URL.parse(`http://page/${rest.join('/')}`) ?? undefined;
@@ -175,7 +175,7 @@ function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {
   send(response, 'text/plain', `${REFUSALS[status]}\n`, status);
 }
 
-function portFault(port: number, error: Error): MeshError {
-  const how = systemCodeOf(error) === 'EADDRINUSE' ? 'it is taken' : error.message;
+function createPortError(port: number, error: Error): MeshError {
+  const how = readSystemCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message;
   return new MeshError('usage', `cannot serve the page on port ${port} of ${HOST}: ${how}`, { cause: error });
 }

@@ -3,9 +3,9 @@ import type { DeliveryEvent } from '@gaia-mesh/core/hub/delivery/faulty.ts';
 import type { TaskOutcome } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import type { BatchEvent } from '../batch/batch.ts';
-import { attemptId } from '../questions/question.ts';
+import { toAttemptId } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
-import { oneLine } from '../terminal/table.ts';
+import { toOneLine } from '../terminal/table.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { NewEvent } from './watch-event.ts';
 
@@ -16,15 +16,15 @@ const MAX_NAME = 80;
 const MAX_AGENTS = 256;
 
 export function cutText(text: string): string {
-  return oneLine(text, MAX_TEXT);
+  return toOneLine(text, MAX_TEXT);
 }
 
 export function cutName(name: string): string {
-  return oneLine(name, MAX_NAME);
+  return toOneLine(name, MAX_NAME);
 }
 
 /** A run begins. Only names that nobody is found by are cut. */
-export function begunEvent({
+export function createRunEvent({
   run,
   team,
   adapter,
@@ -42,9 +42,9 @@ export function begunEvent({
 }
 
 /** Tells a feed what a run does. */
-export function runEvents(feed: EventFeed, questions: number | null): RunObserver {
+export function createRunFeed(feed: EventFeed, questions: number | null): RunObserver {
   return {
-    began: ({ runId, ...about }) => feed.add(begunEvent({ run: runId, ...about, questions })),
+    began: ({ runId, ...about }) => feed.add(createRunEvent({ run: runId, ...about, questions })),
     agentUp: ({ id, where, pid }) => {
       const text = `${where}${pid === undefined ? '' : `, process ${pid}`}`;
       feed.add({ kind: 'agent', id, state: 'up', text });
@@ -55,33 +55,33 @@ export function runEvents(feed: EventFeed, questions: number | null): RunObserve
     },
     relayed: (batch) => feed.relayed(batch),
     broadcast({ payload, ...head }, _times, bytes, recipients) {
-      feed.add(askedEvent(head.task_id, payload.question));
+      feed.add(createAskedEvent(head.task_id, payload.question));
       feed.packet(head, bytes, recipients);
     },
     refused: (node, reason) => feed.fault('refused', () => cutText(`from ${node}: ${reason}`)),
     taskEnded: (outcome, { scores, models }) => {
       const right = scores.correct ?? scores.normalized_em ?? null;
-      feed.add(endedEvent(outcome, right === null ? null : right === 1, models?.cost_usd));
+      feed.add(createEndedEvent(outcome, right === null ? null : right === 1, models?.cost_usd));
     },
-    faultNews: (news) => feed.fault('fault', () => cutText(news)),
-    deliveryFault: (event) => feed.fault(event.kind, () => deliveryText(event)),
+    faultEvent: (news) => feed.fault('fault', () => cutText(news)),
+    deliveryFault: (event) => feed.fault(event.kind, () => formatDelivery(event)),
   };
 }
 
 /** Tells a feed what only the batch knows: answers from the cache, and what the batch's scorer says. */
-export function batchEvents(feed: EventFeed): (event: BatchEvent) => void {
+export function createBatchFeed(feed: EventFeed): (event: BatchEvent) => void {
   return (event) => {
     if (event.kind !== 'finished') return;
-    feed.add(resultEvent(event.result));
+    feed.add(createResultEvent(event.result));
   };
 }
 
-export function askedEvent(id: string, question: JsonValue | undefined): NewEvent {
+export function createAskedEvent(id: string, question: JsonValue | undefined): NewEvent {
   const text = typeof question === 'string' ? { text: cutText(question) } : {};
   return { kind: 'question', id, state: 'asked', ...text };
 }
 
-export function endedEvent(
+export function createEndedEvent(
   {
     taskId,
     status,
@@ -105,17 +105,17 @@ export function endedEvent(
 }
 
 /** The same of a result of the batch. */
-export function resultEvent(result: GaiaResult): NewEvent<'question'> {
+export function createResultEvent(result: GaiaResult): NewEvent<'question'> {
   const { task_id, cycle, status, final_answer, correct, seconds, tokens, cost, reason, cached } = result;
   return {
-    ...{ kind: 'question', id: attemptId(task_id, cycle), state: status, correct, seconds, tokens, cost },
+    ...{ kind: 'question', id: toAttemptId(task_id, cycle), state: status, correct, seconds, tokens, cost },
     ...(status === 'answered' ? { answer: cutText(final_answer) } : {}),
     ...(reason === undefined ? {} : { reason: cutText(reason) }),
     ...(cached ? { cached } : {}),
   };
 }
 
-function deliveryText({ kind, from, to, packet, delayMs }: DeliveryEvent): string {
+function formatDelivery({ kind, from, to, packet, delayMs }: DeliveryEvent): string {
   const delay = delayMs === undefined ? '' : ` by ${Math.round(delayMs)} ms`;
   return cutText(`${kind}${delay}: ${packet.type} ${packet.id} from ${from} to ${to}`);
 }

@@ -2,14 +2,14 @@ import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import type { BatchEvent } from '../batch/batch.ts';
 import type { ReportData } from '../report/report-html.ts';
 import { watchHtml } from '../report/watch-html.ts';
-import { complain } from '../terminal/print.ts';
+import { printError } from '../terminal/print.ts';
 import { LiveDetails } from './details.ts';
 import { EventFeed } from './event-feed.ts';
-import { observedBy } from './observed-by.ts';
+import { combineObservers } from './observed-by.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { PageServer } from './page-server.ts';
-import { batchEvents, runEvents } from './run-events.ts';
-import { answerOf } from './watched-run.ts';
+import { createBatchFeed, createRunFeed } from './run-events.ts';
+import { answerRequest } from './watched-run.ts';
 
 /** A page that is loaded again is back by then. */
 const RELOAD_MS = 2_000;
@@ -29,7 +29,7 @@ interface WatchOptions {
 export class Watch {
   readonly feed = new EventFeed();
   readonly #details = new LiveDetails();
-  readonly #batchEvents = batchEvents(this.feed);
+  readonly #batchEvents = createBatchFeed(this.feed);
   readonly #opens: boolean;
   #server: PageServer | undefined;
   #report: () => Promise<ReportData | undefined> = async () => undefined;
@@ -44,11 +44,11 @@ export class Watch {
     const page = watchHtml({ title, kind: 'run', isListed: false });
     const run = { feed: watch.feed, details: watch.#details, report: () => watch.#report() };
     watch.#server = await PageServer.start(port, (request) =>
-      request.path === '' ? page : answerOf(run, request),
+      request.path === '' ? page : answerRequest(run, request),
     );
     // Whatever goes wrong with the command: the page does not keep it.
     watch.#server.unref();
-    complain(`watch it at ${watch.#server.url}`);
+    printError(`watch it at ${watch.#server.url}`);
     if (opens) openInBrowser(watch.#server.url);
     return watch;
   }
@@ -63,7 +63,7 @@ export class Watch {
           agents.map(({ id }) => id),
         ),
     };
-    return observedBy(other, learns, runEvents(this.feed, questions));
+    return combineObservers(other, learns, createRunFeed(this.feed, questions));
   }
 
   batchEvent(event: BatchEvent): void {
@@ -90,7 +90,9 @@ export class Watch {
     this.feed.end(text);
     if (this.#opens || server.isComing(BROWSER_MS)) await server.entered(BROWSER_MS, signal);
     if (server.isWatched && !signal.aborted) {
-      complain('the page is the report now: close it, or press Ctrl-C, to end (npm run view opens it again)');
+      printError(
+        'the page is the report now: close it, or press Ctrl-C, to end (npm run view opens it again)',
+      );
       await server.left(RELOAD_MS, signal);
     }
     await this.close();

@@ -13,7 +13,7 @@ export interface WatchedRun {
 }
 
 /** Answers what the page of one run asks for; undefined for anything else. */
-export async function answerOf(
+export async function answerRequest(
   { feed, details, report }: WatchedRun,
   { path, query, lastEventId, response }: PageRequest,
   name = path,

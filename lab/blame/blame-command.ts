@@ -1,14 +1,21 @@
-import { positiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { parsePositiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { decimals, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatDecimals, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import type { Command } from 'commander';
-import { inFolder } from '../measure/bench-runs.ts';
-import { type PublishOptions, publisher } from '../measure/publish.ts';
-import { honestTrial, type Known, known, lieTrial, settingsIn, type Trial } from './trials.ts';
-import { type Temper, witness } from './witness.ts';
+import { useRunFolder } from '../measure/bench-runs.ts';
+import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import {
+  answerHonestly,
+  createSettings,
+  type Known,
+  runHonestTrial,
+  runLieTrial,
+  type Trial,
+} from './trials.ts';
+import { createWitness, type Temper } from './witness.ts';
 
 interface Options extends PublishOptions {
   readonly trials: number;
@@ -23,7 +30,7 @@ const FLOORS = { lies: 0.8, honest: 0.9 };
 
 export function blameTrialsCommand(command: Command): void {
   command
-    .option('--trials <n>', 'lies, and as many honest runs', positiveInteger, 10)
+    .option('--trials <n>', 'lies, and as many honest runs', parsePositiveInteger, 10)
     .option('--only <text>', 'settings with this in their name, e.g. embedded, or witness panel', '')
     .option('--json', 'print the results as one JSON value')
     .option('--write', 'write docs/results/blame.md')
@@ -32,28 +39,30 @@ export function blameTrialsCommand(command: Command): void {
 
 /** Plants lies at places that seeds draw, and counts how often blame names them first, and whom it names where nobody lied. */
 async function run({ trials, only, ...options }: Options): Promise<void> {
-  const publish = publisher('docs/results/blame.md', options);
+  const publish = createPublisher('docs/results/blame.md', options);
   const temper: Temper = { slips: 0 };
-  const server = await startModelServer(witness(temper, SEED), { capabilities: ['completion', 'tools'] });
-  const results = await inFolder((folder) => tryAll(folder)).finally(() => server.close());
-  const measured = figuresOf(results);
+  const server = await startModelServer(createWitness(temper, SEED), {
+    capabilities: ['completion', 'tools'],
+  });
+  const results = await useRunFolder((folder) => tryAll(folder)).finally(() => server.close());
+  const measured = summarizeTrials(results);
   const { figures, text } = measured;
-  await publish({ report: { ...results, ...figures }, text, part: pageOf(results, measured) });
+  await publish({ report: { ...results, ...figures }, text, part: buildBlamePage(results, measured) });
   if (!measured.isEnough) process.exitCode = 1;
 
   async function tryAll(folder: string): Promise<Results> {
     const live = { temper, slips: SLIPS };
     const all: Known[] = [];
-    for (const setting of settingsIn(folder, server.url).filter(({ name }) => name.includes(only)))
-      all.push(await known(setting, folder));
+    for (const setting of createSettings(folder, server.url).filter(({ name }) => name.includes(only)))
+      all.push(await answerHonestly(setting, folder));
     const done: Trial[] = [];
     let harmless = 0;
     const add = (trial: Trial) => {
       done.push(trial);
-      complain(rowOf(trial).join('  '));
+      printError(formatTrialRow(trial).join('  '));
     };
     for (let i = 0; i < trials; i++) {
-      const lied = await lieTrial(all, folder, SEED + i, live);
+      const lied = await runLieTrial(all, folder, SEED + i, live);
       harmless += lied.harmless;
       add(lied.trial);
     }
@@ -68,7 +77,7 @@ async function run({ trials, only, ...options }: Options): Promise<void> {
     );
     for (let i = 0; i < trials; i++) {
       const chosen = honest[i % honest.length];
-      if (chosen !== undefined) add(await honestTrial(chosen.one, chosen.id, live));
+      if (chosen !== undefined) add(await runHonestTrial(chosen.one, chosen.id, live));
     }
     return { trials: done, harmless };
   }
@@ -82,7 +91,7 @@ interface Results {
 
 const HEADING = ['', 'setting', 'question', 'answer', 'messages', 'lie', 'named first', 'change'];
 
-function rowOf({
+function formatTrialRow({
   setting,
   question,
   lie,
@@ -95,7 +104,7 @@ function rowOf({
   return [
     isAsItShould ? '✓' : '✗',
     ...[setting, question, isRight ? 'right' : 'wrong', String(messages)],
-    ...[lie ?? 'none', named ?? 'nobody', difference === null ? '–' : decimals(difference, 2)],
+    ...[lie ?? 'none', named ?? 'nobody', difference === null ? '–' : formatDecimals(difference, 2)],
   ];
 }
 
@@ -106,7 +115,7 @@ interface Figures {
   readonly isEnough: boolean;
 }
 
-function figuresOf({ trials, harmless }: Results): Figures {
+function summarizeTrials({ trials, harmless }: Results): Figures {
   const lies = trials.filter(({ lie }) => lie !== null);
   const honest = trials.filter(({ lie }) => lie === null);
   const found = lies.filter(({ isAsItShould }) => isAsItShould).length;
@@ -116,15 +125,15 @@ function figuresOf({ trials, harmless }: Results): Figures {
   return {
     figures: { recall: found / lies.length, precision: found / named, peace: peace / honest.length },
     sentence,
-    text: [table([HEADING, ...trials.map(rowOf)]), sentence].join('\n'),
+    text: [formatTable([HEADING, ...trials.map(formatTrialRow)]), sentence].join('\n'),
     isEnough: found >= FLOORS.lies * lies.length && peace >= FLOORS.honest * honest.length,
   };
 }
 
-function pageOf({ trials }: Results, { sentence }: Figures): MeasuredPart {
+function buildBlamePage({ trials }: Results, { sentence }: Figures): MeasuredPart {
   return {
     facts: `${trials.length} questions, each with real agents; seeds from ${SEED}; the witness slips in ${SLIPS * 100} % of its replies while blame asks`,
-    body: [sentence, '', markdownTable([HEADING, ...trials.map(rowOf)])].join('\n'),
+    body: [sentence, '', formatMarkdownTable([HEADING, ...trials.map(formatTrialRow)])].join('\n'),
     limits: [
       'Lies are false names and numbers in whole packets: coarser than what a model gets wrong by itself.',
       'The embedded engine says the same each time (its temperature is 0 here), and the witness is a script with chance in it. A language model varies in other ways.',

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { type BlameFile, blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import * as z from 'zod';
-import { outputOf } from '../measure/bench-runs.ts';
+import { runCommand } from '../measure/bench-runs.ts';
 
-const runGaia = (args: readonly string[]) => outputOf('gaia', args, { named: `gaia ${args.join(' ')}` });
+const runGaia = (args: readonly string[]) => runCommand('gaia', args, { named: `gaia ${args.join(' ')}` });
 
 /** A team at work on questions, and where the results go. */
 export interface Setting {
@@ -24,7 +24,7 @@ const answerSchema = z.looseObject({
 });
 export type Answer = z.infer<typeof answerSchema>;
 
-export async function answersOf(
+export async function runAnswers(
   setting: Setting,
   out: string,
   more: readonly string[] = [],
@@ -40,7 +40,7 @@ export async function answersOf(
     .map((line) => parseJsonLine(line, answerSchema, out));
 }
 
-export async function blameOf(setting: Setting, out: string, id: string): Promise<BlameFile> {
+export async function runBlame(setting: Setting, out: string, id: string): Promise<BlameFile> {
   const stdout = await runGaia([
     'blame',
     id,
@@ -56,5 +56,5 @@ export async function blameOf(setting: Setting, out: string, id: string): Promis
   return blameSchema.parse(JSON.parse(stdout));
 }
 
-export const archiveOf = ({ team }: Setting, out: string) =>
+export const resolveArchive = ({ team }: Setting, out: string) =>
   path.join(`${out.slice(0, -path.extname(out).length)}.runs`, team, 'run_artifacts.tar.gz');

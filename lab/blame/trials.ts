@@ -5,8 +5,8 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import type { BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { readQuestions } from '@gaia-mesh/evaluation/questions/read-questions.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { type Answer, answersOf, archiveOf, blameOf, type Setting } from './gaia-runs.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { type Answer, resolveArchive, runAnswers, runBlame, type Setting } from './gaia-runs.ts';
 import { SHIPS, type Temper } from './witness.ts';
 
 /** One question that was blamed. */
@@ -36,7 +36,7 @@ export interface Known {
 const MAX_DRAWS = 40;
 
 /** Settings of trials: the embedded engine on shipped documents, and a model with slips. */
-export function settingsIn(folder: string, modelUrl: string): Setting[] {
+export function createSettings(folder: string, modelUrl: string): Setting[] {
   const ships = path.join(folder, 'ships');
   mkdirSync(ships);
   for (const { file, text } of SHIPS) writeFileSync(path.join(ships, file), text);
@@ -66,15 +66,17 @@ export function settingsIn(folder: string, modelUrl: string): Setting[] {
 }
 
 /** Answers its questions honestly. */
-export async function known(setting: Setting, folder: string): Promise<Known> {
+export async function answerHonestly(setting: Setting, folder: string): Promise<Known> {
   const out = path.join(folder, `${setting.name.replace(' ', '-')}.jsonl`);
-  const answers = await answersOf(setting, out);
-  const { packets } = await readRecording(archiveOf(setting, out));
+  const answers = await runAnswers(setting, out);
+  const { packets } = await readRecording(resolveArchive(setting, out));
   const places = Map.groupBy(
     packets.filter(({ cause }) => cause !== null),
     ({ packet }) => packet.task_id,
   );
-  complain(`${setting.name}: ${answers.filter(({ correct }) => correct).length} of ${answers.length} right`);
+  printError(
+    `${setting.name}: ${answers.filter(({ correct }) => correct).length} of ${answers.length} right`,
+  );
   return {
     setting,
     answers,
@@ -89,7 +91,7 @@ export async function known(setting: Setting, folder: string): Promise<Known> {
 }
 
 /** A lie at a place that the seed draws, of those that make the answer wrong; `temper` rules what is live afterwards. */
-export async function lieTrial(
+export async function runLieTrial(
   all: readonly Known[],
   folder: string,
   seed: number,
@@ -108,37 +110,37 @@ export async function lieTrial(
     const own = path.join(folder, `lie-${seed}-${harmless}`);
     mkdirSync(own);
     const alone = { ...setting, questions: path.join(own, 'question.jsonl') };
-    writeFileSync(alone.questions, lineOf(setting, id));
+    writeFileSync(alone.questions, findLine(setting, id));
     const out = path.join(own, 'answers.jsonl');
     live.temper.slips = 0;
-    const [answer] = await answersOf(alone, out, ['--faults', `lie=${lie}`, '--fault-seed', String(seed)]);
+    const [answer] = await runAnswers(alone, out, ['--faults', `lie=${lie}`, '--fault-seed', String(seed)]);
     if (answer?.correct !== false || answer.status !== 'answered') continue;
     live.temper.slips = live.slips;
-    const found = await blameOf(alone, out, id);
-    return { trial: trialOf(setting, found, lie), harmless };
+    const found = await runBlame(alone, out, id);
+    return { trial: toTrial(setting, found, lie), harmless };
   }
   throw new Error(`seed ${seed}: ${MAX_DRAWS} lies left the answer right`);
 }
 
 /** Blames the messages of an answer that was given honestly, right or wrong. */
-export async function honestTrial(
+export async function runHonestTrial(
   { setting, out }: Known,
   id: string,
   live: { readonly temper: Temper; readonly slips: number },
 ): Promise<Trial> {
   live.temper.slips = live.slips;
-  return trialOf(setting, await blameOf(setting, out, id), null);
+  return toTrial(setting, await runBlame(setting, out, id), null);
 }
 
 /** The line of the file, as it is. */
-function lineOf({ questions }: Setting, id: string): string {
+function findLine({ questions }: Setting, id: string): string {
   const known = readQuestions(questions).questions.findIndex(({ taskId }) => taskId === id);
   const line = readFileSync(questions, 'utf8').split('\n')[known];
   if (line === undefined) throw new Error(`${questions}: no question ${id}`);
   return `${line}\n`;
 }
 
-function trialOf(setting: Setting, found: BlameFile, lie: string | null): Trial {
+function toTrial(setting: Setting, found: BlameFile, lie: string | null): Trial {
   const first = found.messages.find(({ place }) => place === found.blamed[0]);
   const named = first === undefined ? null : `${first.from}@${first.type}`;
   return {

@@ -36,7 +36,7 @@ export interface Temper {
  * A model that is asked at which berth a ship is: it reads the file where it has a tool for that, believes what it is told last, and now and
  * then says another number. Which times is decided by the seed and the order in which it is asked.
  */
-export function witness(temper: Readonly<Temper>, seed: number): ModelScript {
+export function createWitness(temper: Readonly<Temper>, seed: number): ModelScript {
   const random = new Random(seed);
   return ({ messages, tools }): ScriptedReply => {
     const [{ content: system = '' } = {}, ...rest] = messages;

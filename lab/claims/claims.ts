@@ -5,12 +5,12 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { inFolder, started } from '../measure/bench-runs.ts';
-import { type PublishOptions, publisher } from '../measure/publish.ts';
+import { trackChild, useRunFolder } from '../measure/bench-runs.ts';
+import { createPublisher, type PublishOptions } from '../measure/publish.ts';
 
 const claimsSchema = z.array(
   z.strictObject({
@@ -48,7 +48,7 @@ export function claims(command: Command): void {
 }
 
 async function run({ times = false, ...options }: ClaimsOptions): Promise<void> {
-  const publish = publisher('docs/claims.md', options);
+  const publish = createPublisher('docs/claims.md', options);
   const file = path.join(import.meta.dirname, 'claims.yaml');
   const all = claimsSchema.parse(parse(readFileSync(file, 'utf8')));
   const decided: Decided[] = [];
@@ -75,7 +75,7 @@ function leaveOut(claim: Claim): Decided {
 
 /** Decides the claims that one comparison is about. */
 function decide(compare: string, own: readonly Claim[]): Promise<Decided[]> {
-  return inFolder(async (folder) => {
+  return useRunFolder(async (folder) => {
     const conditions = own.filter(({ payloads }) => payloads === undefined).map((claim) => claim.refuted_if);
     const summary = path.join(folder, 'summary.md');
     const args = [
@@ -87,7 +87,7 @@ function decide(compare: string, own: readonly Claim[]): Promise<Decided[]> {
     ];
     const npm = ['run', '-s', 'compare', '--', ...compare.split(' '), ...args];
     await once(
-      started(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'ignore', 'inherit'] })),
+      trackChild(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'ignore', 'inherit'] })),
       'close',
     );
     // A condition that holds is exit code 1, as is a comparison that failed; only the latter has no summary.
@@ -159,7 +159,7 @@ function claimsPart(decided: readonly Decided[]): MeasuredPart {
       'Bytes and tokens are exact and the same on every machine. Times are those of one machine over loopback.',
     ],
     body: [
-      markdownTable([
+      formatMarkdownTable([
         ['claim', 'verdict'],
         ...decided.map(({ claim, verdict }) => [`[${claim.id}](#${claim.id})`, verdict]),
       ]),

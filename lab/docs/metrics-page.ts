@@ -6,7 +6,7 @@ import * as z from 'zod';
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 /** `docs/metrics.md`: every key of the results files, as their schemas describe them. */
-export function metricsPage(): string {
+export function formatMetricsPage(): string {
   const files = [
     ['metrics.json', METRICS, metricsSchema],
     ['results.jsonl', RESULTS, taskResultSchema],
@@ -16,12 +16,12 @@ export function metricsPage(): string {
   const parts = files.map(([name, about, schema]) => {
     const json = z.toJSONSchema(schema);
     for (const [id, definition] of Object.entries(json.$defs ?? {})) shared.set(id, definition);
-    return [`## ${name}`, about, ...sections('', json)].join('\n\n');
+    return [`## ${name}`, about, ...formatSections('', json)].join('\n\n');
   });
   const groups = [...shared].flatMap(([id, schema]) => [
     `### ${id}`,
     ...(schema.description === undefined ? [] : [schema.description]),
-    table(schema),
+    formatSchemaTable(schema),
   ]);
   return `${[HEAD, ...parts, '## Groups', GROUPS, ...groups].join('\n\n')}\n`;
 }
@@ -43,21 +43,21 @@ const ANSWERS = `What \`gaia\` leaves, under the name that \`--out\` gives: a li
 const GROUPS = 'Groups of keys that stand in several places above.';
 
 /** The table of an object, and a section for each object in it. */
-function sections(path: string, schema: JsonSchema): string[] {
+function formatSections(path: string, schema: JsonSchema): string[] {
   const inner = Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
     const property = asSchema(value);
-    const found = objectIn(property);
+    const found = findObject(property);
     if (found === undefined) return [];
     const name = `${path}${key}${found.suffix}`;
     const about = property.description === undefined ? [] : [property.description];
-    return [`### ${name}`, ...about, ...sections(`${name}.`, found.object)];
+    return [`### ${name}`, ...about, ...formatSections(`${name}.`, found.object)];
   });
-  return [table(schema), ...inner];
+  return [formatSchemaTable(schema), ...inner];
 }
 
 /** The object that a property is, or holds a list or a map of. */
-function objectIn(property: JsonSchema): { object: JsonSchema; suffix: string } | undefined {
-  const schema = withoutNull(property);
+function findObject(property: JsonSchema): { object: JsonSchema; suffix: string } | undefined {
+  const schema = stripNull(property);
   if (schema.properties !== undefined) return { object: schema, suffix: '' };
   const [inner, suffix] =
     schema.items === undefined ? [schema.additionalProperties, '.*'] : [schema.items, '[]'];
@@ -65,39 +65,39 @@ function objectIn(property: JsonSchema): { object: JsonSchema; suffix: string } 
   return inner.properties === undefined ? undefined : { object: inner, suffix };
 }
 
-function table(schema: JsonSchema): string {
+function formatSchemaTable(schema: JsonSchema): string {
   const required = new Set(schema.required);
   const rows = Object.entries(schema.properties ?? {}).map(([key, value]) => {
     const property = asSchema(value);
-    const about = property.description ?? withoutNull(property).description ?? '';
-    const shown = objectIn(property) === undefined ? about : 'see below';
-    return `| \`${key}\` | ${typeOf(property)}${required.has(key) ? '' : ', optional'} | ${shown} |`;
+    const about = property.description ?? stripNull(property).description ?? '';
+    const shown = findObject(property) === undefined ? about : 'see below';
+    return `| \`${key}\` | ${formatType(property)}${required.has(key) ? '' : ', optional'} | ${shown} |`;
   });
   return ['| key | type | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-function typeOf(property: JsonSchema): string {
-  const schema = withoutNull(property);
-  const name = plainTypeOf(schema);
+function formatType(property: JsonSchema): string {
+  const schema = stripNull(property);
+  const name = formatPlainType(schema);
   return schema === property ? name : `${name} or null`;
 }
 
-function plainTypeOf(schema: JsonSchema): string {
+function formatPlainType(schema: JsonSchema): string {
   if (schema.$ref !== undefined) {
     const id = schema.$ref.replace('#/$defs/', '');
     return `[${id}](#${id.replaceAll(' ', '-')})`;
   }
   if (schema.const !== undefined) return `\`${schema.const}\``;
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(', ');
-  if (schema.type === 'array') return `list of ${plainTypeOf(asSchema(schema.items))}`;
+  if (schema.type === 'array') return `list of ${formatPlainType(asSchema(schema.items))}`;
   if (schema.type === 'object')
     return schema.properties === undefined
-      ? `map of ${plainTypeOf(asSchema(schema.additionalProperties))}`
+      ? `map of ${formatPlainType(asSchema(schema.additionalProperties))}`
       : 'object';
   return schema.type === 'string' ? 'text' : `${schema.type}`;
 }
 
-function withoutNull(schema: JsonSchema): JsonSchema {
+function stripNull(schema: JsonSchema): JsonSchema {
   if (Array.isArray(schema.type)) {
     const [type = 'null'] = schema.type.filter((name) => name !== 'null');
     return { ...schema, type };

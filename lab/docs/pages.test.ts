@@ -4,10 +4,10 @@ import { runCli } from '@gaia-mesh/cli/testing/cli.ts';
 import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '@gaia-mesh/core/contracts/limits.ts';
 import { EXAMPLES, parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { mcNemar } from '@gaia-mesh/evaluation/statistics/answers/paired-answers.ts';
+import { testMcNemar } from '@gaia-mesh/evaluation/statistics/answers/paired-answers.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { metricsPage } from './metrics-page.ts';
+import { formatMetricsPage } from './metrics-page.ts';
 
 const docs = readdirSync(path.join(codeFolder, 'docs')).filter((name) => name.endsWith('.md'));
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs.map((name) => `docs/${name}`)];
@@ -138,7 +138,7 @@ describe('docs/troubleshooting.md', () => {
 });
 
 test('docs/metrics.md says what the schemas say (npm run docs)', () => {
-  expect(text('docs/metrics.md')).toBe(metricsPage());
+  expect(text('docs/metrics.md')).toBe(formatMetricsPage());
 });
 
 test('docs/comparison-guide.md says how many questions a verdict takes', () => {
@@ -146,7 +146,7 @@ test('docs/comparison-guide.md says how many questions a verdict takes', () => {
     ...text('docs/comparison-guide.md').matchAll(/^\| (\d+) \| (\d+) \| (\d+) points \| (\d+) points \|$/gm),
   ];
   const oneSided = (questions: number) =>
-    mcNemar({ both: 0, onlyBaseline: 0, onlyOther: questions, neither: 0 });
+    testMcNemar({ both: 0, onlyBaseline: 0, onlyOther: questions, neither: 0 });
 
   expect(rows).toHaveLength(3);
   for (const [teams = 0, fewest = 0, ...points] of rows.map((row) => row.slice(1).map(Number))) {

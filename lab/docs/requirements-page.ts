@@ -18,18 +18,18 @@ const RANGE = /\b(MP|SV|RA|OV|REQ)-(\d+)\s*(?:\.\.|…|to|–|-)\s*(?:\1-)?(\d+)
 const SOURCE_FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'config', 'scripts', 'lab'];
 
 /** Every requirement of the page with the tests that name it. */
-export function requirementTests(root: string, page: string): RequirementTests[] {
+export function findRequirementTests(root: string, page: string): RequirementTests[] {
   const byId = new Map<string, { file: string; title: string }[]>();
-  for (const file of testFiles(root)) {
-    for (const title of titlesIn(readFileSync(path.join(root, file), 'utf8'))) {
-      for (const id of idsIn(title)) {
+  for (const file of listTestFiles(root)) {
+    for (const title of findTitles(readFileSync(path.join(root, file), 'utf8'))) {
+      for (const id of findIds(title)) {
         const tests = byId.get(id) ?? [];
         tests.push({ file, title });
         byId.set(id, tests);
       }
     }
   }
-  return requirementsIn(page).map((requirement) => ({
+  return parseRequirements(page).map((requirement) => ({
     ...requirement,
     tests: byId.get(requirement.id) ?? [],
   }));
@@ -41,9 +41,9 @@ export function withTests(page: string, requirements: readonly RequirementTests[
   return page
     .split('\n')
     .map((line) => {
-      const [, id = '', text = ''] = line.split(' | ').length >= 3 ? rowOf(line) : [];
+      const [, id = '', text = ''] = line.split(' | ').length >= 3 ? splitRow(line) : [];
       const found = byId.get(id);
-      return found === undefined ? line : `| ${id} | ${text} | ${testsCell(found)} |`;
+      return found === undefined ? line : `| ${id} | ${text} | ${formatTestsCell(found)} |`;
     })
     .join('\n');
 }
@@ -52,7 +52,7 @@ export function withTests(page: string, requirements: readonly RequirementTests[
 const SHOWN_FILES = 2;
 
 /** The files of the tests: their titles hold the id. The name of a file alone keeps the table narrow. */
-function testsCell({ tests }: RequirementTests): string {
+function formatTestsCell({ tests }: RequirementTests): string {
   const files = [...new Set(tests.map(({ file }) => file))];
   if (files.length === 0) return '–';
   const shown = files
@@ -65,9 +65,9 @@ function testsCell({ tests }: RequirementTests): string {
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
-function requirementsIn(page: string): Requirement[] {
+function parseRequirements(page: string): Requirement[] {
   return page.split('\n').flatMap((line) => {
-    const [, id, text] = rowOf(line);
+    const [, id, text] = splitRow(line);
     return id !== undefined && text !== undefined && /^(?:MP|SV|RA|OV|REQ)-\d+[a-g]?$/.test(id)
       ? [{ id, text }]
       : [];
@@ -75,11 +75,11 @@ function requirementsIn(page: string): Requirement[] {
 }
 
 /** The cells of a row, with an empty one before the first. */
-function rowOf(line: string): string[] {
+function splitRow(line: string): string[] {
   return line.startsWith('| ') ? line.split('|').map((cell) => cell.trim()) : [];
 }
 
-function testFiles(root: string): string[] {
+function listTestFiles(root: string): string[] {
   return SOURCE_FOLDERS.flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.test.ts') || file.endsWith('contract.ts'))
@@ -88,14 +88,14 @@ function testFiles(root: string): string[] {
 }
 
 /** Titles of tests and of what groups them. */
-export function titlesIn(source: string): string[] {
+export function findTitles(source: string): string[] {
   const call =
     /\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
   const each = /[\]),]\s*\)\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
   return [call, each].flatMap((pattern) => [...source.matchAll(pattern)].map(([, , title = '']) => title));
 }
 
-export function idsIn(title: string): Set<string> {
+export function findIds(title: string): Set<string> {
   const ids = new Set(title.match(ID) ?? []);
   for (const [, prefix = '', first = '', last = ''] of title.matchAll(RANGE)) {
     for (let number = Number(first); number <= Number(last); number++) {

@@ -2,12 +2,12 @@ import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.t
 import { HUB_ID, type JsonValue, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import type { LayerCodec, LayerMembership } from '@gaia-mesh/protocols/layers/layer.ts';
-import { layerNamed, stageOf } from '@gaia-mesh/protocols/layers/registry.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { findStage, loadLayer } from '@gaia-mesh/protocols/layers/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import fc from 'fast-check';
-import { damaged, damages } from './damage.ts';
-import { anyPacket, headOf, isSame, MEMBERS } from './packets.ts';
-import { attempt, Defect, type FuzzTarget, fuzzTarget } from './target.ts';
+import { applyDamages, damages } from './damage.ts';
+import { anyPacket, isSame, MEMBERS, toHead } from './packets.ts';
+import { Defect, type FuzzTarget, fuzzTarget, tryCall } from './target.ts';
 
 const cases = fc.record({ packet: anyPacket, other: anyPacket, damages });
 
@@ -16,14 +16,14 @@ const cases = fc.record({ packet: anyPacket, other: anyPacket, damages });
  * as it is when it is written again; a peek sees what decoding sees. Where members have keys, damaged bytes are refused or
  * say what was said, and nothing arrives twice. What was refused leaves no trace.
  */
-export function adapterTarget(name: string, spec: string): FuzzTarget {
+export function createAdapterTarget(name: string, spec: string): FuzzTarget {
   return fuzzTarget(name, cases, async () => {
-    const adapter = await adapterNamed(spec);
+    const adapter = await loadAdapter(spec);
     return ({ packet, other, damages: list }) => {
       const members = new FuzzMembers(adapter);
       const blob = members.write(packet);
       const otherBlob = members.write(other);
-      const bytes = damaged(blob, otherBlob, list);
+      const bytes = applyDamages(blob, otherBlob, list);
       const isWhole = bytes.equals(blob) || bytes.equals(otherBlob);
       const read = isWhole ? undefined : readDamaged(members, bytes, [packet, other]);
       // The same in other words counts as having arrived.
@@ -62,15 +62,15 @@ class FuzzMembers {
 function readDamaged(members: FuzzMembers, bytes: Buffer, said: readonly Packet[]): Packet | undefined {
   const { reader } = members;
   const before = Buffer.from(bytes);
-  const head = attempt('peek', bytes, () => reader.peek?.(bytes));
-  const packet = attempt('decode', bytes, () => reader.decode(bytes));
+  const head = tryCall('peek', bytes, () => reader.peek?.(bytes));
+  const packet = tryCall('decode', bytes, () => reader.decode(bytes));
   if (!bytes.equals(before)) throw new Defect('reading has changed the bytes', before);
   if (packet === undefined) return undefined;
-  attempt('check', bytes, () => parsePacket(packet)) ?? fail('decoded to no packet', bytes);
-  const lost = lossIn(packet);
+  tryCall('check', bytes, () => parsePacket(packet)) ?? fail('decoded to no packet', bytes);
+  const lost = findLoss(packet);
   if (lost !== undefined) fail(`decoded to a packet with ${lost}`, bytes);
-  if (reader.peek !== undefined && !isSame(head, headOf(packet))) {
-    fail(`peek says ${JSON.stringify(head)}, decode ${JSON.stringify(headOf(packet))}`, bytes);
+  if (reader.peek !== undefined && !isSame(head, toHead(packet))) {
+    fail(`peek says ${JSON.stringify(head)}, decode ${JSON.stringify(toHead(packet))}`, bytes);
   }
   if (members.haveKeys) {
     if (!said.some((one) => isSame(one, packet))) fail(`forged: ${JSON.stringify(packet)}`, bytes);
@@ -81,11 +81,11 @@ function readDamaged(members: FuzzMembers, bytes: Buffer, said: readonly Packet[
 }
 
 function expectArrives(reader: Codec, blob: Uint8Array, packet: Packet): void {
-  const head = attempt('peek', blob, () => reader.peek?.(blob));
-  if (reader.peek !== undefined && !isSame(head, headOf(packet))) {
+  const head = tryCall('peek', blob, () => reader.peek?.(blob));
+  if (reader.peek !== undefined && !isSame(head, toHead(packet))) {
     fail(`peek says ${JSON.stringify(head)} of ${JSON.stringify(packet)}`, blob);
   }
-  const arrived = attempt('decode', blob, () => reader.decode(blob));
+  const arrived = tryCall('decode', blob, () => reader.decode(blob));
   if (!isSame(arrived ?? null, packet)) {
     fail(`${JSON.stringify(packet)} arrived as ${JSON.stringify(arrived)}`, blob);
   }
@@ -95,13 +95,13 @@ function expectArrives(reader: Codec, blob: Uint8Array, packet: Packet): void {
 function expectAgain(members: FuzzMembers, copy: Buffer, packet: Packet): void {
   if (!members.haveKeys) {
     expectArrives(members.reader, copy, packet);
-  } else if (attempt('decode', copy, () => members.reader.decode(copy)) !== undefined) {
+  } else if (tryCall('decode', copy, () => members.reader.decode(copy)) !== undefined) {
     fail('it arrived twice', copy);
   }
 }
 
 /** What no packet may hold, found without the code that is under test; undefined where there is nothing of it. */
-function lossIn(packet: Packet): string | undefined {
+function findLoss(packet: Packet): string | undefined {
   let found: string | undefined;
   JSON.stringify(packet, (key, value: unknown) => {
     if (key === '__proto__') found = 'a key __proto__';
@@ -132,9 +132,9 @@ const layerCases = fc.record({ bytes: content, other: content, damages });
  * Any bytes come out as they went in. Damaged ones are refused with the code `packet`; or come out as others, where the layer
  * only compresses, and those come out as they went in again.
  */
-export function layerTarget(layerName: string): FuzzTarget {
+export function createLayerTarget(layerName: string): FuzzTarget {
   return fuzzTarget(`layer:${layerName}`, layerCases, async () => {
-    const layer = await layerNamed(layerName);
+    const layer = await loadLayer(layerName);
     const join = (self: string) => layer.join?.({ runId: 'fuzz', self });
     const codecOf = (self: string, member: LayerMembership | undefined, offers: Map<string, JsonValue>) =>
       (member ?? layer).open({ runId: 'fuzz', self, peer: 'hub', linkKey: key, runKey: key, offers });
@@ -149,13 +149,13 @@ export function layerTarget(layerName: string): FuzzTarget {
       if (sealed.length > bytes.length + first.overheadBytes) {
         throw new Defect(`${bytes.length} bytes have become ${sealed.length}`, sealed);
       }
-      const hit = damaged(sealed, otherSealed, list);
+      const hit = applyDamages(sealed, otherSealed, list);
       const isWhole = hit.equals(sealed) || hit.equals(otherSealed);
-      const opened = attempt('unseal', hit, () => second.unseal(hit));
-      attempt('skim', hit, () => second.skim?.(hit));
+      const opened = tryCall('unseal', hit, () => second.unseal(hit));
+      tryCall('skim', hit, () => second.skim?.(hit));
       if (opened !== undefined && !isWhole) {
         const again = first.seal(Buffer.from(opened.bytes));
-        const isProtected = stageOf(layerName) !== 'compress';
+        const isProtected = findStage(layerName) !== 'compress';
         if (isProtected && !hit.equals(again)) throw new Defect('damage went unseen', hit);
         expectComesOut(first, again, opened.bytes);
       }
@@ -172,7 +172,7 @@ function expectComesOut(codec: LayerCodec, sealed: Uint8Array, bytes: Uint8Array
     ['unseal', codec.unseal],
     ['skim', codec.skim ?? codec.unseal],
   ] as const) {
-    const opened = attempt(what, sealed, () => unseal.call(codec, sealed));
+    const opened = tryCall(what, sealed, () => unseal.call(codec, sealed));
     if (opened === undefined || Buffer.compare(opened.bytes, bytes) !== 0) {
       throw new Defect(`${what}: other bytes come out than went in`, sealed);
     }

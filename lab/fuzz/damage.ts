@@ -108,11 +108,11 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
 export const damages = fc.array(damage, { minLength: 1, maxLength: 4 });
 
 /** `blob` after all of `list`. It is left as it is. */
-export function damaged(blob: Uint8Array, other: Uint8Array, list: readonly Damage[]): Buffer {
-  return list.reduce((bytes, one) => afterOne(bytes, other, one), Buffer.from(blob));
+export function applyDamages(blob: Uint8Array, other: Uint8Array, list: readonly Damage[]): Buffer {
+  return list.reduce((bytes, one) => applyDamage(bytes, other, one), Buffer.from(blob));
 }
 
-function afterOne(blob: Buffer, other: Uint8Array, one: Damage): Buffer<ArrayBuffer> {
+function applyDamage(blob: Buffer, other: Uint8Array, one: Damage): Buffer<ArrayBuffer> {
   const within = (at: number) => at % (blob.length + 1);
   const replaced = (at: number, cut: number, put: Uint8Array) =>
     Buffer.concat([blob.subarray(0, at), put, blob.subarray(at + cut)]);
@@ -128,7 +128,7 @@ function afterOne(blob: Buffer, other: Uint8Array, one: Damage): Buffer<ArrayBuf
     case 'overwrite':
       return replaced(within(one.at), one.bytes.length, one.bytes);
     case 'behind':
-      return replaced(placeBehind(blob, one.byte, one.nth), 0, one.bytes);
+      return replaced(findPlaceBehind(blob, one.byte, one.nth), 0, one.bytes);
     case 'repeat': {
       const from = within(one.from);
       return replaced(within(one.at), 0, blob.subarray(from, from + one.length));
@@ -140,7 +140,7 @@ function afterOne(blob: Buffer, other: Uint8Array, one: Damage): Buffer<ArrayBuf
   }
 }
 
-function placeBehind(blob: Buffer, byte: number, nth: number): number {
+function findPlaceBehind(blob: Buffer, byte: number, nth: number): number {
   const places: number[] = [];
   for (let at = blob.indexOf(byte); at !== -1 && places.length <= nth; at = blob.indexOf(byte, at + 1)) {
     places.push(at + 1);

@@ -42,7 +42,7 @@ const cases = fc.record({
 
 /** Any bytes, split anywhere: what the reader finds is what a reader of the whole stream finds, in bounded memory. */
 export const framing = fuzzTarget('framing', cases, async () => ({ stretches, noise, chunks, uses }) => {
-  const stream = Buffer.concat([...stretches.map(bytesOf), noise]);
+  const stream = Buffer.concat([...stretches.map(buildFrame), noise]);
   const found: Buffer[] = [];
   let runs = 0;
   const reader = new FrameReader(MAX_FRAME_BYTES, (run) => {
@@ -52,8 +52,8 @@ export const framing = fuzzTarget('framing', cases, async () => ({ stretches, no
     // What is held is looked at when all has come: nothing may have been written over it.
     for (const blob of run.blobs()) found.push(use === 'held' ? asBuffer(blob) : Buffer.from(blob));
   });
-  const fault = feed(reader, stream, chunks);
-  const wanted = framesOf(stream, MAX_FRAME_BYTES);
+  const fault = feedReader(reader, stream, chunks);
+  const wanted = splitFrames(stream, MAX_FRAME_BYTES);
   if (found.length !== wanted.blobs.length) {
     throw new Defect(`${found.length} frames found where there are ${wanted.blobs.length}`, stream);
   }
@@ -69,7 +69,7 @@ export const framing = fuzzTarget('framing', cases, async () => ({ stretches, no
 });
 
 /** As a socket does: into the reader's own space, as many as fit. The error that ended it, if one did. */
-function feed(reader: FrameReader, stream: Buffer, chunks: readonly number[]): MeshError | undefined {
+function feedReader(reader: FrameReader, stream: Buffer, chunks: readonly number[]): MeshError | undefined {
   for (let at = 0, turn = 0; at < stream.length; turn++) {
     const space = reader.space();
     if (space.length === 0) throw new Defect('there is no room for the next byte', stream);
@@ -90,7 +90,7 @@ function feed(reader: FrameReader, stream: Buffer, chunks: readonly number[]): M
 }
 
 /** The simplest reader: it has the whole stream, and copies. */
-export function framesOf(stream: Buffer, maxFrameBytes: number) {
+export function splitFrames(stream: Buffer, maxFrameBytes: number) {
   const blobs: Buffer[] = [];
   let at = 0;
   while (stream.length - at >= PREFIX_BYTES) {
@@ -103,7 +103,7 @@ export function framesOf(stream: Buffer, maxFrameBytes: number) {
   return { blobs, isViolated: false, restBytes: stream.length - at };
 }
 
-function bytesOf({ length, follow }: { readonly length: number; readonly follow: number }): Buffer {
+function buildFrame({ length, follow }: { readonly length: number; readonly follow: number }): Buffer {
   const frame = Buffer.alloc(PREFIX_BYTES + follow, length % 251);
   frame.writeUInt32BE(length, 0);
   return frame;

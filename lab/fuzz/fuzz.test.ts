@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runLab } from '../testing/run-lab.ts';
-import { campaign, fuzzTargets, replayed, SEEDS, targetsNamed } from './fuzz.ts';
+import { findTargets, fuzzTargets, replayCase, runCampaign, SEEDS } from './fuzz.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
 /** Another one every time: what one run misses the next may find. A failure prints it. */
@@ -27,7 +27,7 @@ describe('a campaign', () => {
   });
 
   test('names seed, path and the smallest case with its bytes; the path leads there again', async () => {
-    const [good, bad] = await campaign([sound, broken], { seed: 7, minutes: 0.001, signal });
+    const [good, bad] = await runCampaign([sound, broken], { seed: 7, minutes: 0.001, signal });
 
     expect(good).toMatchObject({ name: 'sound', failure: null });
     expect(bad?.failure).toMatchObject({
@@ -35,14 +35,16 @@ describe('a campaign', () => {
       reason: 'above 99\nbytes: 64',
     });
     const { seed = 0, path = '' } = bad?.failure ?? {};
-    expect(await replayed(broken, seed, path)).toMatchObject({ failure: { reason: 'above 99\nbytes: 64' } });
+    expect(await replayCase(broken, seed, path)).toMatchObject({
+      failure: { reason: 'above 99\nbytes: 64' },
+    });
   });
 
   test('takes the same cases with the same seed, whichever targets run beside it', async () => {
     const cases = async (seed: number, beside: readonly (typeof sound)[]) => {
       const seen: number[] = [];
       const noting = fuzzTarget('noting', fc.nat(), async () => (value) => void seen.push(value));
-      await campaign([...beside, noting], { seed, minutes: 0, signal });
+      await runCampaign([...beside, noting], { seed, minutes: 0, signal });
       return seen;
     };
 
@@ -59,7 +61,7 @@ describe('a campaign', () => {
       async () => () => new Promise((resolve) => setTimeout(resolve, 1)),
     );
 
-    const [quick, late] = await campaign([sound, slow], { seed: 7, minutes: 0.01, signal });
+    const [quick, late] = await runCampaign([sound, slow], { seed: 7, minutes: 0.01, signal });
 
     expect(quick?.runs).toBeGreaterThan(0);
     expect(late?.runs).toBeGreaterThan(0);
@@ -90,11 +92,11 @@ describe('the command', () => {
 });
 
 test('targets are chosen by name or by kind; a name that nothing has is refused with those that are known', () => {
-  expect(targetsNamed(['adapter:json', 'layer']).map(({ name }) => name)).toEqual(
+  expect(findTargets(['adapter:json', 'layer']).map(({ name }) => name)).toEqual(
     expect.arrayContaining(['adapter:json', 'layer:zstd']),
   );
-  expect(targetsNamed([])).toBe(fuzzTargets);
-  expect(() => targetsNamed(['yaml'])).toThrow(
+  expect(findTargets([])).toBe(fuzzTargets);
+  expect(() => findTargets(['yaml'])).toThrow(
     expect.objectContaining({ code: 'usage', message: expect.stringContaining('framing, adapter:json') }),
   );
 });

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { INTERRUPTED_EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
-import { interruptible } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { positiveInteger, positiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
+import { parsePositiveInteger, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
-import { count, decimals, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { count, formatDecimals, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { layerNames } from '@gaia-mesh/protocols/layers/registry.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import type { Command } from 'commander';
-import { adapterTarget, layerTarget } from './codecs.ts';
+import { createAdapterTarget, createLayerTarget } from './codecs.ts';
 import { framing } from './framing.ts';
 import { handshake } from './handshake.ts';
 import { hub } from './hub.ts';
@@ -27,11 +27,11 @@ interface FuzzOptions {
 
 export function fuzz(command: Command): void {
   command
-    .option('--minutes <n>', 'time for all targets', positiveNumber, 1)
+    .option('--minutes <n>', 'time for all targets', parsePositiveNumber, 1)
     .option(
       '--seed <n>',
       'the same cases as with this seed (default: a random one, which is printed)',
-      positiveInteger,
+      parsePositiveInteger,
     )
     .option('--target <name...>', 'only these, e.g. framing, adapter:json, layer')
     .option('--path <path>', 'only the case that a failure printed, with its --target and --seed')
@@ -41,7 +41,7 @@ export function fuzz(command: Command): void {
 
 /** Throws hostile bytes at what reads bytes, for so many minutes, and says what broke. Exit code 1 if anything did. */
 async function run(options: FuzzOptions): Promise<void> {
-  const targets = targetsNamed(options.target ?? []);
+  const targets = findTargets(options.target ?? []);
   const seed = options.seed ?? randomInt(1, SEEDS);
   if (seed >= SEEDS) throw new MeshError('usage', `--seed: expected a whole number below ${SEEDS}`);
   const { minutes, path } = options;
@@ -50,11 +50,11 @@ async function run(options: FuzzOptions): Promise<void> {
     throw new MeshError('usage', '--path: it is of one --target and one --seed, as a failure prints them');
   }
   console.error(`seed ${seed}, ${targets.length} targets, ${minutes} minutes`);
-  const { signal } = interruptible('the fuzzing');
+  const { signal } = handleInterrupt('the fuzzing');
   const reports =
     path !== undefined && first !== undefined
-      ? [await replayed(first, seed, path)]
-      : await campaign(targets, { seed, minutes, signal });
+      ? [await replayCase(first, seed, path)]
+      : await runCampaign(targets, { seed, minutes, signal });
   if (options.json) printJson({ seed, minutes, targets: reports });
   else print(reports);
   if (reports.some((report) => report.failure !== null)) process.exitCode = 1;
@@ -62,19 +62,20 @@ async function run(options: FuzzOptions): Promise<void> {
 }
 
 function print(reports: readonly TargetReport[]): void {
-  const { green, red } = stylesFor(process.stdout);
+  const { green, red } = createStyles(process.stdout);
   const rows = reports.map(({ name, runs, seconds, failure }) => [
     failure === null ? green('✓') : red('✗'),
     name,
     count(runs),
-    decimals(seconds, 1),
+    formatDecimals(seconds, 1),
     count(runs / Math.max(seconds, 0.001)),
   ]);
-  console.log(table([['', 'target', 'runs', 'seconds', 'runs/s'], ...rows]));
-  for (const { name, failure } of reports) if (failure !== null) console.log(`\n${told(name, failure)}`);
+  console.log(formatTable([['', 'target', 'runs', 'seconds', 'runs/s'], ...rows]));
+  for (const { name, failure } of reports)
+    if (failure !== null) console.log(`\n${formatFailure(name, failure)}`);
 }
 
-function told(name: string, { seed, path, counterexample, reason }: Failure): string {
+function formatFailure(name: string, { seed, path, counterexample, reason }: Failure): string {
   const again = `npm run fuzz -- --target ${name} --seed ${seed} --path ${path}`;
   return `${name}: ${reason}\ncase: ${counterexample}\nagain: ${again}`;
 }
@@ -102,7 +103,7 @@ export const SEEDS = 2 ** 31;
  * Fuzzes all targets for `minutes` in all. Whose turn it is has had the least time; each has one turn at least. The n-th batch of every
  * target has the n-th seed: the same seed gives the same cases, however long it goes on. A target that fails is done.
  */
-export async function campaign(
+export async function runCampaign(
   targets: readonly FuzzTarget[],
   { seed, minutes, signal }: CampaignOptions,
 ): Promise<TargetReport[]> {
@@ -122,7 +123,7 @@ export async function campaign(
 }
 
 /** One case of `target` and its shrinking, as a failure named it. */
-export async function replayed(target: FuzzTarget, seed: number, path: string): Promise<TargetReport> {
+export async function replayCase(target: FuzzTarget, seed: number, path: string): Promise<TargetReport> {
   const beganMs = performance.now();
   const { runs, failure } = await target.fuzz({ seed, runs: 1, path });
   return { name: target.name, runs, seconds: Math.round(performance.now() - beganMs) / 1000, failure };
@@ -168,9 +169,9 @@ const STACKS = [
 
 export const fuzzTargets: readonly FuzzTarget[] = [
   framing,
-  ...adapterNames.map((name) => adapterTarget(`adapter:${name}`, name)),
-  ...layerNames.map(layerTarget),
-  ...STACKS.map((spec) => adapterTarget(`stack:${spec}`, spec)),
+  ...adapterNames.map((name) => createAdapterTarget(`adapter:${name}`, name)),
+  ...layerNames.map(createLayerTarget),
+  ...STACKS.map((spec) => createAdapterTarget(`stack:${spec}`, spec)),
   handshake,
   hub,
   volume,
@@ -182,7 +183,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
  *
  * @throws MeshError `usage` for a name that chooses none
  */
-export function targetsNamed(names: readonly string[]): readonly FuzzTarget[] {
+export function findTargets(names: readonly string[]): readonly FuzzTarget[] {
   const chosen = new Set<FuzzTarget>();
   for (const name of names) {
     const found = fuzzTargets.filter((target) => target.name === name || target.name.startsWith(`${name}:`));

@@ -4,12 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
-import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
+import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import { answerHub, greetAgent } from '@gaia-mesh/core/wire/handshake.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import fc from 'fast-check';
-import { damaged, damages } from './damage.ts';
-import { listen, within } from './loopback.ts';
+import { applyDamages, damages } from './damage.ts';
+import { listen, raceTimeout } from './loopback.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
 const nonce = 'ab'.repeat(32);
@@ -51,7 +51,7 @@ const message = fc.oneof(
     weight: 2,
     arbitrary: fc
       .tuple(fc.constantFrom(...goodMessages), fc.constantFrom(...goodMessages), damages)
-      .map(([one, other, list]) => damaged(one, other, list)),
+      .map(([one, other, list]) => applyDamages(one, other, list)),
   },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 100 }) },
   {
@@ -70,12 +70,12 @@ const conversations = (['open', 'hmac'] as const).flatMap((auth) =>
       { kind: 'begin', proof: '0'.repeat(64), max_frame: 1024 },
     ],
     [{ kind: 'welcome', ...said, auth, proof: '0'.repeat(64), subscribes: [], emits: [] }, { kind: 'ready' }],
-  ].map((turns) => turns.map((turn) => frameOf(Buffer.from(JSON.stringify(turn))))),
+  ].map((turns) => turns.map((turn) => encodeFrame(Buffer.from(JSON.stringify(turn))))),
 );
 
 /** What is written at once: frames, or bytes that are none. */
 const write = fc.oneof(
-  { weight: 5, arbitrary: message.map((blob) => frameOf(blob)) },
+  { weight: 5, arbitrary: message.map((blob) => encodeFrame(blob)) },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 12 }) },
   { weight: 1, arbitrary: fc.constantFrom('ffffffff', '00040001', '00000000', '80000000').map(fromHex) },
 );
@@ -112,12 +112,12 @@ export const handshake = fuzzTarget('handshake', cases, async () => async (one) 
   const listener = await listen(accept);
   const where = { host: '127.0.0.1', port: listener.port };
   // Who dials is the hub.
-  const stranger = one.side === 'hub' ? accepted : connected(where);
-  const said = stranger.then((socket) => say(socket, one));
+  const stranger = one.side === 'hub' ? accepted : connectSocket(where);
+  const said = stranger.then((socket) => sendWrites(socket, one));
   try {
     const ours =
       one.side === 'hub' ? FrameSocket.dial(where.host, where.port) : accepted.then(FrameSocket.accept);
-    const outcome = await within(TIMEOUT_MS + MAX_LATE_MS, outcomeOf(ours, one), 'it hangs');
+    const outcome = await raceTimeout(TIMEOUT_MS + MAX_LATE_MS, checkOutcome(ours, one), 'it hangs');
     if (outcome !== undefined) throw new Defect(outcome);
   } finally {
     await said;
@@ -132,7 +132,7 @@ export const handshake = fuzzTarget('handshake', cases, async () => async (one) 
 });
 
 /** What was wrong with how it ended; undefined for an agreement, and for an error with one of the codes that it may have. */
-async function outcomeOf(ours: Promise<FrameSocket>, one: HandshakeCase): Promise<string | undefined> {
+async function checkOutcome(ours: Promise<FrameSocket>, one: HandshakeCase): Promise<string | undefined> {
   let socket: FrameSocket | undefined;
   try {
     socket = await ours;
@@ -154,7 +154,7 @@ async function shakeHands(socket: FrameSocket, { side, secret }: HandshakeCase):
     return;
   }
   const types = { subscribes: ['doc_init'], emits: [] };
-  const resolveAdapter = (name: string) => adapterNamed(name);
+  const resolveAdapter = (name: string) => loadAdapter(name);
   const agreed = await answerHub(socket, {
     ...common,
     ...types,
@@ -170,7 +170,7 @@ function openSockets(): number {
   return process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length;
 }
 
-async function say(socket: net.Socket, { writes, isAtOnce, ending }: HandshakeCase): Promise<void> {
+async function sendWrites(socket: net.Socket, { writes, isAtOnce, ending }: HandshakeCase): Promise<void> {
   socket.on('error', () => socket.destroy());
   if (isAtOnce) socket.write(Buffer.concat(writes));
   for (const bytes of isAtOnce ? [] : writes) {
@@ -178,7 +178,7 @@ async function say(socket: net.Socket, { writes, isAtOnce, ending }: HandshakeCa
     socket.once('data', () => resolve());
     socket.once('close', resolve);
     if (!socket.destroyed) socket.write(bytes);
-    await within(5, promise, undefined);
+    await raceTimeout(5, promise, undefined);
   }
   socket.resume();
   if (ending === 'hang up') socket.end();
@@ -186,11 +186,11 @@ async function say(socket: net.Socket, { writes, isAtOnce, ending }: HandshakeCa
   if (ending === 'wait') {
     // Until the other end has had enough.
     const closed = new Promise<void>((resolve) => socket.once('close', resolve));
-    if (!socket.destroyed) await within(TIMEOUT_MS + 2 * MAX_LATE_MS, closed, undefined);
+    if (!socket.destroyed) await raceTimeout(TIMEOUT_MS + 2 * MAX_LATE_MS, closed, undefined);
   }
 }
 
-async function connected(where: net.TcpNetConnectOpts): Promise<net.Socket> {
+async function connectSocket(where: net.TcpNetConnectOpts): Promise<net.Socket> {
   const socket = net.connect(where);
   await once(socket, 'connect');
   return socket;

@@ -3,9 +3,9 @@ import net from 'node:net';
 import { MAX_FRAME_BYTES, MAX_PENDING_HANDSHAKES } from '@gaia-mesh/core/contracts/limits.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
-import { routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+import { createRouter } from '@gaia-mesh/core/hub/routing.ts';
 import { startMesh, toolOf } from '@gaia-mesh/core/testing/mesh.ts';
-import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
+import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { MeshMember, SECRET } from './mesh-member.ts';
@@ -25,7 +25,7 @@ async function meshOf(ids: readonly string[], maxFrameBytes = MAX_FRAME_BYTES) {
     secret: SECRET,
     nodes: members.map(({ id, port }) => ({ id, tool: 'fuzz', port, secret: SECRET })),
     final: null,
-    router: routerNamed('broadcast'),
+    router: createRouter('broadcast'),
     observer: { refused: (node, reason, bytes) => refused.push(`${node}: ${reason} (${bytes} B)`) },
     maxFrameBytes,
   });
@@ -60,7 +60,7 @@ function note(from: string, number: number, text = ''): Packet {
 }
 
 function framed(member: MeshMember, packet: Packet): Buffer {
-  return frameOf(member.encode(packet));
+  return encodeFrame(member.encode(packet));
 }
 
 function heardFrom(member: MeshMember, from: string): number {
@@ -142,7 +142,7 @@ test('strangers that begin a handshake and wait hold few places, and nothing of 
   ]);
   const { agents, ask } = await startMesh([answer]);
   const where = { host: '127.0.0.1', port: agents[0]?.port ?? 0 };
-  const half = frameOf(Buffer.from('{"kind":"hello"')).subarray(0, 10);
+  const half = encodeFrame(Buffer.from('{"kind":"hello"')).subarray(0, 10);
   const strangers: net.Socket[] = [];
   const open = async () => {
     const socket = net.connect(where);

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
-import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
+import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import fc from 'fast-check';
-import { bytes, type Damage, damaged, damages } from './damage.ts';
-import { framesOf } from './framing.ts';
-import { type MeshMember, onMesh } from './mesh-member.ts';
+import { applyDamages, bytes, type Damage, damages } from './damage.ts';
+import { splitFrames } from './framing.ts';
+import { type MeshMember, useMesh } from './mesh-member.ts';
 import { anyPacket } from './packets.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
@@ -24,7 +24,7 @@ const cases = fc.record({
     'toon+aes-256-gcm',
     'protobuf+crc32c',
   ),
-  actions: fc.array(actionOf(HOSTILE), { maxLength: 12 }),
+  actions: fc.array(createActionArbitrary(HOSTILE), { maxLength: 12 }),
   final: fc.constantFrom(null, 'a', HOSTILE),
   routing: fc.constantFrom('broadcast', 'direct'),
   ending: fc.constantFrom('stay', 'hang up'),
@@ -38,7 +38,7 @@ type HubCase = typeof cases extends fc.Arbitrary<infer C> ? C : never;
 export const hub = fuzzTarget('hub', cases, async () => (one) => {
   const { adapter, final, routing } = one;
   const mesh = { ids: ['a', 'c', HOSTILE], adapter, final, routing, maxFrameBytes: MAX_FRAME_BYTES };
-  return onMesh(mesh, (links, members) => exchange(links, members, one));
+  return useMesh(mesh, (links, members) => exchange(links, members, one));
 });
 
 async function exchange(links: readonly Link[], members: readonly MeshMember[], one: HubCase): Promise<void> {
@@ -46,23 +46,23 @@ async function exchange(links: readonly Link[], members: readonly MeshMember[], 
   const [linkA, linkC, hostileLink] = links;
   if (!a || !c || !hostile || !linkA || !linkC || !hostileLink) throw new Defect('a member is missing');
   const sessionRx = hostileLink.counts.sessionRx;
-  const written = one.actions.map((each) => bytesOf(hostile, each));
+  const written = one.actions.map((each) => encodeAction(hostile, each));
   // Between the actions, so that hub and codecs have each of them behind them.
   const fromA = [0, 1, 2].map((n) => note('a', n));
   const fromC = [0, 1, 2].map((n) => note('c', n));
   for (let turn = 0; turn < 3; turn++) {
     const third = Math.ceil(written.length / 3);
     hostile.socket.write(Buffer.concat(written.slice(turn * third, (turn + 1) * third)));
-    a.socket.write(frameOf(a.encode(fromA[turn] ?? note('a', turn))));
-    c.socket.write(frameOf(c.encode(fromC[turn] ?? note('c', turn))));
+    a.socket.write(encodeFrame(a.encode(fromA[turn] ?? note('a', turn))));
+    c.socket.write(encodeFrame(c.encode(fromC[turn] ?? note('c', turn))));
     await nextTurn();
   }
   if (one.ending === 'hang up') hostile.socket.end();
-  await until('the honest members do not hear each other', () => isHeard(c, fromA) && isHeard(a, fromC));
+  await pollUntil('the honest members do not hear each other', () => isHeard(c, fromA) && isHeard(a, fromC));
   const stream = Buffer.concat(written);
-  const { blobs, isViolated } = framesOf(stream, MAX_FRAME_BYTES);
+  const { blobs, isViolated } = splitFrames(stream, MAX_FRAME_BYTES);
   const stays = one.ending === 'stay' && !isViolated;
-  await until('the hub has stopped reading', () =>
+  await pollUntil('the hub has stopped reading', () =>
     stays ? hostileLink.socket.bytesRead - sessionRx === hostile.bytesWritten : !hostileLink.alive,
   );
   for (const { fault } of members) if (fault !== undefined) throw fault;
@@ -106,7 +106,7 @@ function isHeard(member: MeshMember, packets: readonly Packet[]): boolean {
   return packets.every(({ id }, i) => ids[i] === id);
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
+async function pollUntil(what: string, isSo: () => boolean): Promise<void> {
   const deadlineMs = performance.now() + MAX_WAIT_MS;
   while (!isSo()) {
     if (performance.now() > deadlineMs) throw new Defect(what);
@@ -126,7 +126,7 @@ interface Action {
   readonly kind: 'packet' | 'damaged' | 'raw';
 }
 
-function actionOf(from: string): fc.Arbitrary<Action> {
+function createActionArbitrary(from: string): fc.Arbitrary<Action> {
   return fc.record({
     packet: fc
       .tuple(anyPacket, fc.constantFrom('mesh.books', 'mesh.settle', 'doc_init', 'note'))
@@ -141,8 +141,8 @@ function actionOf(from: string): fc.Arbitrary<Action> {
 }
 
 /** As frames, but for what is no frame. */
-function bytesOf(member: MeshMember, { kind, packet, damages: list, raw }: Action): Uint8Array {
+function encodeAction(member: MeshMember, { kind, packet, damages: list, raw }: Action): Uint8Array {
   if (kind === 'raw') return raw;
   const blob = member.encode(packet);
-  return frameOf(kind === 'packet' ? blob : damaged(blob, member.encode(packet), list));
+  return encodeFrame(kind === 'packet' ? blob : applyDamages(blob, member.encode(packet), list));
 }

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { closerOf, listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace, trackConnections } from '@gaia-mesh/stacks/listen.ts';
 
 /** A server on a free port of this machine, and how to end it with all its connections. */
 interface FuzzListener {
@@ -13,12 +13,12 @@ export async function listen(onConnection: (socket: net.Socket) => void): Promis
     socket.on('error', () => socket.destroy());
     onConnection(socket);
   });
-  const close = closerOf(server);
-  return { port: await listenAt(server, { port: 0 }), close };
+  const close = trackConnections(server);
+  return { port: await listenOnPlace(server, { port: 0 }), close };
 }
 
 /** Settles as `promise` does, or with `late` after `ms`. */
-export async function within<T, Late>(ms: number, promise: Promise<T>, late: Late): Promise<T | Late> {
+export async function raceTimeout<T, Late>(ms: number, promise: Promise<T>, late: Late): Promise<T | Late> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<Late>((resolve) => {
     timer = setTimeout(() => resolve(late), ms);

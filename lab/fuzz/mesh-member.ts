@@ -1,15 +1,15 @@
 import type net from 'node:net';
-import { type Codec, headOf } from '@gaia-mesh/core/contracts/adapter.ts';
+import { type Codec, readHead } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
 import { MeshNetwork, type MeshNetworkOptions } from '@gaia-mesh/core/hub/mesh-network.ts';
-import { type Routing, routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+import { createRouter, type Routing } from '@gaia-mesh/core/hub/routing.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
 import type { FrameRun } from '@gaia-mesh/core/wire/frame.ts';
 import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { listen } from './loopback.ts';
-import { attempt, Defect } from './target.ts';
+import { Defect, tryCall } from './target.ts';
 
 /** The secret of the run. */
 export const SECRET = 'known to the members';
@@ -71,7 +71,7 @@ export class MeshMember {
       secret: SECRET,
       subscribes: [],
       emits: [],
-      resolveAdapter: (name) => adapterNamed(name),
+      resolveAdapter: (name) => loadAdapter(name),
       isBusy: () => false,
     });
     this.#handshakeBytes = socket.bytesWritten;
@@ -84,8 +84,8 @@ export class MeshMember {
   #hear(codec: Codec, run: FrameRun): void {
     try {
       for (const blob of run.copies()) {
-        const packet = attempt('what the hub sent', blob, () => {
-          headOf(codec, blob);
+        const packet = tryCall('what the hub sent', blob, () => {
+          readHead(codec, blob);
           return codec.decode(blob);
         });
         if (packet !== undefined) this.heard.push(packet);
@@ -103,7 +103,7 @@ interface Mesh extends Pick<MeshNetworkOptions, 'final' | 'maxFrameBytes'> {
 }
 
 /** Lets `work` have a live hub and its members, over real sockets. */
-export async function onMesh(
+export async function useMesh(
   { ids, adapter, routing, ...options }: Mesh,
   work: (links: readonly Link[], members: readonly MeshMember[]) => Promise<void>,
 ): Promise<void> {
@@ -112,10 +112,10 @@ export async function onMesh(
   try {
     network = await MeshNetwork.connect({
       runId: 'fuzz',
-      adapter: await adapterNamed(adapter),
+      adapter: await loadAdapter(adapter),
       secret: SECRET,
       nodes: members.map(({ id, port }) => ({ id, tool: 'fuzz', port, secret: SECRET })),
-      router: routerNamed(routing),
+      router: createRouter(routing),
       observer: {},
       ...options,
     });

@@ -67,7 +67,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));
 }
 
-export function headOf({ type, from, to, id, task_id, tag, token_used }: Packet): PacketHead {
+export function toHead({ type, from, to, id, task_id, tag, token_used }: Packet): PacketHead {
   const head = { type, from, id, task_id, token_used };
   return { ...head, ...(to === undefined ? {} : { to }), ...(tag === undefined ? {} : { tag }) };
 }

@@ -3,12 +3,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
-import { RECORDING_FILE, type Recording, recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { formatRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { writeArchive } from '@gaia-mesh/core/run/archive-run.ts';
 import { sampleHeader } from '@gaia-mesh/core/testing/sample-header.ts';
 import { readQuestions, readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { readWtq } from '@gaia-mesh/evaluation/questions/wtq-questions.ts';
-import { loadTeam, teamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
+import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { readArguments, readJson } from '@gaia-mesh/tools/engines/replies/json-reply.ts';
 import type { Reading } from '@gaia-mesh/tools/files/reading/reading.ts';
 import { readInThread } from '@gaia-mesh/tools/files/reading/reading-thread.ts';
@@ -24,8 +24,8 @@ import {
 } from '@gaia-mesh/tools/files/testing/documents.ts';
 import fc from 'fast-check';
 import * as z from 'zod';
-import { damaged, damages } from './damage.ts';
-import { attemptReading, type FuzzTarget, fuzzTarget } from './target.ts';
+import { applyDamages, damages } from './damage.ts';
+import { type FuzzTarget, fuzzTarget, tryReading } from './target.ts';
 
 /** Somebody who reads foreign bytes, and what such bytes look like when they are good. */
 interface Reader {
@@ -36,19 +36,19 @@ interface Reader {
 }
 
 /** Damages samples and has them read. */
-function readerTarget({ name, samples, read }: Reader): FuzzTarget {
+function createReaderTarget({ name, samples, read }: Reader): FuzzTarget {
   const cases = fc.record({ sample: fc.nat(100), other: fc.nat(100), list: damages });
   return fuzzTarget(name, cases, async () => {
     const good = await samples();
     const sampleAt = (index: number) => good[index % good.length] ?? new Uint8Array();
     return async ({ sample, other, list }) => {
-      const bytes = damaged(sampleAt(sample), sampleAt(other), list);
-      await inFolder((folder) => attemptReading(name, bytes, () => read(bytes, folder)));
+      const bytes = applyDamages(sampleAt(sample), sampleAt(other), list);
+      await useFolder((folder) => tryReading(name, bytes, () => read(bytes, folder)));
     };
   });
 }
 
-async function inFolder(work: (folder: string) => Promise<unknown>): Promise<void> {
+async function useFolder(work: (folder: string) => Promise<unknown>): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-fuzz-'));
   try {
     await work(folder);
@@ -57,23 +57,23 @@ async function inFolder(work: (folder: string) => Promise<unknown>): Promise<voi
   }
 }
 
-function written(folder: string, name: string, bytes: Uint8Array): string {
+function writeSample(folder: string, name: string, bytes: Uint8Array): string {
   const file = path.join(folder, name);
   writeFileSync(file, bytes);
   return file;
 }
 
 /** One sample as a file of that name. */
-function fileReader(
+function createFileReader(
   name: string,
   fileName: string,
   samples: () => Promise<readonly (Uint8Array | string)[]>,
   read: (file: string, folder: string) => unknown,
 ): FuzzTarget {
-  return readerTarget({
+  return createReaderTarget({
     name: `reader:${name}`,
     samples: async () => (await samples()).map((sample) => Buffer.from(sample)),
-    read: (bytes, folder) => read(written(folder, fileName, bytes), folder),
+    read: (bytes, folder) => read(writeSample(folder, fileName, bytes), folder),
   });
 }
 
@@ -92,13 +92,13 @@ const recording: Recording = {
   ],
 };
 
-async function archive(): Promise<Buffer> {
+async function buildArchive(): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
-  await inFolder(async (folder) => {
+  await useFolder(async (folder) => {
     const workspaces = path.join(folder, 'workspaces');
     mkdirSync(path.join(workspaces, '0'), { recursive: true });
     writeFileSync(path.join(workspaces, '0', 'agent.log'), '{"dir":"sent"}\n');
-    writeFileSync(path.join(workspaces, RECORDING_FILE), recordingLines(recording).join(''));
+    writeFileSync(path.join(workspaces, RECORDING_FILE), formatRecording(recording).join(''));
     const file = path.join(folder, 'a.tar.gz');
     writeFileSync(path.join(workspaces, 'metrics.json'), '{}');
     await writeArchive(file, workspaces, { run_id: 'r' });
@@ -128,13 +128,13 @@ const BOUNDS = { timeoutMs: 10_000, heapMb: 512, growthBytes: 512 * 2 ** 20 };
 const neverEnds = new AbortController().signal;
 
 /** Documents, in a thread as agents read them: a library may throw where nobody catches. */
-function documentReader(
+function createDocumentReader(
   name: string,
   fileName: string,
   reading: Reading,
   sample: () => Promise<Uint8Array>,
 ): FuzzTarget {
-  return readerTarget({
+  return createReaderTarget({
     name: `document:${name}`,
     samples: async () => [await sample()],
     read: (bytes) =>
@@ -155,15 +155,15 @@ const REPLIES = [
 
 /** Everybody who reads what comes from outside, beside packets: archives, recordings, files of users and their documents, models. */
 export const readers: readonly FuzzTarget[] = [
-  fileReader('archive', 'a.tar.gz', async () => [await archive()], readRecording),
+  createFileReader('archive', 'a.tar.gz', async () => [await buildArchive()], readRecording),
   // Damage inside, which the packing does not hide.
-  readerTarget({
+  createReaderTarget({
     name: 'reader:archive-inside',
-    samples: async () => [gunzipSync(await archive())],
-    read: (bytes, folder) => readRecording(written(folder, 'a.tar.gz', gzipSync(bytes, { level: 1 }))),
+    samples: async () => [gunzipSync(await buildArchive())],
+    read: (bytes, folder) => readRecording(writeSample(folder, 'a.tar.gz', gzipSync(bytes, { level: 1 }))),
   }),
-  fileReader('recording', 'a.jsonl', async () => [recordingLines(recording).join('')], readRecording),
-  fileReader(
+  createFileReader('recording', 'a.jsonl', async () => [formatRecording(recording).join('')], readRecording),
+  createFileReader(
     'tasks',
     'a.jsonl',
     async () => [TASKS],
@@ -171,42 +171,50 @@ export const readers: readonly FuzzTarget[] = [
       for (const { document } of readTaskFile(file).tasks) if (document.length > 1e6) return;
     },
   ),
-  fileReader('questions', 'a.jsonl', async () => [QUESTIONS], readQuestions),
-  fileReader('packed-questions', 'a.jsonl.gz', async () => [gzipSync(QUESTIONS)], readQuestions),
-  fileReader(
+  createFileReader('questions', 'a.jsonl', async () => [QUESTIONS], readQuestions),
+  createFileReader('packed-questions', 'a.jsonl.gz', async () => [gzipSync(QUESTIONS)], readQuestions),
+  createFileReader(
     'wtq-questions',
     'q.jsonl',
     async () => [WTQ_QUESTIONS],
     (file, folder) =>
-      readWtq(file, written(folder, 't.jsonl', Buffer.from(WTQ_TABLES)), {
+      readWtq(file, writeSample(folder, 't.jsonl', Buffer.from(WTQ_TABLES)), {
         folder: path.join(folder, 'tables'),
       }),
   ),
-  fileReader(
+  createFileReader(
     'wtq-tables',
     't.jsonl',
     async () => [WTQ_TABLES],
     (file, folder) =>
-      readWtq(written(folder, 'q.jsonl', Buffer.from(WTQ_QUESTIONS)), file, {
+      readWtq(writeSample(folder, 'q.jsonl', Buffer.from(WTQ_QUESTIONS)), file, {
         folder: path.join(folder, 'tables'),
       }),
   ),
-  fileReader(
+  createFileReader(
     'team',
     'a.yaml',
-    async () => [...teamFiles().values()].map((file) => readFileSync(file)),
+    async () => [...listTeamFiles().values()].map((file) => readFileSync(file)),
     (file) => loadTeam(file),
   ),
-  readerTarget({
+  createReaderTarget({
     name: 'reader:model-reply',
     samples: async () => REPLIES.map((reply) => Buffer.from(reply)),
     read: (bytes) => [readJson(bytes.toString(), replySchema), readArguments(bytes.toString())],
   }),
-  documentReader('pdf', 'a.pdf', { kind: 'pdf' }, async () => pdfOf([pdfText(['one']), pdfText(['two'])])),
-  documentReader('docx', 'a.docx', { kind: 'docx' }, () => docxOf(docxParagraph('x', 'Heading1'))),
-  documentReader('pptx', 'a.pptx', { kind: 'pptx' }, () => pptxOf([{ shapes: shapeOf(['x']), notes: 'y' }])),
-  documentReader('xlsx', 'a.xlsx', { kind: 'spreadsheet' }, () => styledXlsx(SHEET, [])),
-  documentReader('csv', 'a.csv', { kind: 'spreadsheet' }, async () => Buffer.from('a,"b\nc",d\n1,2,3\n')),
-  documentReader('zip', 'a.zip', { kind: 'zip', entry: 'a.csv' }, () => zipOf({ 'a.csv': 'a,b\n1,2\n' })),
-  documentReader('html', 'a.html', { kind: 'html' }, async () => Buffer.from(PAGE)),
+  createDocumentReader('pdf', 'a.pdf', { kind: 'pdf' }, async () =>
+    pdfOf([pdfText(['one']), pdfText(['two'])]),
+  ),
+  createDocumentReader('docx', 'a.docx', { kind: 'docx' }, () => docxOf(docxParagraph('x', 'Heading1'))),
+  createDocumentReader('pptx', 'a.pptx', { kind: 'pptx' }, () =>
+    pptxOf([{ shapes: shapeOf(['x']), notes: 'y' }]),
+  ),
+  createDocumentReader('xlsx', 'a.xlsx', { kind: 'spreadsheet' }, () => styledXlsx(SHEET, [])),
+  createDocumentReader('csv', 'a.csv', { kind: 'spreadsheet' }, async () =>
+    Buffer.from('a,"b\nc",d\n1,2,3\n'),
+  ),
+  createDocumentReader('zip', 'a.zip', { kind: 'zip', entry: 'a.csv' }, () =>
+    zipOf({ 'a.csv': 'a,b\n1,2\n' }),
+  ),
+  createDocumentReader('html', 'a.html', { kind: 'html' }, async () => Buffer.from(PAGE)),
 ];

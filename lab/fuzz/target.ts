@@ -53,12 +53,12 @@ export function fuzzTarget<Case>(
           ...(path === undefined ? {} : { path }),
         },
       );
-      return { runs: details.numRuns, failure: failureOf(details) };
+      return { runs: details.numRuns, failure: toFailure(details) };
     },
   };
 }
 
-function failureOf<Case>(details: fc.RunDetails<[Case]>): Failure | null {
+function toFailure<Case>(details: fc.RunDetails<[Case]>): Failure | null {
   if (!details.failed || details.counterexample === null) return null;
   const { errorInstance: error } = details;
   return {
@@ -72,7 +72,7 @@ function failureOf<Case>(details: fc.RunDetails<[Case]>): Failure | null {
 /** What a target did wrong. */
 export class Defect extends Error {
   constructor(what: string, bytes?: Uint8Array) {
-    super(bytes === undefined ? what : `${what}\nbytes: ${hexOf(bytes)}`);
+    super(bytes === undefined ? what : `${what}\nbytes: ${formatHex(bytes)}`);
     this.name = 'Defect';
   }
 }
@@ -80,7 +80,7 @@ export class Defect extends Error {
 /** More than a person reads; the case has them all. */
 const MAX_SHOWN_BYTES = 600;
 
-function hexOf(bytes: Uint8Array): string {
+function formatHex(bytes: Uint8Array): string {
   const shown = Buffer.from(bytes.subarray(0, MAX_SHOWN_BYTES)).toString('hex');
   return bytes.length <= MAX_SHOWN_BYTES ? shown : `${shown}… (${bytes.length} in all)`;
 }
@@ -96,10 +96,10 @@ const MAX_REASON_LENGTH = 1_200;
  *
  * @throws Defect for any other error, and where it took too long
  */
-export function attempt<T>(what: string, bytes: Uint8Array, run: () => T): T | undefined {
+export function tryCall<T>(what: string, bytes: Uint8Array, run: () => T): T | undefined {
   // Time of this thread and not of the clock: other work on the machine says nothing.
   const before = process.threadCpuUsage();
-  const result = unlessRefused(what, bytes, run);
+  const result = tryDecode(what, bytes, run);
   const { user, system } = process.threadCpuUsage(before);
   const tookMs = (user + system) / 1000;
   if (tookMs > MAX_CALL_MS) throw new Defect(`${what}: took ${Math.round(tookMs)} ms`, bytes);
@@ -116,7 +116,7 @@ const MAX_GROWTH_BYTES = 512 * 2 ** 20;
  *
  * @throws Defect for any other error, and where it took too long or too much memory
  */
-export async function attemptReading(what: string, bytes: Uint8Array, read: () => unknown): Promise<void> {
+export async function tryReading(what: string, bytes: Uint8Array, read: () => unknown): Promise<void> {
   const before = process.cpuUsage();
   const rss = process.memoryUsage.rss();
   try {
@@ -138,7 +138,7 @@ export async function attemptReading(what: string, bytes: Uint8Array, read: () =
   if (growth > MAX_GROWTH_BYTES) throw new Defect(`${what}: took ${growth} bytes of memory`, bytes);
 }
 
-function unlessRefused<T>(what: string, bytes: Uint8Array, run: () => T): T | undefined {
+function tryDecode<T>(what: string, bytes: Uint8Array, run: () => T): T | undefined {
   try {
     return run();
   } catch (error) {

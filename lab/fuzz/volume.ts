@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
-import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
+import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import fc from 'fast-check';
-import { type MeshMember, onMesh } from './mesh-member.ts';
+import { type MeshMember, useMesh } from './mesh-member.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
 /** Looks, not time: what is missing after so many in which nothing came is lost. */
@@ -34,7 +34,7 @@ const MIN_PACKETS = 12_000;
  */
 export const volume = fuzzTarget('volume', cases, async () => (bursts) => {
   const mesh = { ids: ['a', 'b-2', 'c'], adapter: 'json', routing: 'broadcast' as const };
-  return onMesh({ ...mesh, final: null, maxFrameBytes: 1_000_000 }, (links, members) =>
+  return useMesh({ ...mesh, final: null, maxFrameBytes: 1_000_000 }, (links, members) =>
     flood(links, members, bursts),
   );
 });
@@ -87,13 +87,13 @@ class Sender {
     const { socket, id } = this.#member;
     const frames = Array.from({ length: packets }, () => {
       this.sent += 1;
-      return frameOf(this.#member.encode(numbered(id, this.sent, bytes)));
+      return encodeFrame(this.#member.encode(createNumberedPacket(id, this.sent, bytes)));
     });
     if (!socket.write(Buffer.concat(frames))) await once(socket, 'drain');
   }
 }
 
-function numbered(from: string, number: number, bytes: number): Packet {
+function createNumberedPacket(from: string, number: number, bytes: number): Packet {
   const payload = { text: 'x'.repeat(bytes) };
   return { type: 'note', from, id: `${from}.${number}`, task_id: 't', token_used: 0, ts: 0, payload };
 }

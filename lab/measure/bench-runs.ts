@@ -2,14 +2,14 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { interruptible } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { inTemporaryFolder } from '@gaia-mesh/cli/command-line/temporary-folder.ts';
+import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
+import { useTemporaryFolder } from '@gaia-mesh/cli/command-line/temporary-folder.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import { taskLine } from '@gaia-mesh/core/run/task-log.ts';
+import { formatTaskLine } from '@gaia-mesh/core/run/task-log.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
-import { shippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
+import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import * as z from 'zod';
 
@@ -18,18 +18,18 @@ let interruption: AbortController | undefined;
 const children = new Set<ChildProcess>();
 
 /**
- * A folder for one measurement. When it ends, also by Ctrl-C, the folder is gone, and so is everything that was {@link started}.
+ * A folder for one measurement. When it ends, also by Ctrl-C, the folder is gone, and so is everything that was {@link trackChild}.
  *
  * @throws MeshError `interrupted`
  */
-export async function inFolder<T>(work: (folder: string, signal: AbortSignal) => Promise<T>): Promise<T> {
-  interruption ??= interruptible('the measurement');
+export async function useRunFolder<T>(work: (folder: string, signal: AbortSignal) => Promise<T>): Promise<T> {
+  interruption ??= handleInterrupt('the measurement');
   const { signal } = interruption;
   signal.throwIfAborted();
-  return inTemporaryFolder('lab', async (folder) => {
+  return useTemporaryFolder('lab', async (folder) => {
     const working = work(folder, signal);
     try {
-      return await unlessAborted(signal, working);
+      return await raceAbort(signal, working);
     } finally {
       for (const child of children) child.kill();
       // Without them it cannot go on, and tidies up what it has in the folder.
@@ -39,7 +39,7 @@ export async function inFolder<T>(work: (folder: string, signal: AbortSignal) =>
 }
 
 /** A process that a measurement has started. */
-export function started<Child extends ChildProcess>(child: Child): Child {
+export function trackChild<Child extends ChildProcess>(child: Child): Child {
   children.add(child);
   const release = guard({ pid: child.pid });
   const ended = () => {
@@ -77,9 +77,11 @@ export async function runBench(
   const startMs = performance.now();
   const memory: RunMemory[] = [];
   const timer =
-    sampleEveryMs === undefined ? undefined : setInterval(() => void sample(folder, memory), sampleEveryMs);
+    sampleEveryMs === undefined
+      ? undefined
+      : setInterval(() => void sampleMemory(folder, memory), sampleEveryMs);
   const args = ['--port-base', 'auto', '--out', folder, ...options];
-  const stdout = await outputOf('bench', args).finally(() => clearInterval(timer));
+  const stdout = await runCommand('bench', args).finally(() => clearInterval(timer));
   return { wallMs: performance.now() - startMs, stdout, memory };
 }
 
@@ -95,13 +97,13 @@ interface OutputOptions {
  *
  * @throws Error when it does not end with exit code 0
  */
-export async function outputOf(
+export async function runCommand(
   command: string,
   args: readonly string[],
   { named = command, onError = () => undefined }: OutputOptions = {},
 ): Promise<string> {
   const npm = ['run', '-s', command, '--', ...args];
-  const child = started(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const child = trackChild(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'pipe', 'pipe'] }));
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -117,8 +119,8 @@ export async function outputOf(
 }
 
 /** Every question about every document that ships with the project. */
-export function shippedQuestions(): Task[] {
-  return shippedTasks().flatMap(
+export function listShippedQuestions(): Task[] {
+  return listShippedTasks().flatMap(
     (name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')).tasks,
   );
 }
@@ -129,7 +131,7 @@ export function writeTasks(folder: string, questions: readonly Task[], count = q
   const lines = Array.from({ length: count }, (_, i) => {
     const task = questions[i % questions.length];
     const taskId = `task-${String(i).padStart(4, '0')}`;
-    return task === undefined ? '' : taskLine(count === questions.length ? task : { ...task, taskId });
+    return task === undefined ? '' : formatTaskLine(count === questions.length ? task : { ...task, taskId });
   });
   writeFileSync(file, lines.join(''));
   return file;
@@ -138,7 +140,7 @@ export function writeTasks(folder: string, questions: readonly Task[], count = q
 const agentUpSchema = z.object({ event: z.literal('agent_up'), pid: z.int() });
 
 /** Reads the processes of the run from its own log and lock, and their memory from `ps`, which Linux and macOS have. */
-async function sample(folder: string, memory: RunMemory[]): Promise<void> {
+async function sampleMemory(folder: string, memory: RunMemory[]): Promise<void> {
   try {
     const workspaces = path.join(folder, 'workspaces');
     const hub = Number.parseInt(readFileSync(path.join(workspaces, '.lock'), 'utf8'), 10);

@@ -3,16 +3,16 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { tokensOf } from '@gaia-mesh/core/tokens/o200k.ts';
+import { encodeO200k } from '@gaia-mesh/core/tokens/o200k.ts';
 import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { count, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
   type ModelScript,
   type ScriptedReply,
   startModelServer,
 } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { type Command, Option } from 'commander';
-import { inFolder, started } from './bench-runs.ts';
+import { trackChild, useRunFolder } from './bench-runs.ts';
 
 const run = promisify(execFile);
 const TEAMS = ['react', 'supervisor'] as const;
@@ -66,7 +66,12 @@ interface PromptCost {
   readonly bytes: number;
 }
 
-async function costOf(tree: string, team: string, folder: string, signal: AbortSignal): Promise<PromptCost> {
+async function measureCost(
+  tree: string,
+  team: string,
+  folder: string,
+  signal: AbortSignal,
+): Promise<PromptCost> {
   const server = await startModelServer(model);
   try {
     const questions = SCRIPT.map(({ question, file }, index) => ({
@@ -96,21 +101,21 @@ async function costOf(tree: string, team: string, folder: string, signal: AbortS
       ],
       { cwd: folder, signal, timeout: MAX_RUN_MS, env: environment },
     );
-    started(running.child);
+    trackChild(running.child);
     await running;
     const sent = server.requests.map(({ body }) =>
       JSON.stringify([body.system ?? '', body.messages, body.tools ?? []]),
     );
     const sum = (of: (text: string) => number) =>
       sent.reduce((all, text) => all + of(text), 0) / SCRIPT.length;
-    return { team, requests: sent.length, tokens: sum(tokensOf), bytes: sum(Buffer.byteLength) };
+    return { team, requests: sent.length, tokens: sum(encodeO200k), bytes: sum(Buffer.byteLength) };
   } finally {
     await server.close();
   }
 }
 
 /** A revision's files, with this tree's packages. */
-async function treeOf(revision: string, folder: string): Promise<string> {
+async function checkOutTree(revision: string, folder: string): Promise<string> {
   const tree = path.join(folder, 'tree');
   mkdirSync(tree);
   const archive = path.join(folder, 'tree.tar');
@@ -126,7 +131,7 @@ interface Options {
 }
 
 /** What react and supervisor send a model for the same replies, here and at another revision. */
-export function promptTokens(command: Command): void {
+export function definePromptTokens(command: Command): void {
   command
     .addOption(new Option('--against <revision>', 'measure another revision of the project beside this one'))
     .addOption(new Option('--json', 'print the figures as JSON'))
@@ -136,15 +141,17 @@ export function promptTokens(command: Command): void {
         for (const team of TEAMS) {
           const own = path.join(folder, team);
           mkdirSync(own);
-          costs.push(await costOf(tree, team, own, signal));
+          costs.push(await measureCost(tree, team, own, signal));
         }
         return costs;
       };
-      const now = await inFolder((folder, signal) => measure(codeFolder, folder, signal));
+      const now = await useRunFolder((folder, signal) => measure(codeFolder, folder, signal));
       const then =
         against === undefined
           ? []
-          : await inFolder(async (folder, signal) => measure(await treeOf(against, folder), folder, signal));
+          : await useRunFolder(async (folder, signal) =>
+              measure(await checkOutTree(against, folder), folder, signal),
+            );
       const rows = now.map((cost) => {
         const other = then.find(({ team }) => team === cost.team);
         return {
@@ -165,7 +172,7 @@ export function promptTokens(command: Command): void {
         return;
       }
       print(
-        table([
+        formatTable([
           [
             'team',
             'requests',

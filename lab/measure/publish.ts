@@ -1,7 +1,7 @@
 import {
+  describeMachine,
   type MeasuredPart,
-  machine,
-  pageToWrite,
+  resolvePage,
   writeMeasured,
 } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -23,15 +23,15 @@ interface Measured {
  * What is to be called with the figures: it prints them, as one JSON value with the machine or as text, and with `--write` puts them into
  * `page`. Ask for it before anything is measured.
  *
- * @throws MeshError as {@link pageToWrite} does
+ * @throws MeshError as {@link resolvePage} does
  */
-export function publisher(
+export function createPublisher(
   page: string,
   { json, write }: PublishOptions,
 ): (measured: Measured) => Promise<void> {
-  const file = write === true ? pageToWrite(page) : undefined;
+  const file = write === true ? resolvePage(page) : undefined;
   return async ({ report, text, part }) => {
-    if (json === true) printJson({ machine: machine(), ...report });
+    if (json === true) printJson({ machine: describeMachine(), ...report });
     else print(text);
     if (file !== undefined) await writeMeasured(file, process.argv.slice(2), part);
   };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { estimateOf, estimateText, interleaved } from './rounds.ts';
+import { estimateMedian, estimateText, runInterleaved } from './rounds.ts';
 
 test('each target is measured once a round, in an order of chance, and rounds of warming up do not count', async () => {
   const order: string[] = [];
@@ -7,7 +7,7 @@ test('each target is measured once a round, in an order of chance, and rounds of
     order.push(name);
     return `${name}${round}`;
   };
-  const samples = await interleaved({ a: target('a'), b: target('b') }, { rounds: 20, warmUp: 2 });
+  const samples = await runInterleaved({ a: target('a'), b: target('b') }, { rounds: 20, warmUp: 2 });
 
   expect(samples.a).toHaveLength(20);
   expect(samples.b.slice(0, 3)).toEqual(['b0', 'b1', 'b2']);
@@ -18,7 +18,9 @@ test('each target is measured once a round, in an order of chance, and rounds of
 test('an interrupted measurement ends before the next target', async () => {
   const controller = new AbortController();
   const target = () => controller.abort(new Error('stop'));
-  await expect(interleaved({ a: target }, { rounds: 5, signal: controller.signal })).rejects.toThrow('stop');
+  await expect(runInterleaved({ a: target }, { rounds: 5, signal: controller.signal })).rejects.toThrow(
+    'stop',
+  );
 });
 
 test.each([
@@ -27,7 +29,7 @@ test.each([
   [Array.from({ length: 11 }, (_, i) => i), { median: 5, low: 2, high: 8 }],
   [[Number.NaN], undefined],
 ])('the estimate of %j', (values, expected) => {
-  expect(estimateOf(values)).toEqual(expected);
+  expect(estimateMedian(values)).toEqual(expected);
 });
 
 test.each([
@@ -35,5 +37,5 @@ test.each([
   [[0.8842], '', '0.884'],
   [[], 'ms', '–'],
 ])('%j is shown with three digits that mean something', (values, unit, shown) => {
-  expect(estimateText(estimateOf(values), unit)).toBe(shown);
+  expect(estimateText(estimateMedian(values), unit)).toBe(shown);
 });

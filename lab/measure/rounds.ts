@@ -1,8 +1,8 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { median } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
+import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
 import type { Comparison } from '@gaia-mesh/evaluation/statistics/paired.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
-import { count, decimals } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { count, formatDecimals } from '@gaia-mesh/evaluation/terminal/table.ts';
 
 interface Rounds {
   readonly rounds: number;
@@ -21,7 +21,7 @@ interface Rounds {
  *
  * @returns the samples of each target, round by round
  */
-export async function interleaved<Name extends string, Sample>(
+export async function runInterleaved<Name extends string, Sample>(
   targets: Readonly<Record<Name, (round: number) => Sample | Promise<Sample>>>,
   { rounds, warmUp = 0, seed = 1, signal, shownAs }: Rounds,
 ): Promise<Record<Name, Sample[]>> {
@@ -56,32 +56,32 @@ export interface Estimate {
 }
 
 /** Undefined where nothing was measured; values that are no numbers count as not measured. */
-export function estimateOf(values: readonly number[]): Estimate | undefined {
+export function estimateMedian(values: readonly number[]): Estimate | undefined {
   const sorted = values.filter(Number.isFinite).toSorted((a, b) => a - b);
   const n = sorted.length;
   const half = 1.96 * Math.sqrt(n) * 0.5;
   const low = sorted[Math.max(0, Math.floor(n / 2 - half))];
   const high = sorted[Math.min(n, Math.ceil(n / 2 + half)) - 1];
-  return low === undefined || high === undefined ? undefined : { median: median(sorted), low, high };
+  return low === undefined || high === undefined ? undefined : { median: computeMedian(sorted), low, high };
 }
 
 /** `782 ms (772–815)`; a dash where nothing was measured. */
 export function estimateText(estimate: Estimate | undefined, unit = ''): string {
   if (estimate === undefined) return '–';
   const { median: middle, low, high } = estimate;
-  const text = `${digits(middle)}${unit && ` ${unit}`}`;
-  return low === high ? text : `${text} (${digits(low)}–${digits(high)})`;
+  const text = `${formatDigits(middle)}${unit && ` ${unit}`}`;
+  return low === high ? text : `${text} (${formatDigits(low)}–${formatDigits(high)})`;
 }
 
 /** `1.57 (1.25–1.91)`: a ratio within rounds, with its 95 % interval. */
-export function ratioText({ ratio, low, high }: Pick<Comparison, 'ratio' | 'low' | 'high'>): string {
+export function formatRatio({ ratio, low, high }: Pick<Comparison, 'ratio' | 'low' | 'high'>): string {
   const interval = Number.isFinite(high)
-    ? `${decimals(low, 2)}–${decimals(high, 2)}`
+    ? `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`
     : 'too few rounds for an interval';
-  return `${decimals(ratio, 2)} (${interval})`;
+  return `${formatDecimals(ratio, 2)} (${interval})`;
 }
 
 /** Three digits that mean something. */
-export function digits(value: number): string {
+export function formatDigits(value: number): string {
   return Math.abs(value) >= 100 ? count(value) : String(Number(value.toPrecision(3)));
 }

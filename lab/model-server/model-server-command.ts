@@ -1,8 +1,8 @@
-import { interruptible } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { positiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
+import { parsePositiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { BEHAVIOURS, behaving, behaviourOf } from '@gaia-mesh/tools/fixtures/model-behaviours.ts';
 import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -12,7 +12,7 @@ const NAMES = Object.entries(BEHAVIOURS).map(([name, { number }]) =>
   number === undefined ? name : `${name}=<${number}>`,
 );
 
-export function modelServerCommand(command: Command): void {
+export function defineModelServer(command: Command): void {
   command
     .option(
       '--script <file>',
@@ -21,7 +21,7 @@ export function modelServerCommand(command: Command): void {
     .option(
       '--behaviour <name>',
       `how the server behaves, more than once for several: ${NAMES.join(', ')}`,
-      (text: string, before: readonly string[]) => [...before, checkedBehaviour(text)],
+      (text: string, before: readonly string[]) => [...before, checkBehaviour(text)],
       [],
     )
     .option(
@@ -29,12 +29,12 @@ export function modelServerCommand(command: Command): void {
       'the models that it has, with commas between them (default: any)',
       (text: string) => text.split(','),
     )
-    .option('--context <tokens>', 'the context that it says its models have', positiveInteger)
-    .option('--port <n>', 'where it listens, on 127.0.0.1', positiveInteger, 8089)
+    .option('--context <tokens>', 'the context that it says its models have', parsePositiveInteger)
+    .option('--port <n>', 'where it listens, on 127.0.0.1', parsePositiveInteger, 8089)
     .action(run);
 }
 
-function checkedBehaviour(text: string): string {
+function checkBehaviour(text: string): string {
   if (behaviourOf(text) === undefined) throw new InvalidArgumentError(`expected ${NAMES.join(', ')}`);
   return text;
 }
@@ -51,17 +51,17 @@ const UNSCRIPTED: ModelScript = [{ content: 'FINAL ANSWER: nothing (the server h
 
 /** A model server without a model, in the formats of Ollama, OpenAI and Anthropic, until Ctrl-C. */
 async function run({ script, behaviour, models, context, port }: Options): Promise<void> {
-  const { signal } = interruptible('the server');
-  const says = script === undefined ? UNSCRIPTED : readScript(userPath(script));
+  const { signal } = handleInterrupt('the server');
+  const says = script === undefined ? UNSCRIPTED : readScript(resolveUserPath(script));
   const behaviours = behaviour.flatMap((text) => behaviourOf(text) ?? []);
   const capabilities = ['completion', ...(behaviour.includes('no-tools') ? [] : ['tools'])];
   const server = await startModelServer(behaving(says, behaviours), {
     port,
     capabilities,
-    ...defined({ models, contextTokens: context }),
+    ...omitUndefined({ models, contextTokens: context }),
     onRequest: ({ format, model, messages, tools }) =>
-      complain(`${format} ${model}: ${messages.length} messages, ${tools.length} tools`),
-    onInvalid: (why) => complain(`refused as no real server would take it: ${why}`),
+      printError(`${format} ${model}: ${messages.length} messages, ${tools.length} tools`),
+    onInvalid: (why) => printError(`refused as no real server would take it: ${why}`),
   });
   print(`Listening. --engine ollama --host ${server.url}`);
   print(`           --engine openai --base-url ${server.url}/v1`);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import type {
@@ -38,33 +38,33 @@ export function readScript(file: string): ModelScript {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `${file}: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${file}: ${toErrorMessage(error)}`, { cause: error });
   }
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const where = `${file}:${index + 1}`;
     const parsed = parseJsonLine(line, lineSchema, where);
-    return [{ line: parsed, fits: patternOf(parsed, where), left: parsed.times ?? 1 }];
+    return [{ line: parsed, fits: compilePattern(parsed, where), left: parsed.times ?? 1 }];
   });
   return (request) => {
     const fitting = lines.filter(({ fits }) => fits(request));
     const next = fitting.find(({ left }) => left > 0) ?? fitting.at(-1);
     if (next === undefined) return { content: 'The script has no line for this request.' };
     next.left -= 1;
-    return replyOf(next.line);
+    return toScriptedReply(next.line);
   };
 }
 
-function patternOf({ when }: Line, where: string): (request: ModelServerRequest) => boolean {
+function compilePattern({ when }: Line, where: string): (request: ModelServerRequest) => boolean {
   if (when === undefined) return () => true;
   try {
     const pattern = new RegExp(when, 'i');
     return ({ messages }) => messages.some(({ content }) => pattern.test(content));
   } catch (error) {
-    throw new MeshError('config', `${where}: when: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${where}: when: ${toErrorMessage(error)}`, { cause: error });
   }
 }
 
-function replyOf({ when: _when, times: _times, tool_calls, ...said }: Line): ScriptedReply {
+function toScriptedReply({ when: _when, times: _times, tool_calls, ...said }: Line): ScriptedReply {
   return { ...said, ...(tool_calls === undefined ? {} : { toolCalls: tool_calls }) };
 }

@@ -23,7 +23,7 @@ export const edgeMutants: readonly Mutant[] = [
   },
   {
     file: 'evaluation/batch/journal/journal-index.ts',
-    find: 'return this.#lines.has(keyText(key));',
+    find: 'return this.#lines.has(formatResultKey(key));',
     put: 'return false;',
     breaks: 'what is finished is asked again',
     tests: journal,
@@ -109,8 +109,8 @@ export const edgeMutants: readonly Mutant[] = [
   },
   {
     file: 'tools/files/read-confined.ts',
-    find: 'return contentOf(await readConfined(loaded, reading, signal));',
-    put: 'return contentOf((await perform(reading, loaded)).text);',
+    find: 'return stripFileLine(await readConfined(loaded, reading, signal));',
+    put: 'return stripFileLine((await perform(reading, loaded)).text);',
     breaks: 'documents are read with all rights',
     tests: ['tools/files/read-any.test.ts'],
   },
@@ -145,7 +145,7 @@ export const edgeMutants: readonly Mutant[] = [
   // Keys and what is shown.
   {
     file: 'tools/engines/servers/server-key.ts',
-    find: 'if (key === undefined || hosts.some((host) => originOf(host) === origin)) return key;',
+    find: 'if (key === undefined || hosts.some((host) => parseOrigin(host) === origin)) return key;',
     put: 'return key;',
     breaks: 'a team file gets the keys',
     tests: ['tools/engines', ...secrets],
@@ -173,7 +173,7 @@ export const edgeMutants: readonly Mutant[] = [
   },
   {
     file: 'evaluation/terminal/print.ts',
-    find: 'process.stdout.write(visible(text));',
+    find: 'process.stdout.write(escapeControls(text));',
     put: 'process.stdout.write(text);',
     breaks: 'a packet drives the terminal',
     tests: ['evaluation/terminal/print.test.ts', 'scripts/tests/run/bench-output.test.ts'],

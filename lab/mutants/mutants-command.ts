@@ -2,12 +2,12 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
-import { percent, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
-import { inFolder } from '../measure/bench-runs.ts';
-import { type PublishOptions, publisher } from '../measure/publish.ts';
+import { useRunFolder } from '../measure/bench-runs.ts';
+import { createPublisher, type PublishOptions } from '../measure/publish.ts';
 import { mutants } from './mutants.ts';
 import { Plot, type Tried } from './run-mutants.ts';
 
@@ -20,7 +20,7 @@ const FLOOR = 0.95;
 /** Test runs at a time: each waits much of its time for processes. */
 const PLOTS = 2;
 
-export function mutantsCommand(command: Command): void {
+export function defineMutants(command: Command): void {
   command
     .option('--only <text>', 'bugs whose file or description has this text')
     .option('--json', 'print the results as one JSON value')
@@ -32,15 +32,15 @@ export function mutantsCommand(command: Command): void {
 async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
   const chosen = mutants.filter(({ file, breaks }) => file.includes(only) || breaks.includes(only));
   if (chosen.length === 0) throw new MeshError('usage', `--only: no bug has ${JSON.stringify(only)}`);
-  const publish = publisher('docs/results/mutants.md', options);
-  const tried = await inFolder((folder, signal) => tryAll(folder, signal));
+  const publish = createPublisher('docs/results/mutants.md', options);
+  const tried = await useRunFolder((folder, signal) => tryAll(folder, signal));
   const killed = tried.filter(({ outcome }) => outcome === 'killed').length;
   const share = killed / tried.length;
   const survivors = tried.filter(({ outcome }) => outcome === 'survived');
-  const sentence = `${killed} of ${tried.length} planted bugs were found by the tests of what they break (${percent(share)}).`;
-  const { green, red } = stylesFor(process.stdout);
+  const sentence = `${killed} of ${tried.length} planted bugs were found by the tests of what they break (${formatPercent(share)}).`;
+  const { green, red } = createStyles(process.stdout);
   const text = [
-    table([
+    formatTable([
       ['', 'file', 'what it breaks', 's'],
       ...tried.map(({ outcome, file, breaks, seconds }) => [
         outcome === 'killed' ? green('✓') : red('✗'),
@@ -51,9 +51,9 @@ async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
     ]),
     sentence,
   ].join('\n');
-  await publish({ report: { tried, share }, text, part: pageOf(tried, sentence) });
+  await publish({ report: { tried, share }, text, part: buildMutantsPage(tried, sentence) });
   if (share < FLOOR) process.exitCode = 1;
-  if (survivors.length > 0) complain(`${survivors.length} survived`);
+  if (survivors.length > 0) printError(`${survivors.length} survived`);
 
   async function tryAll(folder: string, signal: AbortSignal): Promise<Tried[]> {
     const plots = await Promise.all(
@@ -64,7 +64,7 @@ async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
       }),
     );
     const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
-    complain(`${chosen.length} bugs; first their ${tests.length} test files without any`);
+    printError(`${chosen.length} bugs; first their ${tests.length} test files without any`);
     if ((await plots[0]?.passes(tests, signal)) !== true)
       throw new MeshError('config', 'the tests fail without a bug: run npm test first');
     const results: Tried[] = [];
@@ -74,7 +74,7 @@ async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
           const result = await plot.try(next.mutant, signal);
           results[next.index] = result;
-          complain(`${result.outcome === 'killed' ? '✓' : '✗ survived'} ${result.file}: ${result.breaks}`);
+          printError(`${result.outcome === 'killed' ? '✓' : '✗ survived'} ${result.file}: ${result.breaks}`);
         }
       }),
     );
@@ -82,7 +82,7 @@ async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
   }
 }
 
-function pageOf(tried: readonly Tried[], sentence: string): MeasuredPart {
+function buildMutantsPage(tried: readonly Tried[], sentence: string): MeasuredPart {
   const row = ({ outcome, file, breaks, tests }: Tried) =>
     `| ${breaks} | \`${file}\` | ${tests.map((test) => `\`${test}\``).join(', ')} | ${outcome} |`;
   const survivors = tried.filter(({ outcome }) => outcome === 'survived');

@@ -4,12 +4,12 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
 import { runLab } from '../testing/run-lab.ts';
 import { mutants } from './mutants.ts';
-import { planted } from './run-mutants.ts';
+import { plantMutant } from './run-mutants.ts';
 
 describe('a bug to plant', () => {
   test.each(mutants)('$breaks: has one place, and tests that are there', (mutant) => {
     const whole = readFileSync(path.join(codeFolder, mutant.file), 'utf8');
-    expect(planted(mutant, whole)).not.toBe(whole);
+    expect(plantMutant(mutant, whole)).not.toBe(whole);
     for (const name of mutant.tests) expect(existsSync(path.join(codeFolder, name)), name).toBe(true);
   });
 });

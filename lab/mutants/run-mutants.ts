@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { started } from '../measure/bench-runs.ts';
+import { trackChild } from '../measure/bench-runs.ts';
 import type { Mutant } from './mutant.ts';
 
 /** What became of a planted bug. */
@@ -48,7 +48,7 @@ export class Plot {
     const startMs = performance.now();
     const file = path.join(this.#folder, mutant.file);
     const whole = readFileSync(file, 'utf8');
-    writeFileSync(file, planted(mutant, whole));
+    writeFileSync(file, plantMutant(mutant, whole));
     try {
       const isGreen = await this.passes(mutant.tests, signal);
       const seconds = Math.round((performance.now() - startMs) / 100) / 10;
@@ -61,7 +61,7 @@ export class Plot {
   /** Whether tests pass. */
   async passes(tests: readonly string[], signal: AbortSignal): Promise<boolean> {
     const args = ['run', '--bail', '1', '--reporter', 'dot', '--no-color', ...tests];
-    const child = started(
+    const child = trackChild(
       spawn(process.execPath, [path.join('node_modules', 'vitest', 'vitest.mjs'), ...args], {
         cwd: this.#folder,
         stdio: 'ignore',
@@ -77,7 +77,7 @@ export class Plot {
 }
 
 /** @throws Error when the place for it is not there, or not the only one */
-export function planted({ file, find, put }: Mutant, whole: string): string {
+export function plantMutant({ file, find, put }: Mutant, whole: string): string {
   const places = whole.split(find).length - 1;
   if (places !== 1) throw new Error(`${file}: expected one place for a bug, found ${places}: ${find}`);
   return whole.replace(find, () => put);

@@ -3,11 +3,11 @@ import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { type Comparison, compare } from '@gaia-mesh/evaluation/statistics/paired.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { Encoder } from 'cbor-x';
 import { Packr } from 'msgpackr';
-import { inFolder, runBench } from '../measure/bench-runs.ts';
-import { interleaved } from '../measure/rounds.ts';
+import { runBench, useRunFolder } from '../measure/bench-runs.ts';
+import { runInterleaved } from '../measure/rounds.ts';
 
 /** A codec library as somebody without a mesh would call it. */
 interface CodecLibrary {
@@ -41,19 +41,19 @@ const WARM_UP_ROUNDS = 50;
 
 /** Adapters against the libraries that they call, in pairs of random order. */
 export function measureCodecs(rounds: number): Promise<CodecTimes[]> {
-  return inFolder(async (folder, signal) => {
+  return useRunFolder(async (folder, signal) => {
     await runBench(folder, ['--quiet']);
     const { packets } = await readRecording(`${folder}/run_artifacts.tar.gz`);
     const times: CodecTimes[] = [];
     for (const [adapter, library] of Object.entries(libraries)) {
-      const codec = openMembers(await adapterNamed(adapter), 'lab', []).get(HUB_ID);
+      const codec = openMembers(await loadAdapter(adapter), 'lab', []).get(HUB_ID);
       if (codec === undefined) continue;
-      const targets = targetsOf(
+      const targets = createCodecTargets(
         codec,
         library,
         packets.map(({ packet }) => packet),
       );
-      const ms = await interleaved(targets, {
+      const ms = await runInterleaved(targets, {
         ...{ rounds, warmUp: WARM_UP_ROUNDS, seed: SEED, signal, shownAs: 'rounds' },
       });
       times.push({
@@ -66,7 +66,7 @@ export function measureCodecs(rounds: number): Promise<CodecTimes[]> {
   });
 }
 
-function targetsOf(codec: Codec, library: CodecLibrary, packets: readonly Packet[]) {
+function createCodecTargets(codec: Codec, library: CodecLibrary, packets: readonly Packet[]) {
   const blobs = packets.map((packet) => codec.encode(packet));
   const timed = (work: () => void) => () => {
     const beganMs = performance.now();

@@ -1,20 +1,26 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { positiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { parsePositiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { type Comparison, compare } from '@gaia-mesh/evaluation/statistics/paired.ts';
-import { machine, pageToWrite, writePart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { describeMachine, resolvePage, writePart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { inFolder, outputOf, shippedQuestions, started, writeTasks } from '../measure/bench-runs.ts';
-import { type PublishOptions, publisher } from '../measure/publish.ts';
-import { interleaved, ratioText } from '../measure/rounds.ts';
-import { relayPart, relayReport, relayTables } from '../relay/relay-page.ts';
+import {
+  listShippedQuestions,
+  runCommand,
+  trackChild,
+  useRunFolder,
+  writeTasks,
+} from '../measure/bench-runs.ts';
+import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import { formatRatio, runInterleaved } from '../measure/rounds.ts';
+import { buildRelayPart, buildRelayReport, formatRelayTables } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
 import { measureCodecs } from './codecs.ts';
-import { resultsPart, resultsTables } from './results-page.ts';
+import { buildResultsPart, buildResultsTables } from './results-page.ts';
 import { measureAnswers, measureBatch, measureStart } from './runs.ts';
 
 const START_ROUNDS = 11;
@@ -34,7 +40,7 @@ interface PerfOptions extends PublishOptions {
   readonly quick?: boolean;
 }
 
-export function perf(command: Command): void {
+export function definePerf(command: Command): void {
   command
     .option('--json', 'print the figures as JSON')
     .option('--questions <file>', 'questions to score the embedded engine on (default: the shipped ones)')
@@ -48,19 +54,23 @@ export function perf(command: Command): void {
     )
     .option('--no-relay', 'all but that')
     .option('--watch', 'only what a page that follows a run costs it, in pairs of batches with and without')
-    .option('--rounds <n>', 'rounds: each target once in each (default: what each takes)', positiveInteger)
+    .option(
+      '--rounds <n>',
+      'rounds: each target once in each (default: what each takes)',
+      parsePositiveInteger,
+    )
     .option('--quick', 'with --relay: four agents and small packets only, as without it')
     .action(run);
 }
 
 async function run(options: PerfOptions): Promise<void> {
-  if (options.relay === true) return onlyRelay(options);
-  if (options.watch === true) return onlyWatch(options);
+  if (options.relay === true) return runRelayOnly(options);
+  if (options.watch === true) return runWatchOnly(options);
   const { rounds } = options;
-  const publish = publisher('docs/results/runs.md', options);
-  const readme = options.write ? pageToWrite('README.md') : undefined;
-  const file = options.questions === undefined ? undefined : userPath(options.questions);
-  const questions = file === undefined ? shippedQuestions() : readTaskFile(file).tasks;
+  const publish = createPublisher('docs/results/runs.md', options);
+  const readme = options.write ? resolvePage('README.md') : undefined;
+  const file = options.questions === undefined ? undefined : resolveUserPath(options.questions);
+  const questions = file === undefined ? listShippedQuestions() : readTaskFile(file).tasks;
   console.error('runs of npm run bench …');
   const start = await measureStart(rounds ?? START_ROUNDS);
   console.error(`batches of ${TASKS} tasks …`);
@@ -69,33 +79,37 @@ async function run(options: PerfOptions): Promise<void> {
   const codecs = await measureCodecs(rounds ?? CODEC_ROUNDS);
   console.error(`questions of ${file ?? 'the shipped documents'} …`);
   const answers = await measureAnswers(questions);
-  const relay = options.relay === false ? undefined : await relayOf({ ...options, quick: true });
-  const tables = resultsTables(start, batch, codecs, answers);
+  const relay = options.relay === false ? undefined : await runRelay({ ...options, quick: true });
+  const tables = buildResultsTables(start, batch, codecs, answers);
   await publish({
-    report: { start, batch, codecs, answers, relay: relay && relayReport(relay) },
-    text: [...Object.values(tables), ...(relay === undefined ? [] : [relayTables(relay)])].join('\n\n'),
-    part: resultsPart(tables, file && path.basename(file)),
+    report: { start, batch, codecs, answers, relay: relay && buildRelayReport(relay) },
+    text: [...Object.values(tables), ...(relay === undefined ? [] : [formatRelayTables(relay)])].join('\n\n'),
+    part: buildResultsPart(tables, file && path.basename(file)),
   });
-  if (readme !== undefined) writePart(readme, `${tables.speed}\n\n${machine()}`);
+  if (readme !== undefined) writePart(readme, `${tables.speed}\n\n${describeMachine()}`);
 }
 
-async function onlyRelay(options: PerfOptions): Promise<void> {
-  const publish = publisher('docs/results/relay.md', options);
-  const results = await relayOf(options);
-  await publish({ report: relayReport(results), text: relayTables(results), part: relayPart(results) });
+async function runRelayOnly(options: PerfOptions): Promise<void> {
+  const publish = createPublisher('docs/results/relay.md', options);
+  const results = await runRelay(options);
+  await publish({
+    report: buildRelayReport(results),
+    text: formatRelayTables(results),
+    part: buildRelayPart(results),
+  });
 }
 
 /** The goal: a run that is watched takes at most 3 % longer. */
-async function onlyWatch({ rounds = WATCH_ROUNDS, json }: PerfOptions): Promise<void> {
+async function runWatchOnly({ rounds = WATCH_ROUNDS, json }: PerfOptions): Promise<void> {
   const { tasks, time } = await measureWatch(rounds, TASKS);
   if (json === true) printJson({ tasks, time });
   else
     print(
-      `${tasks} tasks with a page that reads, times those without: ${ratioText(time)}; wanted: at most 1.03`,
+      `${tasks} tasks with a page that reads, times those without: ${formatRatio(time)}; wanted: at most 1.03`,
     );
 }
 
-function relayOf({ rounds = RELAY_ROUNDS, quick = false }: PerfOptions) {
+function runRelay({ rounds = RELAY_ROUNDS, quick = false }: PerfOptions) {
   return measureRelay(quick, rounds);
 }
 
@@ -110,26 +124,26 @@ interface WatchCost {
 
 /** The same batch with and without `--watch`, in pairs of random order; a process of its own reads the events, as a browser would. */
 export function measureWatch(rounds: number, tasks: number): Promise<WatchCost> {
-  return inFolder(async (folder, signal) => {
-    const file = writeTasks(folder, shippedQuestions(), tasks);
+  return useRunFolder(async (folder, signal) => {
+    const file = writeTasks(folder, listShippedQuestions(), tasks);
     const options = ['--tasks', file, '--json', '--out', folder];
-    const secondsOf = async (more: readonly string[]) => 1 / (await tasksPerS([...options, ...more]));
+    const secondsOf = async (more: readonly string[]) => 1 / (await measureTaskRate([...options, ...more]));
     const targets = { plain: () => secondsOf([]), watched: () => secondsOf(['--watch']) };
-    const samples = await interleaved(targets, { rounds, warmUp: 1, signal, shownAs: 'pairs of batches' });
+    const samples = await runInterleaved(targets, { rounds, warmUp: 1, signal, shownAs: 'pairs of batches' });
     return { tasks, time: compare(samples.plain, samples.watched, { seed: 1 }) };
   });
 }
 
 /** A process reads the events of the page as soon as its address is there. */
-async function tasksPerS(options: readonly string[]): Promise<number> {
+async function measureTaskRate(options: readonly string[]): Promise<number> {
   let isReading = false;
-  const stdout = await outputOf('bench', ['--port-base', 'auto', ...options], {
+  const stdout = await runCommand('bench', ['--port-base', 'auto', ...options], {
     onError(said) {
       const [, url] = /watch it at (\S+)\n/.exec(said) ?? [];
       if (url === undefined || isReading) return;
       isReading = true;
       const args = ['--input-type=module', '-e', READER, `${url}events`];
-      started(spawn(process.execPath, args, { stdio: 'ignore' }));
+      trackChild(spawn(process.execPath, args, { stdio: 'ignore' }));
     },
   });
   return summarySchema.parse(JSON.parse(stdout)).tasks_per_s;

@@ -1,7 +1,7 @@
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
-import { percent } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { estimateText, ratioText } from '../measure/rounds.ts';
+import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { formatPercent } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { estimateText, formatRatio } from '../measure/rounds.ts';
 import type { CodecTimes } from './codecs.ts';
 import type { BatchTimes, RightAnswers, StartTimes } from './runs.ts';
 
@@ -14,7 +14,7 @@ interface ResultsTables {
   readonly answers: string;
 }
 
-export function resultsTables(
+export function buildResultsTables(
   start: StartTimes,
   batch: BatchTimes,
   codecs: readonly CodecTimes[],
@@ -34,21 +34,21 @@ export function resultsTables(
   const right = Object.entries(answers).map(([name, part]) => [
     name,
     String(part.tasks),
-    `${percent(part.normalized_em)} (${percent(part.low)}–${percent(part.high)})`,
-    percent(part.f1),
+    `${formatPercent(part.normalized_em)} (${formatPercent(part.low)}–${formatPercent(part.high)})`,
+    formatPercent(part.f1),
   ]);
   return {
-    speed: markdownTable([['what', 'measured', 'wanted'], ...speed]),
-    codecs: markdownTable([
+    speed: formatMarkdownTable([['what', 'measured', 'wanted'], ...speed]),
+    codecs: formatMarkdownTable([
       ['adapter', 'encode, times its library', 'decode, times its library'],
-      ...codecs.map(({ adapter, encode, decode }) => [adapter, ratioText(encode), ratioText(decode)]),
+      ...codecs.map(({ adapter, encode, decode }) => [adapter, formatRatio(encode), formatRatio(decode)]),
     ]),
-    answers: markdownTable([['questions', 'tasks', 'exact match (95 % interval)', 'F1'], ...right]),
+    answers: formatMarkdownTable([['questions', 'tasks', 'exact match (95 % interval)', 'F1'], ...right]),
   };
 }
 
 /** The measured part of `docs/results/runs.md`. `questions`: name of the question file, where it was not the shipped questions. */
-export function resultsPart(
+export function buildResultsPart(
   { speed, codecs, answers }: ResultsTables,
   questions: string | undefined,
 ): MeasuredPart {

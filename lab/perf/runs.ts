@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import { wilson } from '@gaia-mesh/evaluation/statistics/inference/confidence.ts';
+import { computeWilson } from '@gaia-mesh/evaluation/statistics/inference/confidence.ts';
 import * as z from 'zod';
-import { inFolder, type RunMemory, runBench, writeTasks } from '../measure/bench-runs.ts';
-import { type Estimate, estimateOf, interleaved } from '../measure/rounds.ts';
+import { type RunMemory, runBench, useRunFolder, writeTasks } from '../measure/bench-runs.ts';
+import { type Estimate, estimateMedian, runInterleaved } from '../measure/rounds.ts';
 
 const metricsSchema = z.object({
   elapsed_ms: z.number(),
@@ -21,17 +21,17 @@ export interface StartTimes {
 
 /** The first run, which compiles the code, is not counted. */
 export function measureStart(rounds: number): Promise<StartTimes> {
-  return inFolder(async (folder, signal) => {
+  return useRunFolder(async (folder, signal) => {
     const bench = async () => {
       const { wallMs } = await runBench(folder);
       const text = readFileSync(path.join(folder, 'metrics.json'), 'utf8');
       const { elapsed_ms, hops } = metricsSchema.parse(JSON.parse(text));
       return { wallMs, meshMs: elapsed_ms - hops.reduce((sum, hop) => sum + (hop.tool_us ?? 0), 0) / 1000 };
     };
-    const samples = (await interleaved({ bench }, { rounds, warmUp: 1, signal, shownAs: 'runs' })).bench;
+    const samples = (await runInterleaved({ bench }, { rounds, warmUp: 1, signal, shownAs: 'runs' })).bench;
     return {
-      wallMs: estimateOf(samples.map(({ wallMs }) => wallMs)),
-      meshMs: estimateOf(samples.map(({ meshMs }) => meshMs)),
+      wallMs: estimateMedian(samples.map(({ wallMs }) => wallMs)),
+      meshMs: estimateMedian(samples.map(({ meshMs }) => meshMs)),
     };
   });
 }
@@ -54,19 +54,19 @@ const NO_MEMORY: RunMemory = { hubMb: 0, agentMb: 0 };
 
 /** The first `tasks` of `questions`, over and over if there are fewer. */
 export function measureBatch(rounds: number, tasks: number, questions: readonly Task[]): Promise<BatchTimes> {
-  return inFolder(async (folder, signal) => {
+  return useRunFolder(async (folder, signal) => {
     const options = ['--tasks', writeTasks(folder, questions, tasks), '--json'];
     const bench = async () => {
       const { stdout, memory } = await runBench(folder, options, SAMPLE_EVERY_MS);
       return { ...batchSchema.parse(JSON.parse(stdout)), memory };
     };
-    const samples = (await interleaved({ bench }, { rounds, signal, shownAs: 'batches' })).bench;
+    const samples = (await runInterleaved({ bench }, { rounds, signal, shownAs: 'batches' })).bench;
     const memory = samples.at(-1)?.memory ?? [];
     return {
       tasks,
-      tasksPerS: estimateOf(samples.map(({ tasks_per_s }) => tasks_per_s)),
-      p50Ms: estimateOf(samples.map(({ p50_ms }) => p50_ms)),
-      p95Ms: estimateOf(samples.map(({ p95_ms }) => p95_ms)),
+      tasksPerS: estimateMedian(samples.map(({ tasks_per_s }) => tasks_per_s)),
+      p50Ms: estimateMedian(samples.map(({ p50_ms }) => p50_ms)),
+      p95Ms: estimateMedian(samples.map(({ p95_ms }) => p95_ms)),
       memory: {
         early: memory[Math.floor(memory.length / 4)] ?? NO_MEMORY,
         // The last sample with all agents alive: what comes after is the end of the run, not its tasks.
@@ -89,14 +89,14 @@ export type RightAnswers = Readonly<
 
 /** Lets the mesh answer every question. */
 export function measureAnswers(questions: readonly Task[]): Promise<RightAnswers> {
-  return inFolder(async (folder) => {
+  return useRunFolder(async (folder) => {
     const { stdout } = await runBench(folder, ['--tasks', writeTasks(folder, questions), '--json']);
     const { by_part, ...all } = answersSchema.parse(JSON.parse(stdout));
     const parts = Object.entries({ ...by_part, all }).filter(([, part]) => part.tasks >= MIN_TASKS);
     return Object.fromEntries(
       parts.map(([name, part]) => [
         name,
-        { ...part, ...wilson(Math.round(part.normalized_em * part.tasks), part.tasks) },
+        { ...part, ...computeWilson(Math.round(part.normalized_em * part.tasks), part.tasks) },
       ]),
     );
   });

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { carry } from './carry.ts';
+import { carryLoad } from './carry.ts';
 import type { Load } from './loads.ts';
-import { installedTargets, PEERS, type RelayTarget, type TargetName } from './targets.ts';
+import { listInstalledTargets, PEERS, type RelayTarget, type TargetName } from './targets.ts';
 
 const hasCompiler = ['cc', 'gcc', 'clang'].some((name) => spawnSync(name, ['--version']).status === 0);
 if (!hasCompiler) console.warn('skipped: no C compiler for the load generator of perf --relay');
@@ -11,14 +11,14 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
   const load: Load = { name: 'test', kind: 'throughput', agents: 3, bytes: 300, seconds: 0.2, targets: [] };
 
   async function target(name: TargetName): Promise<RelayTarget> {
-    const found = (await installedTargets()).find((each) => each.name === name);
+    const found = (await listInstalledTargets()).find((each) => each.name === name);
     if (found === undefined) throw new Error(`no ${name}`);
     return found;
   }
 
   /** Without the peer a test is skipped, and fails where `CI=true`. */
   async function peer(name: TargetName, context: TestContext): Promise<RelayTarget> {
-    const targets = await installedTargets();
+    const targets = await listInstalledTargets();
     if (process.env.CI !== 'true' && !targets.some((each) => each.name === name)) {
       context.skip(`${name} is not installed`);
     }
@@ -26,7 +26,7 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
   }
 
   async function expectCounted(by: RelayTarget, what: Load): Promise<void> {
-    const sample = await carry(by, what);
+    const sample = await carryLoad(by, what);
     expect(sample).toMatchObject({ bad: 0, came: sample.wanted, wanted: sample.sent * (what.agents - 1) });
     expect(sample.delivered).toBeGreaterThan(0);
     expect(sample.hub_peak_mb).toBeGreaterThan(1);
@@ -49,13 +49,13 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
   test('of Node agents fails when frames are damaged', async () => {
     const tearing: RelayTarget = { ...(await target('raw Node')), wire: 'frames' };
     // Longer than one read of the forwarder, so that none goes through whole.
-    await expect(carry(tearing, { ...load, bytes: 200_000, areNode: true })).rejects.toMatchObject({
+    await expect(carryLoad(tearing, { ...load, bytes: 200_000, areNode: true })).rejects.toMatchObject({
       code: 'io',
     });
   });
 
   test('at a fixed rate has a latency for each delivery of its time', async () => {
-    const { latency_us, delivered } = await carry(await target('flood'), {
+    const { latency_us, delivered } = await carryLoad(await target('flood'), {
       ...load,
       rate: 1000,
       seconds: 0.5,
@@ -66,7 +66,7 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
   });
 
   test('sees a stuck agent cut off, and the others go on', async () => {
-    const sample = await carry(await target('flood'), {
+    const sample = await carryLoad(await target('flood'), {
       ...{ ...load, bytes: 4096, isOneStuck: true, seconds: 1.5 },
     });
     expect(sample.cut_s).toBeGreaterThan(0.2);
@@ -76,6 +76,6 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
   test('fails when frames are damaged', async () => {
     // Chunks of several senders one behind the other are no frames any more.
     const tearing: RelayTarget = { ...(await target('raw Node')), wire: 'frames' };
-    await expect(carry(tearing, load)).rejects.toMatchObject({ code: 'io' });
+    await expect(carryLoad(tearing, load)).rejects.toMatchObject({ code: 'io' });
   });
 });

@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_RECORDED_BYTES } from '@gaia-mesh/core/recording/frame-log.ts';
 import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
 import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import * as z from 'zod';
-import { inFolder, started } from '../measure/bench-runs.ts';
+import { trackChild, useRunFolder } from '../measure/bench-runs.ts';
 import { type Load, loadSettings } from './loads.ts';
-import { nodeLoad } from './node-agents/node-load.ts';
-import { compiled } from './programs.ts';
+import { runNodeLoad } from './node-agents/node-load.ts';
+import { compileProgram } from './programs.ts';
 import { type Sample, sampleSchema } from './sample.ts';
-import { AGENT_TOOL, agentId, isBroker, type RelayTarget } from './targets.ts';
+import { AGENT_TOOL, formatAgentId, isBroker, type RelayTarget } from './targets.ts';
 
 /** A target that is not up after this time never will be. */
 const START_TIMEOUT_MS = 20_000;
@@ -37,8 +37,8 @@ type Fail = (what: string) => MeshError;
  *
  * @throws MeshError `io` when something was lost, damaged or miscounted, or does not come up
  */
-export function carry(target: RelayTarget, load: Load): Promise<Sample> {
-  return inFolder(async (folder) => {
+export function carryLoad(target: RelayTarget, load: Load): Promise<Sample> {
+  return useRunFolder(async (folder) => {
     let said = '';
     const fail: Fail = (what) =>
       new MeshError('io', `${target.name}, ${load.name}: ${what}${said && `; ${said}`}`);
@@ -46,7 +46,7 @@ export function carry(target: RelayTarget, load: Load): Promise<Sample> {
     const start = (command: readonly string[]) => {
       const [program = '', ...options] = command;
       const env = { ...process.env, GAIA_MESH_SECRET: target.secret };
-      const child = started(spawn(program, options, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
+      const child = trackChild(spawn(program, options, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
       child.on('error', () => undefined);
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         said = (said + text).slice(-MAX_SAID);
@@ -54,23 +54,23 @@ export function carry(target: RelayTarget, load: Load): Promise<Sample> {
       children.push(child);
       return child;
     };
-    const program = await compiled('load');
+    const program = await compileProgram('load');
     const settings = { wire: target.wire, ...loadSettings(load, target.name) };
     const generated = (more: Settings, sockets: readonly net.Socket[]) =>
       load.areNode === true
-        ? nodeLoad({ ...settings, ...more }, sockets).catch((error) => {
-            throw fail(messageOf(error));
+        ? runNodeLoad({ ...settings, ...more }, sockets).catch((error) => {
+            throw fail(toErrorMessage(error));
           })
-        : cLoad(program, { ...settings, ...more }, sockets);
+        : runCLoad(program, { ...settings, ...more }, sockets);
     try {
       if (isBroker(target)) {
         const port = await freePort();
         const broker = start(target.command([String(port)], folder));
         broker.stdout.resume();
-        await listening(port, fail);
-        return checked(await generated({ port, pid: broker.pid ?? 0 }, []), fail);
+        await awaitListening(port, fail);
+        return parseSample(await generated({ port, pid: broker.pid ?? 0 }, []), fail);
       }
-      const agents = await Promise.all(Array.from({ length: load.agents }, () => listener()));
+      const agents = await Promise.all(Array.from({ length: load.agents }, () => openListener()));
       const hub = start(
         target.command(
           agents.map(({ port }) => String(port)),
@@ -78,10 +78,10 @@ export function carry(target: RelayTarget, load: Load): Promise<Sample> {
         ),
       );
       const lines = createInterface({ input: hub.stdout })[Symbol.asyncIterator]();
-      const sockets = await connected(agents, hub, target.secret, fail);
-      const sample = checked(await generated({ pid: hub.pid ?? 0 }, sockets), fail);
+      const sockets = await awaitConnections(agents, hub, target.secret, fail);
+      const sample = parseSample(await generated({ pid: hub.pid ?? 0 }, sockets), fail);
       if (target.name === 'run' && sample.sent * load.bytes > MAX_RECORDED_BYTES)
-        complain(`${target.name}, ${load.name}: it was too fast to be recorded to the end`);
+        printError(`${target.name}, ${load.name}: it was too fast to be recorded to the end`);
       if (target.countsPackets === true) {
         hub.kill('SIGTERM');
         // The line before says that it is ready.
@@ -97,18 +97,18 @@ export function carry(target: RelayTarget, load: Load): Promise<Sample> {
 }
 
 /** Where a hub finds one agent. */
-async function listener(): Promise<{ readonly port: number; readonly socket: Promise<net.Socket> }> {
+async function openListener(): Promise<{ readonly port: number; readonly socket: Promise<net.Socket> }> {
   const { promise, resolve } = Promise.withResolvers<net.Socket>();
   // What comes before a process takes the connection over is that process's to read.
   const server = net.createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
     server.close();
     resolve(socket);
   });
-  return { port: await listenAt(server.unref(), { port: 0 }), socket: promise };
+  return { port: await listenOnPlace(server.unref(), { port: 0 }), socket: promise };
 }
 
 /** The agents' ends of all connections, after the handshake if there is one. Nothing has been read of them beyond it. */
-async function connected(
+async function awaitConnections(
   agents: readonly { readonly socket: Promise<net.Socket> }[],
   hub: ChildProcess,
   secret: string | undefined,
@@ -117,7 +117,7 @@ async function connected(
   const ended = once(hub, 'exit', { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
   const sockets = Promise.all(
     agents.map(async ({ socket }, index) => {
-      if (secret !== undefined) await shakeHands(await socket, agentId(index), secret);
+      if (secret !== undefined) await shakeHands(await socket, formatAgentId(index), secret);
       return socket;
     }),
   );
@@ -130,15 +130,19 @@ async function connected(
 async function shakeHands(socket: net.Socket, node: string, secret: string): Promise<void> {
   await answerHub(FrameSocket.accept(socket.resume()), {
     ...{ node, tool: AGENT_TOOL, secret, subscribes: ['doc_init'], emits: ['e'], adapter: undefined },
-    resolveAdapter: (name) => adapterNamed(name),
+    resolveAdapter: (name) => loadAdapter(name),
     isBusy: () => false,
   });
 }
 
 /** The load in C: on these connections to a hub, or as clients of a broker. What it measured; undefined if it ended without a word. */
-async function cLoad(program: string, settings: Settings, sockets: readonly net.Socket[]): Promise<unknown> {
+async function runCLoad(
+  program: string,
+  settings: Settings,
+  sockets: readonly net.Socket[],
+): Promise<unknown> {
   const words = Object.entries({ ...settings, fds: sockets.length > 0 ? FIRST_SOCKET : 0 });
-  const child = started(
+  const child = trackChild(
     spawn(
       program,
       words.map(([key, value]) => `${key}=${value}`),
@@ -153,7 +157,7 @@ async function cLoad(program: string, settings: Settings, sockets: readonly net.
   return undefined;
 }
 
-function checked(value: unknown, fail: Fail): Sample {
+function parseSample(value: unknown, fail: Fail): Sample {
   if (value === undefined) throw fail('the load generator ended without a word');
   const sample = sampleSchema.parse(value);
   if (sample.bad > 0) throw fail(`${sample.bad} packets were not what was sent`);
@@ -173,7 +177,7 @@ function isOver(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
 }
 
-async function listening(port: number, fail: Fail): Promise<void> {
+async function awaitListening(port: number, fail: Fail): Promise<void> {
   const deadlineMs = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const socket = net.connect({ host: '127.0.0.1', port });

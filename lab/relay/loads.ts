@@ -40,14 +40,14 @@ const YARDSTICKS: readonly TargetName[] = ['flood', 'raw Node', 'C relay'];
 const BARE = TARGET_NAMES.filter((name) => name !== 'run');
 
 /** The loads of one run of `perf --relay`. */
-export function loadsOf(isQuick: boolean): Load[] {
+export function listLoads(isQuick: boolean): Load[] {
   const seconds = isQuick ? 0.7 : 1;
   const sizes = isQuick ? [SMALL_BYTES, 512, 4 * KIB] : [SMALL_BYTES, 512, 4 * KIB, 64 * KIB, MIB];
   const throughput = (isQuick ? [4] : [4, 16, 64]).flatMap((agents) =>
     sizes.map(
       (bytes): Load => ({
-        ...{ name: `N=${agents}, ${sizeText(bytes)}`, kind: 'throughput', agents, bytes, seconds },
-        targets: targetsAt(agents, bytes),
+        ...{ name: `N=${agents}, ${formatSize(bytes)}`, kind: 'throughput', agents, bytes, seconds },
+        targets: chooseTargets(agents, bytes),
         // They take long.
         ...(agents > 4 && bytes === MIB ? { rounds: 2 } : {}),
       }),
@@ -79,7 +79,7 @@ export function loadsOf(isQuick: boolean): Load[] {
 }
 
 /** With four agents all; with more of them those that a verdict, or a reader's question, is about. */
-function targetsAt(agents: number, bytes: number): readonly TargetName[] {
+function chooseTargets(agents: number, bytes: number): readonly TargetName[] {
   if (bytes === 512 && agents < 64) return TARGET_NAMES;
   if (agents === 4 || bytes === 512) return BARE;
   // 64 messages of a MiB to 63 destinations are 4 GiB, which Redis would keep in memory.
@@ -88,13 +88,13 @@ function targetsAt(agents: number, bytes: number): readonly TargetName[] {
 
 /** As the load generators take them. */
 export function loadSettings(load: Load, target: TargetName) {
-  const { warmMs, runMs } = timesOf(load, target);
+  const { warmMs, runMs } = chooseTimes(load, target);
   return {
     agents: load.agents,
     size: load.bytes,
     tasks: TASKS,
     inflight: load.inFlight ?? 0,
-    window: windowBytesOf(load),
+    window: computeWindowBytes(load),
     rate: load.rate ?? 0,
     stuck: load.isOneStuck === true ? 1 : 0,
     warm_ms: warmMs,
@@ -103,7 +103,7 @@ export function loadSettings(load: Load, target: TargetName) {
 }
 
 /** Bytes that each agent may have on the way: more than one packet, but for the largest. */
-function windowBytesOf({ agents, bytes }: Load): number {
+function computeWindowBytes({ agents, bytes }: Load): number {
   const few = bytes < MIB ? 2 * (bytes + MAX_HEAD_BYTES) : bytes;
   const share = Math.min(ALL_BYTES, ALL_PACKETS * bytes) / agents;
   return Math.max(few, Math.min(WINDOW_BYTES, Math.floor(share)));
@@ -113,7 +113,7 @@ function windowBytesOf({ agents, bytes }: Load): number {
 const RUN_TIMES = { warmMs: 150, runMs: 350 };
 
 /** How long it is carried, and what is let pass before: code of agents gets compiled, and at a fixed rate code gets hot slowly. */
-function timesOf({ isOneStuck, areNode, rate, seconds }: Load, target: TargetName) {
+function chooseTimes({ isOneStuck, areNode, rate, seconds }: Load, target: TargetName) {
   if (target === 'run') return RUN_TIMES;
   const runMs = seconds * 1000;
   if (rate !== undefined) return { warmMs: 2000, runMs };
@@ -122,28 +122,32 @@ function timesOf({ isOneStuck, areNode, rate, seconds }: Load, target: TargetNam
 }
 
 /** How often a load is carried in so many rounds. */
-export function roundsOf(load: Load, rounds: number): number {
+export function countLoadRounds(load: Load, rounds: number): number {
   return Math.min(rounds, load.rounds ?? rounds);
 }
 
 /** What all loads take on an idle machine with these targets, in seconds. */
-export function secondsOf(loads: readonly Load[], rounds: number, installed: readonly TargetName[]): number {
+export function estimateSeconds(
+  loads: readonly Load[],
+  rounds: number,
+  installed: readonly TargetName[],
+): number {
   const each = loads.flatMap((load) =>
     load.targets
       .filter((name) => installed.includes(name))
       .map((name) => {
-        const bytes = load.agents * (load.agents - 1) * windowBytesOf(load);
+        const bytes = load.agents * (load.agents - 1) * computeWindowBytes(load);
         // What is on the way at the end comes at a GB a second.
         const ending = bytes / 1e9;
         const start = name === 'run' ? 1.5 : load.areNode === true ? 1.2 : 0.3;
-        const { warmMs, runMs } = timesOf(load, name);
-        return ((warmMs + runMs) / 1000 + ending + start) * roundsOf(load, rounds);
+        const { warmMs, runMs } = chooseTimes(load, name);
+        return ((warmMs + runMs) / 1000 + ending + start) * countLoadRounds(load, rounds);
       }),
   );
   return each.reduce((sum, seconds) => sum + seconds, 0);
 }
 
-function sizeText(bytes: number): string {
+function formatSize(bytes: number): string {
   if (bytes >= MIB) return `${bytes / MIB} MiB`;
   return bytes >= KIB ? `${bytes / KIB} KiB` : `${bytes} B`;
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 const run = promisify(execFile);
@@ -15,7 +15,7 @@ const C_SOURCES = {
 } as const;
 
 /** A file of this folder. */
-export function scriptOf(...names: readonly string[]): string {
+export function resolveScript(...names: readonly string[]): string {
   return path.join(import.meta.dirname, ...names);
 }
 
@@ -25,9 +25,9 @@ export function scriptOf(...names: readonly string[]): string {
  * @returns the program
  * @throws MeshError `config` where there is no C compiler, or it fails
  */
-export async function compiled(name: keyof typeof C_SOURCES): Promise<string> {
-  const sources = C_SOURCES[name].map((file) => scriptOf('c', file));
-  const hash = createHash('sha256').update(readFileSync(scriptOf('c', 'load.h')));
+export async function compileProgram(name: keyof typeof C_SOURCES): Promise<string> {
+  const sources = C_SOURCES[name].map((file) => resolveScript('c', file));
+  const hash = createHash('sha256').update(readFileSync(resolveScript('c', 'load.h')));
   for (const source of sources) hash.update(readFileSync(source));
   const folder = path.join(codeFolder, 'node_modules', '.cache', 'gaia-mesh', 'lab');
   const program = path.join(folder, `${name}-${os.arch()}-${hash.digest('hex').slice(0, 16)}`);
@@ -47,7 +47,7 @@ export async function compiled(name: keyof typeof C_SOURCES): Promise<string> {
       return program;
     } catch (error) {
       if (isMissing(error)) continue;
-      throw new MeshError('config', `${compiler} cannot compile ${name}: ${messageOf(error)}`, {
+      throw new MeshError('config', `${compiler} cannot compile ${name}: ${toErrorMessage(error)}`, {
         cause: error,
       });
     }
@@ -59,7 +59,7 @@ export async function compiled(name: keyof typeof C_SOURCES): Promise<string> {
 }
 
 /** The first line that `program` prints of its version; undefined where it is not installed. */
-export async function versionOf(program: string): Promise<string | undefined> {
+export async function readVersion(program: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(program, ['--version']);
     return stdout.trim().split('\n')[0];

@@ -1,33 +1,33 @@
 import os from 'node:os';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { type MeasuredPart, machine } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
-import { digits, estimateText } from '../measure/rounds.ts';
-import { estimateIn, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
+import { describeMachine, type MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { estimateText, formatDigits } from '../measure/rounds.ts';
+import { estimateReading, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
 import {
-  cpuOf,
-  idleOf,
-  latencyOf,
-  peakOf,
-  ranOf,
+  createLatencyReading,
   rateAfterCut,
+  readHubCpu,
+  readIdleShare,
+  readPeak,
+  readRunShare,
+  readThousands,
   type SampleReading,
-  thousands,
 } from './sample.ts';
-import { missingTargets, TARGET_NAMES } from './targets.ts';
-import { unsureLoads, type Verdict, verdictsOf } from './verdicts.ts';
+import { listMissingTargets, TARGET_NAMES } from './targets.ts';
+import { listUnsureLoads, listVerdicts, type Verdict } from './verdicts.ts';
 
 /** Everything that was measured, as one value: the verdicts, and each sample that they were made of with its round. */
-export function relayReport(results: RelayResults) {
+export function buildRelayReport(results: RelayResults) {
   return {
-    machine: machine(),
+    machine: describeMachine(),
     version: packageVersion,
     rounds: results.rounds,
     targets: results.targets.map(({ name, about }) => ({ name, about })),
-    missing: missingTargets(results.targets),
-    verdicts: verdictsOf(results),
+    missing: listMissingTargets(results.targets),
+    verdicts: listVerdicts(results),
     /** Loads in which the generator may have been the limit. */
-    unsure: unsureLoads(results),
+    unsure: listUnsureLoads(results),
     outcomes: results.outcomes.map(({ load, target, rounds, failures }) => ({
       load,
       target,
@@ -38,17 +38,17 @@ export function relayReport(results: RelayResults) {
 }
 
 /** What is printed: the verdicts first, then what they were made of, each table with a sentence on how to read it. */
-export function relayTables(results: RelayResults): string {
+export function formatRelayTables(results: RelayResults): string {
   const throughput = (reading: SampleReading) => {
-    const outcomes = ofKind(results, 'throughput');
+    const outcomes = filterKind(results, 'throughput');
     const loads = [...new Set(outcomes.map(({ load }) => load))];
-    return rows(outcomes, [
+    return formatOutcomeRows(outcomes, [
       ...loads.map(
         ({ name }) =>
           [
             name,
             (own: readonly RelayOutcome[]) =>
-              text(
+              formatReading(
                 own.filter((each) => each.load.name === name),
                 reading,
               ),
@@ -59,67 +59,67 @@ export function relayTables(results: RelayResults): string {
   const sections = [
     [
       'What the relay is to show',
-      verdictTable(verdictsOf(results)),
+      formatVerdictTable(listVerdicts(results)),
       'A ratio is of the flood over the other, in the same round; in brackets its interval, and behind what is wanted the aim beyond it. A verdict is about the whole interval: one that reaches across what is wanted cannot tell. The last column is the same ratio with the C relay in the flood’s place: what this machine gives to a relay that looks at nothing but lengths.',
     ],
     [
       'Delivered messages a second, thousands',
-      throughput(thousands),
+      throughput(readThousands),
       'More is better; a packet that reaches three agents is three deliveries.',
     ],
     [
       'Processor time of the hub for one delivery, µs',
-      throughput(cpuOf),
+      throughput(readHubCpu),
       'Less is better; it is the time of all threads of the hub or broker, and none of the agents. A packet takes N−1 times as much.',
     ],
     [
       'Peak RSS, MB',
-      throughput(peakOf),
+      throughput(readPeak),
       'The most memory that the process of the hub or broker held, its start included; Node itself takes some 50 MB of it.',
     ],
     [
       'How idle the load generator was, % of the time',
-      throughput(idleOf),
+      throughput(readIdleShare),
       'The more it was idle the less it can have been the limit: it waited for what is measured.',
     ],
     [
       'Node processes as agents (N=4, 512 B)',
-      rows(ofKind(results, 'Node agents'), [
-        ['thousands/s', (own) => text(own, thousands)],
-        ['hub, µs a delivery', (own) => text(own, cpuOf)],
-        ['agents idle, %', (own) => text(own, idleOf)],
+      formatOutcomeRows(filterKind(results, 'Node agents'), [
+        ['thousands/s', (own) => formatReading(own, readThousands)],
+        ['hub, µs a delivery', (own) => formatReading(own, readHubCpu)],
+        ['agents idle, %', (own) => formatReading(own, readIdleShare)],
       ]),
       'What a user sees whose agents are Node programs: each agent is a process, connected to NATS with `@nats-io/transport-node`, else with the connection of this project’s agents. Where the C relay is no faster than the hub, the agents are the limit.',
     ],
     [
       'One packet in flight per agent, and latency at a fixed rate (N=4, 512 B)',
-      rows(
-        [...ofKind(results, 'one in flight'), ...ofKind(results, 'latency')],
+      formatOutcomeRows(
+        [...filterKind(results, 'one in flight'), ...filterKind(results, 'latency')],
         [
           [
             'one in flight, thousands/s',
             (own) =>
-              text(
+              formatReading(
                 own.filter(({ load }) => load.inFlight === 1),
-                thousands,
+                readThousands,
               ),
           ],
-          ['p50 µs', (own) => text(own, latencyOf('p50'))],
-          ['p99 µs', (own) => text(own, latencyOf('p99'))],
-          ['p99.9 µs', (own) => text(own, latencyOf('p999'))],
+          ['p50 µs', (own) => formatReading(own, createLatencyReading('p50'))],
+          ['p99 µs', (own) => formatReading(own, createLatencyReading('p99'))],
+          ['p99.9 µs', (own) => formatReading(own, createLatencyReading('p999'))],
           [
             'generator ran, %',
             (own) =>
-              text(
+              formatReading(
                 own.filter(({ load }) => load.rate !== undefined),
-                ranOf,
+                readRunShare,
               ),
           ],
         ],
       ),
       'In the first column nothing can be batched, so each delivery costs system calls of its own. Latencies are one-way, at a rate that leaves every target idle most of the time. Then the generator spins: whatever is missing from 100 % in the last column was taken from it by the machine for milliseconds at a time, and such gaps make the tail of every target, C included.',
     ],
-    ['One of four never reads (4 KiB)', stuckText(results), ''],
+    ['One of four never reads (4 KiB)', formatStuck(results), ''],
   ];
   return sections
     .filter(([, table]) => table !== '')
@@ -127,19 +127,19 @@ export function relayTables(results: RelayResults): string {
     .join('\n\n');
 }
 
-function verdictTable(verdicts: readonly Verdict[]): string {
+function formatVerdictTable(verdicts: readonly Verdict[]): string {
   const cells = verdicts.map(({ what, estimate, ofC, floor, aim, bound, unit, verdict }) => [
     what,
     estimateText(estimate, unit),
-    `${bound} ${digits(floor)}${aim === floor ? '' : ` (${digits(aim)})`}`,
+    `${bound} ${formatDigits(floor)}${aim === floor ? '' : ` (${formatDigits(aim)})`}`,
     verdict,
-    ofC === undefined ? '' : digits(ofC.median),
+    ofC === undefined ? '' : formatDigits(ofC.median),
   ]);
-  return markdownTable([['what', 'measured', 'wanted (aim)', 'verdict', 'C relay'], ...cells]);
+  return formatMarkdownTable([['what', 'measured', 'wanted (aim)', 'verdict', 'C relay'], ...cells]);
 }
 
 /** One row a target, one column for each thing that is read off its outcomes; nothing where none of them was measured. */
-function rows(
+function formatOutcomeRows(
   outcomes: readonly RelayOutcome[],
   columns: readonly (readonly [string, (own: readonly RelayOutcome[]) => string])[],
 ): string {
@@ -149,40 +149,40 @@ function rows(
     const own = outcomes.filter(({ target }) => target === name);
     return [name, ...columns.map(([, cell]) => cell(own))];
   });
-  return markdownTable([['', ...columns.map(([title]) => title)], ...cells]);
+  return formatMarkdownTable([['', ...columns.map(([title]) => title)], ...cells]);
 }
 
-function text(outcomes: readonly RelayOutcome[], reading: SampleReading): string {
-  return outcomes.length === 0 ? '' : estimateText(estimateIn(outcomes, reading));
+function formatReading(outcomes: readonly RelayOutcome[], reading: SampleReading): string {
+  return outcomes.length === 0 ? '' : estimateText(estimateReading(outcomes, reading));
 }
 
-function stuckText(results: RelayResults): string {
-  const [stuck, fewer] = [ofKind(results, 'stuck'), ofKind(results, 'one fewer')];
+function formatStuck(results: RelayResults): string {
+  const [stuck, fewer] = [filterKind(results, 'stuck'), filterKind(results, 'one fewer')];
   if (stuck.length === 0) return '';
-  const cut = estimateText(estimateIn(stuck, ({ cut_s }) => cut_s));
-  const after = estimateText(estimateIn(stuck, (sample) => rateAfterCut(sample) / 1000));
-  const usual = text(fewer, thousands);
+  const cut = estimateText(estimateReading(stuck, ({ cut_s }) => cut_s));
+  const after = estimateText(estimateReading(stuck, (sample) => rateAfterCut(sample) / 1000));
+  const usual = formatReading(fewer, readThousands);
   return `It is cut off after ${cut} s (its queue must be full first). From half a second later on the others have ${after} thousand deliveries a second, where three agents alone have ${usual}.`;
 }
 
-function ofKind({ outcomes }: RelayResults, kind: RelayOutcome['load']['kind']): RelayOutcome[] {
+function filterKind({ outcomes }: RelayResults, kind: RelayOutcome['load']['kind']): RelayOutcome[] {
   return outcomes.filter(({ load }) => load.kind === kind);
 }
 
 /** The measured part of `docs/results/relay.md`. */
-export function relayPart(results: RelayResults): MeasuredPart {
+export function buildRelayPart(results: RelayResults): MeasuredPart {
   const abouts = results.targets.map(({ name, about }) => `- **${name}**: ${about}`).join('\n');
   const failures = [...new Set(results.outcomes.flatMap((outcome) => outcome.failures))];
   const lost = failures.map((failure) => `- ${failure.slice(0, 300)}`).join('\n');
-  const unsure = unsureLoads(results);
-  const missing = missingTargets(results.targets);
+  const unsure = listUnsureLoads(results);
+  const missing = listMissingTargets(results.targets);
   return {
     facts: `JSON packets, broadcast, counters exact and checked in every round; ${results.rounds} rounds`,
     body: `What is compared:
 
 ${abouts}
 
-${missing.length === 0 ? '' : `Not installed here, so not measured: ${missing.join(', ')}.\n\n`}${relayTables(results)}${lost && `\n\n## Rounds that were not survived\n\n${lost}`}`,
+${missing.length === 0 ? '' : `Not installed here, so not measured: ${missing.join(', ')}.\n\n`}${formatRelayTables(results)}${lost && `\n\n## Rounds that were not survived\n\n${lost}`}`,
     limits: [
       'Loopback is not a network.',
       `Hub, broker and generator share ${os.cpus().length} cores with everything else that runs: a hub with several threads has less of them than it would like.`,

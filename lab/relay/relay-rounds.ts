@@ -1,11 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
-import { type Estimate, estimateOf, interleaved } from '../measure/rounds.ts';
-import { carry } from './carry.ts';
-import { type Load, loadsOf, roundsOf, secondsOf } from './loads.ts';
+import { type Estimate, estimateMedian, runInterleaved } from '../measure/rounds.ts';
+import { carryLoad } from './carry.ts';
+import { countLoadRounds, estimateSeconds, type Load, listLoads } from './loads.ts';
 import type { Sample, SampleReading } from './sample.ts';
-import { installedTargets, missingTargets, type RelayTarget, type TargetName } from './targets.ts';
+import { listInstalledTargets, listMissingTargets, type RelayTarget, type TargetName } from './targets.ts';
 
 /** What one target did with one load, round by round; a round that it did not survive is missing. */
 export interface RelayOutcome {
@@ -24,16 +24,16 @@ export interface RelayResults {
 
 /** Every load and target once a round, the targets of a load one behind the other. */
 export async function measureRelay(isQuick: boolean, rounds: number): Promise<RelayResults> {
-  const targets = await installedTargets();
-  const loads = loadsOf(isQuick);
+  const targets = await listInstalledTargets();
+  const loads = listLoads(isQuick);
   const installed = targets.map(({ name }) => name);
-  const minutes = Math.ceil(secondsOf(loads, rounds, installed) / 60);
-  const missing = missingTargets(targets);
-  if (missing.length > 0) complain(`not installed, so left out: ${missing.join(', ')}`);
-  complain(
+  const minutes = Math.ceil(estimateSeconds(loads, rounds, installed) / 60);
+  const missing = listMissingTargets(targets);
+  if (missing.length > 0) printError(`not installed, so left out: ${missing.join(', ')}`);
+  printError(
     `${loads.length} loads, ${rounds} rounds: about ${minutes} min on a machine that does nothing else`,
   );
-  const total = loads.reduce((sum, load) => sum + roundsOf(load, rounds), 0);
+  const total = loads.reduce((sum, load) => sum + countLoadRounds(load, rounds), 0);
   const bar = await ProgressBar.start(total, 'loads');
   const outcomes = loads.flatMap((load) =>
     targets
@@ -41,13 +41,13 @@ export async function measureRelay(isQuick: boolean, rounds: number): Promise<Re
       .map((target) => ({ load, target, rounds: new Map<number, Sample>(), failures: [] as string[] })),
   );
   for (let round = 0; round < rounds; round++) {
-    for (const load of loads.filter((each) => round < roundsOf(each, rounds))) {
+    for (const load of loads.filter((each) => round < countLoadRounds(each, rounds))) {
       const own = outcomes
         .filter((outcome) => outcome.load === load)
         .map((outcome) => {
           const measure = async () => {
             try {
-              outcome.rounds.set(round, await carry(outcome.target, load));
+              outcome.rounds.set(round, await carryLoad(outcome.target, load));
             } catch (error) {
               if (isOurs(outcome.target) || isInterruption(error)) throw error;
               outcome.failures.push(String(error));
@@ -55,7 +55,7 @@ export async function measureRelay(isQuick: boolean, rounds: number): Promise<Re
           };
           return [outcome.target.name, measure] as const;
         });
-      await interleaved(Object.fromEntries(own), { rounds: 1, seed: round + 1 });
+      await runInterleaved(Object.fromEntries(own), { rounds: 1, seed: round + 1 });
       bar.advance(load.name);
     }
   }
@@ -72,6 +72,9 @@ function isInterruption(error: unknown): boolean {
   return error instanceof MeshError && error.code === 'interrupted';
 }
 
-export function estimateIn(outcomes: readonly RelayOutcome[], reading: SampleReading): Estimate | undefined {
-  return estimateOf(outcomes.flatMap(({ rounds }) => [...rounds.values()].map(reading)));
+export function estimateReading(
+  outcomes: readonly RelayOutcome[],
+  reading: SampleReading,
+): Estimate | undefined {
+  return estimateMedian(outcomes.flatMap(({ rounds }) => [...rounds.values()].map(reading)));
 }

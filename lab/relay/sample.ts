@@ -27,16 +27,16 @@ export type Sample = z.infer<typeof sampleSchema>;
 /** What is read off a sample; NaN where it does not hold it. */
 export type SampleReading = (sample: Sample) => number;
 
-export const rateOf: SampleReading = ({ rate }) => rate;
-export const thousands: SampleReading = ({ rate }) => rate / 1000;
+export const readRate: SampleReading = ({ rate }) => rate;
+export const readThousands: SampleReading = ({ rate }) => rate / 1000;
 /** Processor time of the hub for one delivery, µs. */
-export const cpuOf: SampleReading = ({ hub_cpu_s, delivered }) => (hub_cpu_s / delivered) * 1e6;
-export const peakOf: SampleReading = ({ hub_peak_mb }) => hub_peak_mb;
+export const readHubCpu: SampleReading = ({ hub_cpu_s, delivered }) => (hub_cpu_s / delivered) * 1e6;
+export const readPeak: SampleReading = ({ hub_peak_mb }) => hub_peak_mb;
 /** Share of the time in which the generator waited, %. */
-export const idleOf: SampleReading = ({ idle_s, seconds }) => (idle_s / seconds) * 100;
+export const readIdleShare: SampleReading = ({ idle_s, seconds }) => (idle_s / seconds) * 100;
 /** Share of the time in which the generator, which never waits at a fixed rate, was let run, %. */
-export const ranOf: SampleReading = ({ own_cpu_s, seconds }) => (own_cpu_s / seconds) * 100;
-export const latencyOf =
+export const readRunShare: SampleReading = ({ own_cpu_s, seconds }) => (own_cpu_s / seconds) * 100;
+export const createLatencyReading =
   (key: 'p50' | 'p99' | 'p999'): SampleReading =>
   ({ latency_us }) =>
     latency_us?.[key] ?? Number.NaN;

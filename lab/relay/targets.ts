@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { compiled, scriptOf, versionOf } from './programs.ts';
+import { compileProgram, readVersion, resolveScript } from './programs.ts';
 
 /** What carries the load: a hub that dials the agents, or a broker that they dial. */
 export interface RelayTarget {
@@ -32,7 +32,7 @@ export function isBroker({ wire }: RelayTarget): boolean {
 /** Task ids that packets name in turn: in a run each is an open task. */
 export const TASKS = 40;
 /** How an agent of the load is called; see `c/messages.c`. */
-export const agentId = (index: number): string => `a${index.toString(16).padStart(2, '0')}`;
+export const formatAgentId = (index: number): string => `a${index.toString(16).padStart(2, '0')}`;
 
 /** A destination that takes nothing is cut off after this time. */
 const STALL_TIMEOUT_S = 0.2;
@@ -46,8 +46,8 @@ const RUN_SECRET = 'the secret of a relay that is measured';
 const ENTRY = [process.execPath, path.join(codeFolder, 'scripts', 'gaia-mesh.js')];
 
 /** All targets that this machine has. */
-export async function installedTargets(): Promise<RelayTarget[]> {
-  const relay = await compiled('relay');
+export async function listInstalledTargets(): Promise<RelayTarget[]> {
+  const relay = await compileProgram('relay');
   return [
     run,
     hubTarget('flood', '`npm run hub`: the same hub with nothing to observe and no task open'),
@@ -56,7 +56,7 @@ export async function installedTargets(): Promise<RelayTarget[]> {
       name: 'raw Node',
       about: 'Node forwarding chunks to all others, no framing',
       wire: 'bytes',
-      command: (ports) => [process.execPath, scriptOf('peers', 'raw-forwarder.ts'), ...ports],
+      command: (ports) => [process.execPath, resolveScript('peers', 'raw-forwarder.ts'), ...ports],
     },
     {
       name: 'C relay',
@@ -64,7 +64,7 @@ export async function installedTargets(): Promise<RelayTarget[]> {
       wire: 'frames',
       command: (ports) => [relay, ...ports],
     },
-    ...(await installedBrokers()),
+    ...(await listInstalledBrokers()),
   ];
 }
 
@@ -75,7 +75,11 @@ const run: RelayTarget = {
   wire: 'frames',
   secret: RUN_SECRET,
   command(ports, folder) {
-    const agents = ports.map((port, index) => ({ id: agentId(index), tool: AGENT_TOOL, port: Number(port) }));
+    const agents = ports.map((port, index) => ({
+      id: formatAgentId(index),
+      tool: AGENT_TOOL,
+      port: Number(port),
+    }));
     const team = { version: 1, name: 'load', final: agents.at(-1)?.id, agents };
     const tasks = Array.from({ length: TASKS }, (_, index) => ({
       task_id: `t${String(index).padStart(2, '0')}`,
@@ -107,18 +111,18 @@ function hubTarget(name: TargetName, about: string): RelayTarget {
   };
 }
 
-async function installedBrokers(): Promise<RelayTarget[]> {
+async function listInstalledBrokers(): Promise<RelayTarget[]> {
   const brokers = [
     {
       name: 'NATS',
       wire: 'nats',
-      about: await versionOf('nats-server'),
+      about: await readVersion('nats-server'),
       command: ([port = '']) => ['nats-server', '-a', '127.0.0.1', '-p', port],
     },
     {
       name: 'Redis',
       wire: 'redis',
-      about: await versionOf('redis-server'),
+      about: await readVersion('redis-server'),
       command: ([port = ''], folder) => [
         ...['redis-server', '--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', folder],
         // Its default cuts a slow subscriber off; nobody is to be lost here.
@@ -130,6 +134,6 @@ async function installedBrokers(): Promise<RelayTarget[]> {
 }
 
 /** Brokers that would be compared, too, if the machine had them. */
-export function missingTargets(targets: readonly RelayTarget[]): string[] {
+export function listMissingTargets(targets: readonly RelayTarget[]): string[] {
   return PEERS.filter((name) => !targets.some((target) => target.name === name));
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { loadsOf, roundsOf, secondsOf } from './loads.ts';
-import { relayPart, relayReport } from './relay-page.ts';
+import { countLoadRounds, estimateSeconds, listLoads } from './loads.ts';
+import { buildRelayPart, buildRelayReport } from './relay-page.ts';
 import type { RelayOutcome, RelayResults } from './relay-rounds.ts';
 import { rateAfterCut, type Sample } from './sample.ts';
 import { TARGET_NAMES, type TargetName } from './targets.ts';
-import { unsureLoads, verdictsOf } from './verdicts.ts';
+import { listUnsureLoads, listVerdicts } from './verdicts.ts';
 
 const sample = (rate: number, rest: Partial<Sample> = {}): Sample => ({
   seconds: 1,
@@ -28,7 +28,7 @@ function resultsOf(
   rates: Partial<Record<TargetName, readonly number[]>>,
   rest: Partial<Sample> = {},
 ): RelayResults {
-  const outcomes: RelayOutcome[] = loadsOf(true).flatMap((load) =>
+  const outcomes: RelayOutcome[] = listLoads(true).flatMap((load) =>
     load.targets.flatMap((target) => {
       const values = rates[target];
       if (values === undefined) return [];
@@ -40,7 +40,7 @@ function resultsOf(
 }
 
 const verdict = (results: RelayResults, what: string) =>
-  verdictsOf(results).find((each) => each.what === what);
+  listVerdicts(results).find((each) => each.what === what);
 
 test('beside a ratio stands what the C relay shows in the place of the flood', () => {
   const results = resultsOf({ flood: [100, 400], 'C relay': [200, 400], NATS: [20, 100] });
@@ -111,16 +111,16 @@ test('agents in Node are measured apart from those in C', () => {
 
 test('a generator that is hardly idle is in doubt unless it got more out of the C relay', () => {
   const unsure = (relay: number, idle_s: number) =>
-    unsureLoads(resultsOf({ flood: [100], 'C relay': [relay] }, { idle_s }));
+    listUnsureLoads(resultsOf({ flood: [100], 'C relay': [relay] }, { idle_s }));
   expect(unsure(100, 0.5)).toEqual([]);
   expect(unsure(200, 0.01)).toEqual([]);
   expect(unsure(110, 0.01)).toContain('N=4, 512 B');
 });
 
 test('a full run takes at most forty minutes, with five rounds of what verdicts are taken from', () => {
-  const loads = loadsOf(false);
-  expect(secondsOf(loads, 5, TARGET_NAMES)).toBeLessThan(40 * 60);
-  expect(loads.filter((load) => roundsOf(load, 5) < 5).map(({ name }) => name)).toEqual([
+  const loads = listLoads(false);
+  expect(estimateSeconds(loads, 5, TARGET_NAMES)).toBeLessThan(40 * 60);
+  expect(loads.filter((load) => countLoadRounds(load, 5) < 5).map(({ name }) => name)).toEqual([
     'N=16, 1 MiB',
     'N=64, 1 MiB',
   ]);
@@ -135,7 +135,7 @@ test('a run is set against its flood', () => {
 });
 
 test('the report has each sample with its round, and says what was not there to be compared', () => {
-  const report = relayReport(resultsOf({ flood: [8, 9] }));
+  const report = buildRelayReport(resultsOf({ flood: [8, 9] }));
   expect(report.outcomes[0]?.samples).toMatchObject([
     { round: 0, rate: 8 },
     { round: 1, rate: 9 },
@@ -145,7 +145,7 @@ test('the report has each sample with its round, and says what was not there to 
 });
 
 test('the page has a verdict for each figure', () => {
-  const page = relayPart(resultsOf({ flood: [8, 8], NATS: [2, 2] })).body;
+  const page = buildRelayPart(resultsOf({ flood: [8, 8], NATS: [2, 2] })).body;
   expect(page).toContain('| rate against NATS, N=4, 512 B | 4 | at least 2 (4) | aim reached |');
   expect(page).toContain('not measured');
 });

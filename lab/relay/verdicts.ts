@@ -1,7 +1,15 @@
-import { type Estimate, estimateOf } from '../measure/rounds.ts';
+import { type Estimate, estimateMedian } from '../measure/rounds.ts';
 import { SMALL_BYTES } from './loads.ts';
-import { estimateIn, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
-import { cpuOf, idleOf, latencyOf, peakOf, rateAfterCut, rateOf, type SampleReading } from './sample.ts';
+import { estimateReading, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
+import {
+  createLatencyReading,
+  rateAfterCut,
+  readHubCpu,
+  readIdleShare,
+  readPeak,
+  readRate,
+  type SampleReading,
+} from './sample.ts';
 import { PEERS, type TargetName } from './targets.ts';
 
 /** One thing that the relay is to show, with what this run has shown of it. */
@@ -22,40 +30,40 @@ export interface Verdict {
 type FloorAndAim = readonly [floor: number, aim: number];
 type Where = (outcome: RelayOutcome) => boolean;
 
-const kind =
+const matchKind =
   (name: RelayOutcome['load']['kind']): Where =>
   ({ load }) =>
     load.kind === name;
-const at =
+const matchThroughput =
   (agents: number, bytes: number): Where =>
   ({ load }) =>
     load.kind === 'throughput' && load.agents === agents && load.bytes === bytes;
-const FOUR = at(4, 512);
-const SMALL = at(4, SMALL_BYTES);
+const FOUR = matchThroughput(4, 512);
+const SMALL = matchThroughput(4, SMALL_BYTES);
 
 /** What the flood is to reach against others: at least a rate; at most of anything else that is read off. */
 const AGAINST: readonly (readonly [string, Where, TargetName, FloorAndAim, SampleReading?])[] = [
   ['rate against NATS, N=4, 512 B', FOUR, 'NATS', [2, 4]],
-  ['rate against NATS, N=16, 512 B', at(16, 512), 'NATS', [6, 10]],
+  ['rate against NATS, N=16, 512 B', matchThroughput(16, 512), 'NATS', [6, 10]],
   ['rate against NATS, N=4, smallest packets', SMALL, 'NATS', [10, 15]],
   ['rate against Redis, N=4, 512 B', FOUR, 'Redis', [2, 2.5]],
-  ['rate against Redis, one in flight', kind('one in flight'), 'Redis', [0.75, 1]],
-  ['rate against NATS, Node processes as agents, N=4, 512 B', kind('Node agents'), 'NATS', [3.5, 5]],
+  ['rate against Redis, one in flight', matchKind('one in flight'), 'Redis', [0.75, 1]],
+  ['rate against NATS, Node processes as agents, N=4, 512 B', matchKind('Node agents'), 'NATS', [3.5, 5]],
   ['rate against raw Node, N=4, smallest packets', SMALL, 'raw Node', [0.45, 0.65]],
-  ['CPU per delivery against NATS, N=4, 512 B', FOUR, 'NATS', [1 / 5, 1 / 5], cpuOf],
-  ['CPU per delivery against Redis, N=4, 512 B', FOUR, 'Redis', [1 / 3, 1 / 3], cpuOf],
-  ['median latency against C', kind('latency'), 'C relay', [1.8, 1.4], latencyOf('p50')],
-  ['p99 latency against C', kind('latency'), 'C relay', [5, 2], latencyOf('p99')],
-  ['p99 latency against NATS', kind('latency'), 'NATS', [1, 1], latencyOf('p99')],
+  ['CPU per delivery against NATS, N=4, 512 B', FOUR, 'NATS', [1 / 5, 1 / 5], readHubCpu],
+  ['CPU per delivery against Redis, N=4, 512 B', FOUR, 'Redis', [1 / 3, 1 / 3], readHubCpu],
+  ['median latency against C', matchKind('latency'), 'C relay', [1.8, 1.4], createLatencyReading('p50')],
+  ['p99 latency against C', matchKind('latency'), 'C relay', [5, 2], createLatencyReading('p99')],
+  ['p99 latency against NATS', matchKind('latency'), 'NATS', [1, 1], createLatencyReading('p99')],
 ];
 
 /** Each figure of the requirements with what these rounds have shown of it. */
-export function verdictsOf({ outcomes }: RelayResults): Verdict[] {
+export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
   const readings = (where: Where, reading: SampleReading) =>
     outcomes
       .filter((outcome) => outcome.target === 'flood' && where(outcome))
       .flatMap(({ rounds }) => [...rounds.values()].map(reading));
-  const ratios = (where: Where, own: TargetName, other: TargetName, reading: SampleReading = rateOf) =>
+  const ratios = (where: Where, own: TargetName, other: TargetName, reading: SampleReading = readRate) =>
     outcomes
       .filter((outcome) => outcome.target === own && where(outcome))
       .flatMap(({ load, rounds }) => {
@@ -66,7 +74,7 @@ export function verdictsOf({ outcomes }: RelayResults): Verdict[] {
           return against === undefined ? Number.NaN : reading(sample) / reading(against);
         });
       });
-  const loads = [...new Set(outcomes.filter(kind('throughput')).map(({ load }) => load))];
+  const loads = [...new Set(outcomes.filter(matchKind('throughput')).map(({ load }) => load))];
   const onFour = loads.filter(({ agents, bytes }) => agents === 4 && bytes >= 512);
   const large: typeof AGAINST = onFour.flatMap((load) => [
     [
@@ -80,35 +88,39 @@ export function verdictsOf({ outcomes }: RelayResults): Verdict[] {
   const worst = (peer: TargetName) => {
     const medians = loads
       .filter(({ bytes }) => bytes < 1024 * 1024)
-      .flatMap((load) => estimateOf(ratios((each) => each.load === load, 'flood', peer))?.median ?? []);
+      .flatMap((load) => estimateMedian(ratios((each) => each.load === load, 'flood', peer))?.median ?? []);
     return medians.length === 0 ? [] : [Math.min(...medians)];
   };
   const peaks = (agents: number) => {
-    const all = readings(({ load }) => load.kind === 'throughput' && load.agents === agents, peakOf);
+    const all = readings(({ load }) => load.kind === 'throughput' && load.agents === agents, readPeak);
     return all.length === 0 ? [] : [Math.max(...all)];
   };
-  const fewer = readings(kind('one fewer'), rateOf);
-  const afterCut = readings(kind('stuck'), rateAfterCut);
+  const fewer = readings(matchKind('one fewer'), readRate);
+  const afterCut = readings(matchKind('stuck'), rateAfterCut);
   return [
-    atLeast('rate of a run against its flood, N=4, 512 B', ratios(FOUR, 'run', 'flood'), [0.5, 0.5]),
+    judgeAtMinimum('rate of a run against its flood, N=4, 512 B', ratios(FOUR, 'run', 'flood'), [0.5, 0.5]),
     ...[...AGAINST, ...large].map(([what, where, other, limits, reading]) => {
       const values = ratios(where, 'flood', other, reading);
       const ofC = other === 'C relay' ? [] : ratios(where, 'C relay', other, reading);
-      return (reading === undefined ? atLeast : atMost)(what, values, limits, { ofC });
+      return (reading === undefined ? judgeAtMinimum : judgeAtMaximum)(what, values, limits, { ofC });
     }),
     ...PEERS.map((peer) =>
-      atLeast(`rate against ${peer}, the worst of all N and sizes to 64 KiB`, worst(peer), [1, 1]),
+      judgeAtMinimum(`rate against ${peer}, the worst of all N and sizes to 64 KiB`, worst(peer), [1, 1]),
     ),
     ...[...new Set(loads.map(({ agents }) => agents))].map((agents) =>
-      atMost(`peak RSS, N=${agents}, the highest of all sizes`, peaks(agents), [80, 80], { unit: 'MB' }),
+      judgeAtMaximum(`peak RSS, N=${agents}, the highest of all sizes`, peaks(agents), [80, 80], {
+        unit: 'MB',
+      }),
     ),
-    atMost('peak RSS, one never reads', readings(kind('stuck'), peakOf), [100, 100], { unit: 'MB' }),
-    atLeast(
+    judgeAtMaximum('peak RSS, one never reads', readings(matchKind('stuck'), readPeak), [100, 100], {
+      unit: 'MB',
+    }),
+    judgeAtMinimum(
       'rate 0.5 s after a stuck one is cut off, against N−1',
       afterCut.map((rate, i) => rate / (fewer[i] ?? Number.NaN)),
       [0.8, 0.8],
     ),
-    atLeast(
+    judgeAtMinimum(
       'null test: the flood against itself, N=4, 512 B',
       ratios(FOUR, 'flood', 'flood again'),
       [0.85, 0.95],
@@ -121,26 +133,44 @@ interface More {
   readonly unit?: Verdict['unit'];
 }
 
-function atLeast(what: string, values: readonly number[], limits: FloorAndAim, more: More = {}): Verdict {
-  return { ...judged(values, limits, (value, limit) => value >= limit, more), what, bound: 'at least' };
+function judgeAtMinimum(
+  what: string,
+  values: readonly number[],
+  limits: FloorAndAim,
+  more: More = {},
+): Verdict {
+  return {
+    ...judgeFloorAndAim(values, limits, (value, limit) => value >= limit, more),
+    what,
+    bound: 'at least',
+  };
 }
 
-function atMost(what: string, values: readonly number[], limits: FloorAndAim, more: More = {}): Verdict {
-  return { ...judged(values, limits, (value, limit) => value <= limit, more), what, bound: 'at most' };
+function judgeAtMaximum(
+  what: string,
+  values: readonly number[],
+  limits: FloorAndAim,
+  more: More = {},
+): Verdict {
+  return {
+    ...judgeFloorAndAim(values, limits, (value, limit) => value <= limit, more),
+    what,
+    bound: 'at most',
+  };
 }
 
-function judged(
+function judgeFloorAndAim(
   values: readonly number[],
   [floor, aim]: FloorAndAim,
   holds: (value: number, limit: number) => boolean,
   { ofC = [], unit = '' }: More,
 ): Omit<Verdict, 'what' | 'bound'> {
-  const estimate = estimateOf(values);
-  const verdict = estimate === undefined ? 'not measured' : wordFor(estimate, [floor, aim], holds);
-  return { estimate, ofC: estimateOf(ofC), floor, aim, unit, verdict };
+  const estimate = estimateMedian(values);
+  const verdict = estimate === undefined ? 'not measured' : nameVerdict(estimate, [floor, aim], holds);
+  return { estimate, ofC: estimateMedian(ofC), floor, aim, unit, verdict };
 }
 
-function wordFor(
+function nameVerdict(
   { low, high }: Estimate,
   [floor, aim]: FloorAndAim,
   holds: (value: number, limit: number) => boolean,
@@ -160,7 +190,7 @@ const CLEARLY_FASTER = 1.15;
  * Names of the loads in which the generator may have limited the flood: it was hardly idle, and the C relay got no more out of it.
  * Elsewhere the hub's rate is the hub's own.
  */
-export function unsureLoads({ outcomes }: RelayResults): string[] {
+export function listUnsureLoads({ outcomes }: RelayResults): string[] {
   const floods = outcomes.filter(({ load, target }) => load.kind === 'throughput' && target === 'flood');
   return floods
     .filter((flood) => {
@@ -168,8 +198,8 @@ export function unsureLoads({ outcomes }: RelayResults): string[] {
       const faster = [...flood.rounds].map(
         ([round, { rate }]) => (relay?.rounds.get(round)?.rate ?? Number.NaN) / rate,
       );
-      const idle = estimateIn([flood], idleOf)?.median ?? 0;
-      return idle < MIN_IDLE_PERCENT && (estimateOf(faster)?.median ?? 0) < CLEARLY_FASTER;
+      const idle = estimateReading([flood], readIdleShare)?.median ?? 0;
+      return idle < MIN_IDLE_PERCENT && (estimateMedian(faster)?.median ?? 0) < CLEARLY_FASTER;
     })
     .map(({ load }) => load.name);
 }

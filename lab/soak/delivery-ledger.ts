@@ -54,9 +54,9 @@ export class DeliveryLedger {
     const missed = [...this.#missed.values()].reduce((total, count) => total + count, 0);
     return {
       offered: faulty?.offered.packets ?? this.#ids.reduce((total, id) => total + this.#owed(id), 0),
-      received: sum(({ books }) => books?.received.packets ?? 0),
-      refused: sum(({ books }) => books?.refused.packets ?? 0),
-      unconfirmed: sum(({ books, counts }) => (books === undefined ? counts.packetsTx : 0)),
+      received: sum(({ ledgerReport }) => ledgerReport?.received.packets ?? 0),
+      refused: sum(({ ledgerReport }) => ledgerReport?.refused.packets ?? 0),
+      unconfirmed: sum(({ ledgerReport, counts }) => (ledgerReport === undefined ? counts.packetsTx : 0)),
       undeliverable: faulty?.undeliverable.packets ?? missed,
       dropped: faulty === undefined ? 0 : faulty.dropped.packets + faulty.partitioned.packets,
       duplicated: faulty?.duplicated.packets ?? 0,

@@ -24,7 +24,7 @@ export class MemoryCurve {
   readonly #atRest: { readonly seconds: number; readonly bytes: number }[] = [];
   readonly #startMs = performance.now();
   readonly #timer: NodeJS.Timeout;
-  readonly #collect = collector();
+  readonly #collect = findCollector();
   #peak = 0;
 
   constructor(everyMs: number) {
@@ -58,7 +58,7 @@ export class MemoryCurve {
 }
 
 /** Node gives its collector to those who ask for it at the start; a context that is made later has it, too. */
-function collector(): () => void {
+function findCollector(): () => void {
   v8.setFlagsFromString('--expose-gc');
   const collect: unknown = vm.runInNewContext('gc');
   v8.setFlagsFromString('--no-expose-gc');

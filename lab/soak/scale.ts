@@ -2,23 +2,23 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { interruptible } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { listOf, positiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
+import { parseList, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
-import { routerNamed } from '@gaia-mesh/core/hub/routing.ts';
-import { runLedger } from '@gaia-mesh/core/run/metrics/run-ledger.ts';
+import { createRouter } from '@gaia-mesh/core/hub/routing.ts';
+import { buildRunLedger } from '@gaia-mesh/core/run/metrics/run-ledger.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { median } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
+import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
-import { count, decimals, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { count, formatDecimals, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { type PublishOptions, publisher } from '../measure/publish.ts';
+import { createPublisher, type PublishOptions } from '../measure/publish.ts';
 import { Swarm } from './swarm.ts';
 
 interface ScaleOptions extends PublishOptions {
@@ -46,7 +46,7 @@ type ScalePoint = z.infer<typeof pointSchema>;
 export function scale(command: Command): void {
   command
     .option('--agents <numbers>', 'points of the curve', '4,16,64,256')
-    .option('--seconds <n>', 'time of each flood', positiveNumber, 5)
+    .option('--seconds <n>', 'time of each flood', parsePositiveNumber, 5)
     .option('--json', 'print the points as one JSON value')
     .option('--write', 'write them to docs/results/scale.md')
     .action(run);
@@ -54,11 +54,11 @@ export function scale(command: Command): void {
 
 /** Measures set-up, throughput and memory of the hub for several numbers of agents. Exit code 1 if a book does not balance. */
 async function run(options: ScaleOptions): Promise<void> {
-  const publish = publisher('docs/results/scale.md', options);
-  const numbers = listOf(options.agents).map(agentsIn);
+  const publish = createPublisher('docs/results/scale.md', options);
+  const numbers = parseList(options.agents).map(parseAgentCount);
   const [only, ...others] = numbers;
   if (only === undefined) throw new MeshError('usage', '--agents: expected numbers, e.g. 4,16,64');
-  const { signal } = interruptible('the measurement');
+  const { signal } = handleInterrupt('the measurement');
   const points: ScalePoint[] = [];
   if (others.length === 0) {
     points.push(await measureScale(only, options.seconds, signal));
@@ -66,22 +66,22 @@ async function run(options: ScaleOptions): Promise<void> {
     const bar = await ProgressBar.start(numbers.length, 'numbers of agents');
     for (const agents of numbers) {
       signal.throwIfAborted();
-      points.push(await measuredApart(agents, options.seconds));
+      points.push(await measureApart(agents, options.seconds));
       bar.advance(`${agents} agents`);
     }
     bar.end();
   }
   const part = scalePart(points, options.seconds);
-  await publish({ report: { points }, text: table(scaleRows(points)), part });
+  await publish({ report: { points }, text: formatTable(scaleRows(points)), part });
   if (points.some(({ isBalanced }) => !isBalanced)) process.exitCode = 1;
 }
 
 /** By this command in a process of its own: what one point leaves in memory is not the next one's. */
-async function measuredApart(agents: number, seconds: number): Promise<ScalePoint> {
+async function measureApart(agents: number, seconds: number): Promise<ScalePoint> {
   const entry = path.join(codeFolder, 'lab', 'lab.js');
   const args = [entry, 'scale', `--agents=${agents}`, `--seconds=${seconds}`, '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, args).catch((error: unknown) => {
-    throw new MeshError('agent', `${agents} agents were not measured: ${lastLineOf(error)}`, {
+    throw new MeshError('agent', `${agents} agents were not measured: ${takeLastLine(error)}`, {
       cause: error,
     });
   });
@@ -91,12 +91,12 @@ async function measuredApart(agents: number, seconds: number): Promise<ScalePoin
 }
 
 /** What a command said last before it failed. */
-function lastLineOf(error: unknown): string {
+function takeLastLine(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  return said.split('\n').at(-1) || messageOf(error);
+  return said.split('\n').at(-1) || toErrorMessage(error);
 }
 
-function agentsIn(text: string): number {
+function parseAgentCount(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 2 || value > MAX_AGENTS) {
     throw new MeshError('usage', `--agents: expected numbers from 2 to ${MAX_AGENTS}, not ${text}`);
@@ -138,7 +138,7 @@ async function connect(swarm: Swarm, attempt: number, setUpMs: number[]): Promis
     secret: swarm.secret,
     nodes,
     final: null,
-    router: routerNamed('broadcast'),
+    router: createRouter('broadcast'),
     observer: {},
     maxFrameBytes: MAX_FRAME_BYTES,
   });
@@ -165,7 +165,7 @@ async function measureFlood(swarm: Swarm, network: MeshNetwork, seconds: number,
   const isHere = () => network.links.every(({ node, counts }) => sent.get(node.id) === counts.packetsRx);
   while (!isHere() && performance.now() < deadlineMs) await sleep(SAMPLE_MS);
   await network.settle();
-  const { balanced } = runLedger(network);
+  const { balanced } = buildRunLedger(network);
   return {
     packetsPerS: packets / tookS,
     deliveriesPerS: deliveries / tookS,
@@ -179,7 +179,7 @@ const MEGABYTE = 2 ** 20;
 
 /** One row a point; the first is the heading. */
 function scaleRows(points: readonly ScalePoint[]): string[][] {
-  const mb = (bytes: number) => `${decimals(bytes / MEGABYTE, 0)} MB`;
+  const mb = (bytes: number) => `${formatDecimals(bytes / MEGABYTE, 0)} MB`;
   const head = ['agents', 'processes', 'set-up, median (best–worst)', 'packets/s', 'deliveries/s'];
   return [
     [...head, 'hub idle', 'hub at most', 'books'],
@@ -201,10 +201,10 @@ export function scalePart(points: readonly ScalePoint[], seconds: number): Measu
   return {
     facts: `adapter json, routing broadcast, payloads of 16 B to 1.5 KB; ${seconds} s of flood a point`,
     body: [
-      markdownTable(scaleRows(points)),
-      curve('Set-up, ms', points, ({ setUpMs }) => median(setUpMs)),
-      curve('Deliveries a second, thousands', points, ({ deliveriesPerS }) => deliveriesPerS / 1000),
-      curve('Memory of the hub at most, MB', points, ({ peakRss }) => peakRss / MEGABYTE),
+      formatMarkdownTable(scaleRows(points)),
+      formatCurve('Set-up, ms', points, ({ setUpMs }) => computeMedian(setUpMs)),
+      formatCurve('Deliveries a second, thousands', points, ({ deliveriesPerS }) => deliveriesPerS / 1000),
+      formatCurve('Memory of the hub at most, MB', points, ({ peakRss }) => peakRss / MEGABYTE),
     ].join('\n\n'),
     limits: [
       'The agents run on the same cores as the hub, check every packet’s order, and keep counters: here they are the bottleneck, not the hub, whose own limits [relay.md](relay.md) shows.',
@@ -214,7 +214,11 @@ export function scalePart(points: readonly ScalePoint[], seconds: number): Measu
 }
 
 /** As a Mermaid chart, over the numbers of agents: https://mermaid.js.org/syntax/xyChart.html */
-function curve(title: string, points: readonly ScalePoint[], of: (point: ScalePoint) => number): string {
+function formatCurve(
+  title: string,
+  points: readonly ScalePoint[],
+  of: (point: ScalePoint) => number,
+): string {
   const values = points.map((point) => of(point).toFixed(1));
   return `\`\`\`mermaid
 xychart-beta
@@ -227,5 +231,5 @@ xychart-beta
 function setUp(sorted: readonly number[]): string {
   const [best = 0] = sorted;
   const worst = sorted.at(-1) ?? 0;
-  return `${decimals(median(sorted), 1)} ms (${decimals(best, 1)}–${decimals(worst, 1)})`;
+  return `${formatDecimals(computeMedian(sorted), 1)} ms (${formatDecimals(best, 1)}–${formatDecimals(worst, 1)})`;
 }

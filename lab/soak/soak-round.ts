@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { type DeliveryEvent, FaultyDelivery } from '@gaia-mesh/core/hub/delivery/faulty.ts';
 import type { Fault } from '@gaia-mesh/core/hub/faults/fault.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
 import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
-import { routerNamed } from '@gaia-mesh/core/hub/routing.ts';
-import { runLedger } from '@gaia-mesh/core/run/metrics/run-ledger.ts';
+import { createRouter } from '@gaia-mesh/core/hub/routing.ts';
+import { buildRunLedger } from '@gaia-mesh/core/run/metrics/run-ledger.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { observedBy } from '@gaia-mesh/evaluation/watch/observed-by.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { combineObservers } from '@gaia-mesh/evaluation/watch/observed-by.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { DeliveryLedger, type Fates } from './delivery-ledger.ts';
 import type { Swarm } from './swarm.ts';
 import { LOSSY, SYNTHETIC_TOOL } from './synthetic-agent.ts';
@@ -28,7 +28,7 @@ const SLOW_MS = SOAK_STALL_MS / 5;
 const STALLED_MS = 4 * SOAK_STALL_MS;
 
 /** The injected faults of one round, in order: the same for the same seed and number. */
-export function injectedFaultsOf(
+export function drawInjectedFaults(
   seed: number,
   round: number,
   agents: number,
@@ -92,7 +92,7 @@ const BROKEN_RATE = 0.001;
 const FAULTY_PAUSE_MS = 50;
 
 /** One handshake, a flood with injected faults and tasks in it, and the closing of the books. */
-export async function soakRound(swarm: Swarm, plan: RoundPlan, signal: AbortSignal): Promise<RoundReport> {
+export async function runSoakRound(swarm: Swarm, plan: RoundPlan, signal: AbortSignal): Promise<RoundReport> {
   const round = await SoakRound.begin(swarm, plan);
   try {
     await round.pass(signal);
@@ -143,12 +143,12 @@ class SoakRound {
     });
     const network = await MeshNetwork.connect({
       runId,
-      adapter: await adapterNamed(plan.adapter),
+      adapter: await loadAdapter(plan.adapter),
       secret: swarm.secret,
       nodes,
       final: swarm.final,
-      router: routerNamed('broadcast'),
-      observer: observedBy(
+      router: createRouter('broadcast'),
+      observer: combineObservers(
         { agentLost: ({ id }) => round.#agentLost(id), broadcast: () => books.broadcast() },
         // The end of a round ends all connections: nobody is lost then.
         { ...observer, agentLost: (node, why) => round.#isOver || observer.agentLost?.(node, why) },
@@ -195,7 +195,7 @@ class SoakRound {
     const counters = this.#faulty?.counters;
     const all = [...formerLinks, ...links];
     const fates = this.#books.fates(counters?.total);
-    const ledger = runLedger(this.#network, { faults: counters });
+    const ledger = buildRunLedger(this.#network, { faults: counters });
     this.#violations.push(...ledger.differences, ...this.#books.differences(counters !== undefined));
     return {
       round: this.#plan.number,
@@ -224,7 +224,7 @@ class SoakRound {
   }
 
   #inject(fault: InjectedFault): void {
-    this.#plan.observer.faultNews?.(
+    this.#plan.observer.faultEvent?.(
       fault.kind === 'kill' ? `kill process ${fault.process}` : `${fault.kind} agent ${fault.agent}`,
     );
     if (fault.kind === 'kill') {
@@ -240,7 +240,9 @@ class SoakRound {
     this.#lost += 1;
     this.#books.lost(id);
     const back = this.#bringBack(id)
-      .catch((error: unknown) => this.#violations.push(`agent ${id} did not come back: ${messageOf(error)}`))
+      .catch((error: unknown) =>
+        this.#violations.push(`agent ${id} did not come back: ${toErrorMessage(error)}`),
+      )
       .then(() => void this.#returning.delete(id));
     this.#returning.set(id, back);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runLab } from '../testing/run-lab.ts';
 import { MemoryCurve } from './memory-curve.ts';
-import { injectedFaultsOf } from './soak-round.ts';
+import { drawInjectedFaults } from './soak-round.ts';
 
 describe('a soak', () => {
   test('of agents that are killed, doze and come back balances every book and leaves nothing behind', async () => {
@@ -38,9 +38,9 @@ describe('a soak', () => {
 });
 
 test('injected faults are the same for the same seed, and others for another', () => {
-  expect(injectedFaultsOf(7, 1, 8, 4)).toEqual(injectedFaultsOf(7, 1, 8, 4));
-  expect(injectedFaultsOf(7, 1, 8, 4)).not.toEqual(injectedFaultsOf(7, 2, 8, 4));
-  expect(injectedFaultsOf(7, 1, 8, 4)).not.toEqual(injectedFaultsOf(8, 1, 8, 4));
+  expect(drawInjectedFaults(7, 1, 8, 4)).toEqual(drawInjectedFaults(7, 1, 8, 4));
+  expect(drawInjectedFaults(7, 1, 8, 4)).not.toEqual(drawInjectedFaults(7, 2, 8, 4));
+  expect(drawInjectedFaults(7, 1, 8, 4)).not.toEqual(drawInjectedFaults(8, 1, 8, 4));
 });
 
 test('memory counts from when it has settled, at rest', () => {

@@ -1,20 +1,20 @@
 import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INTERRUPTED_EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
-import { interruptible } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { positiveInteger, positiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
-import { type WatchChoice, watchOf, watchOptions } from '@gaia-mesh/cli/command-line/watching.ts';
+import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
+import { parsePositiveInteger, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { addWatchOptions, openWatch, type WatchChoice } from '@gaia-mesh/cli/command-line/watching.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
 import { printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
-import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
-import { count, decimals, percent, table } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { observedBy } from '@gaia-mesh/evaluation/watch/observed-by.ts';
+import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { count, formatDecimals, formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { combineObservers } from '@gaia-mesh/evaluation/watch/observed-by.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
 import { MAX_GROWTH, MemoryCurve, type MemoryGrowth } from './memory-curve.ts';
-import { injectedFaultsOf, type RoundReport, soakRound } from './soak-round.ts';
+import { drawInjectedFaults, type RoundReport, runSoakRound } from './soak-round.ts';
 import { Swarm } from './swarm.ts';
 import { SYNTHETIC_TOOL } from './synthetic-agent.ts';
 
@@ -34,18 +34,18 @@ const MAX_AGENTS = 256;
 const MEGABYTE = 2 ** 20;
 const SHOWN_VIOLATIONS = 20;
 
-export function soak(command: Command): void {
-  watchOptions(command)
-    .option('--minutes <n>', 'time for all rounds, at most', positiveNumber, 2)
-    .option('--packets <n>', 'packets for all rounds, at most', positiveInteger)
+export function defineSoak(command: Command): void {
+  addWatchOptions(command)
+    .option('--minutes <n>', 'time for all rounds, at most', parsePositiveNumber, 2)
+    .option('--packets <n>', 'packets for all rounds, at most', parsePositiveInteger)
     .option(
       '--seed <n>',
       'seed of the injected faults (default: a random one, which is printed)',
-      positiveInteger,
+      parsePositiveInteger,
     )
-    .option('--agents <n>', 'synthetic agents', positiveInteger, 8)
-    .option('--processes <n>', 'processes that host them', positiveInteger, 4)
-    .option('--rounds <n>', 'rounds, each with a handshake of its own', positiveInteger, 10)
+    .option('--agents <n>', 'synthetic agents', parsePositiveInteger, 8)
+    .option('--processes <n>', 'processes that host them', parsePositiveInteger, 4)
+    .option('--rounds <n>', 'rounds, each with a handshake of its own', parsePositiveInteger, 10)
     .option('--json', 'print the result as one JSON value')
     .action(run);
 }
@@ -61,12 +61,12 @@ async function run(options: SoakOptions): Promise<void> {
   if (processes > agents)
     throw new MeshError('usage', `--processes: ${agents} agents fill at most ${agents} processes`);
   console.error(`seed ${seed}: ${agents} agents in ${processes} processes, ${rounds} rounds`);
-  const { signal } = interruptible('the soak');
+  const { signal } = handleInterrupt('the soak');
   const packets = options.packets ?? Number.POSITIVE_INFINITY;
-  const watch = await watchOf(options, 'soak');
+  const watch = await openWatch(options, 'soak');
   const bar = await ProgressBar.start(rounds, 'rounds');
   const plan = { seed, agents, processes, rounds, minutes, packets };
-  const report = await soakCampaign(plan, signal, bar, watch)
+  const report = await runSoakCampaign(plan, signal, bar, watch)
     .catch(async (error: unknown) => {
       await watch?.close();
       throw error;
@@ -80,18 +80,18 @@ async function run(options: SoakOptions): Promise<void> {
 }
 
 function print(report: SoakReport): void {
-  const { green, red } = stylesFor(process.stdout);
+  const { green, red } = createStyles(process.stdout);
   const head = ['round', 'adapter', 's', 'packets', 'offered', 'received', 'unconfirmed', 'undeliverable'];
   const rest = ['dropped', 'refused', 'kills', 'lost', 'tasks', 'answered', ''];
-  console.log(table([[...head, ...rest], ...report.rounds.map(row)]));
+  console.log(formatTable([[...head, ...rest], ...report.rounds.map(formatRoundRow)]));
   const { early, late, growth, peak } = report.memory;
   const perSecond = report.packets / Math.max(report.seconds, 0.001);
-  const mb = (bytes: number) => `${decimals(bytes / MEGABYTE, 0)} MB`;
+  const mb = (bytes: number) => `${formatDecimals(bytes / MEGABYTE, 0)} MB`;
   console.log(
-    `\n${count(report.packets)} packets, ${count(report.deliveries)} deliveries in ${decimals(report.seconds, 1)} s (${count(perSecond)} packets/s)`,
+    `\n${count(report.packets)} packets, ${count(report.deliveries)} deliveries in ${formatDecimals(report.seconds, 1)} s (${count(perSecond)} packets/s)`,
   );
   console.log(
-    `memory of the hub at rest ${mb(early)} → ${mb(late)} (${percent(growth)}), at most ${mb(peak)} under load`,
+    `memory of the hub at rest ${mb(early)} → ${mb(late)} (${formatPercent(growth)}), at most ${mb(peak)} under load`,
   );
   console.log(`left behind: ${report.left.join(', ') || 'no handle, no process'}`);
   for (const violation of report.violations.slice(0, SHOWN_VIOLATIONS)) console.log(red(violation));
@@ -105,12 +105,12 @@ function print(report: SoakReport): void {
   );
 }
 
-function row(round: RoundReport): string[] {
+function formatRoundRow(round: RoundReport): string[] {
   const { fates, tasks } = round;
   return [
     String(round.round),
     round.adapter,
-    decimals(round.seconds, 1),
+    formatDecimals(round.seconds, 1),
     count(round.packets),
     count(fates.offered),
     count(fates.received),
@@ -162,7 +162,7 @@ const SAMPLE_EVERY_MS = 100;
 const LOOKS = 1000;
 
 /** A bounded flood of synthetic agents through real connections, round after round, with injected faults by seed. */
-async function soakCampaign(
+async function runSoakCampaign(
   plan: SoakPlan,
   signal: AbortSignal,
   bar: ProgressBar,
@@ -176,8 +176,8 @@ async function soakCampaign(
   const swarm = await Swarm.start(plan.agents, plan.processes, (message) => violations.push(message));
   try {
     for (let number = 1; number <= plan.rounds && !signal.aborted; number++) {
-      const observer = watch?.beside({}, null) ?? observedBy();
-      const report = await soakRound(swarm, { ...roundPlan(plan, number), observer }, signal);
+      const observer = watch?.beside({}, null) ?? combineObservers();
+      const report = await runSoakRound(swarm, { ...planRound(plan, number), observer }, signal);
       for (const violation of report.violations) watch?.note(violation);
       rounds.push(report);
       memory.rest();
@@ -188,7 +188,7 @@ async function soakCampaign(
     memory.end();
     await swarm.stop();
   }
-  const left = await leftBehind(before);
+  const left = await findLeftHandles(before);
   const growth = memory.growth();
   if (growth.growth > MAX_GROWTH) {
     const percent = (growth.growth * 100).toFixed(1);
@@ -207,7 +207,7 @@ async function soakCampaign(
   };
 }
 
-function roundPlan(plan: SoakPlan, number: number) {
+function planRound(plan: SoakPlan, number: number) {
   const { seed, agents, processes } = plan;
   const isFaulty = number % FAULTY_EVERY === 0;
   const names = Array.from({ length: agents }, (_, id) => ({ id: String(id), tool: SYNTHETIC_TOOL }));
@@ -223,13 +223,13 @@ function roundPlan(plan: SoakPlan, number: number) {
       : (ADAPTERS[Math.floor((number * 2) / FAULTY_EVERY) % ADAPTERS.length] ?? 'json'),
     faults: isFaulty ? parseFaults(FAULTS, names) : [],
     seed: seed + number,
-    injected: injectedFaultsOf(seed, number, agents, processes),
+    injected: drawInjectedFaults(seed, number, agents, processes),
     progress: (packets: number) => Math.max(packets / most, (performance.now() - startMs) / mostMs),
   };
 }
 
 /** Handles of this process that were not there before: connections, listeners, timers, child processes and their pipes. */
-async function leftBehind(before: readonly string[]): Promise<string[]> {
+async function findLeftHandles(before: readonly string[]): Promise<string[]> {
   let left: string[] = [];
   // Handles that were just closed go within the next turns of the event loop.
   for (let look = 0; look < LOOKS; look++) {

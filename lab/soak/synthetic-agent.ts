@@ -1,16 +1,16 @@
 import net from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type Codec, headOf, packetOf } from '@gaia-mesh/core/contracts/adapter.ts';
+import { type Codec, readHead, readPacket } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { emptyLine, type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { createLedgerLine, type LedgerLine, measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { DOC_INIT, FINAL_ANSWER, HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
-import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '@gaia-mesh/core/wire/books.ts';
-import { type FrameRun, frameOf, PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
+import { AgentLedger, LEDGER_TYPE, SETTLE_TYPE } from '@gaia-mesh/core/wire/books.ts';
+import { encodeFrame, type FrameRun, PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { PacketOrder } from './packet-order.ts';
 
 /** Type of the packets that only fill the mesh, and the task that they say they belong to. */
@@ -74,7 +74,7 @@ export class SyntheticAgent {
 
   static async listen(options: SyntheticOptions): Promise<SyntheticAgent> {
     const server = net.createServer({ noDelay: true });
-    return new SyntheticAgent(options, server, await listenAt(server, { port: 0 }));
+    return new SyntheticAgent(options, server, await listenOnPlace(server, { port: 0 }));
   }
 
   get id(): string {
@@ -107,8 +107,8 @@ export class SyntheticAgent {
         adapter: undefined,
         secret,
         subscribes: part === 'first' ? [DOC_INIT] : part === 'last' ? [STEP] : ['nothing'],
-        emits: [NOISE, part === 'first' ? STEP : ANSWER, BOOKS_TYPE],
-        resolveAdapter: (name) => adapterNamed(name),
+        emits: [NOISE, part === 'first' ? STEP : ANSWER, LEDGER_TYPE],
+        resolveAdapter: (name) => loadAdapter(name),
         isBusy: () => this.#session !== undefined,
       });
       this.#sessions += 1;
@@ -153,7 +153,7 @@ class SyntheticSession {
   readonly #socket: FrameSocket;
   readonly #codec: Codec;
   readonly #name: string;
-  readonly #books = new BookKeeper();
+  readonly #books = new AgentLedger();
   readonly #order: PacketOrder;
   readonly #isQuiet: () => boolean;
   #number = 0;
@@ -203,16 +203,16 @@ class SyntheticSession {
     const bytes = PREFIX_BYTES + blob.length;
     let packet: Packet | undefined;
     try {
-      const head = headOf(this.#codec, blob);
+      const head = readHead(this.#codec, blob);
       const { type, from, id } = head;
       if (from === HUB_ID && type !== DOC_INIT && type !== SETTLE_TYPE) return;
       if (type === SETTLE_TYPE) {
-        const books = this.#packet(BOOKS_TYPE, NOISE_TASK, this.#books.toPayload());
+        const books = this.#packet(LEDGER_TYPE, NOISE_TASK, this.#books.toPayload());
         this.#socket.sendBlob(this.#codec.encode(books));
         return;
       }
       if (from !== HUB_ID) this.#order.saw(from, id);
-      if (type === DOC_INIT || type === STEP) packet = packetOf(this.#codec, head, blob);
+      if (type === DOC_INIT || type === STEP) packet = readPacket(this.#codec, head, blob);
     } catch {
       // Corrupted on the way, as the round asked for: the books say so.
       this.#books.refused(bytes);
@@ -226,16 +226,16 @@ class SyntheticSession {
   #work({ type, task_id, payload }: Packet): void {
     const { part } = this.#options;
     if (type === DOC_INIT && part === 'first') {
-      this.#send(this.#packet(STEP, task_id, { text: turned(String(payload.question)) }));
+      this.#send(this.#packet(STEP, task_id, { text: reverseText(String(payload.question)) }));
     } else if (type === STEP && part === 'last') {
-      const answer = { answer: turned(String(payload.text)) };
+      const answer = { answer: reverseText(String(payload.text)) };
       this.#send({ ...this.#packet(ANSWER, task_id, answer), tag: FINAL_ANSWER });
     }
   }
 
   #send(packet: Packet): void {
     const blob = this.#codec.encode(packet);
-    this.#booked(packet.type, lineOf(this.#codec, packet, blob.length, this.#codec.layerBytes?.last));
+    this.#booked(packet.type, measureLine(this.#codec, packet, blob.length, this.#codec.layerBytes?.last));
     this.#socket.sendBlob(blob);
   }
 
@@ -270,20 +270,20 @@ class SyntheticSession {
     let known = lines.get(size);
     // The books of packets that differ in their number only are the same: making them takes longer than the packet.
     if (known?.blobBytes !== blob.length) {
-      const line = lineOf(this.#codec, packet, blob.length, this.#codec.layerBytes?.last);
+      const line = measureLine(this.#codec, packet, blob.length, this.#codec.layerBytes?.last);
       known = { line, blobBytes: blob.length };
       lines.set(size, known);
     }
     this.#booked(NOISE, known.line);
-    return frameOf(blob);
+    return encodeFrame(blob);
   }
 
   /** Bytes that no adapter reads: the hub counts them as refused. */
   #broken(size: number): Buffer {
     const wire = PREFIX_BYTES + size;
     const envelope = { envelope: size, header_size: wire, net: wire };
-    this.#booked('broken', { ...emptyLine(), packets: 1, wire, framing: PREFIX_BYTES, ...envelope });
-    return frameOf(Buffer.alloc(size, 0xff));
+    this.#booked('broken', { ...createLedgerLine(), packets: 1, wire, framing: PREFIX_BYTES, ...envelope });
+    return encodeFrame(Buffer.alloc(size, 0xff));
   }
 
   #booked(type: string, line: LedgerLine): void {
@@ -306,6 +306,6 @@ class SyntheticSession {
 }
 
 /** `abc` → `cba` */
-function turned(text: string): string {
+function reverseText(text: string): string {
   return [...text].reverse().join('');
 }

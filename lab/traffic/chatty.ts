@@ -10,10 +10,10 @@ const KINDS = ['resize-image', 'send-mail', 'check-link', 'translate-title', 're
 export const chatty: Part = {
   name: 'chatty',
   about: 'small jobs that are acknowledged, reported on and done: about 200 bytes a packet',
-  tasks: (random) => Array.from({ length: TASKS }, (_, index) => taskOf(random, index)),
+  tasks: (random) => Array.from({ length: TASKS }, (_, index) => drawTask(random, index)),
 };
 
-function taskOf(random: Random, index: number): Task {
+function drawTask(random: Random, index: number): Task {
   const said: Said[] = [];
   const say = (packet: Said) => said.push(packet) - 1;
   const pick = <T>(items: readonly [T, ...T[]]) => items[random.integer(items.length)] ?? items[0];

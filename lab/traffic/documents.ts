@@ -1,7 +1,7 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { Part, Said, Task } from './part.ts';
-import { type Paragraph, sentencesOf, type Texts } from './texts.ts';
+import { type Paragraph, splitSentences, type Texts } from './texts.ts';
 
 /** Documents that go into one packet; no paragraph comes twice in a packet, which would flatter compression. */
 const COUNTS = [1, 1, 2, 3] as const;
@@ -10,10 +10,10 @@ const COUNTS = [1, 1, 2, 3] as const;
 export const documents: Part = {
   name: 'documents',
   about: 'whole documents that are handed on, annotated and rewritten: 10 to 45 kB a packet',
-  tasks: (random, texts) => COUNTS.map((count) => taskOf(random, texts, count)),
+  tasks: (random, texts) => COUNTS.map((count) => drawTask(random, texts, count)),
 };
 
-function taskOf(random: Random, texts: Texts, count: number): Task {
+function drawTask(random: Random, texts: Texts, count: number): Task {
   const chosen = random.shuffle(texts).slice(0, count);
   const paragraphs = chosen.flatMap((document) => document.paragraphs);
   const title = chosen.map(({ name }) => name).join(', ');
@@ -21,15 +21,15 @@ function taskOf(random: Random, texts: Texts, count: number): Task {
   const say = (packet: Said) => said.push(packet) - 1;
   const handed = say({
     ...{ type: 'document', from: 'coordinator', to: 'worker-1', cause: -1 },
-    payload: { title, sections: sectionsOf(paragraphs), lang: 'en' },
+    payload: { title, sections: groupSections(paragraphs), lang: 'en' },
   });
   const split = say({
     ...{ type: 'document.sentences', from: 'worker-1', to: 'worker-2', cause: handed },
-    payload: { title, lines: linesOf(random, paragraphs) },
+    payload: { title, lines: listSentences(random, paragraphs) },
   });
   const marked = say({
     ...{ type: 'document.marked', from: 'worker-2', to: 'reviewer', cause: split },
-    payload: { title, markdown: markdownOf(title, paragraphs), html: false },
+    payload: { title, markdown: formatDocument(title, paragraphs), html: false },
   });
   const reviewed = say({
     ...{ type: 'document.reviewed', from: 'reviewer', to: 'coordinator', cause: marked, isReply: false },
@@ -42,19 +42,24 @@ function taskOf(random: Random, texts: Texts, count: number): Task {
   return { opening: { title, wanted: 'file it' }, said };
 }
 
-function sectionsOf(paragraphs: readonly Paragraph[]): JsonObject[] {
+function groupSections(paragraphs: readonly Paragraph[]): JsonObject[] {
   return [...Map.groupBy(paragraphs, ({ heading }) => heading)].map(([name, own]) => ({
     name,
     body: own.map(({ text }) => text).join('\n\n'),
   }));
 }
 
-function linesOf(random: Random, paragraphs: readonly Paragraph[]): JsonObject[] {
+function listSentences(random: Random, paragraphs: readonly Paragraph[]): JsonObject[] {
   return paragraphs.flatMap(({ text }, paragraph) =>
-    sentencesOf(text).map((sentence, n) => ({ paragraph, n, sentence, weight: random.integer(1000) / 1000 })),
+    splitSentences(text).map((sentence, n) => ({
+      paragraph,
+      n,
+      sentence,
+      weight: random.integer(1000) / 1000,
+    })),
   );
 }
 
-function markdownOf(title: string, paragraphs: readonly Paragraph[]): string {
+function formatDocument(title: string, paragraphs: readonly Paragraph[]): string {
   return [`# ${title}`, ...paragraphs.map(({ text }) => text)].join('\n\n');
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { Part, Said, Task } from './part.ts';
-import { sentencesOf, type Texts } from './texts.ts';
+import { splitSentences, type Texts } from './texts.ts';
 
 const TASKS = 6;
 
@@ -19,12 +19,12 @@ const QUOTES = [
 export const mixed: Part = {
   name: 'mixed',
   about: 'question, hits, plan, draft and remarks in several languages: 150 bytes to 5 kB a packet',
-  tasks: (random, texts) => Array.from({ length: TASKS }, (_, index) => taskOf(random, texts, index)),
+  tasks: (random, texts) => Array.from({ length: TASKS }, (_, index) => drawTask(random, texts, index)),
 };
 
-function taskOf(random: Random, texts: Texts, index: number): Task {
+function drawTask(random: Random, texts: Texts, index: number): Task {
   const { name, paragraphs } = texts[index % texts.length] ?? { name: '', paragraphs: [] };
-  const sentences = paragraphs.flatMap(({ text }) => sentencesOf(text));
+  const sentences = paragraphs.flatMap(({ text }) => splitSentences(text));
   const some = (count: number) =>
     Array.from({ length: count }, () => sentences[random.integer(sentences.length)] ?? '');
   const quote = QUOTES[index % QUOTES.length] ?? '';
@@ -39,7 +39,7 @@ function taskOf(random: Random, texts: Texts, index: number): Task {
     });
     return say({
       ...{ type: 'lookup.result', from: worker, to: 'coordinator', cause: asked, isReply: true },
-      payload: { hits: hits(random, name, some(4)), total: 40 + random.integer(400), truncated: true },
+      payload: { hits: drawHits(random, name, some(4)), total: 40 + random.integer(400), truncated: true },
     });
   });
   const planned = say({
@@ -82,7 +82,7 @@ function taskOf(random: Random, texts: Texts, index: number): Task {
   return { opening: { request: wanted, about: name, background: some(20).join(' ') }, said };
 }
 
-function hits(random: Random, name: string, sentences: readonly string[]): JsonValue {
+function drawHits(random: Random, name: string, sentences: readonly string[]): JsonValue {
   return sentences.map((snippet, rank) => ({
     ...{ rank, uri: `doc://${name}#p${random.integer(60)}`, relevance: random.uniform() },
     snippet,

@@ -19,7 +19,7 @@ const UNITS = ['kWh', 'm³', 'kg', 'pcs'] as const;
 export const tables: Part = {
   name: 'tables',
   about: 'rows of numbers and texts, as objects, as lists, as columns and grouped: 1 to 20 kB a packet',
-  tasks: (random) => ROWS.map((rows) => taskOf(random, rows)),
+  tasks: (random) => ROWS.map((rows) => drawTask(random, rows)),
 };
 
 interface Row {
@@ -32,8 +32,8 @@ interface Row {
   readonly checked: boolean;
 }
 
-function taskOf(random: Random, count: number): Task {
-  const rows = Array.from({ length: count }, (_, at) => rowOf(random, at));
+function drawTask(random: Random, count: number): Task {
+  const rows = Array.from({ length: count }, (_, at) => drawRow(random, at));
   const said: Said[] = [];
   const say = (packet: Said) => said.push(packet) - 1;
   const asked = say({
@@ -54,7 +54,7 @@ function taskOf(random: Random, count: number): Task {
   });
   const turned = say({
     ...{ type: 'rows.columns', from: 'worker-2', to: 'reviewer', cause: listed },
-    payload: { columns: columnsOf(rows), nulls: 0 },
+    payload: { columns: toColumns(rows), nulls: 0 },
   });
   const measured = say({
     ...{ type: 'rows.samples', from: 'reviewer', to: 'worker-2', cause: turned, isReply: true },
@@ -62,7 +62,7 @@ function taskOf(random: Random, count: number): Task {
   });
   const grouped = say({
     ...{ type: 'rows.groups', from: 'worker-2', to: 'coordinator', cause: measured },
-    payload: { groups: groupsOf(rows), of: count },
+    payload: { groups: groupCities(rows), of: count },
   });
   say({
     ...{ type: 'rows.stored', from: 'coordinator', cause: grouped },
@@ -71,7 +71,7 @@ function taskOf(random: Random, count: number): Task {
   return { opening: { table: 'deliveries', wanted: 'a summary by city' }, said };
 }
 
-function rowOf(random: Random, at: number): Row {
+function drawRow(random: Random, at: number): Row {
   const day = `2026-01-${String(1 + (at % 28)).padStart(2, '0')}`;
   return {
     date: day,
@@ -84,14 +84,14 @@ function rowOf(random: Random, at: number): Row {
   };
 }
 
-function columnsOf(rows: readonly Row[]): JsonObject {
+function toColumns(rows: readonly Row[]): JsonObject {
   return {
     ...{ date: rows.map(({ date }) => date), city: rows.map(({ city }) => city) },
     ...{ amount: rows.map(({ amount }) => amount), price: rows.map(({ price }) => price) },
   };
 }
 
-function groupsOf(rows: readonly Row[]): JsonValue {
+function groupCities(rows: readonly Row[]): JsonValue {
   return [...Map.groupBy(rows, ({ city }) => city)].map(([city, own]) => ({
     ...{ city, rows: own.length, total: own.reduce((sum, { price }) => sum + price, 0) },
     largest: own.reduce<JsonValue>((most, { amount }) => Math.max(Number(most), amount), 0),

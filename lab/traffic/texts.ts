@@ -12,7 +12,7 @@ export interface Paragraph {
 export type Texts = readonly { readonly name: string; readonly paragraphs: readonly Paragraph[] }[];
 
 /** Texts that were written for this project: `config/tasks`. */
-export function sourceTexts(): Texts {
+export function readSourceTexts(): Texts {
   const folder = path.join(codeFolder, 'config', 'tasks');
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -20,12 +20,12 @@ export function sourceTexts(): Texts {
     .toSorted()
     .map((name) => {
       const file = readdirSync(path.join(folder, name)).find((entry) => entry.startsWith('document.'));
-      return { name, paragraphs: paragraphsOf(readFileSync(path.join(folder, name, file ?? ''), 'utf8')) };
+      return { name, paragraphs: splitParagraphs(readFileSync(path.join(folder, name, file ?? ''), 'utf8')) };
     });
 }
 
 /** A short paragraph without a full stop is a heading. */
-function paragraphsOf(text: string): Paragraph[] {
+function splitParagraphs(text: string): Paragraph[] {
   let heading = '';
   return text
     .split(/\n\s*\n/)
@@ -40,6 +40,6 @@ function paragraphsOf(text: string): Paragraph[] {
     });
 }
 
-export function sentencesOf(text: string): string[] {
+export function splitSentences(text: string): string[] {
   return text.split(/(?<=[.!?]) +/).filter((sentence) => sentence !== '');
 }

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
-import { recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { formatRecording } from '@gaia-mesh/core/recording/recording.ts';
 import { defaultRecording } from '@gaia-mesh/evaluation/compare/scenario.ts';
 import { isRecord } from '@gaia-mesh/protocols/msgpack-records.ts';
 import { describe, expect, test } from 'vitest';
-import { trafficSet } from './traffic-set.ts';
+import { buildTrafficSet } from './traffic-set.ts';
 
-const recording = trafficSet();
+const recording = buildTrafficSet();
 
 /** All objects in `value`, itself included. */
 function objectsIn(value: JsonValue): object[] {
@@ -21,7 +21,7 @@ describe('the recording that ships', () => {
   test('is what npm run lab:traffic writes', async () => {
     const shipped = gunzipSync(readFileSync(defaultRecording)).toString('utf8');
 
-    expect(shipped === recordingLines(recording).join('')).toBe(true);
+    expect(shipped === formatRecording(recording).join('')).toBe(true);
     expect((await readRecording(defaultRecording)).packets).toHaveLength(recording.packets.length);
   });
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
-import { type RecordedPacket, type Recording, recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { formatRecording, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { defaultRecording } from '@gaia-mesh/evaluation/compare/scenario.ts';
@@ -14,13 +14,13 @@ import { documents } from './documents.ts';
 import { mixed } from './mixed.ts';
 import type { Part, Task } from './part.ts';
 import { tables } from './tables.ts';
-import { sourceTexts } from './texts.ts';
+import { readSourceTexts } from './texts.ts';
 
 /** Writes it, and says how large it is. */
 export function writeTraffic(command: Command): void {
   command.action(() => {
-    const recording = trafficSet();
-    const text = recordingLines(recording).join('');
+    const recording = buildTrafficSet();
+    const text = formatRecording(recording).join('');
     const bytes = gzipSync(text, { level: 9 });
     writeFileSync(defaultRecording, bytes);
     const name = path.relative(codeFolder, defaultRecording);
@@ -42,15 +42,15 @@ const STEP_MS = 7;
  * The recording that `compare` takes by itself: traffic of four kinds, from 100 bytes to 40 kB a packet, the same bytes whenever it is
  * made. None of its payloads has a structure that an adapter of this project was made for.
  */
-export function trafficSet(): Recording {
-  const texts = sourceTexts();
+export function buildTrafficSet(): Recording {
+  const texts = readSourceTexts();
   const packets: RecordedPacket[] = [];
   const counts = new Map<string, number>();
   const parts = PARTS.map(({ name, about, tasks }, index) => {
     const made = tasks(new Random(SEED + index), texts);
     const ids = made.map((task, at) => {
       const taskId = `${name}-${String(at + 1).padStart(2, '0')}`;
-      packets.push(...packetsOf(task, taskId, counts, packets.length));
+      packets.push(...toPackets(task, taskId, counts, packets.length));
       return taskId;
     });
     return { name, about, tasks: ids };
@@ -70,7 +70,7 @@ export function trafficSet(): Recording {
   };
 }
 
-function packetsOf(
+function toPackets(
   { opening, said }: Task,
   taskId: string,
   counts: Map<string, number>,

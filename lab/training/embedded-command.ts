@@ -4,18 +4,18 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { median } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
-import { markdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
-import { count, decimals, percent, table } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
+import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { count, formatDecimals, formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { readTableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { inFolder } from '../measure/bench-runs.ts';
-import { type PublishOptions, publisher } from '../measure/publish.ts';
-import { type HeldOutFigures, heldOutFigures } from './held-out.ts';
-import { type ReaderFigures, readerFigures } from './reader-figures.ts';
-import { wtqData } from './wtq-data.ts';
+import { useRunFolder } from '../measure/bench-runs.ts';
+import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import { type HeldOutFigures, measureHeldOut } from './held-out.ts';
+import { measureReader, type ReaderFigures } from './reader-figures.ts';
+import { loadWtqData } from './wtq-data.ts';
 
 const run = promisify(execFile);
 
@@ -26,7 +26,7 @@ interface EmbeddedOptions extends PublishOptions {
 }
 
 /** Says how often the embedded engine is right, how sure it may be, and how long it takes. */
-export function embedded(command: Command): void {
+export function defineEmbedded(command: Command): void {
   command
     .requiredOption('--wtq <dir>', 'folder with train.jsonl.gz and tables.jsonl.gz of WikiTableQuestions')
     .requiredOption(
@@ -40,23 +40,26 @@ export function embedded(command: Command): void {
 }
 
 async function measure(options: EmbeddedOptions): Promise<void> {
-  const publish = publisher('docs/results/embedded.md', options);
-  const data = wtqData(userPath(options.wtq));
+  const publish = createPublisher('docs/results/embedded.md', options);
+  const data = loadWtqData(resolveUserPath(options.wtq));
   const report: Report = {
     tables: options.weights.map((file, at) => {
       const split = at + 1;
       const held = data.questions.filter(({ dev_of_split: of }) => of.includes(split));
-      return { split, ...heldOutFigures(readTableModel(pathToFileURL(userPath(file))), held, data.table) };
+      return {
+        split,
+        ...measureHeldOut(readTableModel(pathToFileURL(resolveUserPath(file))), held, data.table),
+      };
     }),
-    texts: readerFigures(userPath(options.qa)),
-    start: await firstAnswer(),
-    samples: await inFolder(async (folder) => ({
-      as_they_ship: await samples('questions.jsonl', folder),
-      in_other_words: await samples('other-words.jsonl', folder),
+    texts: measureReader(resolveUserPath(options.qa)),
+    start: await measureFirstAnswer(),
+    samples: await useRunFolder(async (folder) => ({
+      as_they_ship: await measureSamples('questions.jsonl', folder),
+      in_other_words: await measureSamples('other-words.jsonl', folder),
     })),
-    lines: linesOf(),
+    lines: countSourceLines(),
   };
-  await publish({ report, text: textOf(report), part: partOf(report) });
+  await publish({ report, text: formatReport(report), part: buildEmbeddedPart(report) });
 }
 
 interface Samples {
@@ -77,7 +80,7 @@ interface Report {
 const STARTS = 5;
 
 /** Medians of some processes that load the engine and answer one question about a table. */
-async function firstAnswer(): Promise<Report['start']> {
+async function measureFirstAnswer(): Promise<Report['start']> {
   const times: number[] = [];
   const cpuTimes: number[] = [];
   for (let start = 0; start < STARTS; start++) {
@@ -88,7 +91,7 @@ async function firstAnswer(): Promise<Report['start']> {
     times.push(performance.now() - beginMs);
     cpuTimes.push(Number(stdout));
   }
-  return { ms: median(times), cpu_ms: median(cpuTimes) };
+  return { ms: computeMedian(times), cpu_ms: computeMedian(cpuTimes) };
 }
 
 const summarySchema = z.object({
@@ -98,7 +101,7 @@ const summarySchema = z.object({
 });
 
 /** What `gaia` says of the team that may use every tool. */
-async function samples(name: string, folder: string): Promise<Samples> {
+async function measureSamples(name: string, folder: string): Promise<Samples> {
   const files = path.join(codeFolder, 'config', 'samples');
   const { stdout } = await run(
     process.execPath,
@@ -127,7 +130,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   training: ['lab/training'],
 };
 
-function linesOf(): Record<string, number> {
+function countSourceLines(): Record<string, number> {
   const inFile = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;
   const inFolderOf = (folder: string) =>
     readdirSync(path.join(codeFolder, folder))
@@ -141,71 +144,71 @@ function linesOf(): Record<string, number> {
   );
 }
 
-const share = (value: number | null) => (value === null ? '–' : percent(value));
+const formatShare = (value: number | null) => (value === null ? '–' : formatPercent(value));
 
-function tableRows({ tables }: Report): string[][] {
+function formatTableRows({ tables }: Report): string[][] {
   const row = (what: string, of: (figures: HeldOutFigures) => string) => [what, ...tables.map(of)];
   return [
     ['', ...tables.map(({ split }) => `split ${split}`)],
     row('questions', ({ questions }) => count(questions)),
-    row('right, where the most probable answer is always given', ({ accuracy }) => percent(accuracy)),
+    row('right, where the most probable answer is always given', ({ accuracy }) => formatPercent(accuracy)),
     row('answered: probable enough, and with every condition of the question', ({ coverage }) =>
-      percent(coverage),
+      formatPercent(coverage),
     ),
-    row('right, of all questions', ({ accuracy_with_refusals: right }) => percent(right)),
-    row('right, of the answers that were given', ({ accuracy_of_given: right }) => share(right)),
+    row('right, of all questions', ({ accuracy_with_refusals: right }) => formatPercent(right)),
+    row('right, of the answers that were given', ({ accuracy_of_given: right }) => formatShare(right)),
     row('right, of the surest answers to half of the questions', ({ accuracy_at_half: right }) =>
-      share(right),
+      formatShare(right),
     ),
     row('expected calibration error, points', ({ expected_calibration_error: error }) =>
-      decimals(100 * (error ?? 0), 1),
+      formatDecimals(100 * (error ?? 0), 1),
     ),
-    row('processor time of a question, median, ms', ({ median_cpu_ms: ms }) => decimals(ms, 1)),
-    row('processor time of a question, 95th percentile, ms', ({ p95_cpu_ms: ms }) => decimals(ms, 1)),
+    row('processor time of a question, median, ms', ({ median_cpu_ms: ms }) => formatDecimals(ms, 1)),
+    row('processor time of a question, 95th percentile, ms', ({ p95_cpu_ms: ms }) => formatDecimals(ms, 1)),
   ];
 }
 
-function textRows({ texts }: Report): string[][] {
+function formatTextRows({ texts }: Report): string[][] {
   return Object.entries(texts).map(([part, { questions, exact, f1, p95_cpu_ms: ms }]) => [
     part,
     count(questions),
-    percent(exact),
-    percent(f1),
-    decimals(ms, 1),
+    formatPercent(exact),
+    formatPercent(f1),
+    formatDecimals(ms, 1),
   ]);
 }
 
 const TEXT_HEAD = ['part', 'questions', 'exact', 'F1', 'p95, processor ms'];
 
-function sampleRows({ samples: { as_they_ship: first, in_other_words: other } }: Report): string[][] {
+function formatSampleRows({ samples: { as_they_ship: first, in_other_words: other } }: Report): string[][] {
   const row = (what: string, { questions, answered, correct }: Samples) => [
     what,
     count(questions),
     count(answered),
     count(correct),
-    percent(correct / questions),
+    formatPercent(correct / questions),
   ];
   return [row('as they ship', first), row('in other words', other)];
 }
 
 const SAMPLE_HEAD = ['wording', 'questions', 'answered', 'right', 'accuracy'];
 
-function startText({ start: { ms, cpu_ms: cpuMs } }: Report): string {
+function formatStart({ start: { ms, cpu_ms: cpuMs } }: Report): string {
   const whole = (time: number) => count(Math.round(time));
   return `A new process has its first answer about a table after ${whole(ms)} ms, with ${whole(cpuMs)} ms of processor time.`;
 }
 
-function textOf(report: Report): string {
+function formatReport(report: Report): string {
   return [
-    table(tableRows(report)),
-    table([TEXT_HEAD, ...textRows(report)]),
-    table([SAMPLE_HEAD, ...sampleRows(report)]),
-    startText(report),
+    formatTable(formatTableRows(report)),
+    formatTable([TEXT_HEAD, ...formatTextRows(report)]),
+    formatTable([SAMPLE_HEAD, ...formatSampleRows(report)]),
+    formatStart(report),
     `lines: ${JSON.stringify(report.lines)}`,
   ].join('\n');
 }
 
-function partOf(report: Report) {
+function buildEmbeddedPart(report: Report) {
   const lines = Object.entries(report.lines).map(([what, sum]) => `${what} ${count(sum)}`);
   return {
     facts: `WikiTableQuestions, development parts of the official splits, each with weights that have not seen it`,
@@ -217,22 +220,22 @@ function partOf(report: Report) {
     ],
     body: `## Tables
 
-${markdownTable(tableRows(report))}
+${formatMarkdownTable(formatTableRows(report))}
 
 ## Texts
 
 SQuAD's normalisation, the best of all accepted answers; one process, the four steps of the pipeline.
 
-${markdownTable([TEXT_HEAD, ...textRows(report)])}
+${formatMarkdownTable([TEXT_HEAD, ...formatTextRows(report)])}
 
 ## The shipped samples, in two wordings
 
 The second wording was written before the engine was asked it. Team \`react\`, temperature 0.
 
-${markdownTable([SAMPLE_HEAD, ...sampleRows(report)])}
+${formatMarkdownTable([SAMPLE_HEAD, ...formatSampleRows(report)])}
 
 ## Size and start
 
-${startText(report)} Lines of sources, tests aside: ${lines.join(', ')}.`,
+${formatStart(report)} Lines of sources, tests aside: ${lines.join(', ')}.`,
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { readerFigures } from './reader-figures.ts';
+import { measureReader } from './reader-figures.ts';
 
 // The development questions are not part of the repository (their licences ask for attribution beside them).
 const FILE = fileURLToPath(new URL('../../../shared/data/qa/dev.jsonl', import.meta.url));
@@ -9,7 +9,7 @@ const absent = !existsSync(FILE);
 if (absent) console.warn(`figures.test.ts is skipped: no development questions at ${FILE}`);
 
 test.skipIf(absent)('the reader answers at least the promised share exactly', { timeout: 120_000 }, () => {
-  const parts = readerFigures(FILE);
+  const parts = measureReader(FILE);
   const floors = { 'squad-p': 0.47, nq: 0.43, 'squad-d': 0.43, hotpot: 0.18 };
   for (const [part, floor] of Object.entries(floors))
     expect(parts[part]?.exact, part).toBeGreaterThanOrEqual(floor);

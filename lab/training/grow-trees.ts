@@ -26,7 +26,7 @@ export type TreeOptions = {
 const BINS = 64;
 
 /** Seeded uniform numbers in [0, 1) (Marsaglia's xorshift32). */
-export function seededRandom(seed: number): () => number {
+export function createSeededRandom(seed: number): () => number {
   let state = (seed * 2654435761 + 88675123) >>> 0 || 1;
   return () => {
     state ^= state << 13;
@@ -43,17 +43,17 @@ export function growForest(rows: RankingRows, options: TreeOptions): Forest {
   const cuts = Array.from({ length: featureCount }, (_, feature) => chooseCuts(rows.features, feature));
   const bins = cuts.map((edges, feature) => {
     const column = new Uint8Array(rowCount);
-    for (let row = 0; row < rowCount; row++) column[row] = binOf(edges, rows.features[row]?.[feature] ?? 0);
+    for (let row = 0; row < rowCount; row++) column[row] = findBin(edges, rows.features[row]?.[feature] ?? 0);
     return column;
   });
-  const random = seededRandom(options.seed);
+  const random = createSeededRandom(options.seed);
   const scores = rows.base?.slice() ?? new Float64Array(rowCount);
   const gradient = new Float64Array(rowCount);
   const hessian = new Float64Array(rowCount);
   const builder: NodeList = { feature: [], left: [], threshold: [] };
   const roots: number[] = [];
   for (let tree = 0; tree < options.trees; tree++) {
-    const sampled = softmaxGradients(rows, scores, gradient, hessian, options.rowShare, random);
+    const sampled = fillSoftmaxGradients(rows, scores, gradient, hessian, options.rowShare, random);
     const allowed = cuts.map((_, feature) => feature).filter(() => random() < options.featureShare);
     roots.push(growTree(sampled, allowed, bins, cuts, gradient, hessian, options, builder));
     const root = roots.at(-1) ?? 0;
@@ -102,7 +102,7 @@ function chooseCuts(features: readonly ArrayLike<number>[], feature: number): Fl
   return Float32Array.from([...edges].sort((a, b) => a - b));
 }
 
-function binOf(edges: Float32Array, value: number): number {
+function findBin(edges: Float32Array, value: number): number {
   let low = 0;
   let high = edges.length;
   while (low < high) {
@@ -114,7 +114,7 @@ function binOf(edges: Float32Array, value: number): number {
 }
 
 /** Fills gradient and hessian; returns the rows of the sampled groups. */
-function softmaxGradients(
+function fillSoftmaxGradients(
   rows: RankingRows,
   scores: Float64Array,
   gradient: Float64Array,
@@ -185,7 +185,7 @@ function growTree(
       node,
       rows: own,
       sums: [g, h],
-      split: bestSplit(own, g, h, allowed, bins, cuts, gradient, hessian, options),
+      split: findBestSplit(own, g, h, allowed, bins, cuts, gradient, hessian, options),
     };
   };
   const root = addNode();
@@ -221,7 +221,7 @@ function growTree(
   return root;
 }
 
-function bestSplit(
+function findBestSplit(
   rows: Int32Array,
   gradientSum: number,
   hessianSum: number,

@@ -1,11 +1,11 @@
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
-import { wtqMatches, wtqValues } from '@gaia-mesh/evaluation/scorers/wtq.ts';
+import { isWtqMatch, parseWtqValues } from '@gaia-mesh/evaluation/scorers/wtq.ts';
 import {
   Calibration,
   type CalibrationFigures,
 } from '@gaia-mesh/evaluation/statistics/answers/calibration.ts';
-import { isGiven, rankedBy, type TableAnswer } from '@gaia-mesh/tools/tables/answer-table.ts';
-import { chanceFactors, chanceOf } from '@gaia-mesh/tools/tables/calibration.ts';
+import { isGiven, rankAnswers, type TableAnswer } from '@gaia-mesh/tools/tables/answer-table.ts';
+import { computeChance, computeChanceFactors } from '@gaia-mesh/tools/tables/calibration.ts';
 import type { Table } from '@gaia-mesh/tools/tables/table.ts';
 import type { TableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import type { WtqQuestion } from './wtq-data.ts';
@@ -33,7 +33,7 @@ export interface HeldOutFigures extends CalibrationFigures {
 }
 
 /** What a model makes of questions that it was not trained on. */
-export function ranked(
+export function rankQuestions(
   model: TableModel,
   questions: readonly WtqQuestion[],
   tableNamed: (id: string) => Table,
@@ -41,11 +41,11 @@ export function ranked(
   return questions.map(({ question, table: id, answers: truths }) => {
     const table = tableNamed(id);
     const before = cpuMs();
-    const answers = rankedBy(model, question, table);
+    const answers = rankAnswers(model, question, table);
     const spentMs = cpuMs() - before;
-    const target = wtqValues(truths);
+    const target = parseWtqValues(truths);
     const judged = answers.map((answer) => {
-      return { ...answer, isRight: wtqMatches(target, wtqValues(answer.items)) };
+      return { ...answer, isRight: isWtqMatch(target, parseWtqValues(answer.items)) };
     });
     return { table: id, answers: judged, cpuMs: spentMs };
   });
@@ -55,7 +55,7 @@ export function ranked(
 export function fitCalibration(questions: readonly Ranked[]): number[] {
   const rows = questions.flatMap(({ answers }) => answers.slice(0, LEARNED_ANSWERS));
   return fitLogistic(
-    rows.map(({ facts }) => chanceFactors(facts)),
+    rows.map(({ facts }) => computeChanceFactors(facts)),
     rows.map(({ isRight }) => isRight),
   );
 }
@@ -64,31 +64,31 @@ export function fitCalibration(questions: readonly Ranked[]): number[] {
  * Figures of held-out questions, with a calibration that has not seen them: each half of the tables is measured with what was fitted on the
  * other.
  */
-export function heldOutFigures(
+export function measureHeldOut(
   model: TableModel,
   questions: readonly WtqQuestion[],
   tableNamed: (id: string) => Table,
 ): HeldOutFigures {
   const tables = [...new Set(questions.map(({ table }) => table))];
   const halfOf = new Map(tables.map((table, at) => [table, at % 2]));
-  const plain = ranked(model, questions, tableNamed);
+  const plain = rankQuestions(model, questions, tableNamed);
   const measured = [0, 1].flatMap((half) => {
     const calibration = fitCalibration(plain.filter(({ table }) => halfOf.get(table) !== half));
     return plain
       .filter(({ table }) => halfOf.get(table) === half)
       .map((one) => ({ ...one, answers: withChances(one.answers, calibration) }));
   });
-  return figuresOf(measured);
+  return summarizeRanked(measured);
 }
 
 /** The same answers, ranked by another calibration. */
 function withChances(answers: Ranked['answers'], calibration: readonly number[]): Ranked['answers'] {
   return answers
-    .map((answer) => ({ ...answer, chance: chanceOf(answer.facts, calibration) }))
+    .map((answer) => ({ ...answer, chance: computeChance(answer.facts, calibration) }))
     .sort((a, b) => b.chance - a.chance);
 }
 
-function figuresOf(measured: readonly Ranked[]): HeldOutFigures {
+function summarizeRanked(measured: readonly Ranked[]): HeldOutFigures {
   const calibration = new Calibration();
   let right = 0;
   let rightAndGiven = 0;
@@ -132,13 +132,13 @@ function fitLogistic(rows: readonly (readonly number[])[], isRight: readonly boo
           line[other] = (line[other] ?? 0) + chance * (1 - chance) * value * second;
       }
     }
-    for (const [at, change] of solved(bend, slope).entries()) weights[at] = (weights[at] ?? 0) + change;
+    for (const [at, change] of solveLinear(bend, slope).entries()) weights[at] = (weights[at] ?? 0) + change;
   }
   return weights;
 }
 
 /** A system of linear equations, by elimination; its matrix is positive definite. */
-function solved(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
+function solveLinear(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const rows = matrix.map((line, at) => [...line, right[at] ?? 0]);
   for (const [at, pivot] of rows.entries()) {
     const scale = pivot[at] ?? 1;

@@ -35,11 +35,11 @@ const mean = new Float64Array(source.dimensions);
 for (const vector of raw)
   for (const [axis, value] of vector.entries()) mean[axis] = (mean[axis] ?? 0) + value / raw.length;
 const centred = raw.map((vector) => vector.map((value, axis) => value - (mean[axis] ?? 0)));
-const axes = principalAxes(centred, Number(values.dims) + 1).slice(1);
-const vectors = centred.map((vector) => unit(project(vector, axes)));
+const axes = computePrincipalAxes(centred, Number(values.dims) + 1).slice(1);
+const vectors = centred.map((vector) => scaleToUnit(projectVector(vector, axes)));
 
-const fine = cluster(vectors, 255, 12);
-const coarse = cluster(vectors, 48, 12);
+const fine = clusterVectors(vectors, 255, 12);
+const coarse = clusterVectors(vectors, 48, 12);
 const bytes = packVectors(
   words.map((word, index) => ({
     word,
@@ -52,7 +52,7 @@ const out = fileURLToPath(new URL('../../tools/reader/weights/vectors.bin', impo
 writeFileSync(out, bytes);
 console.log(`${words.length} words, ${axes.length} dimensions, ${bytes.length} bytes: ${out}`);
 /** The `count` axes of greatest variance of centred vectors, by power iteration with deflation. */
-function principalAxes(vectors: readonly Float64Array[], count: number): Float64Array[] {
+function computePrincipalAxes(vectors: readonly Float64Array[], count: number): Float64Array[] {
   const size = vectors[0]?.length ?? 0;
   const covariance = Array.from({ length: size }, () => new Float64Array(size));
   for (const vector of vectors) {
@@ -64,37 +64,37 @@ function principalAxes(vectors: readonly Float64Array[], count: number): Float64
   }
   const axes: Float64Array[] = [];
   for (let index = 0; index < count; index++) {
-    let axis = unit(Float64Array.from({ length: size }, (_, at) => Math.cos(at * (index + 1))));
+    let axis = scaleToUnit(Float64Array.from({ length: size }, (_, at) => Math.cos(at * (index + 1))));
     for (let round = 0; round < 100; round++) {
-      let next = Float64Array.from(covariance, (row) => dot(row, axis));
+      let next = Float64Array.from(covariance, (row) => computeDot(row, axis));
       for (const found of axes) {
-        const share = dot(next, found);
+        const share = computeDot(next, found);
         next = next.map((value, at) => value - share * (found[at] ?? 0));
       }
-      axis = unit(next);
+      axis = scaleToUnit(next);
     }
     axes.push(axis);
   }
   return axes;
 }
 
-function dot(left: ArrayLike<number>, right: ArrayLike<number>): number {
+function computeDot(left: ArrayLike<number>, right: ArrayLike<number>): number {
   let sum = 0;
   for (let at = 0; at < left.length; at++) sum += (left[at] ?? 0) * (right[at] ?? 0);
   return sum;
 }
 
-function unit(vector: Float64Array): Float64Array {
-  const length = Math.sqrt(dot(vector, vector)) || 1;
+function scaleToUnit(vector: Float64Array): Float64Array {
+  const length = Math.sqrt(computeDot(vector, vector)) || 1;
   return vector.map((value) => value / length);
 }
 
-function project(vector: Float64Array, axes: readonly Float64Array[]): Float64Array {
-  return Float64Array.from(axes, (axis) => dot(vector, axis));
+function projectVector(vector: Float64Array, axes: readonly Float64Array[]): Float64Array {
+  return Float64Array.from(axes, (axis) => computeDot(vector, axis));
 }
 
 /** Spherical k-means; the first centres are evenly spread over the list, so the result is the same every time. */
-function cluster(vectors: readonly Float64Array[], count: number, rounds: number): Int32Array {
+function clusterVectors(vectors: readonly Float64Array[], count: number, rounds: number): Int32Array {
   const stride = Math.max(1, Math.floor(Math.min(vectors.length, 20 * count) / count));
   let centres = Array.from({ length: count }, (_, index) => vectors[index * stride] ?? new Float64Array(0));
   const owners = new Int32Array(vectors.length);
@@ -104,7 +104,7 @@ function cluster(vectors: readonly Float64Array[], count: number, rounds: number
       let best = 0;
       let bestDot = Number.NEGATIVE_INFINITY;
       for (const [candidate, centre] of centres.entries()) {
-        const value = dot(centre, vector);
+        const value = computeDot(centre, vector);
         if (value > bestDot) {
           bestDot = value;
           best = candidate;
@@ -114,7 +114,9 @@ function cluster(vectors: readonly Float64Array[], count: number, rounds: number
       const sum = sums[best];
       if (sum !== undefined) for (const [at, value] of vector.entries()) sum[at] = (sum[at] ?? 0) + value;
     }
-    centres = sums.map((sum, index) => (dot(sum, sum) > 0 ? unit(sum) : (centres[index] ?? sum)));
+    centres = sums.map((sum, index) =>
+      computeDot(sum, sum) > 0 ? scaleToUnit(sum) : (centres[index] ?? sum),
+    );
   }
   return owners;
 }

@@ -2,8 +2,8 @@ import { normalizeAnswer } from '@gaia-mesh/evaluation/scorers/squad.ts';
 import { type SentenceFacts, viewSentence } from '@gaia-mesh/reader/features/sentence-facts.ts';
 import type { Sentence } from '@gaia-mesh/reader/features/sentence-schema.ts';
 import {
+  computeEdgeIndex,
   EDGE_TAGS,
-  edgeIndex,
   listSpans,
   MAX_SPAN_TOKENS,
   type TokenSpan,
@@ -32,7 +32,7 @@ function tagOnce(text: string): Token[] {
 }
 
 const normalized = new Map<string, string>();
-function normalOf(text: string): string {
+function normalizeCached(text: string): string {
   const known = normalized.get(text);
   if (known !== undefined) return known;
   const normal = normalizeAnswer(text);
@@ -68,7 +68,7 @@ export function listCandidates(question: SpanQuestion, edges: Uint8Array): Candi
 
 function joinNormal(tokens: readonly Token[], span: TokenSpan): string {
   let joined = '';
-  for (let at = span.from; at <= span.to; at++) joined += normalOf(tokens[at]?.text ?? '');
+  for (let at = span.from; at <= span.to; at++) joined += normalizeCached(tokens[at]?.text ?? '');
   return joined;
 }
 
@@ -78,14 +78,14 @@ export function learnEdges(questions: readonly SpanQuestion[], minShare: number)
   for (const question of questions) {
     for (const { tokens } of question.facts) {
       for (const [from, token] of tokens.entries()) {
-        if (normalOf(token.text) === '') continue;
+        if (normalizeCached(token.text) === '') continue;
         let joined = '';
         for (let to = from; to < Math.min(tokens.length, from + MAX_SPAN_TOKENS); to++) {
-          const last = normalOf(tokens[to]?.text ?? '');
+          const last = normalizeCached(tokens[to]?.text ?? '');
           joined += last;
           if (last === '' || !question.wanted.has(joined)) continue;
-          const left = edgeIndex(0, tokens, from);
-          const right = edgeIndex(1, tokens, to);
+          const left = computeEdgeIndex(0, tokens, from);
+          const right = computeEdgeIndex(1, tokens, to);
           counts[left] = (counts[left] ?? 0) + 1;
           counts[right] = (counts[right] ?? 0) + 1;
         }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { squadEm, squadF1 } from '@gaia-mesh/evaluation/scorers/squad.ts';
+import { scoreSquadEm, scoreSquadF1 } from '@gaia-mesh/evaluation/scorers/squad.ts';
 import { z } from 'zod';
 
 export type LabelledQuestion = {
@@ -61,9 +61,9 @@ export function cutChunks(document: string, chunkChars = 400): string[] {
 }
 
 /** Exact match and F1 of a prediction against the accepted answer it fits best. */
-export function squadScore(prediction: string, truths: readonly string[]): { exact: number; f1: number } {
+export function scoreSquad(prediction: string, truths: readonly string[]): { exact: number; f1: number } {
   return {
-    exact: Math.max(0, ...truths.map((truth) => squadEm(prediction, truth))),
-    f1: Math.max(0, ...truths.map((truth) => squadF1(prediction, truth))),
+    exact: Math.max(0, ...truths.map((truth) => scoreSquadEm(prediction, truth))),
+    f1: Math.max(0, ...truths.map((truth) => scoreSquadF1(prediction, truth))),
   };
 }

@@ -1,7 +1,7 @@
 import { createSink, HASH_BITS } from '@gaia-mesh/reader/features/feature-sink.ts';
-import { spanFeatures } from '@gaia-mesh/reader/features/span-features.ts';
+import { computeSpanFeatures } from '@gaia-mesh/reader/features/span-features.ts';
 import type { SpanModel } from '@gaia-mesh/reader/features/span-model.ts';
-import { seededRandom } from './grow-trees.ts';
+import { createSeededRandom } from './grow-trees.ts';
 import { listCandidates, type SpanQuestion } from './prepare-spans.ts';
 
 type SpanOptions = {
@@ -41,7 +41,7 @@ export function trainSpans(
     gradient: new Float32Array(SIZE),
     kept,
     rate: options.rate,
-    random: seededRandom(options.seed),
+    random: createSeededRandom(options.seed),
   };
   const order = questions.map((_, index) => index);
   const sum = new Float32Array(SIZE);
@@ -51,7 +51,7 @@ export function trainSpans(
     shuffle(order, state.random);
     for (const [done, index] of order.entries()) {
       const question = questions[index];
-      if (question !== undefined) step(question, edges, state);
+      if (question !== undefined) stepSpans(question, edges, state);
       if (epoch < options.epochs - 1 || ((done + 1) % stride !== 0 && done + 1 < order.length)) continue;
       for (let id = 0; id < SIZE; id++) sum[id] = (sum[id] ?? 0) + (state.weights[id] ?? 0);
       snapshots++;
@@ -74,7 +74,7 @@ type SpanState = {
   random: () => number;
 };
 
-function step(question: SpanQuestion, edges: Uint8Array, state: SpanState): void {
+function stepSpans(question: SpanQuestion, edges: Uint8Array, state: SpanState): void {
   const { weights, squares, gradient, kept, random } = state;
   const all = listCandidates(question, edges);
   const held = new Set(all.filter((candidate) => candidate.right).map((candidate) => candidate.facts));
@@ -86,7 +86,7 @@ function step(question: SpanQuestion, edges: Uint8Array, state: SpanState): void
   const scores = new Float64Array(candidates.length);
   let size = 0;
   for (const [index, candidate] of candidates.entries()) {
-    spanFeatures(question.asked, candidate.facts, candidate.from, candidate.to, sink);
+    computeSpanFeatures(question.asked, candidate.facts, candidate.from, candidate.to, sink);
     if (size + sink.count > ids.length) {
       const larger = new Uint32Array(2 * ids.length);
       larger.set(ids);
@@ -102,7 +102,7 @@ function step(question: SpanQuestion, edges: Uint8Array, state: SpanState): void
     ends[index + 1] = size;
     scores[index] = score;
   }
-  const errors = softmaxErrors(
+  const errors = computeSoftmaxErrors(
     scores,
     candidates.map((candidate) => candidate.right),
   );
@@ -125,7 +125,7 @@ function step(question: SpanQuestion, edges: Uint8Array, state: SpanState): void
 }
 
 /** What each candidate's probability should have been minus what it is. */
-function softmaxErrors(scores: Float64Array, rights: readonly boolean[]): Float64Array {
+function computeSoftmaxErrors(scores: Float64Array, rights: readonly boolean[]): Float64Array {
   const top = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const shares = scores.map((score) => Math.exp(score - top));
   let sum = 0;
@@ -149,7 +149,7 @@ export function countFeatures(
   const seenBy = new Int32Array(SIZE).fill(-1);
   for (const [index, question] of questions.entries()) {
     for (const candidate of listCandidates(question, edges)) {
-      spanFeatures(question.asked, candidate.facts, candidate.from, candidate.to, sink);
+      computeSpanFeatures(question.asked, candidate.facts, candidate.from, candidate.to, sink);
       for (let at = 0; at < sink.count; at++) {
         const id = sink.ids[at] ?? 0;
         if (seenBy[id] === index) continue;

@@ -8,13 +8,17 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { wtqMatches, wtqValues } from '@gaia-mesh/evaluation/scorers/wtq.ts';
-import { questionOf } from '@gaia-mesh/tools/tables/anchors.ts';
+import { isWtqMatch, parseWtqValues } from '@gaia-mesh/evaluation/scorers/wtq.ts';
+import { parseTableQuestion } from '@gaia-mesh/tools/tables/anchors.ts';
 import { FEATURE_BITS } from '@gaia-mesh/tools/tables/features.ts';
-import { type FactoredPrograms, probabilities, spaceOf } from '@gaia-mesh/tools/tables/ranked-programs.ts';
+import {
+  buildProgramSpace,
+  computeProbabilities,
+  type FactoredPrograms,
+} from '@gaia-mesh/tools/tables/ranked-programs.ts';
 import { packTableModel, readTableModel } from '@gaia-mesh/tools/tables/table-model.ts';
-import { fitCalibration, heldOutFigures, ranked } from './held-out.ts';
-import { type WtqQuestion, wtqData } from './wtq-data.ts';
+import { fitCalibration, measureHeldOut, rankQuestions } from './held-out.ts';
+import { loadWtqData, type WtqQuestion } from './wtq-data.ts';
 
 /** A word that more questions have says nothing of a cell. */
 const COMMON_SHARE = 0.02;
@@ -35,13 +39,13 @@ const { values } = parseArgs({
 });
 if (values.data === undefined) throw new Error('--data: the folder with train.jsonl.gz and tables.jsonl.gz');
 
-const data = wtqData(values.data);
+const data = loadWtqData(values.data);
 const split = Number(values.split ?? 0);
 const held = data.questions.filter(({ dev_of_split: of }) => of.includes(split));
-const common = commonStems();
+const common = findCommonStems();
 const weights = train(data.questions.filter(({ dev_of_split: of }) => !of.includes(split)));
-const model = { weights, common, calibration: calibrationOf() };
-if (held.length > 0) console.log(JSON.stringify({ split, ...heldOutFigures(model, held, data.table) }));
+const model = { weights, common, calibration: trainCalibration() };
+if (held.length > 0) console.log(JSON.stringify({ split, ...measureHeldOut(model, held, data.table) }));
 const shipped = fileURLToPath(new URL('../../tools/tables/weights/tables.bin', import.meta.url));
 const out = values.out ?? (held.length === 0 ? shipped : undefined);
 if (out !== undefined) writeFileSync(out, packTableModel(model));
@@ -53,32 +57,33 @@ interface Example {
   readonly isRight: Uint8Array;
 }
 
-function commonStems(): Set<string> {
+function findCommonStems(): Set<string> {
   const times = new Map<string, number>();
   for (const { question } of data.questions)
-    for (const stem of new Set(questionOf(question).stems)) times.set(stem, (times.get(stem) ?? 0) + 1);
+    for (const stem of new Set(parseTableQuestion(question).stems))
+      times.set(stem, (times.get(stem) ?? 0) + 1);
   return new Set(
     [...times].filter(([, count]) => count > COMMON_SHARE * data.questions.length).map(([stem]) => stem),
   );
 }
 
 /** Of questions that the weights were not trained on; without any, of another model, or none: the model's probabilities as they are. */
-function calibrationOf(): readonly number[] {
+function trainCalibration(): readonly number[] {
   if (values['calibrated-by'] !== undefined)
     return readTableModel(pathToFileURL(values['calibrated-by'])).calibration;
   const none = [0, 1, 0, 0, 0];
   return held.length === 0
     ? none
-    : fitCalibration(ranked({ weights, common, calibration: none }, held, data.table));
+    : fitCalibration(rankQuestions({ weights, common, calibration: none }, held, data.table));
 }
 
-function exampleOf({ question, table, answers }: WtqQuestion): Example {
-  const { programs, features, factors, starts } = spaceOf(question, data.table(table), common);
-  const target = wtqValues(answers);
+function toExample({ question, table, answers }: WtqQuestion): Example {
+  const { programs, features, factors, starts } = buildProgramSpace(question, data.table(table), common);
+  const target = parseWtqValues(answers);
   const known = new Map<string, boolean>();
   const isRight = programs.map(({ answer }) => {
     const key = answer.join('\u0001');
-    const right = known.get(key) ?? wtqMatches(target, wtqValues(answer));
+    const right = known.get(key) ?? isWtqMatch(target, parseWtqValues(answer));
     known.set(key, right);
     return right;
   });
@@ -86,22 +91,22 @@ function exampleOf({ question, table, answers }: WtqQuestion): Example {
 }
 
 function train(questions: readonly WtqQuestion[]): Float32Array {
-  const examples = questions.map(exampleOf).filter(({ isRight }) => isRight.includes(1));
+  const examples = questions.map(toExample).filter(({ isRight }) => isRight.includes(1));
   console.error(`${examples.length} of ${questions.length} questions have a program that gives the answer`);
   const learned = new Float32Array(1 << FEATURE_BITS);
   const squares = new Float32Array(1 << FEATURE_BITS);
   const random = new Random(SEED);
   for (let epoch = 1; epoch <= EPOCHS; epoch++) {
     let likelihood = 0;
-    for (const example of random.shuffle(examples)) likelihood += step(example, learned, squares);
+    for (const example of random.shuffle(examples)) likelihood += stepAdaGrad(example, learned, squares);
     console.error(`epoch ${epoch}: log-likelihood ${(likelihood / examples.length).toFixed(3)}`);
   }
   return learned.map((weight) => weight * CALIBRATION);
 }
 
 /** One step of AdaGrad (Duchi, Hazan and Singer 2011); the log-likelihood before it. */
-function step({ space, isRight }: Example, learned: Float32Array, squares: Float32Array): number {
-  const chances = probabilities(space, learned);
+function stepAdaGrad({ space, isRight }: Example, learned: Float32Array, squares: Float32Array): number {
+  const chances = computeProbabilities(space, learned);
   const right = chances.reduce((sum, chance, at) => sum + (isRight[at] === 1 ? chance : 0), 0);
   if (right <= 0) return 0;
   const ofFactor = new Float64Array(space.features.length);

@@ -9,15 +9,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rankSentences, viewSentences } from '@gaia-mesh/reader/extract.ts';
 import { packSpanModel } from '@gaia-mesh/reader/features/span-model.ts';
-import { TOTAL_FEATURE, tripleFeatures } from '@gaia-mesh/reader/features/triple-features.ts';
+import { computeTripleFeatures, TOTAL_FEATURE } from '@gaia-mesh/reader/features/triple-features.ts';
 import type { TripleSet } from '@gaia-mesh/reader/features/triple-schema.ts';
 import { parseQuestion } from '@gaia-mesh/reader/question.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { type Forest, packForest } from '@gaia-mesh/reader/trees.ts';
-import { proposeWith } from '@gaia-mesh/reader/triple.ts';
-import { growForest, type RankingRows, seededRandom, type TreeOptions } from './grow-trees.ts';
+import { proposeScoredTriples } from '@gaia-mesh/reader/triple.ts';
+import { createSeededRandom, growForest, type RankingRows, type TreeOptions } from './grow-trees.ts';
 import { learnEdges, prepareSpans } from './prepare-spans.ts';
-import { cutChunks, type LabelledQuestion, readQuestions, squadScore } from './read-questions.ts';
+import { cutChunks, type LabelledQuestion, readQuestions, scoreSquad } from './read-questions.ts';
 import { countFeatures, SPAN_OPTIONS, trainSpans } from './train-spans.ts';
 
 const FOLDS = 3;
@@ -51,11 +51,11 @@ const questions = ['train_wiki.jsonl.gz', 'train_nq.jsonl.gz'].flatMap((name) =>
 const widened = widenDocuments(questions, seed);
 const folds = dealFolds(questions);
 const foldNumbers = Array.from({ length: FOLDS }, (_, fold) => fold);
-const outside = <T>(items: readonly T[], fold: number): T[] =>
+const keepOutsideFold = <T>(items: readonly T[], fold: number): T[] =>
   items.filter((_, index) => folds[index] !== fold);
 
 save('sentences.bin', packForest(trainSentences(widened, seed)));
-const sentenceRankers = foldNumbers.map((fold) => trainSentences(outside(widened, fold), seed));
+const sentenceRankers = foldNumbers.map((fold) => trainSentences(keepOutsideFold(widened, fold), seed));
 const spanQuestions = widened.map((labelled, index) => {
   const passages = searchPassages(labelled.question, cutChunks(labelled.document));
   const sentences = rankSentences(labelled.question, passages, sentenceRankers[folds[index] ?? 0]);
@@ -70,10 +70,10 @@ save('spans.bin', packSpanModel(trainSpans(spanQuestions, edges, kept, { ...SPAN
 
 const answered: AnsweredQuestion[] = [];
 for (const fold of foldNumbers) {
-  const scorer = trainSpans(outside(spanQuestions, fold), edges, kept, { ...SPAN_OPTIONS, seed });
+  const scorer = trainSpans(keepOutsideFold(spanQuestions, fold), edges, kept, { ...SPAN_OPTIONS, seed });
   for (const [index, { labelled, sentences }] of spanQuestions.entries()) {
     if (folds[index] !== fold) continue;
-    answered.push({ labelled, set: proposeWith(labelled.question, sentences, scorer) });
+    answered.push({ labelled, set: proposeScoredTriples(labelled.question, sentences, scorer) });
   }
   log(`fold ${fold}`);
 }
@@ -130,9 +130,9 @@ function trainAnswers(questions: readonly AnsweredQuestion[], options: TreeOptio
   const targets: number[] = [];
   const starts = [0];
   for (const { labelled, set } of questions) {
-    const rights = set.triples.map(({ object }) => squadScore(object, labelled.truths).exact);
+    const rights = set.triples.map(({ object }) => scoreSquad(object, labelled.truths).exact);
     if (!rights.includes(1) || !rights.includes(0)) continue;
-    features.push(...tripleFeatures(parseQuestion(labelled.question), set));
+    features.push(...computeTripleFeatures(parseQuestion(labelled.question), set));
     targets.push(...rights);
     starts.push(features.length);
   }
@@ -145,7 +145,7 @@ function trainAnswers(questions: readonly AnsweredQuestion[], options: TreeOptio
  * paragraphs (of the same article where there are any) around theirs, some with the title as a heading.
  */
 function widenDocuments(questions: readonly LabelledQuestion[], seed: number): LabelledQuestion[] {
-  const random = seededRandom(seed);
+  const random = createSeededRandom(seed);
   const documents = [...new Set(questions.map((question) => question.document))];
   const places = new Map(documents.map((document, index) => [document, index]));
   return questions.map((question) => {

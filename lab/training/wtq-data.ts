@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Table, tableOf } from '@gaia-mesh/tools/tables/table.ts';
+import { parseTable, type Table } from '@gaia-mesh/tools/tables/table.ts';
 import { z } from 'zod';
 import { readLines } from './read-questions.ts';
 
@@ -15,14 +15,14 @@ const tableSchema = z.object({ id: z.string(), rows: z.array(z.array(z.string())
 export type WtqQuestion = z.infer<typeof questionSchema>;
 
 /** WikiTableQuestions as `train.jsonl.gz` and `tables.jsonl.gz` of a folder; a table is read when it is first asked for. */
-export function wtqData(folder: string) {
+export function loadWtqData(folder: string) {
   const lines = <T>(name: string, schema: z.ZodType<T>) => readLines(path.join(folder, name), schema);
   const rows = new Map(lines('tables.jsonl.gz', tableSchema).map(({ id, rows: own }) => [id, own]));
   const tables = new Map<string, Table>();
   return {
     questions: lines('train.jsonl.gz', questionSchema),
     table: (id: string): Table => {
-      const table = tables.get(id) ?? tableOf(rows.get(id) ?? []);
+      const table = tables.get(id) ?? parseTable(rows.get(id) ?? []);
       tables.set(id, table);
       return table;
     },

@@ -1,16 +1,16 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
-import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import { copyHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { a2aProto, a2aProtoCodec, responseOf } from '../a2a-proto.ts';
+import { a2aProto, buildResponse, createProtoCodec } from '../a2a-proto.ts';
 import { fullPacket } from '../contract/samples.ts';
 import { goldenEnvelopes, shownLike } from '../testing/golden-envelopes.ts';
 import { refused, testSession } from '../testing/session.ts';
-import { MESH_EXTENSION, sendMessageRequestOf } from './message.ts';
+import { buildSendMessageRequest, MESH_EXTENSION } from './message.ts';
 
 const codec = a2aProto.open(testSession);
-const requests = a2aProtoCodec(sendMessageRequestOf);
-const responses = a2aProtoCodec(responseOf);
+const requests = createProtoCodec(buildSendMessageRequest);
+const responses = createProtoCodec(buildResponse);
 
 const { reply_to: _, tag: __, ...asked } = fullPacket;
 const request = Buffer.from(requests.encode(asked));
@@ -75,7 +75,7 @@ describe('a2a-proto', () => {
   ])('leaves %s as payload to whoever decodes', (_what, data) => {
     const blob = messageWith({ parts: [{ ...part, data }] });
     expect(() => codec.decode(blob)).toThrow(refused);
-    expect(codec.peek?.(blob)).toStrictEqual(keptHead(asked));
+    expect(codec.peek?.(blob)).toStrictEqual(copyHead(asked));
   });
 });
 
@@ -84,7 +84,7 @@ describe('golden A2A protobuf', () => {
     const blob = requests.encode(packet);
     expect(shownLike(a2aRequestProto, blob, 'hex')).toEqual(a2aRequestProto);
     expect(codec.decode(blob)).toStrictEqual(packet);
-    expect(requests.headerSize(packet)).toBe(lineOf(requests, packet, blob.length).header_size);
+    expect(requests.headerSize(packet)).toBe(measureLine(requests, packet, blob.length).header_size);
   });
 
   it.each(goldenEnvelopes)('$name as a response: bytes and packet', ({ packet, a2aEventProto }) => {
@@ -101,14 +101,14 @@ function metadataWith(change: object) {
 
 /** A request with a message that is changed. */
 function messageWith(change: object): Uint8Array {
-  const { message } = sendMessageRequestOf(asked);
-  return a2aProtoCodec(() => ({ message: { ...message, ...change } })).encode(asked);
+  const { message } = buildSendMessageRequest(asked);
+  return createProtoCodec(() => ({ message: { ...message, ...change } })).encode(asked);
 }
 
 /** A response with a final answer that is changed. */
 function updateWith(change: object): Uint8Array {
-  const { artifactUpdate } = responseOf(fullPacket);
-  return a2aProtoCodec(() => ({ artifactUpdate: { ...artifactUpdate, ...change } })).encode(fullPacket);
+  const { artifactUpdate } = buildResponse(fullPacket);
+  return createProtoCodec(() => ({ artifactUpdate: { ...artifactUpdate, ...change } })).encode(fullPacket);
 }
 
 /** A request with one more field, a text, at the end of its message. */

@@ -11,7 +11,7 @@ import {
 } from '@a2a-js/sdk/server';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { a2a, eventOf, requestOf } from '../a2a.ts';
+import { a2a, buildRequest, buildStreamEvent } from '../a2a.ts';
 import { contractSamples, fullPacket } from '../contract/samples.ts';
 import { goldenEnvelopes } from '../testing/golden-envelopes.ts';
 import { testSession } from '../testing/session.ts';
@@ -26,9 +26,9 @@ const final = parsePacket({ ...asked, tag: 'final_answer' });
 describe('@a2a-js/sdk', () => {
   it('reads every envelope and writes it again as it was', () => {
     for (const packet of packets) {
-      const { params } = JSON.parse(JSON.stringify(requestOf(packet)));
+      const { params } = JSON.parse(JSON.stringify(buildRequest(packet)));
       expect(SendMessageRequest.toJSON(SendMessageRequest.fromJSON(params))).toEqual(params);
-      const { result } = JSON.parse(JSON.stringify(eventOf(packet)));
+      const { result } = JSON.parse(JSON.stringify(buildStreamEvent(packet)));
       expect(StreamResponse.toJSON(StreamResponse.fromJSON(result))).toEqual(result);
     }
   });
@@ -92,7 +92,7 @@ describe('@a2a-js/sdk', () => {
       },
       async (url) => {
         const transport = await new JsonRpcTransportFactory().create(url, cardOf(url));
-        const { params } = requestOf(asked);
+        const { params } = buildRequest(asked);
         const heard: StreamResponse[] = [];
         for await (const event of transport.sendMessageStream(SendMessageRequest.fromJSON(params)))
           heard.push(event);

@@ -1,8 +1,8 @@
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { a2a, a2aCodec, eventOf, requestOf } from '../a2a.ts';
+import { a2a, buildRequest, buildStreamEvent, createA2aCodec } from '../a2a.ts';
 import { contractSamples, fullPacket } from '../contract/samples.ts';
 import { goldenEnvelopes, invalidRequests, shownLike } from '../testing/golden-envelopes.ts';
 import { refused, testSession } from '../testing/session.ts';
@@ -28,7 +28,7 @@ describe('a2a', () => {
   it('writes requests and broadcasts as SendMessage', () => {
     const { to: ___, ...broadcast } = asked;
     for (const packet of [asked, broadcast]) {
-      expect(envelopeOf(packet)).toEqual(JSON.parse(JSON.stringify(requestOf(packet))));
+      expect(envelopeOf(packet)).toEqual(JSON.parse(JSON.stringify(buildRequest(packet))));
       expect(envelopeOf(packet)).toMatchObject({ id: packet.id, method: 'SendMessage' });
     }
   });
@@ -44,7 +44,7 @@ describe('a2a', () => {
     for (const packet of [final, failed]) {
       expect(envelopeOf(packet)).toMatchObject({ id: 0, result: { artifactUpdate: { contextId: 't-1' } } });
     }
-    expect(decode(JSON.stringify(eventOf(asked)))).toStrictEqual(asked);
+    expect(decode(JSON.stringify(buildStreamEvent(asked)))).toStrictEqual(asked);
   });
 
   it('says lastChunk with the final answer only', () => {
@@ -66,7 +66,7 @@ describe('a2a', () => {
     ['a result beside the call', { result: {} }],
     ['parameters that are no object', { params: null }],
   ])('refuses a request with %s', (_what, change) => {
-    expect(() => decode(JSON.stringify({ ...requestOf(asked), ...change }))).toThrow(refused);
+    expect(() => decode(JSON.stringify({ ...buildRequest(asked), ...change }))).toThrow(refused);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe('a2a', () => {
     ['an error beside it', { error: {} }],
     ['another event', { result: { statusUpdate: {} } }],
   ])('refuses an event with %s', (_what, change) => {
-    expect(() => decode(JSON.stringify({ ...eventOf(answer), ...change }))).toThrow(refused);
+    expect(() => decode(JSON.stringify({ ...buildStreamEvent(answer), ...change }))).toThrow(refused);
   });
 
   it.each([
@@ -91,7 +91,7 @@ describe('a2a', () => {
     ['a node id that names no node', '"from":"extractor-1"', '"from":"../x"'],
     ['tokens as text', '"token_used":132', '"token_used":"132"'],
   ])('refuses %s', (_what, was, becomes) => {
-    const text = JSON.stringify(requestOf(asked));
+    const text = JSON.stringify(buildRequest(asked));
     const changed = text.replace(was, becomes);
     expect(changed).not.toBe(text);
     expect(() => decode(changed)).toThrow(refused);
@@ -104,7 +104,7 @@ describe('a2a', () => {
     ['lastChunk that is false', '"lastChunk":true', '"lastChunk":false'],
     ['reply_to in the metadata', '"type":"triples"', '"type":"triples","reply_to":"writer-3"'],
   ])('refuses an event with %s', (_what, was, becomes) => {
-    const text = JSON.stringify(eventOf(final));
+    const text = JSON.stringify(buildStreamEvent(final));
     const changed = text.replace(was, becomes);
     expect(changed).not.toBe(text);
     expect(() => decode(changed)).toThrow(refused);
@@ -127,8 +127,8 @@ describe('a2a', () => {
 });
 
 describe('golden A2A envelopes', () => {
-  const requests = a2aCodec(requestOf);
-  const events = a2aCodec(eventOf);
+  const requests = createA2aCodec(buildRequest);
+  const events = createA2aCodec(buildStreamEvent);
 
   it.each(goldenEnvelopes)(
     '$name as a request: bytes, packet and ledger row',
@@ -136,7 +136,7 @@ describe('golden A2A envelopes', () => {
       const blob = requests.encode(packet);
       expect(shownLike(a2aRequest, blob, 'utf8')).toEqual(a2aRequest);
       expect(codec.decode(blob)).toStrictEqual(packet);
-      expect(lineOf(requests, packet, blob.length)).toMatchObject(rows.a2a);
+      expect(measureLine(requests, packet, blob.length)).toMatchObject(rows.a2a);
       if (packet.tag === undefined) expect(Buffer.from(codec.encode(packet)).equals(blob)).toBe(true);
     },
   );
@@ -149,7 +149,7 @@ describe('golden A2A envelopes', () => {
       expect(shownLike(a2aEvent, codec.encode(replying), 'utf8')).toEqual(a2aEvent);
       expect(codec.decode(events.encode(replying))).toStrictEqual(replying);
       const inRow = { ...packet, reply_to: 'r1' };
-      expect(lineOf(codec, inRow, codec.encode(inRow).length)).toMatchObject(rows['a2a-event']);
+      expect(measureLine(codec, inRow, codec.encode(inRow).length)).toMatchObject(rows['a2a-event']);
     },
   );
 });
@@ -165,10 +165,10 @@ describe.skipIf(schema === undefined)('A2A 1.0 schema', () => {
 
   it('accepts the parameters of every request and the result of every event', () => {
     for (const packet of packets) {
-      const { params } = JSON.parse(JSON.stringify(requestOf(packet)));
+      const { params } = JSON.parse(JSON.stringify(buildRequest(packet)));
       expect(accepts('SendMessageRequest', params)).toBe(true);
       for (const replying of [packet, { ...packet, reply_to: 'r1' }]) {
-        const { result } = JSON.parse(JSON.stringify(eventOf(replying)));
+        const { result } = JSON.parse(JSON.stringify(buildStreamEvent(replying)));
         expect(accepts('StreamResponse', result)).toBe(true);
       }
     }

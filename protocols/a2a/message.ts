@@ -24,13 +24,13 @@ export function isRequest({ reply_to, tag }: Packet): boolean {
  * `SendMessageRequest`: parameters of the operation SendMessage (§3.1.1). `undefined` stands for a key that is absent. `reply_to` is
  * written where a reply is sent as a message of its own.
  */
-export function sendMessageRequestOf(packet: Packet, reply_to?: string) {
+export function buildSendMessageRequest(packet: Packet, reply_to?: string) {
   return {
     message: {
       messageId: packet.id,
       contextId: packet.task_id,
       role: 'ROLE_USER',
-      ...contentOf(packet, reply_to),
+      ...buildContent(packet, reply_to),
     },
   };
 }
@@ -39,19 +39,19 @@ export function sendMessageRequestOf(packet: Packet, reply_to?: string) {
  * `StreamResponse` with a `TaskArtifactUpdateEvent` (§4.2.2): results belong in artifacts. `reply_to` is written where the
  * binding has no other place for it.
  */
-export function streamResponseOf(packet: Packet, reply_to?: string) {
+export function buildStreamResponse(packet: Packet, reply_to?: string) {
   return {
     artifactUpdate: {
       taskId: MESH_TASK_ID,
       contextId: packet.task_id,
-      artifact: { artifactId: packet.id, ...contentOf(packet, reply_to) },
+      artifact: { artifactId: packet.id, ...buildContent(packet, reply_to) },
       // A task that failed leaves no artifact that would now be whole.
       lastChunk: packet.tag === FINAL_ANSWER ? true : undefined,
     },
   };
 }
 
-function contentOf({ type, from, to, tag, token_used, log_uri, ts, payload }: Packet, reply_to?: string) {
+function buildContent({ type, from, to, tag, token_used, log_uri, ts, payload }: Packet, reply_to?: string) {
   return {
     parts: [{ data: payload, mediaType: 'application/json' }],
     metadata: { [MESH_EXTENSION]: { type, from, to, reply_to, tag, token_used, log_uri, ts } },

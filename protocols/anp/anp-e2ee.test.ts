@@ -1,21 +1,21 @@
 import type { KeyObject } from 'node:crypto';
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { anpE2ee, anpE2eeFrom, type E2eeSources } from '../anp-e2ee.ts';
+import { anpE2ee, createAnpE2eeAdapter, type E2eeSources } from '../anp-e2ee.ts';
 import { fullPacket } from '../contract/samples.ts';
 import { applyLayers } from '../layers/apply-layers.ts';
-import { compression } from '../layers/compression.ts';
-import { privateKeyOf, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
+import { createCompressionLayer } from '../layers/compression.ts';
+import { exportPublicKey, importPrivateKey, importPublicKey } from '../layers/keys.ts';
 import session from '../testing/anp-e2ee-session.json' with { type: 'json' };
 import { goldenIdentity, goldenNodes, goldenRows, goldenSources } from '../testing/anp-golden.ts';
 import { TestRun } from '../testing/members.ts';
 import { refused, testSession } from '../testing/session.ts';
-import { agree, chainStep, rootStep, seal, unseal, x3dh } from './e2ee-keys.ts';
-import { associatedData } from './e2ee-message.ts';
+import { advanceChainKey, advanceRootKey, agreeX3dh, agreeX25519, seal, unseal } from './e2ee-keys.ts';
+import { encodeAssociatedData } from './e2ee-message.ts';
 import { MAX_SKIP } from './e2ee-session.ts';
-import { objectProofSchema, proves } from './object-proof.ts';
-import { jcs } from './texts.ts';
+import { objectProofSchema, verifyObjectProof } from './object-proof.ts';
+import { canonicalizeJson } from './texts.ts';
 
 const { keys, derived } = session;
 
@@ -41,7 +41,7 @@ describe('golden P5 session', () => {
       oneTimePrekey: publicOf(recipient.oneTimePrekey),
     };
     const publicSender = { staticKey: publicOf(sender.staticKey), ephemeral: publicOf(sender.ephemeral) };
-    for (const agreed of [x3dh(sender, publicRecipient), x3dh(publicSender, recipient)]) {
+    for (const agreed of [agreeX3dh(sender, publicRecipient), agreeX3dh(publicSender, recipient)]) {
       expect(agreed.rootKey.toString('base64url')).toBe(derived.rk0);
       expect(agreed.chainKey.toString('base64url')).toBe(derived.ck0);
       expect(agreed.sessionId).toBe(derived.session_id);
@@ -49,28 +49,30 @@ describe('golden P5 session', () => {
   });
 
   it('seals and opens the direct_init', () => {
-    const step = chainStep(Buffer.from(derived.ck0, 'base64url'));
+    const step = advanceChainKey(Buffer.from(derived.ck0, 'base64url'));
     expect(step.key.toString('base64url')).toBe(derived.mk0);
     expect(step.nonce.toString('base64url')).toBe(derived.nonce0);
     const { ciphertext_b64u } = session.directInit.params.body;
-    const sealed = seal(step, derived.ad_init, jcs(session.plaintexts.directInit));
+    const sealed = seal(step, derived.ad_init, canonicalizeJson(session.plaintexts.directInit));
     expect(sealed.toString('base64url')).toBe(ciphertext_b64u);
-    expect(unseal(step, derived.ad_init, sealed).toString()).toBe(jcs(session.plaintexts.directInit));
+    expect(unseal(step, derived.ad_init, sealed).toString()).toBe(
+      canonicalizeJson(session.plaintexts.directInit),
+    );
   });
 
   it('seals the first reply', () => {
-    const secret = agree(recipient.ratchet, publicOf(sender.ephemeral));
-    const { chainKey } = rootStep(Buffer.from(derived.rk0, 'base64url'), secret);
-    const step = chainStep(chainKey);
+    const secret = agreeX25519(recipient.ratchet, publicOf(sender.ephemeral));
+    const { chainKey } = advanceRootKey(Buffer.from(derived.rk0, 'base64url'), secret);
+    const step = advanceChainKey(chainKey);
     expect(step.key.toString('base64url')).toBe(derived.reply.mk);
     expect(step.nonce.toString('base64url')).toBe(derived.reply.nonce);
     const { body } = session.firstReply.params;
-    const meta: Parameters<typeof associatedData>[0] = JSON.parse(
+    const meta: Parameters<typeof encodeAssociatedData>[0] = JSON.parse(
       JSON.stringify(session.firstReply.params.meta),
     );
-    const aad = associatedData(meta, body.session_id, body.ratchet_header);
+    const aad = encodeAssociatedData(meta, body.session_id, body.ratchet_header);
     expect(aad).toBe(derived.reply.aad);
-    const sealed = seal(step, aad, jcs(session.plaintexts.firstReply));
+    const sealed = seal(step, aad, canonicalizeJson(session.plaintexts.firstReply));
     expect(sealed.toString('base64url')).toBe(body.ciphertext_b64u);
   });
 
@@ -90,14 +92,14 @@ describe('golden P5 session', () => {
   });
 
   it('has a prekey bundle with a proof that holds', () => {
-    const key = publicKeyOf(
+    const key = importPublicKey(
       'Ed25519',
-      publicBytesOf(privateKeyOf('Ed25519', bytes(keys.recipient_ed25519_seed_hex))),
+      exportPublicKey(importPrivateKey('Ed25519', bytes(keys.recipient_ed25519_seed_hex))),
     );
     const bundle = { ...session.prekey_bundle, proof: objectProofSchema.parse(session.prekey_bundle.proof) };
-    expect(proves(bundle, key)).toBe(true);
+    expect(verifyObjectProof(bundle, key)).toBe(true);
     const forged = { ...bundle, bundle_id: 'b2' };
-    expect(proves(forged, key)).toBe(false);
+    expect(verifyObjectProof(forged, key)).toBe(false);
   });
 });
 
@@ -106,7 +108,7 @@ describe('golden ledger rows of anp-e2ee', () => {
     const run = new TestRun(goldenE2ee(undefined, packet.to === undefined), goldenNodes);
     const codec = run.codec(packet.from);
     const blob = codec.encode(packet);
-    expect(lineOf(codec, packet, blob.length)).toMatchObject(ledger['anp-e2ee'] ?? {});
+    expect(measureLine(codec, packet, blob.length)).toMatchObject(ledger['anp-e2ee'] ?? {});
     expect(run.codec('graph').decode(blob)).toStrictEqual(packet);
   });
 });
@@ -182,7 +184,7 @@ describe('anp-e2ee', () => {
   });
 
   it('takes a second look through a layer that makes other bytes of a blob each time', () => {
-    const run = new TestRun(applyLayers(anpE2ee, [compression('zstd')]), nodes);
+    const run = new TestRun(applyLayers(anpE2ee, [createCompressionLayer('zstd')]), nodes);
     const [first, second] = [encoded(run), encoded(run)];
     const reader = run.codec('reader');
     // It cannot peek, so that whoever wants the head decodes, and may decode again.
@@ -211,7 +213,9 @@ describe('anp-e2ee', () => {
     const codec = run.codec('extractor-1');
     const packets = Array.from({ length: 12 }, (_, i) => ({ ...fullPacket, id: `x${i + 10}` }));
     const blobs = packets.map((packet) => codec.encode(packet));
-    const coding = packets.map((packet, i) => lineOf(codec, packet, blobs[i]?.length ?? 0).payload_coding);
+    const coding = packets.map(
+      (packet, i) => measureLine(codec, packet, blobs[i]?.length ?? 0).payload_coding,
+    );
     expect(new Set(coding).size).toBe(1);
     expect(blobs[10]?.length).toBe((blobs[9]?.length ?? 0) + 1);
   });
@@ -289,7 +293,7 @@ describe('anp-e2ee', () => {
 
 /** The adapter with the golden keys; recipients have the given ones, or some. */
 function goldenE2ee(device?: ReturnType<E2eeSources['deviceOf']>, isForAll = false) {
-  return anpE2eeFrom({
+  return createAnpE2eeAdapter({
     ...goldenSources,
     everybody: isForAll ? goldenSources.everybody : () => 'did:wba:mesh.local:agents:all:e1_',
     secretOf: (member, keyName) =>
@@ -309,9 +313,9 @@ function bytes(hex: string): Buffer {
 }
 
 function x25519(hex: string): KeyObject {
-  return privateKeyOf('X25519', bytes(hex));
+  return importPrivateKey('X25519', bytes(hex));
 }
 
 function publicOf(key: KeyObject): KeyObject {
-  return publicKeyOf('X25519', publicBytesOf(key));
+  return importPublicKey('X25519', exportPublicKey(key));
 }

@@ -1,4 +1,4 @@
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
 import { anp } from '../anp.ts';
@@ -14,14 +14,14 @@ import {
 import { shownLike } from '../testing/golden-envelopes.ts';
 import { TestRun } from '../testing/members.ts';
 import { refused, testSession } from '../testing/session.ts';
-import { provenIdentity } from './identity.ts';
-import { signatureBase } from './origin-proof.ts';
+import { verifyIdentity } from './identity.ts';
+import { buildSignatureBase } from './origin-proof.ts';
 
 describe('golden ANP requests', () => {
   it.each(goldenIdentities)('$name has the golden DID document', ({ name, did, did_document }) => {
     const run = new TestRun(goldenAnp(fullPacket), goldenNodes);
     expect(JSON.stringify(run.offers.get(name))).toBe(JSON.stringify({ did_document }));
-    expect(provenIdentity(name, did_document).did).toBe(did);
+    expect(verifyIdentity(name, did_document).did).toBe(did);
   });
 
   it.each(goldenRows)(
@@ -32,11 +32,13 @@ describe('golden ANP requests', () => {
       const codec = run.codec(packet.from);
       const blob = codec.encode(packet);
       expect(shownLike(request, blob, 'utf8')).toStrictEqual(request);
-      expect(lineOf(codec, packet, blob.length)).toMatchObject(ledger.anp ?? {});
+      expect(measureLine(codec, packet, blob.length)).toMatchObject(ledger.anp ?? {});
       const { method, params: sent } = JSON.parse(Buffer.from(blob).toString());
       const proof = sent.auth.origin_proof;
       const params = proof.signatureInput.slice('sig1='.length);
-      expect(signatureBase({ method, ...sent }, proof.contentDigest, params).toString()).toBe(signature_base);
+      expect(buildSignatureBase({ method, ...sent }, proof.contentDigest, params).toString()).toBe(
+        signature_base,
+      );
       expect(run.codec('graph').decode(blob)).toStrictEqual(packet);
     },
   );
@@ -164,8 +166,8 @@ describe('anp', () => {
     ['no proof', ({ proof: _, ...document }: JsonObject) => document, 'writer'],
   ])('refuses a DID document with %s', (_what, change, node) => {
     const document: JsonObject = JSON.parse(JSON.stringify(goldenIdentity('writer').did_document));
-    expect(provenIdentity('writer', document).did).toBe(goldenIdentity('writer').did);
-    expect(() => provenIdentity(node, change(document))).toThrow(
+    expect(verifyIdentity('writer', document).did).toBe(goldenIdentity('writer').did);
+    expect(() => verifyIdentity(node, change(document))).toThrow(
       expect.objectContaining({ code: 'handshake' }),
     );
   });

@@ -1,6 +1,6 @@
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import { notAPacket } from '../scan/scanner.ts';
-import { textAt, valueAt } from '../scan/shape.ts';
+import { createPacketError } from '../scan/scanner.ts';
+import { readText, readValue } from '../scan/shape.ts';
 
 /**
  * A packet as a call of `direct.send`, in the words of `anp.direct.base.v1` (P3) or encrypted (P5). What ANP has a place for is there;
@@ -11,14 +11,14 @@ import { textAt, valueAt } from '../scan/shape.ts';
 const MAX_RFC3339_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** The JSON-RPC call. `undefined` stands for a key that is absent, here as below. */
-export function directSend<Params extends { readonly meta: { readonly message_id: string } }>(
+export function buildDirectSend<Params extends { readonly meta: { readonly message_id: string } }>(
   params: Params,
 ) {
   return { jsonrpc: '2.0', id: params.meta.message_id, method: 'direct.send', params };
 }
 
 /** What the profiles say in the same words: of the packet, what is not in `meta`. */
-export function contentOf(
+export function buildDirectContent(
   { type, reply_to, task_id, tag, token_used, log_uri, payload }: Packet,
   ts?: number,
 ) {
@@ -30,10 +30,10 @@ export function contentOf(
   };
 }
 
-export type DirectMessage = ReturnType<typeof directMessage>;
+export type DirectMessage = ReturnType<typeof buildDirectMessage>;
 
 /** What is signed of a request without encryption (P1 A.3). */
-export function directMessage(packet: Packet, senderDid: string, targetDid: string) {
+export function buildDirectMessage(packet: Packet, senderDid: string, targetDid: string) {
   const { id, ts } = packet;
   const hasDate = Number.isSafeInteger(ts) && ts >= 0 && ts <= MAX_RFC3339_MS;
   return {
@@ -48,16 +48,16 @@ export function directMessage(packet: Packet, senderDid: string, targetDid: stri
       created_at: hasDate ? new Date(ts).toISOString() : undefined,
       content_type: 'application/json',
     },
-    body: contentOf(packet, hasDate ? undefined : ts),
+    body: buildDirectContent(packet, hasDate ? undefined : ts),
   };
 }
 
 /** The id of the call is neither signed nor authenticated: it must be that of the message. */
 export function checkRequestId(request: unknown): void {
-  const id = valueAt(request, 'id');
+  const id = readValue(request, 'id');
   if (typeof id !== 'string' || id === '')
-    throw notAPacket('anp.invalid_request_id (1000): must be a text that is not empty');
-  const meta = ['operation_id', 'message_id'].map((name) => textAt(request, 'params', 'meta', name));
+    throw createPacketError('anp.invalid_request_id (1000): must be a text that is not empty');
+  const meta = ['operation_id', 'message_id'].map((name) => readText(request, 'params', 'meta', name));
   if (meta.some((other) => other !== id))
-    throw notAPacket('id, operation_id and message_id are not the same');
+    throw createPacketError('id, operation_id and message_id are not the same');
 }

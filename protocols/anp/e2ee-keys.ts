@@ -1,7 +1,7 @@
 import { createHmac, diffieHellman, hkdfSync, type KeyObject } from 'node:crypto';
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { NONCE_BYTES, openBox, sealBox, TAG_BYTES } from '../layers/aead-box.ts';
-import { notAPacket } from '../scan/scanner.ts';
+import { createPacketError } from '../scan/scanner.ts';
 
 /**
  * The key schedule of P5 (§8.4, §8.5, §10.2.1) in its suite `ANP-DIRECT-E2EE-X3DH-25519-CHACHA20POLY1305-SHA256-V1`: X3DH-like at
@@ -14,7 +14,7 @@ const LABEL = 'ANP Direct E2EE v1 ';
 const NO_SALT = Buffer.alloc(HASH_BYTES);
 
 /** What both sides know once they have agreed. */
-interface Agreed {
+interface AgreedKeys {
   readonly rootKey: Buffer;
   /** Of the chain whose message 0 is the `direct_init`. */
   readonly chainKey: Buffer;
@@ -43,15 +43,15 @@ export interface SenderKeys {
 }
 
 /** One side's keys are private, the other's public. */
-export function x3dh(sender: SenderKeys, recipient: RecipientKeys): Agreed {
+export function agreeX3dh(sender: SenderKeys, recipient: RecipientKeys): AgreedKeys {
   const { staticKey, signedPrekey, oneTimePrekey } = recipient;
   const secrets = [
-    secretOf(sender.staticKey, signedPrekey),
-    secretOf(sender.ephemeral, staticKey),
-    secretOf(sender.ephemeral, signedPrekey),
-    ...(oneTimePrekey === undefined ? [] : [secretOf(sender.ephemeral, oneTimePrekey)]),
+    computeSharedSecret(sender.staticKey, signedPrekey),
+    computeSharedSecret(sender.ephemeral, staticKey),
+    computeSharedSecret(sender.ephemeral, signedPrekey),
+    ...(oneTimePrekey === undefined ? [] : [computeSharedSecret(sender.ephemeral, oneTimePrekey)]),
   ];
-  const secret = hkdf(Buffer.concat(secrets), NO_SALT, 'Initial Secret', HASH_BYTES);
+  const secret = deriveHkdf(Buffer.concat(secrets), NO_SALT, 'Initial Secret', HASH_BYTES);
   return {
     rootKey: expand(secret, 'Root Key'),
     chainKey: expand(secret, 'Chain Key'),
@@ -59,19 +59,19 @@ export function x3dh(sender: SenderKeys, recipient: RecipientKeys): Agreed {
   };
 }
 
-function secretOf(one: KeyObject, other: KeyObject): Buffer {
-  return one.type === 'private' ? agree(one, other) : agree(other, one);
+function computeSharedSecret(one: KeyObject, other: KeyObject): Buffer {
+  return one.type === 'private' ? agreeX25519(one, other) : agreeX25519(other, one);
 }
 
 /** P5's `kdf_rk`. */
-export function rootStep(rootKey: Buffer, secret: Buffer): { rootKey: Buffer; chainKey: Buffer } {
-  const out = hkdf(secret, rootKey, 'KDF_RK', 2 * HASH_BYTES);
+export function advanceRootKey(rootKey: Buffer, secret: Buffer): { rootKey: Buffer; chainKey: Buffer } {
+  const out = deriveHkdf(secret, rootKey, 'KDF_RK', 2 * HASH_BYTES);
   return { rootKey: out.subarray(0, HASH_BYTES), chainKey: out.subarray(HASH_BYTES) };
 }
 
 /** P5's `kdf_ck`. */
-export function chainStep(chainKey: Buffer): ChainStep {
-  const out = hkdf(chainKey, NO_SALT, 'KDF_CK', 2 * HASH_BYTES + NONCE_BYTES);
+export function advanceChainKey(chainKey: Buffer): ChainStep {
+  const out = deriveHkdf(chainKey, NO_SALT, 'KDF_CK', 2 * HASH_BYTES + NONCE_BYTES);
   return {
     nextChainKey: out.subarray(0, HASH_BYTES),
     key: out.subarray(HASH_BYTES, 2 * HASH_BYTES),
@@ -87,11 +87,11 @@ export function seal({ key, nonce }: ChainStep, aad: string, plaintext: string):
 
 /** @throws MeshError `packet` for what was not sealed so */
 export function unseal({ key, nonce }: ChainStep, aad: string, sealed: Buffer): Buffer {
-  if (sealed.length < TAG_BYTES) throw decryptFailed('it is shorter than its tag');
+  if (sealed.length < TAG_BYTES) throw createDecryptError('it is shorter than its tag');
   try {
     return openBox('chacha20-poly1305', key, Buffer.from(aad), Buffer.concat([nonce, sealed]));
   } catch (error) {
-    throw decryptFailed('the tag does not fit', error);
+    throw createDecryptError('the tag does not fit', error);
   }
 }
 
@@ -100,19 +100,19 @@ export function unseal({ key, nonce }: ChainStep, aad: string, sealed: Buffer): 
  *
  * @throws MeshError `packet` for a public key of small order, with which the secret would be no secret
  */
-export function agree(privateKey: KeyObject, publicKey: KeyObject): Buffer {
+export function agreeX25519(privateKey: KeyObject, publicKey: KeyObject): Buffer {
   try {
     return diffieHellman({ privateKey, publicKey });
   } catch (error) {
-    throw notAPacket(`no secret can be agreed on: ${messageOf(error)}`, error);
+    throw createPacketError(`no secret can be agreed on: ${toErrorMessage(error)}`, error);
   }
 }
 
-export function decryptFailed(reason: string, cause?: unknown) {
-  return notAPacket(`anp.direct.e2ee.decrypt_failed (4009): ${reason}`, cause);
+export function createDecryptError(reason: string, cause?: unknown) {
+  return createPacketError(`anp.direct.e2ee.decrypt_failed (4009): ${reason}`, cause);
 }
 
-function hkdf(input: Buffer, salt: Buffer, label: string, length: number): Buffer {
+function deriveHkdf(input: Buffer, salt: Buffer, label: string, length: number): Buffer {
   return Buffer.from(hkdfSync('sha256', input, salt, LABEL + label, length));
 }
 

@@ -1,11 +1,11 @@
-import { issuesOf, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { parseJson } from '../scan/json.ts';
-import { notAPacket } from '../scan/scanner.ts';
-import { assertSame, lookAt, shapeOf, textAt, valueAt } from '../scan/shape.ts';
-import { checkRequestId, contentOf, directSend } from './direct-send.ts';
+import { createPacketError } from '../scan/scanner.ts';
+import { assertSame, createLook, createShape, readText, readValue } from '../scan/shape.ts';
+import { buildDirectContent, buildDirectSend, checkRequestId } from './direct-send.ts';
 import type { RatchetHeader } from './e2ee-session.ts';
-import { jcs } from './texts.ts';
+import { canonicalizeJson } from './texts.ts';
 
 /**
  * A packet as `direct.send` of `anp.direct.e2ee.v2` (P5 §10.3): the ids and the DIDs in the clear and authenticated, all else
@@ -23,14 +23,14 @@ const bodySchema = z.strictObject({
   ciphertext_b64u: z.string(),
 });
 
-type CipherMeta = ReturnType<typeof cipherMeta>;
+type CipherMeta = ReturnType<typeof buildCipherMeta>;
 
 interface CipherMessage {
   readonly meta: CipherMeta;
   readonly body: z.infer<typeof bodySchema>;
 }
 
-export function cipherMeta({ id }: Pick<Packet, 'id'>, senderDid: string, targetDid: string) {
+export function buildCipherMeta({ id }: Pick<Packet, 'id'>, senderDid: string, targetDid: string) {
   return {
     profile: 'anp.direct.e2ee.v2',
     security_profile: 'direct-e2ee',
@@ -44,31 +44,36 @@ export function cipherMeta({ id }: Pick<Packet, 'id'>, senderDid: string, target
   };
 }
 
-export function textOf({ meta, body }: CipherMessage): string {
-  return JSON.stringify(directSend({ meta, body }));
+export function formatCipherMessage({ meta, body }: CipherMessage): string {
+  return JSON.stringify(buildDirectSend({ meta, body }));
 }
 
 /** What is authenticated beside the plaintext: `AD_msg` of P5 §10.5. */
-export function associatedData(meta: CipherMeta, sessionId: string, header: RatchetHeader): string {
+export function encodeAssociatedData(meta: CipherMeta, sessionId: string, header: RatchetHeader): string {
   const { target, ...rest } = meta;
-  return jcs({ ...rest, recipient_did: target.did, session_id: sessionId, ratchet_header: header });
+  return canonicalizeJson({
+    ...rest,
+    recipient_did: target.did,
+    session_id: sessionId,
+    ratchet_header: header,
+  });
 }
 
 /** What is encrypted (P5 §10.4): of the envelope, all that is not in the clear. */
-export function plaintextOf(packet: Packet): string {
-  return jcs(plainObjectOf(packet));
+export function formatPlaintext(packet: Packet): string {
+  return canonicalizeJson(buildPlainObject(packet));
 }
 
-function plainObjectOf(packet: Packet) {
-  return { application_content_type: 'application/json', ...contentOf(packet, packet.ts) };
+function buildPlainObject(packet: Packet) {
+  return { application_content_type: 'application/json', ...buildDirectContent(packet, packet.ts) };
 }
 
-const plaintextShape = shapeOf(plainObjectOf);
-const { checkKeys } = lookAt([
+const plaintextShape = createShape(buildPlainObject);
+const { checkKeys } = createLook([
   (packet) => {
     const ratchet_header = { dh_pub_b64u: '', pn: '', n: '' };
     const body = { session_id: '', ratchet_header, ciphertext_b64u: '' };
-    return directSend({ meta: cipherMeta(packet, packet.from, packet.to ?? ''), body });
+    return buildDirectSend({ meta: buildCipherMeta(packet, packet.from, packet.to ?? ''), body });
   },
 ]);
 
@@ -78,16 +83,21 @@ export function parseCipher(blob: Uint8Array): CipherMessage {
   checkKeys(blob);
   const value = parseJson(blob);
   checkRequestId(value);
-  const at = (...path: string[]) => textAt(value, 'params', 'meta', ...path);
-  const meta = cipherMeta({ id: at('message_id') }, at('sender_did'), at('target', 'did'));
-  const body = bodySchema.safeParse(valueAt(value, 'params', 'body'));
-  if (!body.success) throw notAPacket(issuesOf(body.error));
-  assertSame(directSend({ meta, body: body.data }), value);
+  const at = (...path: string[]) => readText(value, 'params', 'meta', ...path);
+  const meta = buildCipherMeta({ id: at('message_id') }, at('sender_did'), at('target', 'did'));
+  const body = bodySchema.safeParse(readValue(value, 'params', 'body'));
+  if (!body.success) throw createPacketError(formatIssues(body.error));
+  assertSame(buildDirectSend({ meta, body: body.data }), value);
   return { meta, body: body.data };
 }
 
 /** @throws MeshError `packet` */
-export function packetOf(meta: CipherMeta, plaintext: Buffer, from: string, to: string | undefined): Packet {
+export function restorePacket(
+  meta: CipherMeta,
+  plaintext: Buffer,
+  from: string,
+  to: string | undefined,
+): Packet {
   return plaintextShape.read(parseJson(plaintext), (found) => {
     found.id = meta.message_id;
     found.from = from;

@@ -1,18 +1,18 @@
 import type { KeyObject } from 'node:crypto';
-import { KEY_BYTES, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
-import { notAPacket } from '../scan/scanner.ts';
+import { exportPublicKey, importPublicKey, KEY_BYTES } from '../layers/keys.ts';
+import { createPacketError } from '../scan/scanner.ts';
 import {
-  agree,
+  advanceChainKey,
+  advanceRootKey,
+  agreeX3dh,
+  agreeX25519,
   type ChainStep,
-  chainStep,
-  decryptFailed,
+  createDecryptError,
   type RecipientKeys,
-  rootStep,
   type SenderKeys,
   unseal,
-  x3dh,
 } from './e2ee-keys.ts';
-import { base64urlLength, bytesOfBase64 } from './texts.ts';
+import { countBase64urlLetters, decodeBase64 } from './texts.ts';
 
 /**
  * A session of P5 from one sender to one recipient, past its beginning. Its `direct_init` and the recipient's first reply carry
@@ -38,8 +38,8 @@ export interface DeviceKeys extends RecipientKeys {
 }
 
 /** A header as long as that of message `n`, of any session. */
-export function headerLike(n: number): RatchetHeader {
-  return { dh_pub_b64u: 'A'.repeat(base64urlLength(KEY_BYTES)), pn: PN, n: String(n) };
+export function createSizedHeader(n: number): RatchetHeader {
+  return { dh_pub_b64u: 'A'.repeat(countBase64urlLetters(KEY_BYTES)), pn: PN, n: String(n) };
 }
 
 export class SendingSession {
@@ -51,15 +51,15 @@ export class SendingSession {
 
   /** @param ratchet a private key of this session alone */
   constructor(sender: SenderKeys, recipient: DeviceKeys, ratchet: KeyObject) {
-    const { sessionId, rootKey } = x3dh(sender, recipient);
-    const afterReply = rootStep(rootKey, agree(sender.ephemeral, recipient.ratchet));
+    const { sessionId, rootKey } = agreeX3dh(sender, recipient);
+    const afterReply = advanceRootKey(rootKey, agreeX25519(sender.ephemeral, recipient.ratchet));
     this.id = sessionId;
-    this.#publicRatchet = publicBytesOf(ratchet).toString('base64url');
-    this.#chainKey = rootStep(afterReply.rootKey, agree(ratchet, recipient.ratchet)).chainKey;
+    this.#publicRatchet = exportPublicKey(ratchet).toString('base64url');
+    this.#chainKey = advanceRootKey(afterReply.rootKey, agreeX25519(ratchet, recipient.ratchet)).chainKey;
   }
 
   next(): { readonly header: RatchetHeader; readonly step: ChainStep } {
-    const step = chainStep(this.#chainKey);
+    const step = advanceChainKey(this.#chainKey);
     const header = { dh_pub_b64u: this.#publicRatchet, pn: PN, n: String(this.n) };
     this.#chainKey = step.nextChainKey;
     this.n += 1;
@@ -75,9 +75,9 @@ export class ReceivingSession {
   #chain: { readonly publicRatchet: string; key: Buffer; next: number; last: ChainStep } | undefined;
 
   constructor(sender: SenderKeys, recipient: DeviceKeys) {
-    const { sessionId, rootKey } = x3dh(sender, recipient);
+    const { sessionId, rootKey } = agreeX3dh(sender, recipient);
     this.id = sessionId;
-    this.#rootKey = rootStep(rootKey, agree(recipient.ratchet, sender.ephemeral)).rootKey;
+    this.#rootKey = advanceRootKey(rootKey, agreeX25519(recipient.ratchet, sender.ephemeral)).rootKey;
     this.#ratchet = recipient.ratchet;
   }
 
@@ -91,29 +91,34 @@ export class ReceivingSession {
     const n = Number(header.n);
     const chain = this.#chain ?? this.#chainOf(header);
     if (header.pn !== PN || header.dh_pub_b64u !== chain.publicRatchet) {
-      throw decryptFailed('it is of another chain than this session has');
+      throw createDecryptError('it is of another chain than this session has');
     }
     if (n < chain.next) {
       if (n === chain.next - 1 && isAnotherLook) return unseal(chain.last, aad, sealed);
-      throw notAPacket(
+      throw createPacketError(
         `anp.direct.e2ee.replay_detected (4008): message ${n} came before, or after ${chain.next - 1}`,
       );
     }
     if (n - chain.next > MAX_SKIP) {
-      throw notAPacket(`anp.direct.e2ee.max_skip_exceeded (4010): message ${n} where ${chain.next} is next`);
+      throw createPacketError(
+        `anp.direct.e2ee.max_skip_exceeded (4010): message ${n} where ${chain.next} is next`,
+      );
     }
     // Order is kept, so what was skipped will not come: no key is kept for it.
-    let step = chainStep(chain.key);
-    for (let at = chain.next; at < n; at++) step = chainStep(step.nextChainKey);
+    let step = advanceChainKey(chain.key);
+    for (let at = chain.next; at < n; at++) step = advanceChainKey(step.nextChainKey);
     const plaintext = unseal(step, aad, sealed);
     this.#chain = { publicRatchet: chain.publicRatchet, key: step.nextChainKey, next: n + 1, last: step };
     return plaintext;
   }
 
   #chainOf({ dh_pub_b64u }: RatchetHeader) {
-    const bytes = bytesOfBase64(dh_pub_b64u, 'base64url');
-    if (bytes?.length !== KEY_BYTES) throw decryptFailed('dh_pub_b64u is not 32 bytes in base64url');
-    const { chainKey } = rootStep(this.#rootKey, agree(this.#ratchet, publicKeyOf('X25519', bytes)));
-    return { publicRatchet: dh_pub_b64u, key: chainKey, next: 0, last: chainStep(chainKey) };
+    const bytes = decodeBase64(dh_pub_b64u, 'base64url');
+    if (bytes?.length !== KEY_BYTES) throw createDecryptError('dh_pub_b64u is not 32 bytes in base64url');
+    const { chainKey } = advanceRootKey(
+      this.#rootKey,
+      agreeX25519(this.#ratchet, importPublicKey('X25519', bytes)),
+    );
+    return { publicRatchet: dh_pub_b64u, key: chainKey, next: 0, last: advanceChainKey(chainKey) };
   }
 }

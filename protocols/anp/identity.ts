@@ -1,10 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { type Curve, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
-import { objectProofSchema, proven, proves } from './object-proof.ts';
-import { bytesOfMultibase, jcs, multibaseOf } from './texts.ts';
+import { type Curve, exportPublicKey, importPrivateKey, importPublicKey, KEY_BYTES } from '../layers/keys.ts';
+import { objectProofSchema, proveObject, verifyObjectProof } from './object-proof.ts';
+import { canonicalizeJson, decodeMultibase, encodeMultibase } from './texts.ts';
 
 /**
  * Identities as `did:wba` of the kind `e1` (ANP-03 §2): the DID ends in the fingerprint of its own Ed25519 key, so the document
@@ -59,27 +59,36 @@ export interface PublicIdentity {
 }
 
 /** The id of an identity's signing key. */
-export function signingKeyId(did: string): string {
+export function toSigningKeyId(did: string): string {
   return `${did}#key-1`;
 }
 
 /** @param created when, in RFC 3339 */
-export function newIdentity(name: string, secretOf: (curve: Curve) => Uint8Array, created: string): Identity {
-  const signingKey = privateKeyOf('Ed25519', secretOf('Ed25519'));
-  const agreementKey = privateKeyOf('X25519', secretOf('X25519'));
-  const did = didOf(name, signingKey);
-  const keyId = signingKeyId(did);
+export function createIdentity(
+  name: string,
+  secretOf: (curve: Curve) => Uint8Array,
+  created: string,
+): Identity {
+  const signingKey = importPrivateKey('Ed25519', secretOf('Ed25519'));
+  const agreementKey = importPrivateKey('X25519', secretOf('X25519'));
+  const did = formatDid(name, signingKey);
+  const keyId = toSigningKeyId(did);
   const agreementId = `${did}#ka-1`;
   const document = {
     '@context': CONTEXT,
     id: did,
     verificationMethod: [
-      { id: keyId, type: 'Multikey', controller: did, publicKeyMultibase: multikeyOf('Ed25519', signingKey) },
+      {
+        id: keyId,
+        type: 'Multikey',
+        controller: did,
+        publicKeyMultibase: encodeMultikey('Ed25519', signingKey),
+      },
       {
         id: agreementId,
         type: 'X25519KeyAgreementKey2019',
         controller: did,
-        publicKeyMultibase: multikeyOf('X25519', agreementKey),
+        publicKeyMultibase: encodeMultikey('X25519', agreementKey),
       },
     ] satisfies DidDocument['verificationMethod'],
     authentication: [keyId] satisfies [string],
@@ -87,15 +96,15 @@ export function newIdentity(name: string, secretOf: (curve: Curve) => Uint8Array
     keyAgreement: [agreementId] satisfies [string],
     service: [{ id: `${did}#msg`, type: 'ANPMessageService', serviceEndpoint: `https://${DOMAIN}/anp` }],
   };
-  return { did, signingKey, agreementKey, document: proven(document, signingKey, keyId, created) };
+  return { did, signingKey, agreementKey, document: proveObject(document, signingKey, keyId, created) };
 }
 
 /** The DID of a name and a signing key, private or public. */
-export function didOf(name: string, signingKey: KeyObject): string {
-  const x = publicBytesOf(signingKey).toString('base64url');
+export function formatDid(name: string, signingKey: KeyObject): string {
+  const x = exportPublicKey(signingKey).toString('base64url');
   // The thumbprint of RFC 7638.
   const fingerprint = createHash('sha256')
-    .update(jcs({ kty: 'OKP', crv: 'Ed25519', x }))
+    .update(canonicalizeJson({ kty: 'OKP', crv: 'Ed25519', x }))
     .digest('base64url');
   return `did:wba:${DOMAIN}:agents:${name}:e1_${fingerprint}`;
 }
@@ -106,36 +115,36 @@ export function didOf(name: string, signingKey: KeyObject): string {
  *
  * @throws MeshError `handshake`
  */
-export function provenIdentity(name: string, document: unknown): PublicIdentity {
+export function verifyIdentity(name: string, document: unknown): PublicIdentity {
   const refuse = (reason: string) => new MeshError('handshake', `DID document of ${name}: ${reason}`);
   const result = didDocumentSchema.safeParse(document);
-  if (!result.success) throw refuse(issuesOf(result.error));
+  if (!result.success) throw refuse(formatIssues(result.error));
   const { id: did, verificationMethod, proof } = result.data;
   const [signing, agreement] = verificationMethod;
-  const verifyingKey = keyOfMultikey('Ed25519', signing.publicKeyMultibase);
-  const agreementKey = keyOfMultikey('X25519', agreement.publicKeyMultibase);
+  const verifyingKey = decodeMultikey('Ed25519', signing.publicKeyMultibase);
+  const agreementKey = decodeMultikey('X25519', agreement.publicKeyMultibase);
   if (verifyingKey === undefined) throw refuse('its first key is not Ed25519 as Multikey');
   if (agreementKey === undefined) throw refuse('its second key is not X25519 as Multikey');
-  if (did !== didOf(name, verifyingKey)) throw refuse(`its id ${did} is not the one of its name and key`);
-  const keyId = signingKeyId(did);
+  if (did !== formatDid(name, verifyingKey)) throw refuse(`its id ${did} is not the one of its name and key`);
+  const keyId = toSigningKeyId(did);
   const usesOfSigning = [signing.id, ...result.data.authentication, ...result.data.assertionMethod];
   const usesOfAgreement = [agreement.id, ...result.data.keyAgreement];
   if (usesOfSigning.some((use) => use !== keyId) || usesOfAgreement.some((use) => use !== `${did}#ka-1`)) {
     throw refuse('its keys are not used as #key-1 and #ka-1');
   }
-  if (proof.verificationMethod !== keyId || !proves(result.data, verifyingKey)) {
+  if (proof.verificationMethod !== keyId || !verifyObjectProof(result.data, verifyingKey)) {
     throw refuse('its proof does not hold');
   }
   return { did, verifyingKey, agreementKey };
 }
 
-function multikeyOf(curve: Curve, key: KeyObject): string {
-  return multibaseOf(Buffer.concat([MULTICODEC[curve], publicBytesOf(key)]));
+function encodeMultikey(curve: Curve, key: KeyObject): string {
+  return encodeMultibase(Buffer.concat([MULTICODEC[curve], exportPublicKey(key)]));
 }
 
-function keyOfMultikey(curve: Curve, text: string): KeyObject | undefined {
+function decodeMultikey(curve: Curve, text: string): KeyObject | undefined {
   const codec = MULTICODEC[curve];
-  const bytes = bytesOfMultibase(text, codec.length + KEY_BYTES);
+  const bytes = decodeMultibase(text, codec.length + KEY_BYTES);
   if (bytes === undefined || !codec.equals(bytes.subarray(0, codec.length))) return undefined;
-  return publicKeyOf(curve, bytes.subarray(codec.length));
+  return importPublicKey(curve, bytes.subarray(codec.length));
 }

@@ -1,60 +1,60 @@
 import { randomBytes } from 'node:crypto';
-import type { AdapterSession, MemberIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { AdapterSession, PeerIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { derived, KEY_BYTES, privateKeyOf } from '../layers/keys.ts';
-import { notAPacket } from '../scan/scanner.ts';
-import { didOf, type Identity, newIdentity, type PublicIdentity, provenIdentity } from './identity.ts';
+import { deriveKey, importPrivateKey, KEY_BYTES } from '../layers/keys.ts';
+import { createPacketError } from '../scan/scanner.ts';
+import { createIdentity, formatDid, type Identity, type PublicIdentity, verifyIdentity } from './identity.ts';
 
 /** Where the secrets and the time of an adapter come from. */
 export interface Sources {
   /** 32 bytes for the member's key of that name; the same for the same member. */
-  secretOf(member: MemberIdentity, keyName: string): Uint8Array;
+  secretOf(member: PeerIdentity, keyName: string): Uint8Array;
   /** When a member's document was made; the same for the same member. */
-  createdAt(member: MemberIdentity): Date;
+  createdAt(member: PeerIdentity): Date;
   /** The DID that packets for everybody are addressed to. */
   everybody(runKey: Uint8Array): string;
 }
 
 export const realSources: Sources = {
   secretOf: ({ seed }, keyName) =>
-    seed === undefined ? randomBytes(KEY_BYTES) : derived(seed, `anp ${keyName}`),
+    seed === undefined ? randomBytes(KEY_BYTES) : deriveKey(seed, `anp ${keyName}`),
   createdAt: ({ seed }) => (seed === undefined ? new Date() : new Date(0)),
-  everybody: (runKey) => didOf('all', privateKeyOf('Ed25519', derived(runKey, 'anp everybody'))),
+  everybody: (runKey) => formatDid('all', importPrivateKey('Ed25519', deriveKey(runKey, 'anp everybody'))),
 };
 
-export function identityOf(member: MemberIdentity, { secretOf, createdAt }: Sources): Identity {
+export function createMemberIdentity(member: PeerIdentity, { secretOf, createdAt }: Sources): Identity {
   const created = `${createdAt(member).toISOString().slice(0, 19)}Z`;
-  return newIdentity(member.self, (curve) => secretOf(member, curve), created);
+  return createIdentity(member.self, (curve) => secretOf(member, curve), created);
 }
 
 /** A member of the run: its node and who it proved to be. */
-export interface Member extends PublicIdentity {
+export interface Peer extends PublicIdentity {
   readonly node: string;
   /** An object with at least `did_document`. */
   readonly offer: JsonObject;
 }
 
 /** The members of a run by node and by DID; and everybody, who is addressed like one of them. */
-export class Members {
+export class PeerTable {
   readonly everybody: string;
-  readonly #byNode = new Map<string, Member>();
-  readonly #byDid = new Map<string, Member>();
+  readonly #byNode = new Map<string, Peer>();
+  readonly #byDid = new Map<string, Peer>();
 
   /** @throws MeshError `handshake` for an offer that does not prove who made it */
   constructor({ offers, runKey }: AdapterSession, everybody: Sources['everybody']) {
     this.everybody = everybody(runKey);
     for (const [node, offer] of offers) {
-      const member = memberOf(node, offer);
+      const member = parseMember(node, offer);
       this.#byNode.set(node, member);
       this.#byDid.set(member.did, member);
     }
   }
 
   /** @throws MeshError `packet` for a DID that is no member's */
-  ofDid(did: string): Member {
+  ofDid(did: string): Peer {
     const member = this.#byDid.get(did);
-    if (member === undefined) throw notAPacket(`${did.slice(0, 256)} is no member of this run`);
+    if (member === undefined) throw createPacketError(`${did.slice(0, 256)} is no member of this run`);
     return member;
   }
 
@@ -79,13 +79,13 @@ export class Members {
 }
 
 /** The hub opens a session for every member, each with the same offers. */
-const proven = new WeakMap<object, Member>();
+const proven = new WeakMap<object, Peer>();
 
-function memberOf(node: string, offer: JsonValue): Member {
+function parseMember(node: string, offer: JsonValue): Peer {
   if (!isJsonObject(offer)) throw new MeshError('handshake', `${node} offered no DID document`);
   let member = proven.get(offer);
   if (member?.node !== node) {
-    member = { ...provenIdentity(node, offer.did_document), node, offer };
+    member = { ...verifyIdentity(node, offer.did_document), node, offer };
     proven.set(offer, member);
   }
   return member;

@@ -1,6 +1,6 @@
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import * as z from 'zod';
-import { bytesOfMultibase, jcs, multibaseOf } from './texts.ts';
+import { canonicalizeJson, decodeMultibase, encodeMultibase } from './texts.ts';
 
 /**
  * A proof inside of the object that it proves (P1 appendix B): W3C Data Integrity with `eddsa-jcs-2022`. What is signed is
@@ -21,7 +21,7 @@ type ProofOptions = Omit<ObjectProof, 'proofValue'>;
 const SIGNATURE_BYTES = 64;
 
 /** The object with its proof, `created` in RFC 3339. */
-export function proven<T extends object>(
+export function proveObject<T extends object>(
   object: T,
   privateKey: KeyObject,
   verificationMethod: string,
@@ -34,26 +34,26 @@ export function proven<T extends object>(
     proofPurpose: 'assertionMethod',
     created,
   };
-  const proofValue = multibaseOf(sign(null, signedBytes(object, options), privateKey));
+  const proofValue = encodeMultibase(sign(null, buildSignedBytes(object, options), privateKey));
   return { ...object, proof: { ...options, proofValue } };
 }
 
 /** Whether the proof holds; who may prove what is the caller's question. */
-export function proves(
+export function verifyObjectProof(
   { proof, ...object }: object & { readonly proof: ObjectProof },
   key: KeyObject,
 ): boolean {
   const { proofValue, ...options } = proof;
-  const signature = bytesOfMultibase(proofValue, SIGNATURE_BYTES);
-  return signature !== undefined && verify(null, signedBytes(object, options), key, signature);
+  const signature = decodeMultibase(proofValue, SIGNATURE_BYTES);
+  return signature !== undefined && verify(null, buildSignedBytes(object, options), key, signature);
 }
 
-function signedBytes(object: object, options: ProofOptions): Buffer {
+function buildSignedBytes(object: object, options: ProofOptions): Buffer {
   // The suite signs the options in the object's own JSON-LD context; the proof does not repeat it.
   const config = '@context' in object ? { ...options, '@context': object['@context'] } : options;
-  return Buffer.concat([sha256(jcs(config)), sha256(jcs(object))]);
+  return Buffer.concat([hashSha256(canonicalizeJson(config)), hashSha256(canonicalizeJson(object))]);
 }
 
-function sha256(text: string): Buffer {
+function hashSha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -1,8 +1,8 @@
 import { createHash, type KeyObject, randomInt, sign, verify } from 'node:crypto';
 import { SequenceNumbers, STAMP_BYTES, writeStamp } from '../layers/stamp.ts';
-import { notAPacket } from '../scan/scanner.ts';
-import { signingKeyId } from './identity.ts';
-import { bytesOfBase64, jcs } from './texts.ts';
+import { createPacketError } from '../scan/scanner.ts';
+import { toSigningKeyId } from './identity.ts';
+import { canonicalizeJson, decodeBase64 } from './texts.ts';
 
 /**
  * The proof of who sent a request (P1 appendix A): an HTTP message signature (RFC 9421) over three components that are taken
@@ -40,17 +40,17 @@ const SIGNATURE_INPUT =
   /^sig1=(\("@method" "@target-uri" "content-digest"\);created=(0|[1-9]\d{0,14});expires=(0|[1-9]\d{0,14});nonce="([\w-]{1,64})";keyid="([^"\\]{1,300})")$/;
 
 export function prove(request: SignedRequest, stamp: ProofStamp, key: KeyObject): OriginProof {
-  const contentDigest = digestOf(request);
-  const params = paramsOf(request, stamp);
-  const signature = sign(null, signatureBase(request, contentDigest, params), key);
-  return proofOf(contentDigest, params, signature);
+  const contentDigest = hashRequest(request);
+  const params = formatParams(request, stamp);
+  const signature = sign(null, buildSignatureBase(request, contentDigest, params), key);
+  return buildProof(contentDigest, params, signature);
 }
 
 /** A proof as long as the one that {@link prove} makes, without signing. */
-export function unproven(request: SignedRequest, stamp: ProofStamp): OriginProof {
-  return proofOf(
-    digestField(Buffer.alloc(DIGEST_BYTES)),
-    paramsOf(request, stamp),
+export function createUnsignedProof(request: SignedRequest, stamp: ProofStamp): OriginProof {
+  return buildProof(
+    formatDigestField(Buffer.alloc(DIGEST_BYTES)),
+    formatParams(request, stamp),
     Buffer.alloc(SIGNATURE_BYTES),
   );
 }
@@ -60,28 +60,30 @@ export function unproven(request: SignedRequest, stamp: ProofStamp): OriginProof
  *
  * @throws MeshError `packet` with the error code of P3 §11 for one that does not
  */
-export function verifiedNonce(request: SignedRequest, proof: OriginProof, key: KeyObject): string {
+export function verifyNonce(request: SignedRequest, proof: OriginProof, key: KeyObject): string {
   const input = SIGNATURE_INPUT.exec(proof.signatureInput);
-  if (input === null) throw invalid('signatureInput is not of the form that P1 A.2 prescribes');
+  if (input === null) throw createProofError('signatureInput is not of the form that P1 A.2 prescribes');
   const [, params = '', created = '', expires = '', nonce = '', keyId = ''] = input;
   const did = request.meta.sender_did;
   if (!keyId.startsWith(`${did}#`)) {
-    throw notAPacket(`direct.origin_did_mismatch (2006): signed by ${keyId}, sent by ${did}`);
+    throw createPacketError(`direct.origin_did_mismatch (2006): signed by ${keyId}, sent by ${did}`);
   }
-  if (keyId !== signingKeyId(did)) throw invalid(`${keyId} is no key for authentication`);
-  if (Number(expires) <= Number(created)) throw invalid('it expires before it was created');
-  const contentDigest = digestOf(request);
-  if (proof.contentDigest !== contentDigest) throw invalid('the digest is not the one of the content');
-  const signature = fieldBytes(proof.signature, 'sig1=:', ':');
-  if (signature?.length !== SIGNATURE_BYTES) throw invalid('the signature is not 64 bytes in base64');
-  if (!verify(null, signatureBase(request, contentDigest, params), key, signature)) {
-    throw invalid('the signature does not fit');
+  if (keyId !== toSigningKeyId(did)) throw createProofError(`${keyId} is no key for authentication`);
+  if (Number(expires) <= Number(created)) throw createProofError('it expires before it was created');
+  const contentDigest = hashRequest(request);
+  if (proof.contentDigest !== contentDigest)
+    throw createProofError('the digest is not the one of the content');
+  const signature = parseFieldBytes(proof.signature, 'sig1=:', ':');
+  if (signature?.length !== SIGNATURE_BYTES)
+    throw createProofError('the signature is not 64 bytes in base64');
+  if (!verify(null, buildSignatureBase(request, contentDigest, params), key, signature)) {
+    throw createProofError('the signature does not fit');
   }
   return nonce;
 }
 
 /** The text that is signed (RFC 9421 §2.5). */
-export function signatureBase(
+export function buildSignatureBase(
   { method, meta }: Pick<SignedRequest, 'method' | 'meta'>,
   contentDigest: string,
   params: string,
@@ -96,21 +98,21 @@ export function signatureBase(
   );
 }
 
-function digestOf({ method, meta, body }: SignedRequest): string {
-  return digestField(createHash('sha256').update(jcs({ method, meta, body })).digest());
+function hashRequest({ method, meta, body }: SignedRequest): string {
+  return formatDigestField(createHash('sha256').update(canonicalizeJson({ method, meta, body })).digest());
 }
 
 /** The field `Content-Digest` of RFC 9530. */
-function digestField(digest: Buffer): string {
+function formatDigestField(digest: Buffer): string {
   return `sha-256=:${digest.toString('base64')}:`;
 }
 
-function paramsOf({ meta }: SignedRequest, { createdS, nonce }: ProofStamp): string {
-  const keyId = signingKeyId(meta.sender_did);
+function formatParams({ meta }: SignedRequest, { createdS, nonce }: ProofStamp): string {
+  const keyId = toSigningKeyId(meta.sender_did);
   return `${COMPONENTS};created=${createdS};expires=${createdS + LIFETIME_S};nonce="${nonce}";keyid="${keyId}"`;
 }
 
-function proofOf(contentDigest: string, params: string, signature: Buffer): OriginProof {
+function buildProof(contentDigest: string, params: string, signature: Buffer): OriginProof {
   return {
     contentDigest,
     signatureInput: `sig1=${params}`,
@@ -118,20 +120,20 @@ function proofOf(contentDigest: string, params: string, signature: Buffer): Orig
   };
 }
 
-function fieldBytes(field: string, before: string, after: string): Buffer | undefined {
+function parseFieldBytes(field: string, before: string, after: string): Buffer | undefined {
   if (!field.startsWith(before) || !field.endsWith(after)) return undefined;
-  return bytesOfBase64(field.slice(before.length, -after.length), 'base64');
+  return decodeBase64(field.slice(before.length, -after.length), 'base64');
 }
 
-function invalid(reason: string) {
-  return notAPacket(`direct.invalid_origin_proof (2005): ${reason}`);
+function createProofError(reason: string) {
+  return createPacketError(`direct.invalid_origin_proof (2005): ${reason}`);
 }
 
 /**
  * Nonces of 12 bytes: 4 at random, 8 that count up. ANP asks that a nonce never comes again; that they count up spares receivers
  * a list of all that came, since the mesh keeps a sender's order.
  */
-export function countingNonces(): () => string {
+export function createNonceCounter(): () => string {
   const numbers = new SequenceNumbers();
   const prefix = randomInt(2 ** 32);
   return () => {
@@ -142,9 +144,9 @@ export function countingNonces(): () => string {
 }
 
 /** What counts up in a nonce. @throws MeshError `packet` for one that is not 12 bytes in base64url */
-export function sequenceOf(nonce: string): number {
-  const bytes = bytesOfBase64(nonce, 'base64url');
-  if (bytes?.length !== STAMP_BYTES) throw notAPacket('the nonce is not 12 bytes in base64url');
+export function parseNonceSequence(nonce: string): number {
+  const bytes = decodeBase64(nonce, 'base64url');
+  if (bytes?.length !== STAMP_BYTES) throw createPacketError('the nonce is not 12 bytes in base64url');
   // Above 2^53 neighbours look alike and the later one is refused; a mesh that counts from the clock never gets there.
   return Number(bytes.readBigUInt64BE(4));
 }

@@ -1,6 +1,6 @@
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import canonicalize from 'canonicalize';
-import { notAPacket } from '../scan/scanner.ts';
+import { createPacketError } from '../scan/scanner.ts';
 
 /**
  * The texts of values that ANP signs: bytes in three alphabets, and JSON. There is one text for each value, and the decoders take no
@@ -12,7 +12,7 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const MAX_BASE58_LENGTH = 128;
 
 /** Base58 with Bitcoin's alphabet, behind the `z` that says so (Multibase). */
-export function multibaseOf(bytes: Uint8Array): string {
+export function encodeMultibase(bytes: Uint8Array): string {
   let value = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
   let text = '';
   for (; value > 0n; value /= 58n) text = BASE58.charAt(Number(value % 58n)) + text;
@@ -21,7 +21,7 @@ export function multibaseOf(bytes: Uint8Array): string {
 }
 
 /** The bytes, `length` of them; undefined for any other text. */
-export function bytesOfMultibase(text: string, length: number): Buffer | undefined {
+export function decodeMultibase(text: string, length: number): Buffer | undefined {
   if (!text.startsWith('z') || text.length > MAX_BASE58_LENGTH) return undefined;
   let value = 0n;
   for (const letter of text.slice(1)) {
@@ -31,17 +31,17 @@ export function bytesOfMultibase(text: string, length: number): Buffer | undefin
   }
   const hex = value.toString(16).padStart(length * 2, '0');
   const bytes = Buffer.from(hex, 'hex');
-  return bytes.length === length && multibaseOf(bytes) === text ? bytes : undefined;
+  return bytes.length === length && encodeMultibase(bytes) === text ? bytes : undefined;
 }
 
 /** The bytes of a text in base64 with padding, or in base64url without; undefined for any other text. */
-export function bytesOfBase64(text: string, alphabet: 'base64' | 'base64url'): Buffer | undefined {
+export function decodeBase64(text: string, alphabet: 'base64' | 'base64url'): Buffer | undefined {
   const bytes = Buffer.from(text, alphabet);
   return bytes.toString(alphabet) === text ? bytes : undefined;
 }
 
 /** Letters of base64url without padding for so many bytes. */
-export function base64urlLength(bytes: number): number {
+export function countBase64urlLetters(bytes: number): number {
   return Math.ceil((bytes * 4) / 3);
 }
 
@@ -50,13 +50,13 @@ export function base64urlLength(bytes: number): number {
  *
  * @throws MeshError `packet` for what has no such text, such as a lone surrogate
  */
-export function jcs(value: unknown): string {
+export function canonicalizeJson(value: unknown): string {
   let text: string | undefined;
   try {
     text = canonicalize(value);
   } catch (error) {
-    throw notAPacket(messageOf(error), error);
+    throw createPacketError(toErrorMessage(error), error);
   }
-  if (text === undefined) throw notAPacket('a value that JSON cannot hold');
+  if (text === undefined) throw createPacketError('a value that JSON cannot hold');
   return text;
 }

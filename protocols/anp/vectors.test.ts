@@ -1,12 +1,12 @@
 import { sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { privateKeyOf, publicBytesOf, publicKeyOf } from '../layers/keys.ts';
+import { exportPublicKey, importPrivateKey, importPublicKey } from '../layers/keys.ts';
 import { sharedJson } from '../testing/shared-file.ts';
-import { agree, chainStep, rootStep, x3dh } from './e2ee-keys.ts';
-import { associatedData } from './e2ee-message.ts';
-import { objectProofSchema, proves } from './object-proof.ts';
-import { bytesOfBase64, bytesOfMultibase, jcs, multibaseOf } from './texts.ts';
+import { advanceChainKey, advanceRootKey, agreeX3dh, agreeX25519 } from './e2ee-keys.ts';
+import { encodeAssociatedData } from './e2ee-message.ts';
+import { objectProofSchema, verifyObjectProof } from './object-proof.ts';
+import { canonicalizeJson, decodeBase64, decodeMultibase, encodeMultibase } from './texts.ts';
 
 /** Other people's vectors, read where they are. */
 
@@ -47,20 +47,20 @@ const ed25519 = sharedJson('crypto/ed25519-rfc8032.json');
 describe.skipIf(jcsVectors === undefined)('RFC 8785', () => {
   it('gives the one text of every document', () => {
     for (const { name, input, canonical_utf8_hex } of jcsFile.parse(jcsVectors).documents) {
-      expect(Buffer.from(jcs(JSON.parse(input))).toString('hex'), name).toBe(canonical_utf8_hex);
+      expect(Buffer.from(canonicalizeJson(JSON.parse(input))).toString('hex'), name).toBe(canonical_utf8_hex);
     }
   });
 });
 
 describe.skipIf(agreement === undefined)("ANP's own vectors of P5", () => {
   const vectors = agreement === undefined ? undefined : agreementFile.parse(agreement);
-  const secret = (text = '') => privateKeyOf('X25519', bytes(text));
+  const secret = (text = '') => importPrivateKey('X25519', bytes(text));
   const text = (value: Buffer) => value.toString('base64url');
 
   it('agrees on the same keys', () => {
     for (const vector of vectors?.x3dh ?? []) {
       const opk = vector.recipient_one_time_prekey_private_b64u;
-      const agreed = x3dh(
+      const agreed = agreeX3dh(
         {
           staticKey: publicOf(secret(vector.sender_static_private_b64u)),
           ephemeral: publicOf(secret(vector.sender_ephemeral_private_b64u)),
@@ -79,13 +79,13 @@ describe.skipIf(agreement === undefined)("ANP's own vectors of P5", () => {
 
   it('derives the same steps', () => {
     for (const vector of vectors?.kdf_ck ?? []) {
-      const step = chainStep(bytes(vector.chain_key_b64u));
+      const step = advanceChainKey(bytes(vector.chain_key_b64u));
       expect(text(step.nextChainKey)).toBe(vector.next_chain_key_b64u);
       expect(text(step.key)).toBe(vector.message_key_b64u);
       expect(text(step.nonce)).toBe(vector.nonce_b64u);
     }
     for (const vector of vectors?.kdf_rk ?? []) {
-      const step = rootStep(bytes(vector.root_key_b64u), bytes(vector.dh_out_b64u));
+      const step = advanceRootKey(bytes(vector.root_key_b64u), bytes(vector.dh_out_b64u));
       expect(text(step.rootKey)).toBe(vector.next_root_key_b64u);
       expect(text(step.chainKey)).toBe(vector.chain_key_b64u);
     }
@@ -101,16 +101,16 @@ describe.skipIf(wire === undefined)("ANP's own wire vectors of P5 v2", () => {
     // The vector has two fields that the mesh does not write.
     const { anp_version: _, created_at: __, ...written } = meta;
     const { session_id, ratchet_header } = body;
-    const like: Parameters<typeof associatedData> = JSON.parse(
+    const like: Parameters<typeof encodeAssociatedData> = JSON.parse(
       JSON.stringify([written, session_id, ratchet_header]),
     );
-    expect(associatedData(...like)).toBe(vectors.expected_ad_msg);
+    expect(encodeAssociatedData(...like)).toBe(vectors.expected_ad_msg);
   });
 
   it('writes the same plaintexts', () => {
     if (vectors === undefined) return;
-    expect(jcs(vectors.application_plaintext)).toBe(vectors.expected_application_plaintext_jcs);
-    expect(jcs(vectors.application_plaintext_numeric)).toBe(
+    expect(canonicalizeJson(vectors.application_plaintext)).toBe(vectors.expected_application_plaintext_jcs);
+    expect(canonicalizeJson(vectors.application_plaintext_numeric)).toBe(
       vectors.expected_application_plaintext_numeric_jcs,
     );
   });
@@ -118,7 +118,7 @@ describe.skipIf(wire === undefined)("ANP's own wire vectors of P5 v2", () => {
   it('refuses the same base64', () => {
     const { session_id, x25519_public_key, ciphertext_b64u } = vectors?.encoding_negative_values ?? {};
     for (const text of [session_id, x25519_public_key, ciphertext_b64u]) {
-      expect(bytesOfBase64(text ?? '', 'base64url')).toBeUndefined();
+      expect(decodeBase64(text ?? '', 'base64url')).toBeUndefined();
     }
   });
 
@@ -128,8 +128,8 @@ describe.skipIf(wire === undefined)("ANP's own wire vectors of P5 v2", () => {
     const method = did_document.verificationMethod.find(
       ({ id }) => id === prekey_bundle.proof.verificationMethod,
     );
-    const key = bytesOfMultibase(method?.publicKeyMultibase ?? '', 34)?.subarray(2);
-    expect(key && proves(prekey_bundle, publicKeyOf('Ed25519', key))).toBe(true);
+    const key = decodeMultibase(method?.publicKeyMultibase ?? '', 34)?.subarray(2);
+    expect(key && verifyObjectProof(prekey_bundle, importPublicKey('Ed25519', key))).toBe(true);
   });
 });
 
@@ -140,11 +140,11 @@ describe.skipIf(ed25519 === undefined)('RFC 8032', () => {
         const found = Object.entries(vector).find(([key]) => name.test(key));
         return Buffer.from(found?.[1] ?? '', 'hex');
       };
-      const key = privateKeyOf('Ed25519', hex(/sec|seed|priv/));
+      const key = importPrivateKey('Ed25519', hex(/sec|seed|priv/));
       const [message, signature] = [hex(/^(msg|message)/), hex(/sig/)];
-      expect(publicBytesOf(key)).toStrictEqual(hex(/pub/));
+      expect(exportPublicKey(key)).toStrictEqual(hex(/pub/));
       expect(sign(null, message, key)).toStrictEqual(signature);
-      expect(verify(null, message, publicKeyOf('Ed25519', hex(/pub/)), signature)).toBe(true);
+      expect(verify(null, message, importPublicKey('Ed25519', hex(/pub/)), signature)).toBe(true);
     }
   });
 });
@@ -157,8 +157,8 @@ describe('multibase', () => {
     ['48656c6c6f20576f726c6421', 'z2NEpo7TZRRrLZSi2U'],
   ])('writes %s as %s', (hex, text) => {
     const value = Buffer.from(hex, 'hex');
-    expect(multibaseOf(value)).toBe(text);
-    if (hex !== '') expect(bytesOfMultibase(text, value.length)).toStrictEqual(value);
+    expect(encodeMultibase(value)).toBe(text);
+    if (hex !== '') expect(decodeMultibase(text, value.length)).toStrictEqual(value);
   });
 
   it.each([
@@ -168,11 +168,11 @@ describe('multibase', () => {
     'z2NEpo7TZRRrLZSi2l',
     'z12NEpo7TZRRrLZSi2U',
     `z${'1'.repeat(1e6)}`,
-  ])('refuses %.30s for 12 bytes', (text) => expect(bytesOfMultibase(text, 12)).toBeUndefined());
+  ])('refuses %.30s for 12 bytes', (text) => expect(decodeMultibase(text, 12)).toBeUndefined());
 
   it('refuses a key with which everybody would agree on the same', () => {
-    const key = privateKeyOf('X25519', Buffer.alloc(32, 1));
-    expect(() => agree(key, publicKeyOf('X25519', Buffer.alloc(32)))).toThrow(
+    const key = importPrivateKey('X25519', Buffer.alloc(32, 1));
+    expect(() => agreeX25519(key, importPublicKey('X25519', Buffer.alloc(32)))).toThrow(
       expect.objectContaining({ code: 'packet' }),
     );
   });
@@ -182,6 +182,6 @@ function bytes(base64url = ''): Buffer {
   return Buffer.from(base64url, 'base64url');
 }
 
-function publicOf(key: ReturnType<typeof privateKeyOf>) {
-  return publicKeyOf('X25519', publicBytesOf(key));
+function publicOf(key: ReturnType<typeof importPrivateKey>) {
+  return importPublicKey('X25519', exportPublicKey(key));
 }

@@ -1,6 +1,6 @@
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { below, randomPacket } from './random.ts';
+import { drawBelow, drawPacket } from './random.ts';
 import { assertRefused, assertSound, type ContractRun } from './run.ts';
 import { fullPacket } from './samples.ts';
 
@@ -32,10 +32,10 @@ export function checkRandomBytes(run: ContractRun): void {
   const random = new Random(2);
   const valid = run.encode(fullPacket);
   for (let i = 0; i < 1000; i++) {
-    const bytes = randomBytes(random, 200);
+    const bytes = drawBytes(random, 200);
     assertSound(run, bytes, `random blob ${i}`);
     // Most random bytes end at the first one: what begins well comes further.
-    const start = below(random, valid.length);
+    const start = drawBelow(random, valid.length);
     assertSound(
       run,
       Buffer.concat([valid.subarray(0, start), bytes]),
@@ -48,22 +48,22 @@ export function checkRandomBytes(run: ContractRun): void {
 export function checkDamage(run: ContractRun, pieces: readonly Buffer[]): void {
   const random = new Random(5);
   for (let i = 0; i < 1000; i++) {
-    let blob = Buffer.from(run.encode(randomPacket(random)));
-    for (let damages = below(random, 3); damages >= 0; damages--) {
-      const at = below(random, blob.length);
-      const put = pieceOf(blob, pieces, random);
-      blob = Buffer.concat([blob.subarray(0, at), put, blob.subarray(at + below(random, 4))]);
+    let blob = Buffer.from(run.encode(drawPacket(random)));
+    for (let damages = drawBelow(random, 3); damages >= 0; damages--) {
+      const at = drawBelow(random, blob.length);
+      const put = pickPiece(blob, pieces, random);
+      blob = Buffer.concat([blob.subarray(0, at), put, blob.subarray(at + drawBelow(random, 4))]);
     }
     assertSound(run, blob, `damaged packet ${i} (${blob.toString('hex', 0, 1000)})`);
   }
 }
 
-function pieceOf(blob: Buffer, pieces: readonly Buffer[], random: Random): Buffer {
-  const piece = pieces[below(random, 2 * pieces.length)];
+function pickPiece(blob: Buffer, pieces: readonly Buffer[], random: Random): Buffer {
+  const piece = pieces[drawBelow(random, 2 * pieces.length)];
   if (piece !== undefined) return piece;
-  if (random.uniform() < 0.5) return randomBytes(random, 4);
-  const start = below(random, blob.length);
-  return blob.subarray(start, start + below(random, 12));
+  if (random.uniform() < 0.5) return drawBytes(random, 4);
+  const start = drawBelow(random, blob.length);
+  return blob.subarray(start, start + drawBelow(random, 12));
 }
 
 /** Long enough that a search from the start at every byte takes minutes. */
@@ -97,6 +97,6 @@ export function checkTime(run: ContractRun, pieces: readonly Buffer[]): void {
   }
 }
 
-function randomBytes(random: Random, maxLength: number): Buffer {
-  return Buffer.from(Array.from({ length: below(random, maxLength) }, () => below(random, 256)));
+function drawBytes(random: Random, maxLength: number): Buffer {
+  return Buffer.from(Array.from({ length: drawBelow(random, maxLength) }, () => drawBelow(random, 256)));
 }

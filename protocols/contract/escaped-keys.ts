@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { type JsonObject, type JsonValue, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { below } from './random.ts';
+import { drawBelow } from './random.ts';
 import { assertArrives, type ContractRun } from './run.ts';
 import { fullPacket } from './samples.ts';
 import { checkSmallest } from './smallest.ts';
@@ -25,7 +25,7 @@ export function checkEscapedKeys(run: ContractRun): void {
   const random = new Random(6);
   assertEachArrives(
     run,
-    Array.from({ length: 300 }, () => randomObject(random, 2)),
+    Array.from({ length: 300 }, () => drawObject(random, 2)),
   );
 }
 
@@ -35,22 +35,24 @@ function assertEachArrives(run: ContractRun, payloads: readonly JsonObject[]): v
     try {
       checkSmallest(run, packet, (each, smaller) => assertArrives(each, each.encode(smaller), smaller));
     } catch (error) {
-      assert.fail(`${messageOf(error)}. ${ADVICE}`);
+      assert.fail(`${toErrorMessage(error)}. ${ADVICE}`);
     }
   }
 }
 
-function randomObject(random: Random, depth: number): JsonObject {
-  const keys = Array.from({ length: below(random, 4) }, () => randomKey(random));
-  return Object.fromEntries(keys.map((key): [string, JsonValue] => [key, randomValue(random, depth)]));
+function drawObject(random: Random, depth: number): JsonObject {
+  const keys = Array.from({ length: drawBelow(random, 4) }, () => drawKey(random));
+  return Object.fromEntries(keys.map((key): [string, JsonValue] => [key, drawValue(random, depth)]));
 }
 
-function randomKey(random: Random): string {
-  return Array.from({ length: below(random, 4) }, () => LETTERS[below(random, LETTERS.length)]).join('');
+function drawKey(random: Random): string {
+  return Array.from({ length: drawBelow(random, 4) }, () => LETTERS[drawBelow(random, LETTERS.length)]).join(
+    '',
+  );
 }
 
-function randomValue(random: Random, depth: number): JsonValue {
-  if (depth === 0 || random.uniform() < 0.4) return below(random, 300);
-  if (random.uniform() < 0.7) return randomObject(random, depth - 1);
-  return Array.from({ length: below(random, 3) }, () => randomObject(random, depth - 1));
+function drawValue(random: Random, depth: number): JsonValue {
+  if (depth === 0 || random.uniform() < 0.4) return drawBelow(random, 300);
+  if (random.uniform() < 0.7) return drawObject(random, depth - 1);
+  return Array.from({ length: drawBelow(random, 3) }, () => drawObject(random, depth - 1));
 }

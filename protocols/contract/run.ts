@@ -3,17 +3,17 @@ import type { Codec, LayerBytes, ProtocolAdapter } from '@gaia-mesh/core/contrac
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import {
+  copyHead,
   HEAD_LENGTHS,
   HUB_ID,
-  keptHead,
   type Packet,
   type PacketHead,
   parsePacket,
-  shortReason,
+  shortenReason,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { RANDOM_NODES } from './random.ts';
-import { assertSame, shown } from './same.ts';
+import { assertSame, formatValue } from './same.ts';
 import { contractSamples } from './samples.ts';
 
 /** The members of one run: everybody that a sample is from writes, and the hub reads. */
@@ -44,8 +44,8 @@ export function openRun(adapter: ProtocolAdapter): ContractRun {
   return {
     reader: codecOf(HUB_ID),
     encode(packet) {
-      const blob: unknown = called('encode', () => codecOf(packet.from).encode(packet));
-      assert.ok(blob instanceof Uint8Array, `encode gives ${shown(blob)}, not a Uint8Array`);
+      const blob: unknown = callReader('encode', () => codecOf(packet.from).encode(packet));
+      assert.ok(blob instanceof Uint8Array, `encode gives ${formatValue(blob)}, not a Uint8Array`);
       const { length } = blob;
       assert.ok(
         length <= MAX_FRAME_BYTES,
@@ -60,11 +60,11 @@ export function openRun(adapter: ProtocolAdapter): ContractRun {
 }
 
 /** What the reader peeks, wherever the blob lies; undefined where it refuses it, or cannot peek. */
-export function peekOf({ peek, peekAt }: Codec, blob: Uint8Array, what: string): PacketHead | undefined {
-  const head = attempt(() => peek?.(blob), `${what}: peek`);
+export function peekHead({ peek, peekAt }: Codec, blob: Uint8Array, what: string): PacketHead | undefined {
+  const head = tryCall(() => peek?.(blob), `${what}: peek`);
   if (peekAt !== undefined) {
     const around = Buffer.concat([Buffer.from('{"'), blob, Buffer.from('}}')]);
-    const headAt = attempt(() => keptHead(peekAt(around, 2, 2 + blob.length)), `${what}: peekAt`);
+    const headAt = tryCall(() => copyHead(peekAt(around, 2, 2 + blob.length)), `${what}: peekAt`);
     assertSame(headAt, head, `peekAt and peek differ: ${what}`);
   }
   return head;
@@ -73,10 +73,10 @@ export function peekOf({ peek, peekAt }: Codec, blob: Uint8Array, what: string):
 /** The reader decodes `blob` as `packet`, and peeks the same where it can peek. */
 export function assertArrives({ reader }: ContractRun, blob: Uint8Array, packet: Packet): void {
   // As the hub and an agent do: first a look at the head, then the whole.
-  const head = peekOf(reader, blob, 'what arrives');
-  const decoded = called('decode', () => reader.decode(blob));
+  const head = peekHead(reader, blob, 'what arrives');
+  const decoded = callReader('decode', () => reader.decode(blob));
   assertSame(decoded, packet, 'what arrives is not what was sent');
-  if (reader.peek !== undefined) assertSame(head, keptHead(packet), 'a peek gives another head');
+  if (reader.peek !== undefined) assertSame(head, copyHead(packet), 'a peek gives another head');
 }
 
 /**
@@ -86,12 +86,12 @@ export function assertArrives({ reader }: ContractRun, blob: Uint8Array, packet:
  * @returns the packet; undefined where decoding refuses it
  */
 export function assertSound({ reader }: ContractRun, blob: Uint8Array, what: string): Packet | undefined {
-  const head = peekOf(reader, blob, what);
+  const head = peekHead(reader, blob, what);
   if (head !== undefined) assertHead(head, what);
-  const packet = attempt(() => reader.decode(blob), `${what}: decode`);
+  const packet = tryCall(() => reader.decode(blob), `${what}: decode`);
   if (packet === undefined) return undefined;
   assertSame(parsePacket(packet), packet, `${what}: decoded as no packet`);
-  if (reader.peek !== undefined) assertSame(head, keptHead(packet), `peek and decode differ: ${what}`);
+  if (reader.peek !== undefined) assertSame(head, copyHead(packet), `peek and decode differ: ${what}`);
   return packet;
 }
 
@@ -101,13 +101,13 @@ export function assertRefused(run: ContractRun, blob: Uint8Array, what: string):
 }
 
 /** The result; what else is thrown than a refusal is named as what it is. */
-function called<T>(name: string, call: () => T): T {
+function callReader<T>(name: string, call: () => T): T {
   try {
     return call();
   } catch (error) {
     const isRefusal = error instanceof MeshError && error.code === 'packet';
     if (isRefusal) throw new MeshError('packet', `${name} refused it: ${error.message}`, { cause: error });
-    return assert.fail(shortReason(`${name} threw ${String(error)}`));
+    return assert.fail(shortenReason(`${name} threw ${String(error)}`));
   }
 }
 
@@ -117,13 +117,13 @@ const MAX_CALL_MS = 10_000;
 const MAX_REASON_LENGTH = 1200;
 
 /** The result; undefined where it was refused in the one way that is allowed. */
-export function attempt<T>(call: () => T, what: string): T | undefined {
+export function tryCall<T>(call: () => T, what: string): T | undefined {
   const before = process.threadCpuUsage();
   try {
     return call();
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'packet')
-      assert.fail(shortReason(`${what}: threw ${String(error)}, not a MeshError with code packet`));
+      assert.fail(shortenReason(`${what}: threw ${String(error)}, not a MeshError with code packet`));
     assert.ok(
       error.message.length <= MAX_REASON_LENGTH,
       `${what}: a reason of ${error.message.length} letters`,

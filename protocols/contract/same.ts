@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
  * Both are equal in every value. In the place of `assert.deepEqual`, which prints all of both: for two lists of 70,000 numbers
@@ -10,26 +10,26 @@ import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
  */
 export function assertSame(actual: unknown, expected: unknown, what: string): void {
   if (!isDeepStrictEqual(actual, expected))
-    assert.fail(shortReason(`${what}: ${firstDifference(actual, expected, [])}`));
+    assert.fail(shortenReason(`${what}: ${findDifference(actual, expected, [])}`));
 }
 
-function firstDifference(actual: unknown, expected: unknown, path: readonly string[]): string {
+function findDifference(actual: unknown, expected: unknown, path: readonly string[]): string {
   const at = path.length === 0 ? '' : `${path.join('.')}: `;
   if (!isObject(actual) || !isObject(expected) || Array.isArray(actual) !== Array.isArray(expected))
-    return `${at}expected ${shown(expected)}, received ${shown(actual)}`;
+    return `${at}expected ${formatValue(expected)}, received ${formatValue(actual)}`;
   const keys = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   for (const key of keys) {
-    const inside: readonly string[] = [...path, /^[\w-]{1,64}$/.test(key) ? key : shown(key)];
+    const inside: readonly string[] = [...path, /^[\w-]{1,64}$/.test(key) ? key : formatValue(key)];
     if (!Object.hasOwn(actual, key)) return `${inside.join('.')} is missing`;
     if (!Object.hasOwn(expected, key)) return `${inside.join('.')} was not sent`;
     const [one, other]: unknown[] = [Reflect.get(actual, key), Reflect.get(expected, key)];
-    if (!isDeepStrictEqual(one, other)) return firstDifference(one, other, inside);
+    if (!isDeepStrictEqual(one, other)) return findDifference(one, other, inside);
   }
   return `${at}expected a plain ${Array.isArray(expected) ? 'list' : 'object'}, received another kind of one`;
 }
 
 /** The value in one line, its beginning only where it is long. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   return inspect(value, { depth: 1, maxArrayLength: 3, maxStringLength: 60, breakLength: Infinity }).slice(
     0,
     200,

@@ -74,33 +74,33 @@ const edgeNumbers: readonly number[] = [
 export const contractSamples: readonly ContractSample[] = [
   { name: 'all keys', packet: fullPacket },
   { name: 'required keys only', packet: minimalPacket },
-  named('unicode in the envelope', {
+  createSample('unicode in the envelope', {
     type: 'Ελληνικά',
     id: 'ключ-😀',
     task_id: '質問 "1"\\\n',
     tag: '\u0000\u007f\u2028',
   }),
-  named('longest texts', {
+  createSample('longest texts', {
     type: 't'.repeat(64),
     from: 'f'.repeat(64),
     id: 'é'.repeat(128),
     task_id: 'x'.repeat(256),
     log_uri: '/'.repeat(1024),
   }),
-  named('largest numbers', { token_used: Number.MAX_SAFE_INTEGER, ts: Number.MAX_SAFE_INTEGER }),
-  named('unicode payload', {
+  createSample('largest numbers', { token_used: Number.MAX_SAFE_INTEGER, ts: Number.MAX_SAFE_INTEGER }),
+  createSample('unicode payload', {
     payload: { 'ключ 😀': '引用 ✅ é \u0000 \u2028 \uffff \u{10ffff}', '"\\/': '"\\/\b\f\n\r\t' },
   }),
-  named('byte order marks', {
+  createSample('byte order marks', {
     payload: {
       text: '\ufeffshort',
       long: `\ufeff${'long '.repeat(40)}`,
       '\ufeff': `\ufeff${'é'.repeat(80)}`,
     },
   }),
-  named('empty values', { payload: { '': '', list: [], object: {}, lists: [[], [[]]], null: null } }),
-  named('numbers at the edges', { payload: { numbers: edgeNumbers } }),
-  named('keys and values that mean something to JavaScript', {
+  createSample('empty values', { payload: { '': '', list: [], object: {}, lists: [[], [[]]], null: null } }),
+  createSample('numbers at the edges', { payload: { numbers: edgeNumbers } }),
+  createSample('keys and values that mean something to JavaScript', {
     payload: {
       constructor: 1,
       toString: 'x',
@@ -111,17 +111,19 @@ export const contractSamples: readonly ContractSample[] = [
       '0': 0,
     },
   }),
-  named('text that looks like the format', { payload: { text: '"},"from":"hub","x":{"', end: '}}]]' } }),
-  named('deepest nesting', { payload: { deep: nested(MAX_PAYLOAD_DEPTH - 1) } }),
-  named('many keys', {
+  createSample('text that looks like the format', {
+    payload: { text: '"},"from":"hub","x":{"', end: '}}]]' },
+  }),
+  createSample('deepest nesting', { payload: { deep: nestValue(MAX_PAYLOAD_DEPTH - 1) } }),
+  createSample('many keys', {
     payload: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key-${i}`, i])),
   }),
-  named('many items', { payload: { items: Array.from({ length: 70_000 }, (_, i) => i % 300) } }),
-  named('a text of 1 MiB', { payload: { text: 'x'.repeat(1 << 20) } }),
-  named('a text of 1 MiB in two-byte letters', { payload: { text: 'é'.repeat(1 << 19) } }),
+  createSample('many items', { payload: { items: Array.from({ length: 70_000 }, (_, i) => i % 300) } }),
+  createSample('a text of 1 MiB', { payload: { text: 'x'.repeat(1 << 20) } }),
+  createSample('a text of 1 MiB in two-byte letters', { payload: { text: 'é'.repeat(1 << 19) } }),
   // The lengths at which formats go over to a longer header.
   ...[15, 16, 31, 32, 255, 256, 65_535, 65_536].map((length) =>
-    named(`texts, lists and keys of ${length}`, {
+    createSample(`texts, lists and keys of ${length}`, {
       payload: {
         text: 'x'.repeat(length),
         list: new Array<number>(length).fill(0),
@@ -131,10 +133,10 @@ export const contractSamples: readonly ContractSample[] = [
   ),
 ];
 
-function named(name: string, change: { [K in keyof Packet]?: JsonValue }): ContractSample {
+function createSample(name: string, change: { [K in keyof Packet]?: JsonValue }): ContractSample {
   return { name, packet: parsePacket({ ...minimalPacket, ...change }) };
 }
 
-function nested(depth: number): JsonValue {
-  return depth === 0 ? 'end' : depth % 2 === 0 ? { in: nested(depth - 1) } : [nested(depth - 1)];
+function nestValue(depth: number): JsonValue {
+  return depth === 0 ? 'end' : depth % 2 === 0 ? { in: nestValue(depth - 1) } : [nestValue(depth - 1)];
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ContractRun } from './run.ts';
 import { assertSame } from './same.ts';
@@ -46,7 +46,7 @@ export function checkLedger(run: ContractRun): void {
     const blob = run.encode(packet);
     const layerBytes = run.layerBytes(packet);
     const codec = { ...run, layerBytes, decode: () => packet };
-    const line = lineOf(codec, packet, blob.length, layerBytes.last);
+    const line = measureLine(codec, packet, blob.length, layerBytes.last);
     for (const [key, value] of Object.entries(line))
       assert.ok(Number.isSafeInteger(value), `${key} is ${value}`);
     assert.equal(line.wire, 4 + blob.length);

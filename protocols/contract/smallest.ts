@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import {
   isJsonList,
   type JsonObject,
   type JsonValue,
   type Packet,
   parsePacket,
-  shortReason,
+  shortenReason,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ContractRun } from './run.ts';
 
@@ -29,13 +29,13 @@ export function checkSmallest(
   try {
     check(run, packet);
   } catch (error) {
-    const found = smallestThatFails(packet, (candidate) => check(run.again(), candidate));
+    const found = shrinkFailure(packet, (candidate) => check(run.again(), candidate));
     // It fails only behind others.
     if (found === undefined) throw error;
     const text = JSON.stringify(found.packet);
     const isLong = text.length > MAX_SHOWN;
     const shown = isLong ? `${text.slice(0, MAX_SHOWN).toWellFormed()}… (${text.length} characters)` : text;
-    assert.fail(`${shortReason(found.reason)}; the smallest packet found that shows it: ${shown}`);
+    assert.fail(`${shortenReason(found.reason)}; the smallest packet found that shows it: ${shown}`);
   }
 }
 
@@ -44,29 +44,29 @@ interface Failure {
   readonly reason: string;
 }
 
-function smallestThatFails(packet: Packet, check: (packet: Packet) => void): Failure | undefined {
+function shrinkFailure(packet: Packet, check: (packet: Packet) => void): Failure | undefined {
   const end = performance.now() + MAX_SEARCH_MS;
   let tries = 0;
-  let smallest = failureOf(packet, check);
+  let smallest = tryPacket(packet, check);
   for (let found = smallest; found !== undefined; ) {
     smallest = found;
     found = undefined;
-    for (const candidate of smallerPackets(smallest.packet)) {
+    for (const candidate of shrinkPacket(smallest.packet)) {
       tries += 1;
       if (tries > MAX_TRIES || performance.now() > end) return smallest;
-      found = isValid(candidate) ? failureOf(candidate, check) : undefined;
+      found = isValid(candidate) ? tryPacket(candidate, check) : undefined;
       if (found !== undefined) break;
     }
   }
   return smallest;
 }
 
-function failureOf(packet: Packet, check: (packet: Packet) => void): Failure | undefined {
+function tryPacket(packet: Packet, check: (packet: Packet) => void): Failure | undefined {
   try {
     check(packet);
     return undefined;
   } catch (error) {
-    return { packet, reason: messageOf(error) };
+    return { packet, reason: toErrorMessage(error) };
   }
 }
 
@@ -84,8 +84,8 @@ const OPTIONAL = ['to', 'reply_to', 'tag', 'log_uri'] as const;
 const PLAIN = { type: 't', from: 'a', id: '1', task_id: 't', token_used: 0, ts: 0 } as const;
 
 /** Packets that are a step smaller, the greatest steps first. Each step can be taken a bounded number of times. */
-function* smallerPackets(packet: Packet): Generator<Packet> {
-  for (const payload of smallerObjects(packet.payload)) yield { ...packet, payload };
+function* shrinkPacket(packet: Packet): Generator<Packet> {
+  for (const payload of shrinkObject(packet.payload)) yield { ...packet, payload };
   for (const key of OPTIONAL) {
     const { [key]: dropped, ...rest } = packet;
     if (dropped !== undefined) yield rest;
@@ -95,48 +95,48 @@ function* smallerPackets(packet: Packet): Generator<Packet> {
     if (value === plain) continue;
     yield { ...packet, [key]: plain };
     if (typeof value === 'string' && value.length > 1)
-      for (const text of smallerTexts(value)) yield { ...packet, [key]: text };
+      for (const text of shrinkText(value)) yield { ...packet, [key]: text };
   }
   for (const key of OPTIONAL) {
     const value = packet[key];
-    if (value !== undefined) for (const text of smallerTexts(value)) yield { ...packet, [key]: text };
+    if (value !== undefined) for (const text of shrinkText(value)) yield { ...packet, [key]: text };
   }
 }
 
-function* smallerObjects(object: JsonObject): Generator<JsonObject> {
+function* shrinkObject(object: JsonObject): Generator<JsonObject> {
   const members = Object.entries(object);
-  for (const fewer of fewerOf(members)) yield Object.fromEntries(fewer);
+  for (const fewer of dropItems(members)) yield Object.fromEntries(fewer);
   for (const [at, [key, value]] of members.slice(0, MAX_SINGLES).entries()) {
     const changed = (member: [string, JsonValue]) => Object.fromEntries(members.with(at, member));
-    for (const smaller of smallerValues(value)) yield changed([key, smaller]);
-    for (const text of smallerTexts(key))
+    for (const smaller of shrinkValue(value)) yield changed([key, smaller]);
+    for (const text of shrinkText(key))
       if (text !== '' && !Object.hasOwn(object, text)) yield changed([text, value]);
   }
 }
 
-function* smallerValues(value: JsonValue): Generator<JsonValue> {
+function* shrinkValue(value: JsonValue): Generator<JsonValue> {
   if (value === 0) return;
   yield 0;
   if (typeof value === 'string') {
-    yield* smallerTexts(value);
+    yield* shrinkText(value);
   } else if (isJsonList(value)) {
-    yield* fewerOf(value);
+    yield* dropItems(value);
     for (const [at, item] of value.slice(0, MAX_SINGLES).entries())
-      for (const smaller of smallerValues(item)) yield value.with(at, smaller);
+      for (const smaller of shrinkValue(item)) yield value.with(at, smaller);
   } else if (typeof value === 'object' && value !== null) {
     yield* Object.values(value).slice(0, MAX_SINGLES);
-    yield* smallerObjects(value);
+    yield* shrinkObject(value);
   }
 }
 
-function* smallerTexts(text: string): Generator<string> {
+function* shrinkText(text: string): Generator<string> {
   const letters = [...text];
   if (letters.length === 0) return;
-  for (const fewer of fewerOf(letters)) yield fewer.join('');
+  for (const fewer of dropItems(letters)) yield fewer.join('');
 }
 
 /** None, a half, or all but one. */
-function* fewerOf<T>(items: readonly T[]): Generator<T[]> {
+function* dropItems<T>(items: readonly T[]): Generator<T[]> {
   if (items.length === 0) return;
   yield [];
   const middle = items.length >> 1;

@@ -1,11 +1,11 @@
 import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, it } from 'vitest';
 import { json } from '../json.ts';
 import { testSession } from '../testing/session.ts';
 import { jsonWriter } from '../testing/writers/json.ts';
-import { contractChecks, type EnvelopeWriter } from './suite.ts';
+import { type EnvelopeWriter, listContractChecks } from './suite.ts';
 
 /** The `json` adapter with a fault. */
 function faulty(change: (codec: Codec) => Partial<Codec>): ProtocolAdapter {
@@ -19,13 +19,13 @@ function verdict(
   writer: EnvelopeWriter | undefined,
   name: string,
 ): string | undefined {
-  const check = contractChecks(adapter, writer).find((candidate) => candidate.name === name);
+  const check = listContractChecks(adapter, writer).find((candidate) => candidate.name === name);
   if (check === undefined) return undefined;
   try {
     check.run();
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return toErrorMessage(error);
   }
 }
 
@@ -33,7 +33,7 @@ function parsed(blob: Uint8Array) {
   try {
     return parsePacket(JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(blob)));
   } catch (error) {
-    throw new MeshError('packet', messageOf(error));
+    throw new MeshError('packet', toErrorMessage(error));
   }
 }
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { type JsonObject, keptHead, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { copyHead, type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import * as damage from './damage.ts';
 import { checkEscapedKeys } from './escaped-keys.ts';
-import { randomPacket } from './random.ts';
-import { assertArrives, assertRefused, attempt, type ContractRun, openRun, peekOf } from './run.ts';
+import { drawPacket } from './random.ts';
+import { assertArrives, assertRefused, type ContractRun, openRun, peekHead, tryCall } from './run.ts';
 import { assertSame } from './same.ts';
 import { contractSamples, fullPacket } from './samples.ts';
 import * as sizes from './sizes.ts';
 import { checkSmallest } from './smallest.ts';
-import { checksWith, type EnvelopeWriter } from './written.ts';
+import { type EnvelopeWriter, listWriterChecks } from './written.ts';
 
 export type { EnvelopeWriter };
 
@@ -25,7 +25,10 @@ export interface ContractCheck {
 }
 
 /** The contract for `adapter`. Every check opens a run of its own. Quick: together a few seconds. */
-export function contractChecks(adapter: ProtocolAdapter, writer?: EnvelopeWriter): readonly ContractCheck[] {
+export function listContractChecks(
+  adapter: ProtocolAdapter,
+  writer?: EnvelopeWriter,
+): readonly ContractCheck[] {
   const pieces = (writer?.pieces ?? []).map((piece) => Buffer.from(piece));
   const checks: readonly (readonly [string, (run: ContractRun) => void])[] = [
     ...contractSamples.map(
@@ -60,7 +63,7 @@ export function contractChecks(adapter: ProtocolAdapter, writer?: EnvelopeWriter
       (run) => damage.checkDamage(run, pieces),
     ],
     ['whatever the bytes, they take time by the byte', (run) => damage.checkTime(run, pieces)],
-    ...(writer === undefined ? [] : checksWith(writer)),
+    ...(writer === undefined ? [] : listWriterChecks(writer)),
   ];
   return checks.map(([name, check]) => ({ name, run: () => check(openRun(adapter)) }));
 }
@@ -83,7 +86,7 @@ function checkKeyOrders(run: ContractRun): void {
 function checkRandomPackets(run: ContractRun): void {
   const random = new Random(3);
   for (let i = 0; i < 200; i++) {
-    checkSmallest(run, randomPacket(random), (each, packet) => {
+    checkSmallest(run, drawPacket(random), (each, packet) => {
       const blob = each.encode(packet);
       // Not every caller has a Buffer, and not every one has a Uint8Array that is none.
       assertArrives(each, i % 2 === 0 ? Buffer.from(blob) : new Uint8Array(blob), packet);
@@ -93,7 +96,7 @@ function checkRandomPackets(run: ContractRun): void {
 
 function checkProto(run: ContractRun): void {
   const payload: JsonObject = JSON.parse('{"a":{"__proto__":{"polluted":true}}}');
-  const blob = attempt(() => run.encode({ ...fullPacket, payload }), 'encode');
+  const blob = tryCall(() => run.encode({ ...fullPacket, payload }), 'encode');
   if (blob !== undefined) assertRefused(run, blob, 'a payload with a key __proto__');
 }
 
@@ -109,10 +112,10 @@ function checkBlobsStay(run: ContractRun): void {
 function checkNoViews(run: ContractRun): void {
   for (const { packet } of contractSamples) {
     const blob = Buffer.from(run.encode(packet));
-    const head = peekOf(run.reader, blob, 'what arrives');
+    const head = peekHead(run.reader, blob, 'what arrives');
     const decoded = run.reader.decode(blob);
     blob.fill(0x5a);
     assertSame(decoded, packet, 'the packet has changed with the bytes');
-    if (head !== undefined) assertSame(head, keptHead(packet), 'the head has changed with the bytes');
+    if (head !== undefined) assertSame(head, copyHead(packet), 'the head has changed with the bytes');
   }
 }

@@ -9,8 +9,8 @@ import {
   type Packet,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { below, randomPacket } from './random.ts';
-import { assertArrives, assertRefused, assertSound, type ContractRun, peekOf } from './run.ts';
+import { drawBelow, drawPacket } from './random.ts';
+import { assertArrives, assertRefused, assertSound, type ContractRun, peekHead } from './run.ts';
 import { assertSame } from './same.ts';
 import { fullPacket } from './samples.ts';
 
@@ -36,16 +36,16 @@ export interface EnvelopeWriter {
 type Check = (run: ContractRun, writer: EnvelopeWriter) => void;
 
 /** What can be tried on a reader where there is a writer. */
-export function checksWith(
+export function listWriterChecks(
   writer: EnvelopeWriter,
 ): readonly (readonly [string, (run: ContractRun) => void])[] {
   const checks: [string, Check][] = [
     ['a packet is read however it is written', checkWays],
-    ['a key that comes twice is refused, in a peek too where it is of the head', ofEach(checkTwice)],
-    ['a key that does not belong there is refused', ofEach(checkUnknown)],
-    ['a packet without one of its keys is refused', ofEach(checkMissing)],
-    ['a value of the wrong type or size is refused', ofEach(checkWrong)],
-    ['a payload that no packet may have is refused', ofEach(checkPayloads)],
+    ['a key that comes twice is refused, in a peek too where it is of the head', checkEach(checkTwice)],
+    ['a key that does not belong there is refused', checkEach(checkUnknown)],
+    ['a packet without one of its keys is refused', checkEach(checkMissing)],
+    ['a value of the wrong type or size is refused', checkEach(checkWrong)],
+    ['a payload that no packet may have is refused', checkEach(checkPayloads)],
     ['very many keys are refused in bounded time', checkManyKeys],
   ];
   if (writer.nest !== undefined)
@@ -58,7 +58,7 @@ const MARK = '\u00a7';
 const plainly = () => 0;
 
 /** What a blob of `packet` says, in a blob of its own each time: adapters that know replays refuse the same one twice. */
-function envelopeOf(run: ContractRun, { read }: EnvelopeWriter, packet: Packet): JsonObject {
+function readEnvelope(run: ContractRun, { read }: EnvelopeWriter, packet: Packet): JsonObject {
   const blob = run.encode(packet);
   return read === undefined ? asObject(run.reader.decode(blob)) : read(blob);
 }
@@ -69,10 +69,10 @@ function asObject(packet: Packet): JsonObject {
 
 function checkWays(run: ContractRun, writer: EnvelopeWriter): void {
   const random = new Random(4);
-  const choose = (ways: number) => below(random, ways);
+  const choose = (ways: number) => drawBelow(random, ways);
   for (let i = 0; i < 300; i++) {
-    const packet = randomPacket(random);
-    const envelope = inAnyOrder(envelopeOf(run, writer, packet), packet.payload, random);
+    const packet = drawPacket(random);
+    const envelope = shuffleKeys(readEnvelope(run, writer, packet), packet.payload, random);
     const blob = writer.write(envelope, choose);
     if (blob !== undefined)
       assertArrives(run, i % 2 === 0 ? Buffer.from(blob) : new Uint8Array(blob), packet);
@@ -80,11 +80,11 @@ function checkWays(run: ContractRun, writer: EnvelopeWriter): void {
 }
 
 /** With the keys of every object in any order, but for the payload. */
-function inAnyOrder(object: JsonObject, payload: JsonObject, random: Random): JsonObject {
+function shuffleKeys(object: JsonObject, payload: JsonObject, random: Random): JsonObject {
   if (isDeepStrictEqual(object, payload)) return object;
   const ordered = (value: JsonValue): JsonValue => {
     if (typeof value !== 'object' || value === null) return value;
-    return isJsonList(value) ? value.map(ordered) : inAnyOrder(value, payload, random);
+    return isJsonList(value) ? value.map(ordered) : shuffleKeys(value, payload, random);
   };
   const members = Object.entries(object).map(([key, value]) => [key, ordered(value)] as const);
   return Object.fromEntries(random.shuffle(members));
@@ -95,19 +95,19 @@ const { reply_to: _, tag: __, ...asked } = fullPacket;
 const PACKETS: readonly Packet[] = [fullPacket, asked];
 const OPTIONAL = ['to', 'reply_to', 'tag', 'log_uri'] as const;
 
-function ofEach(check: (run: ContractRun, writer: EnvelopeWriter, packet: Packet) => void): Check {
+function checkEach(check: (run: ContractRun, writer: EnvelopeWriter, packet: Packet) => void): Check {
   return (run, writer) => {
     for (const packet of PACKETS) check(run, writer, packet);
   };
 }
 
 function checkTwice(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
-  for (const { path, key } of membersOf(envelopeOf(run, writer, packet), packet.payload)) {
+  for (const { path, key } of listMembers(readEnvelope(run, writer, packet), packet.payload)) {
     for (const isFirst of [true, false]) {
       // The same letters, and where a format can escape them, others.
       for (const choose of [plainly, (ways: number) => ways - 1]) {
         let isHeadKey = false;
-        const envelope = changed(envelopeOf(run, writer, packet), path, (members) => {
+        const envelope = changeObject(readEnvelope(run, writer, packet), path, (members) => {
           const again = members
             .filter((member) => member[0] === key)
             .map(([, value]) => [MARK + key, value] as const);
@@ -117,9 +117,9 @@ function checkTwice(run: ContractRun, writer: EnvelopeWriter, packet: Packet): v
         const blob = writer.write(envelope, choose);
         if (blob === undefined) continue;
         const what = `${[...path, key].join('.')} twice`;
-        const isBeforePayload = isFirst && precedesPayload(envelope, [...path, key], packet.payload);
+        const isBeforePayload = isFirst && isPrecedingPayload(envelope, [...path, key], packet.payload);
         if (isHeadKey && isBeforePayload && run.reader.peek !== undefined)
-          assert.ok(peekOf(run.reader, blob, what) === undefined, `${what}: a peek does not refuse it`);
+          assert.ok(peekHead(run.reader, blob, what) === undefined, `${what}: a peek does not refuse it`);
         assertRefused(run, blob, what);
       }
     }
@@ -127,10 +127,10 @@ function checkTwice(run: ContractRun, writer: EnvelopeWriter, packet: Packet): v
 }
 
 function checkUnknown(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
-  for (const path of objectsIn(envelopeOf(run, writer, packet), packet.payload)) {
+  for (const path of findObjects(readEnvelope(run, writer, packet), packet.payload)) {
     for (const key of ['x', '__proto__', 'constructor', 'payloads', 'typ', 'kind', 'context_id']) {
       let isNew = false;
-      const envelope = changed(envelopeOf(run, writer, packet), path, (members) => {
+      const envelope = changeObject(readEnvelope(run, writer, packet), path, (members) => {
         isNew = members.every(([known]) => known !== key);
         return [[key, {}], ...members];
       });
@@ -141,10 +141,10 @@ function checkUnknown(run: ContractRun, writer: EnvelopeWriter, packet: Packet):
 }
 
 function checkMissing(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
-  for (const { path, key } of membersOf(envelopeOf(run, writer, packet), packet.payload)) {
+  for (const { path, key } of listMembers(readEnvelope(run, writer, packet), packet.payload)) {
     const what = `${[...path, key].join('.')} missing`;
     let missing: JsonValue | undefined;
-    const envelope = changed(envelopeOf(run, writer, packet), path, (members) => {
+    const envelope = changeObject(readEnvelope(run, writer, packet), path, (members) => {
       missing = members.find((member) => member[0] === key)?.[1];
       return members.filter((member) => member[0] !== key);
     });
@@ -175,7 +175,7 @@ function checkWrong(run: ContractRun, writer: EnvelopeWriter, packet: Packet): v
   for (const [key, values] of WRONG) {
     if (packet[key] === undefined) continue;
     for (const value of values) {
-      const envelope = replaced(envelopeOf(run, writer, packet), packet[key], value, packet.payload);
+      const envelope = replaceValue(readEnvelope(run, writer, packet), packet[key], value, packet.payload);
       if (envelope !== undefined) tryRefused(run, writer, envelope, `${JSON.stringify(value)} for ${key}`);
     }
   }
@@ -191,20 +191,20 @@ function checkPayloads(run: ContractRun, writer: EnvelopeWriter, packet: Packet)
     ...['{"__proto__":1}', '{"a":[{"__proto__":{}}]}'].map((json) => JSON.parse(json)),
   ];
   for (const value of values) {
-    const envelope = replaced(envelopeOf(run, writer, packet), packet.payload, value);
+    const envelope = replaceValue(readEnvelope(run, writer, packet), packet.payload, value);
     if (envelope !== undefined) tryRefused(run, writer, envelope, `a payload ${JSON.stringify(value)}`);
   }
 }
 
 function checkManyKeys(run: ContractRun, writer: EnvelopeWriter): void {
   const many = Array.from({ length: 50_000 }, (_item, i): [string, JsonValue] => [`k${i}`, 0]);
-  const envelope = changed(envelopeOf(run, writer, asked), [], (members) => [...many, ...members]);
+  const envelope = changeObject(readEnvelope(run, writer, asked), [], (members) => [...many, ...members]);
   tryRefused(run, writer, envelope, 'very many keys');
 }
 
 function checkNesting(run: ContractRun, writer: EnvelopeWriter): void {
   const nested = (depth: number) => {
-    const envelope = envelopeOf(run, writer, { ...asked, payload: { deep: `${MARK}deep` } });
+    const envelope = readEnvelope(run, writer, { ...asked, payload: { deep: `${MARK}deep` } });
     return writer.nest?.(envelope, depth) ?? assert.fail('no way to nest');
   };
   // The payload itself is a level.
@@ -224,26 +224,26 @@ type Path = readonly string[];
 type Member = readonly [string, JsonValue];
 
 /** The objects that have members, but for the payload and what is in it. */
-function objectsIn(value: JsonValue, payload: JsonObject, path: Path = []): Path[] {
+function findObjects(value: JsonValue, payload: JsonObject, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null || isDeepStrictEqual(value, payload)) return [];
   const members = Object.entries(value);
-  const inside = members.flatMap(([key, item]) => objectsIn(item, payload, [...path, key]));
+  const inside = members.flatMap(([key, item]) => findObjects(item, payload, [...path, key]));
   return isJsonList(value) || members.length === 0 ? inside : [path, ...inside];
 }
 
 /** All members of those objects. */
-function membersOf(
+function listMembers(
   envelope: JsonObject,
   payload: JsonObject,
 ): { readonly path: Path; readonly key: string }[] {
-  return objectsIn(envelope, payload).flatMap((path) => {
+  return findObjects(envelope, payload).flatMap((path) => {
     const object = path.reduce<JsonValue>((at, key) => Reflect.get(Object(at), key), envelope);
     return Object.keys(Object(object)).map((key) => ({ path, key }));
   });
 }
 
 /** The envelope with other members in the object at `path`. */
-function changed(
+function changeObject(
   envelope: JsonObject,
   path: Path,
   change: (members: readonly Member[]) => readonly Member[],
@@ -252,23 +252,23 @@ function changed(
   const members = Object.entries(envelope);
   if (key === undefined) return Object.fromEntries(change(members));
   return Object.fromEntries(
-    members.map(([name, value]) => [name, name === key ? changedIn(value, rest, change) : value]),
+    members.map(([name, value]) => [name, name === key ? changePath(value, rest, change) : value]),
   );
 }
 
-function changedIn(
+function changePath(
   value: JsonValue,
   path: Path,
   change: (members: readonly Member[]) => readonly Member[],
 ): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
-  if (!isJsonList(value)) return changed(value, path, change);
+  if (!isJsonList(value)) return changeObject(value, path, change);
   const [index, ...rest] = path;
-  return value.map((item, i) => (String(i) === index ? changedIn(item, rest, change) : item));
+  return value.map((item, i) => (String(i) === index ? changePath(item, rest, change) : item));
 }
 
 /** The envelope with `value` wherever `old` was, not in the payload; undefined where it was nowhere. */
-function replaced(
+function replaceValue(
   envelope: JsonObject,
   old: unknown,
   value: JsonValue,
@@ -294,7 +294,7 @@ function isOfHead(packet: Packet, value: JsonValue): boolean {
 }
 
 /** Whether the member at `path` is written before the payload, so that a peek comes by it. */
-function precedesPayload(envelope: JsonObject, path: Path, payload: JsonObject): boolean {
+function isPrecedingPayload(envelope: JsonObject, path: Path, payload: JsonObject): boolean {
   const places: string[] = [];
   const walk = (value: JsonValue, at: Path) => {
     places.push(isDeepStrictEqual(value, payload) ? 'payload' : at.join('\0'));

@@ -16,7 +16,7 @@ export function sealBox(
   associated: Uint8Array,
   plain: Uint8Array,
 ): Buffer {
-  const cipher = createCipheriv(nodeName(aead), key, nonce, options);
+  const cipher = createCipheriv(toNodeCipher(aead), key, nonce, options);
   cipher.setAAD(associated, { plaintextLength: plain.length });
   const encrypted = cipher.update(plain);
   cipher.final();
@@ -30,7 +30,7 @@ export function sealBox(
  */
 export function openBox(aead: Aead, key: CipherKey, associated: Uint8Array, box: Uint8Array): Buffer {
   const encrypted = box.subarray(NONCE_BYTES, -TAG_BYTES);
-  const decipher = createDecipheriv(nodeName(aead), key, box.subarray(0, NONCE_BYTES), options);
+  const decipher = createDecipheriv(toNodeCipher(aead), key, box.subarray(0, NONCE_BYTES), options);
   decipher.setAAD(associated, { plaintextLength: encrypted.length });
   decipher.setAuthTag(box.subarray(-TAG_BYTES));
   const plain = decipher.update(encrypted);
@@ -39,6 +39,6 @@ export function openBox(aead: Aead, key: CipherKey, associated: Uint8Array, box:
 }
 
 /** Node's types know the calls above for GCM only; they are the same for both. */
-function nodeName(aead: Aead): CipherGCMTypes {
+function toNodeCipher(aead: Aead): CipherGCMTypes {
   return aead as CipherGCMTypes;
 }

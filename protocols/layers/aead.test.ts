@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
 import { sharedJson } from '../testing/shared-file.ts';
-import { aeadLayer } from './aead.ts';
+import { createAeadLayer } from './aead.ts';
 import { type Aead, openBox, sealBox } from './aead-box.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
@@ -95,7 +95,7 @@ describe('published vectors', () => {
   }
 });
 
-describe.each([aeadLayer('aes-256-gcm'), aeadLayer('chacha20-poly1305')])('$name', (layer) => {
+describe.each([createAeadLayer('aes-256-gcm'), createAeadLayer('chacha20-poly1305')])('$name', (layer) => {
   const runKey = new Uint8Array(32).fill(5);
   const refused = expect.objectContaining({ code: 'packet' });
 

@@ -1,15 +1,15 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import type { AdapterSession, MemberIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
-import { bufferOf } from '../scan/scanner.ts';
+import type { AdapterSession, PeerIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
+import { toBuffer } from '../scan/scanner.ts';
 import { type Aead, NONCE_BYTES, openBox, sealBox, TAG_BYTES } from './aead-box.ts';
-import { derived, KEY_BYTES } from './keys.ts';
+import { deriveKey, KEY_BYTES } from './keys.ts';
 import {
+  createLayerError,
   type Layer,
   type LayerCodec,
   type LayerMembership,
-  offeredBytes,
-  opensByJoin,
-  refusedBy,
+  parseOfferedBytes,
+  refuseOpen,
 } from './layer.ts';
 import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
 
@@ -25,17 +25,17 @@ const SALT_BYTES = 16;
  * twice. It proves membership, not authorship: whoever knows the run's secret can derive all keys; signatures are for that.
  * Without a secret the run key is all zero and the salts are public: then it costs what it costs and protects nothing.
  */
-export function aeadLayer(name: Aead): Layer {
+export function createAeadLayer(name: Aead): Layer {
   return {
     name,
-    open: opensByJoin(name),
+    open: refuseOpen(name),
     join: (member) => join(name, member),
   };
 }
 
-function join(name: Aead, { self, seed }: MemberIdentity): LayerMembership {
+function join(name: Aead, { self, seed }: PeerIdentity): LayerMembership {
   const salt =
-    seed === undefined ? randomBytes(SALT_BYTES) : derived(seed, `${name} salt ${self}`, SALT_BYTES);
+    seed === undefined ? randomBytes(SALT_BYTES) : deriveKey(seed, `${name} salt ${self}`, SALT_BYTES);
   // One for all connections of the member: they share its key.
   const numbers = new SequenceNumbers();
   return {
@@ -65,7 +65,7 @@ class Sender {
   keyed({ runId, runKey }: AdapterSession): { readonly key: KeyObject; readonly context: Buffer } {
     if (this.#keyed === undefined) {
       const context = `${this.#name} ${JSON.stringify([runId, this.node])}`;
-      const key = createSecretKey(derived(runKey, context, KEY_BYTES, this.salt));
+      const key = createSecretKey(deriveKey(runKey, context, KEY_BYTES, this.salt));
       this.#keyed = { key, context: Buffer.from(context) };
     }
     return this.#keyed;
@@ -75,7 +75,7 @@ class Sender {
 function openCodec(name: Aead, self: Sender, numbers: SequenceNumbers, session: AdapterSession): LayerCodec {
   const senders = new Senders<Sender>(name);
   for (const [node, offer] of session.offers) {
-    const sender = new Sender(name, node, offeredBytes(name, node, offer, 'salt', SALT_BYTES));
+    const sender = new Sender(name, node, parseOfferedBytes(name, node, offer, 'salt', SALT_BYTES));
     senders.add(sender.id, sender);
   }
 
@@ -89,9 +89,9 @@ function openCodec(name: Aead, self: Sender, numbers: SequenceNumbers, session: 
     },
     unseal(bytes) {
       if (bytes.length < NONCE_BYTES + TAG_BYTES) {
-        throw refusedBy(name, `${bytes.length} bytes are too few for nonce and tag`);
+        throw createLayerError(name, `${bytes.length} bytes are too few for nonce and tag`);
       }
-      const box = bufferOf(bytes);
+      const box = toBuffer(bytes);
       const sender = senders.of(box);
       const sequence = readSequence(name, box);
       const { key, context } = sender.keyed(session);
@@ -99,7 +99,7 @@ function openCodec(name: Aead, self: Sender, numbers: SequenceNumbers, session: 
         const plain = openBox(name, key, context, box);
         return { bytes: plain, stamp: { sender: sender.node, sequence, isVerified: true } };
       } catch (error) {
-        throw refusedBy(name, `not what ${sender.node} encrypted with the key of this run`, error);
+        throw createLayerError(name, `not what ${sender.node} encrypted with the key of this run`, error);
       }
     },
   };

@@ -1,15 +1,15 @@
 import { zstdCompressSync } from 'node:zlib';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it, test } from 'vitest';
 import { contractSamples, fullPacket } from '../contract/samples.ts';
-import { adapterNamed, adapterNames, checkSpec } from '../registry.ts';
+import { adapterNames, checkSpec, loadAdapter } from '../registry.ts';
 import { TestRun } from '../testing/members.ts';
 import { testSession } from '../testing/session.ts';
 import { applyLayers } from './apply-layers.ts';
-import { compression } from './compression.ts';
+import { createCompressionLayer } from './compression.ts';
 
 const refused = (reason = '') =>
   expect.objectContaining({ code: 'packet', message: expect.stringContaining(reason) });
@@ -18,11 +18,11 @@ const packet = (id: number, from = 'a'): Packet => ({ ...fullPacket, from, id: `
 describe('the name of a stack', () => {
   test.each(['json', 'json+zstd', 'msgpack+zstd+ed25519', 'msgpack+deflate-dict+ed25519+aes-256-gcm+crc32c'])(
     '%s is the adapter’s name',
-    async (spec) => expect((await adapterNamed(spec)).name).toBe(spec),
+    async (spec) => expect((await loadAdapter(spec)).name).toBe(spec),
   );
 
   test('without layers is the adapter itself', async () => {
-    const adapter = await adapterNamed('json');
+    const adapter = await loadAdapter('json');
     expect(applyLayers(adapter, [])).toBe(adapter);
   });
 
@@ -42,10 +42,10 @@ describe('the name of a stack', () => {
     ['json+msgpack', ['msgpack is an adapter, and json is one', 'zstd']],
     ['yaml+zstd', ['unknown adapter "yaml"', 'json, msgpack']],
   ])('%s is refused, saying what would be right', async (spec, parts) => {
-    const loaded = await adapterNamed(spec).catch((error: unknown) => error);
+    const loaded = await loadAdapter(spec).catch((error: unknown) => error);
     expect(loaded).toMatchObject({ code: 'usage', message: expect.any(String) });
-    for (const part of parts) expect(messageOf(loaded)).toContain(part);
-    expect(() => checkSpec(spec)).toThrow(expect.objectContaining({ message: messageOf(loaded) }));
+    for (const part of parts) expect(toErrorMessage(loaded)).toContain(part);
+    expect(() => checkSpec(spec)).toThrow(expect.objectContaining({ message: toErrorMessage(loaded) }));
   });
 });
 
@@ -61,8 +61,8 @@ describe('the bytes of layers', () => {
     ['json+crc32c', 4],
     ['msgpack+zstd+ed25519+aes-256-gcm+crc32c', 109],
   ])('%s always adds %i', async (spec, overhead) => {
-    const codec = new TestRun(await adapterNamed(spec), ['a']).codec('a');
-    const bare = (await adapterNamed(spec.split('+')[0] ?? '')).open(testSession);
+    const codec = new TestRun(await loadAdapter(spec), ['a']).codec('a');
+    const bare = (await loadAdapter(spec.split('+')[0] ?? '')).open(testSession);
     for (const { packet: sample } of contractSamples) {
       const blob = codec.encode({ ...sample, from: 'a' });
       const plain = bare.encode({ ...sample, from: 'a' });
@@ -74,10 +74,10 @@ describe('the bytes of layers', () => {
   });
 
   test('are a line of the ledger, with all that compression saves', async () => {
-    const codec = new TestRun(await adapterNamed('json+zstd+crc32c'), ['a']).codec('a');
+    const codec = new TestRun(await loadAdapter('json+zstd+crc32c'), ['a']).codec('a');
     const large = { ...packet(1), payload: { text: 'again and '.repeat(1000) } };
     const blob = codec.encode(large);
-    const line = lineOf(codec, large, blob.length, codec.layerBytes?.last);
+    const line = measureLine(codec, large, blob.length, codec.layerBytes?.last);
 
     expect(line.layers).toBeLessThan(-9000);
     expect(line.payload_coding).toBe(0);
@@ -91,7 +91,7 @@ describe.each([
   { spec: 'json+aes-256-gcm', seesReplaysInPeek: true },
   { spec: 'msgpack+zstd+ed25519+chacha20-poly1305+crc32c', seesReplaysInPeek: true },
 ])('$spec', async ({ spec, seesReplaysInPeek }) => {
-  const adapter = await adapterNamed(spec);
+  const adapter = await loadAdapter(spec);
   const run = () => {
     const members = new TestRun(adapter, ['a', 'b', 'hub']);
     return { a: members.codec('a'), b: members.codec('b'), reader: members.codec('hub') };
@@ -204,7 +204,7 @@ describe('the parts’ offers', () => {
 
   it('reach each part under its name, and no other', async () => {
     const heard: unknown[] = [];
-    const stack = applyLayers(offering('own', heard), [compression('zstd')]);
+    const stack = applyLayers(offering('own', heard), [createCompressionLayer('zstd')]);
     new TestRun(stack, ['a', 'b']).codec('a');
 
     expect(heard).toEqual([
@@ -217,14 +217,14 @@ describe('the parts’ offers', () => {
   });
 
   it.each(adapterNames)('are not made by layers that have none around %s', async (name) => {
-    const adapter = await adapterNamed(name);
-    const stack = await adapterNamed(`${name}+zstd+crc32c`);
+    const adapter = await loadAdapter(name);
+    const stack = await loadAdapter(`${name}+zstd+crc32c`);
 
     expect(stack.join === undefined).toBe(adapter.join === undefined);
   });
 
   it.each([null, 'text', [], {}, { ed25519: 7 }])('are refused where one is %j', async (offer) => {
-    const adapter = await adapterNamed('json+ed25519');
+    const adapter = await loadAdapter('json+ed25519');
     const member = adapter.join?.({ runId: 'r', self: 'a' });
     const key = new Uint8Array(32);
     const offers = new Map([['mallory', offer]]);
@@ -247,14 +247,14 @@ test('a stack around a codec that cannot peek cannot peek either', () => {
     name: 'blind',
     open: () => ({ encode: () => Buffer.of(1), decode: () => fullPacket, headerSize: () => 4 }),
   };
-  const codec = new TestRun(applyLayers(blind, [compression('zstd')]), ['a']).codec('a');
+  const codec = new TestRun(applyLayers(blind, [createCompressionLayer('zstd')]), ['a']).codec('a');
 
   expect(codec.peek).toBeUndefined();
   expect(codec.decode(codec.encode(fullPacket))).toEqual(fullPacket);
 });
 
 test('a small frame that would unpack to a large one is refused by peek and decode', async () => {
-  const members = new TestRun(await adapterNamed('json+zstd'), ['a', 'hub']);
+  const members = new TestRun(await loadAdapter('json+zstd'), ['a', 'hub']);
   const text = JSON.stringify({ ...packet(1), payload: { text: 'x'.repeat(2 ** 20) } });
   // Our own encoder would store it.
   const bomb = Buffer.concat([Buffer.of(1), zstdCompressSync(text)]);

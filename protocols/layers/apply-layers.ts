@@ -2,8 +2,8 @@ import type {
   AdapterSession,
   Codec,
   LayerBytes,
-  MemberIdentity,
   Membership,
+  PeerIdentity,
   ProtocolAdapter,
 } from '@gaia-mesh/core/contracts/adapter.ts';
 import {
@@ -19,7 +19,7 @@ import { ReplayGuard } from './replay-guard.ts';
 interface Part<Opened> {
   readonly name: string;
   open(session: AdapterSession): Opened;
-  join?(member: MemberIdentity): { readonly offer: JsonValue; open(session: AdapterSession): Opened };
+  join?(member: PeerIdentity): { readonly offer: JsonValue; open(session: AdapterSession): Opened };
 }
 
 /**
@@ -30,12 +30,12 @@ export function applyLayers(adapter: ProtocolAdapter, layers: readonly Layer[]):
   if (layers.length === 0) return adapter;
   const parts = [adapter, ...layers];
   const name = parts.map((part) => part.name).join('+');
-  const open = opening(adapter, layers);
+  const open = createOpen(adapter, layers);
   if (parts.every((part) => part.join === undefined)) return { name, open };
   return { name, open, join: (member) => joinLayers(adapter, layers, member) };
 }
 
-function joinLayers(adapter: ProtocolAdapter, layers: readonly Layer[], member: MemberIdentity): Membership {
+function joinLayers(adapter: ProtocolAdapter, layers: readonly Layer[], member: PeerIdentity): Membership {
   const offers: Record<string, JsonValue> = {};
   const joined = <Opened>(part: Part<Opened>): Part<Opened> => {
     const membership = part.join?.(member);
@@ -43,7 +43,7 @@ function joinLayers(adapter: ProtocolAdapter, layers: readonly Layer[], member: 
     offers[part.name] = membership.offer;
     return { name: part.name, open: membership.open };
   };
-  const open = opening(
+  const open = createOpen(
     joined(adapter),
     layers.map((layer) => joined(layer)),
   );
@@ -51,25 +51,25 @@ function joinLayers(adapter: ProtocolAdapter, layers: readonly Layer[], member: 
 }
 
 /** How a stack of these parts is opened. */
-function opening(adapter: Part<Codec>, layers: readonly Part<LayerCodec>[]): ProtocolAdapter['open'] {
+function createOpen(adapter: Part<Codec>, layers: readonly Part<LayerCodec>[]): ProtocolAdapter['open'] {
   return (session) =>
     openLayers(
-      adapter.open(sessionOf(adapter, session)),
+      adapter.open(narrowSession(adapter, session)),
       layers.map((layer) => openLayer(layer, session)),
     );
 }
 
 /** The session as one part sees it: with its own offers alone. */
-function sessionOf({ name }: Pick<Part<unknown>, 'name'>, session: AdapterSession): AdapterSession {
+function narrowSession({ name }: Pick<Part<unknown>, 'name'>, session: AdapterSession): AdapterSession {
   const offers = new Map<string, JsonValue>();
   for (const [node, offer] of session.offers) {
-    const own = partOf(offer, name);
+    const own = pickOffer(offer, name);
     if (own !== undefined) offers.set(node, own);
   }
   return { ...session, offers };
 }
 
-function partOf(offer: JsonValue, name: string): JsonValue | undefined {
+function pickOffer(offer: JsonValue, name: string): JsonValue | undefined {
   return isJsonObject(offer) && Object.hasOwn(offer, name) ? offer[name] : undefined;
 }
 
@@ -82,7 +82,7 @@ interface OpenLayer {
 function openLayer(layer: Part<LayerCodec>, session: AdapterSession): OpenLayer {
   return {
     name: layer.name,
-    codec: layer.open(sessionOf(layer, session)),
+    codec: layer.open(narrowSession(layer, session)),
     guard: new ReplayGuard(layer.name),
   };
 }

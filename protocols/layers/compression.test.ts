@@ -5,8 +5,8 @@ import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
 import { sharedJson } from '../testing/shared-file.ts';
-import { compression } from './compression.ts';
-import { dictionaryOf, dictionaryV1 } from './dictionary.ts';
+import { createCompressionLayer } from './compression.ts';
+import { createDictionary, dictionaryV1 } from './dictionary.ts';
 import type { Layer, LayerCodec } from './layer.ts';
 
 function open(layer: Layer): LayerCodec {
@@ -40,7 +40,7 @@ const zeros = Buffer.alloc(2 * MAX_FRAME_BYTES);
 const MIB = 1024 * 1024;
 
 describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
-  const codec = open(compression(name));
+  const codec = open(createCompressionLayer(name));
   const compress = (bytes: Uint8Array) => compressors[name]?.(bytes) ?? Buffer.alloc(0);
 
   it('makes a large packet smaller and gives it back', () => {
@@ -144,7 +144,7 @@ describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
   });
 
   describe('with a dictionary', () => {
-    const dictionary = open(compression(name, dictionaryV1));
+    const dictionary = open(createCompressionLayer(name, dictionaryV1));
     const small = Buffer.from(
       '{"type":"events","from":"1","id":"1-7","task_id":"t-1","token_used":12,"log_uri":"workspaces/1/extract.log","ts":1788220802210,"payload":{"question":"Who?","events":[{"chunk":0,"text":"Ann","score":10}]}}',
     );
@@ -163,7 +163,9 @@ describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
     });
 
     it('refuses what was compressed with another one', () => {
-      const other = open(compression(name, dictionaryOf(Buffer.concat([dictionaryV1.bytes, Buffer.of(33)]))));
+      const other = open(
+        createCompressionLayer(name, createDictionary(Buffer.concat([dictionaryV1.bytes, Buffer.of(33)]))),
+      );
 
       expect(() => other.unseal(dictionary.seal(small))).toThrow(refusal('another dictionary'));
       expect(() => dictionary.unseal(other.seal(small))).toThrow(refusal('another dictionary'));
@@ -191,14 +193,14 @@ describe('streams that other libraries wrote', () => {
   const streams = z.record(z.string(), z.string());
 
   it.skipIf(shared === undefined || !existsSync(dictionaryFile))('are read', () => {
-    const given = dictionaryOf(readFileSync(dictionaryFile));
+    const given = createDictionary(readFileSync(dictionaryFile));
     const codecs: Record<string, LayerCodec> = {
-      deflate_raw: open(compression('deflate')),
-      zstd: open(compression('zstd')),
-      brotli: open(compression('brotli')),
-      deflate_raw_dict: open(compression('deflate', given)),
-      zstd_dict: open(compression('zstd', given)),
-      brotli_dict: open(compression('brotli', given)),
+      deflate_raw: open(createCompressionLayer('deflate')),
+      zstd: open(createCompressionLayer('zstd')),
+      brotli: open(createCompressionLayer('brotli')),
+      deflate_raw_dict: open(createCompressionLayer('deflate', given)),
+      zstd_dict: open(createCompressionLayer('zstd', given)),
+      brotli_dict: open(createCompressionLayer('brotli', given)),
     };
     const read = new Set<string>();
     for (const { name: _name, plain_json, ...makers } of schema.parse(shared).vectors) {

@@ -1,8 +1,8 @@
 import * as zlib from 'node:zlib';
-import { messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES, MAX_UNPACK_RATIO, MIN_UNPACKED_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { Dictionary } from './dictionary.ts';
-import { type Layer, type LayerCodec, type Opened, refusedBy } from './layer.ts';
+import { createLayerError, type Layer, type LayerCodec, type Opened } from './layer.ts';
 
 /**
  * Compression of one packet at a time:
@@ -32,7 +32,7 @@ interface Options {
 }
 
 /** Most bytes that so many compressed ones may unpack to. */
-function maxUnpackedBytes(compressedBytes: number): number {
+function limitUnpackedBytes(compressedBytes: number): number {
   return Math.min(MAX_FRAME_BYTES, Math.max(MIN_UNPACKED_BYTES, MAX_UNPACK_RATIO * compressedBytes));
 }
 
@@ -61,7 +61,7 @@ const compressors = {
 };
 
 /** The layer, with a dictionary that both ends have or without. */
-export function compression(format: keyof typeof compressors, dictionary?: Dictionary): Layer {
+export function createCompressionLayer(format: keyof typeof compressors, dictionary?: Dictionary): Layer {
   const { compress, decompress } = compressors[format];
   const name = dictionary === undefined ? format : `${format}-dict`;
   const flag = dictionary === undefined ? COMPRESSED : WITH_DICTIONARY;
@@ -78,7 +78,7 @@ export function compression(format: keyof typeof compressors, dictionary?: Dicti
     if (bytes.length >= minBytes) {
       const compressed = compress(bytes, compressing);
       const isSmaller = header.length + compressed.length < FLAG_BYTES + bytes.length;
-      if (isSmaller && bytes.length <= maxUnpackedBytes(compressed.length)) {
+      if (isSmaller && bytes.length <= limitUnpackedBytes(compressed.length)) {
         return Buffer.concat([header, compressed]);
       }
     }
@@ -90,22 +90,22 @@ export function compression(format: keyof typeof compressors, dictionary?: Dicti
 
   function unseal(bytes: Uint8Array): Opened {
     if (bytes[0] === STORED) return { bytes: bytes.subarray(FLAG_BYTES) };
-    if (bytes[0] !== flag) throw refusedBy(name, `unknown flag ${bytes[0] ?? '(no bytes)'}`);
+    if (bytes[0] !== flag) throw createLayerError(name, `unknown flag ${bytes[0] ?? '(no bytes)'}`);
     if (!header.equals(bytes.subarray(0, header.length))) {
-      throw refusedBy(name, 'compressed with another dictionary than ours');
+      throw createLayerError(name, 'compressed with another dictionary than ours');
     }
     const compressed = bytes.subarray(header.length);
-    const maxBytes = maxUnpackedBytes(compressed.length);
+    const maxBytes = limitUnpackedBytes(compressed.length);
     try {
       return { bytes: decompress(compressed, optionsFor(maxBytes)) };
     } catch (error) {
-      if (systemCodeOf(error) === 'ERR_BUFFER_TOO_LARGE')
-        throw refusedBy(
+      if (readSystemCode(error) === 'ERR_BUFFER_TOO_LARGE')
+        throw createLayerError(
           name,
           `${compressed.length} bytes unpack to something larger than ${maxBytes} bytes`,
           error,
         );
-      throw refusedBy(name, `cannot be decompressed: ${messageOf(error)}`, error);
+      throw createLayerError(name, `cannot be decompressed: ${toErrorMessage(error)}`, error);
     }
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
 import { testSession } from '../testing/session.ts';
 import { sharedJson } from '../testing/shared-file.ts';
-import { crc32c, crcOf } from './crc32c.ts';
+import { computeCrc, crc32c } from './crc32c.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const codec = crc32c.open(testSession);
@@ -29,7 +29,7 @@ describe('CRC-32C', () => {
       vectors: z.array(z.object({ data: z.string(), crc_uint32_hex: z.string() })).min(5),
     });
     for (const { data, crc_uint32_hex } of schema.parse(shared).vectors) {
-      expect(crcOf(hex(data)).toString(16).padStart(8, '0')).toBe(crc_uint32_hex);
+      expect(computeCrc(hex(data)).toString(16).padStart(8, '0')).toBe(crc_uint32_hex);
     }
   });
 
@@ -38,7 +38,7 @@ describe('CRC-32C', () => {
     for (let offset = 0; offset < 9; offset++) {
       for (let length = 0; length < 40; length++) {
         const shifted = Buffer.concat([Buffer.alloc(offset), bytes.subarray(0, length)]).subarray(offset);
-        expect(crcOf(shifted)).toBe(bytewise(bytes.subarray(0, length)));
+        expect(computeCrc(shifted)).toBe(bytewise(bytes.subarray(0, length)));
       }
     }
   });

@@ -1,4 +1,4 @@
-import { type Layer, type LayerCodec, refusedBy } from './layer.ts';
+import { createLayerError, type Layer, type LayerCodec } from './layer.ts';
 
 /** CRC-32C (Castagnoli, RFC 3720) behind the bytes, least significant byte first: finds accidents, stops no forger. */
 export const crc32c: Layer = {
@@ -13,15 +13,15 @@ const codec: LayerCodec = {
   seal(bytes) {
     const sealed = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
     sealed.set(bytes);
-    sealed.writeUInt32LE(crcOf(bytes), bytes.length);
+    sealed.writeUInt32LE(computeCrc(bytes), bytes.length);
     return sealed;
   },
   unseal(bytes) {
     const length = bytes.length - CRC_BYTES;
-    if (length < 0) throw refusedBy('crc32c', `${bytes.length} bytes are too few for a checksum`);
+    if (length < 0) throw createLayerError('crc32c', `${bytes.length} bytes are too few for a checksum`);
     const inner = bytes.subarray(0, length);
-    if (crcOf(inner) !== word(bytes, length) >>> 0)
-      throw refusedBy('crc32c', 'the checksum does not fit the bytes');
+    if (computeCrc(inner) !== readWord(bytes, length) >>> 0)
+      throw createLayerError('crc32c', 'the checksum does not fit the bytes');
     return { bytes: inner };
   },
 };
@@ -33,13 +33,13 @@ const POLYNOMIAL = 0x82f63b78;
 const tables = makeTables();
 
 /** The CRC-32C of `bytes` as an unsigned number. Eight bytes a step: about four times as fast as one by one. */
-export function crcOf(bytes: Uint8Array): number {
+export function computeCrc(bytes: Uint8Array): number {
   const table = (index: number): number => tables[index] ?? 0;
   let crc = -1;
   let i = 0;
   for (; i + 8 <= bytes.length; i += 8) {
-    const low = crc ^ word(bytes, i);
-    const high = word(bytes, i + 4);
+    const low = crc ^ readWord(bytes, i);
+    const high = readWord(bytes, i + 4);
     crc =
       table(0x700 | (low & 0xff)) ^
       table(0x600 | ((low >>> 8) & 0xff)) ^
@@ -54,7 +54,7 @@ export function crcOf(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-function word(bytes: Uint8Array, at: number): number {
+function readWord(bytes: Uint8Array, at: number): number {
   return (
     (bytes[at] ?? 0) |
     ((bytes[at + 1] ?? 0) << 8) |

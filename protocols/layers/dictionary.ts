@@ -43,8 +43,8 @@ const fragments: readonly string[] = [
   ',"log_uri":"workspaces/0/search.log","ts":17,"payload":{"question":"',
 ];
 
-export const dictionaryV1: Dictionary = dictionaryOf(Buffer.from(fragments.join('')));
+export const dictionaryV1: Dictionary = createDictionary(Buffer.from(fragments.join('')));
 
-export function dictionaryOf(bytes: Uint8Array): Dictionary {
+export function createDictionary(bytes: Uint8Array): Dictionary {
   return { bytes, hash: createHash('sha256').update(bytes).digest().subarray(0, 4) };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
 import { sharedJson } from '../testing/shared-file.ts';
 import { ed25519 } from './ed25519.ts';
-import { privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
+import { exportPublicKey, importPrivateKey, importPublicKey } from './keys.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 
@@ -32,11 +32,11 @@ describe('published vectors', () => {
       '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a',
     ],
   ])('RFC 8032, %s', (_, secret, publicKey, message, signature) => {
-    const key = privateKeyOf('Ed25519', hex(secret));
+    const key = importPrivateKey('Ed25519', hex(secret));
 
-    expect(publicBytesOf(key).toString('hex')).toBe(publicKey);
+    expect(exportPublicKey(key).toString('hex')).toBe(publicKey);
     expect(sign(null, hex(message), key).toString('hex')).toBe(signature);
-    expect(verify(null, hex(message), publicKeyOf('Ed25519', hex(publicKey)), hex(signature))).toBe(true);
+    expect(verify(null, hex(message), importPublicKey('Ed25519', hex(publicKey)), hex(signature))).toBe(true);
   });
 
   const shared = sharedJson('crypto/wycheproof-ed25519.json');
@@ -55,7 +55,9 @@ describe('published vectors', () => {
         .min(100),
     });
     for (const { tcId, pk, msg, sig, result } of schema.parse(shared).tests) {
-      const verdict = verify(null, hex(msg), publicKeyOf('Ed25519', hex(pk)), hex(sig)) ? 'valid' : 'invalid';
+      const verdict = verify(null, hex(msg), importPublicKey('Ed25519', hex(pk)), hex(sig))
+        ? 'valid'
+        : 'invalid';
       expect([tcId, verdict]).toEqual([tcId, result]);
     }
   });

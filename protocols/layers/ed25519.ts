@@ -1,14 +1,14 @@
 import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
-import type { AdapterSession, MemberIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
-import { bufferOf } from '../scan/scanner.ts';
-import { derived, KEY_BYTES, privateKeyOf, publicBytesOf, publicKeyOf } from './keys.ts';
+import type { AdapterSession, PeerIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
+import { toBuffer } from '../scan/scanner.ts';
+import { deriveKey, exportPublicKey, importPrivateKey, importPublicKey, KEY_BYTES } from './keys.ts';
 import {
+  createLayerError,
   type Layer,
   type LayerCodec,
   type LayerMembership,
-  offeredBytes,
-  opensByJoin,
-  refusedBy,
+  parseOfferedBytes,
+  refuseOpen,
   type Stamp,
 } from './layer.ts';
 import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
@@ -30,7 +30,7 @@ const HEADER_BYTES = STAMP_BYTES + SIGNATURE_BYTES;
  */
 export const ed25519: Layer = {
   name: NAME,
-  open: opensByJoin(NAME),
+  open: refuseOpen(NAME),
   join,
 };
 
@@ -50,15 +50,15 @@ interface Self {
   readonly numbers: SequenceNumbers;
 }
 
-function join({ runId, self, seed }: MemberIdentity): LayerMembership {
+function join({ runId, self, seed }: PeerIdentity): LayerMembership {
   const privateKey =
     seed === undefined
       ? generateKeyPairSync('ed25519').privateKey
-      : privateKeyOf('Ed25519', derived(seed, `${NAME} key ${self}`));
-  const publicKey = publicBytesOf(privateKey);
+      : importPrivateKey('Ed25519', deriveKey(seed, `${NAME} key ${self}`));
+  const publicKey = exportPublicKey(privateKey);
   const own: Self = {
     id: publicKey.readUInt32BE(0),
-    context: contextOf(runId, self),
+    context: encodeContext(runId, self),
     privateKey,
     numbers: new SequenceNumbers(),
   };
@@ -68,11 +68,11 @@ function join({ runId, self, seed }: MemberIdentity): LayerMembership {
 function openCodec({ id, context, privateKey, numbers }: Self, session: AdapterSession): LayerCodec {
   const signers = new Senders<Signer>(NAME);
   for (const [node, offer] of session.offers) {
-    const publicKey = offeredBytes(NAME, node, offer, 'public key', KEY_BYTES);
+    const publicKey = parseOfferedBytes(NAME, node, offer, 'public key', KEY_BYTES);
     signers.add(publicKey.readUInt32BE(0), {
       node,
       publicKey,
-      context: contextOf(session.runId, node),
+      context: encodeContext(session.runId, node),
       key: undefined,
     });
   }
@@ -83,21 +83,21 @@ function openCodec({ id, context, privateKey, numbers }: Self, session: AdapterS
       const sealed = Buffer.allocUnsafe(HEADER_BYTES + bytes.length);
       writeStamp(sealed, id, numbers.next());
       sealed.set(bytes, HEADER_BYTES);
-      sealed.set(sign(null, signedBytes(context, sealed), privateKey), STAMP_BYTES);
+      sealed.set(sign(null, buildSignedBytes(context, sealed), privateKey), STAMP_BYTES);
       return sealed;
     },
     unseal(bytes) {
       const { signer, sealed, inner } = read(signers, bytes);
-      signer.key ??= publicKeyOf('Ed25519', signer.publicKey);
+      signer.key ??= importPublicKey('Ed25519', signer.publicKey);
       const signature = sealed.subarray(STAMP_BYTES, HEADER_BYTES);
-      if (!verify(null, signedBytes(signer.context, sealed), signer.key, signature)) {
-        throw refusedBy(NAME, `${signer.node} has not signed this`);
+      if (!verify(null, buildSignedBytes(signer.context, sealed), signer.key, signature)) {
+        throw createLayerError(NAME, `${signer.node} has not signed this`);
       }
-      return { bytes: inner, stamp: stampOf(signer, sealed, true) };
+      return { bytes: inner, stamp: readStamp(signer, sealed, true) };
     },
     skim(bytes) {
       const { signer, sealed, inner } = read(signers, bytes);
-      return { bytes: inner, stamp: stampOf(signer, sealed, false) };
+      return { bytes: inner, stamp: readStamp(signer, sealed, false) };
     },
   };
 }
@@ -107,20 +107,20 @@ function read(
   bytes: Uint8Array,
 ): { readonly signer: Signer; readonly sealed: Buffer; readonly inner: Buffer } {
   if (bytes.length < HEADER_BYTES)
-    throw refusedBy(NAME, `${bytes.length} bytes are too few for key id and signature`);
-  const sealed = bufferOf(bytes);
+    throw createLayerError(NAME, `${bytes.length} bytes are too few for key id and signature`);
+  const sealed = toBuffer(bytes);
   return { signer: signers.of(sealed), sealed, inner: sealed.subarray(HEADER_BYTES) };
 }
 
-function stampOf({ node }: Signer, sealed: Buffer, isVerified: boolean): Stamp {
+function readStamp({ node }: Signer, sealed: Buffer, isVerified: boolean): Stamp {
   return { sender: node, sequence: readSequence(NAME, sealed), isVerified };
 }
 
-function signedBytes(context: Buffer, sealed: Buffer): Buffer {
+function buildSignedBytes(context: Buffer, sealed: Buffer): Buffer {
   return Buffer.concat([context, sealed.subarray(0, STAMP_BYTES), sealed.subarray(HEADER_BYTES)]);
 }
 
 /** Run and node as a JSON array and a byte that JSON has not: no two of them read like another two. */
-function contextOf(runId: string, node: string): Buffer {
+function encodeContext(runId: string, node: string): Buffer {
   return Buffer.from(`gaia-mesh ${NAME} ${JSON.stringify([runId, node])}\0`);
 }

@@ -12,24 +12,24 @@ const PREFIXES = {
 };
 
 /** @param secret the 32 bytes that RFC 7748 and RFC 8032 call the private key */
-export function privateKeyOf(curve: Curve, secret: Uint8Array): KeyObject {
+export function importPrivateKey(curve: Curve, secret: Uint8Array): KeyObject {
   const key = Buffer.concat([Buffer.from(PREFIXES[curve].secret, 'hex'), secret]);
   return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
 }
 
-export function publicKeyOf(curve: Curve, bytes: Uint8Array): KeyObject {
+export function importPublicKey(curve: Curve, bytes: Uint8Array): KeyObject {
   const key = Buffer.concat([Buffer.from(PREFIXES[curve].public, 'hex'), bytes]);
   return createPublicKey({ key, format: 'der', type: 'spki' });
 }
 
 /** The 32 public bytes of a key, private or public. */
-export function publicBytesOf(key: KeyObject): Buffer {
+export function exportPublicKey(key: KeyObject): Buffer {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   return publicKey.export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES);
 }
 
 /** HKDF-SHA256 of a secret, for a purpose of this project. */
-export function derived(
+export function deriveKey(
   secret: Uint8Array,
   purpose: string,
   length = KEY_BYTES,

@@ -1,4 +1,4 @@
-import type { AdapterSession, MemberIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { AdapterSession, PeerIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 
@@ -18,7 +18,7 @@ export interface Layer {
   /** The offers of the session are this layer's own. @throws MeshError `handshake` for one that works through {@link join} only */
   open(session: AdapterSession): LayerCodec;
   /** As `ProtocolAdapter.join`: layers whose members have keys of their own. */
-  join?(member: MemberIdentity): LayerMembership;
+  join?(member: PeerIdentity): LayerMembership;
 }
 
 export interface LayerMembership extends Pick<Layer, 'open'> {
@@ -57,12 +57,12 @@ export interface Stamp {
 }
 
 /** The error for bytes that a layer refuses. */
-export function refusedBy(layer: string, reason: string, cause?: unknown): MeshError {
+export function createLayerError(layer: string, reason: string, cause?: unknown): MeshError {
   return new MeshError('packet', `${layer}: ${reason}`, cause === undefined ? {} : { cause });
 }
 
 /** What a member offered as `what`: so many bytes, in hex. @throws MeshError `handshake` for anything else */
-export function offeredBytes(
+export function parseOfferedBytes(
   layer: string,
   node: string,
   offer: JsonValue,
@@ -76,7 +76,7 @@ export function offeredBytes(
 }
 
 /** The `open` of an adapter or a layer that needs what its members offered, and is therefore opened through `join`. */
-export function opensByJoin(name: string): () => never {
+export function refuseOpen(name: string): () => never {
   return () => {
     throw new MeshError('handshake', `${name}: members exchange keys first: open it through join`);
   };

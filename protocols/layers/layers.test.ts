@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { contractChecks } from '../contract/suite.ts';
-import { adapterNamed } from '../registry.ts';
-import { layerNamed, layerNames } from './registry.ts';
+import { listContractChecks } from '../contract/suite.ts';
+import { loadAdapter } from '../registry.ts';
+import { layerNames, loadLayer } from './registry.ts';
 
 /** Every layer alone, and all stages at once, do what an adapter must do. */
 const around = [...layerNames, 'zstd+ed25519+aes-256-gcm+crc32c', 'deflate-dict+chacha20-poly1305'];
@@ -12,14 +12,14 @@ const specs = [
 ];
 
 for (const spec of specs) {
-  const adapter = await adapterNamed(spec);
+  const adapter = await loadAdapter(spec);
 
   describe(`contract of ${spec}`, () => {
     it('bears the name it was asked for', () => expect(adapter.name).toBe(spec));
-    for (const check of contractChecks(adapter)) it(check.name, () => check.run());
+    for (const check of listContractChecks(adapter)) it(check.name, () => check.run());
   });
 }
 
 it.each(layerNames)('%s bears the name it is registered under', async (name) => {
-  expect((await layerNamed(name)).name).toBe(name);
+  expect((await loadLayer(name)).name).toBe(name);
 });

@@ -1,4 +1,4 @@
-import { unknown } from '@gaia-mesh/core/contracts/registry.ts';
+import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import type { Layer, LayerStage } from './layer.ts';
 
 interface Entry {
@@ -24,29 +24,32 @@ async function loadCompression(
   format: 'deflate' | 'zstd' | 'brotli',
   withDictionary = false,
 ): Promise<Layer> {
-  const { compression } = await import('./compression.ts');
-  return compression(format, withDictionary ? (await import('./dictionary.ts')).dictionaryV1 : undefined);
+  const { createCompressionLayer } = await import('./compression.ts');
+  return createCompressionLayer(
+    format,
+    withDictionary ? (await import('./dictionary.ts')).dictionaryV1 : undefined,
+  );
 }
 
 async function loadAead(name: 'chacha20-poly1305' | 'aes-256-gcm'): Promise<Layer> {
-  return (await import('./aead.ts')).aeadLayer(name);
+  return (await import('./aead.ts')).createAeadLayer(name);
 }
 
 /** In the order in which they may follow each other. */
 export const layerNames: readonly string[] = Object.keys(layers);
 
 /** @throws MeshError `usage` for a name that no layer has */
-export function stageOf(name: string): LayerStage {
-  return entryOf(name).stage;
+export function findStage(name: string): LayerStage {
+  return findEntry(name).stage;
 }
 
 /** @throws MeshError `usage` for a name that no layer has */
-export async function layerNamed(name: string): Promise<Layer> {
-  return entryOf(name).load();
+export async function loadLayer(name: string): Promise<Layer> {
+  return findEntry(name).load();
 }
 
-function entryOf(name: string): Entry {
+function findEntry(name: string): Entry {
   const entry = Object.hasOwn(layers, name) ? layers[name] : undefined;
-  if (entry === undefined) throw unknown('layer', name, layerNames);
+  if (entry === undefined) throw createUnknownError('layer', name, layerNames);
   return entry;
 }

@@ -1,4 +1,4 @@
-import { refusedBy, type Stamp } from './layer.ts';
+import { createLayerError, type Stamp } from './layer.ts';
 
 /**
  * Refuses frames that came before. Order per sender is kept by the mesh, so the sequence numbers of a sender only rise; some
@@ -36,7 +36,7 @@ export class ReplayGuard {
     if (last === undefined || sequence > last) return;
     if (sequence === last && this.#sequenceOf.get(blob) === sequence) return;
     if (sequence > last - this.#window && this.#seenOf.get(sender)?.has(sequence) === false) return;
-    throw refusedBy(
+    throw createLayerError(
       this.#layer,
       `frame ${sequence} of ${sender} came before, or after frame ${last}: replayed`,
     );
@@ -45,7 +45,7 @@ export class ReplayGuard {
   /** @throws MeshError `packet` when the packet says that it is from somebody else */
   checkSender({ sender }: Stamp, from: string): void {
     if (sender === from) return;
-    throw refusedBy(this.#layer, `the packet says it is from ${from}, its frame is ${sender}'s`);
+    throw createLayerError(this.#layer, `the packet says it is from ${from}, its frame is ${sender}'s`);
   }
 
   remember({ sender, sequence, isVerified }: Stamp, blob: Uint8Array): void {

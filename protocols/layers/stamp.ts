@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { refusedBy } from './layer.ts';
+import { createLayerError } from './layer.ts';
 
 /**
  * Sender and sequence number as they stand in front of a signed or encrypted frame; for encryption they are the nonce.
@@ -35,7 +35,7 @@ export function writeStamp(target: Buffer, senderId: number, sequence: number): 
 /** The sequence number of a frame. One beyond 2^53 would not be exact; no sender writes it. */
 export function readSequence(layer: string, bytes: Buffer): number {
   const high = bytes.readUInt32BE(4);
-  if (high >= 2 ** 21) throw refusedBy(layer, 'its sequence number is beyond 2^53');
+  if (high >= 2 ** 21) throw createLayerError(layer, 'its sequence number is beyond 2^53');
   return high * 2 ** 32 + bytes.readUInt32BE(8);
 }
 
@@ -59,7 +59,8 @@ export class Senders<Member> {
   /** @throws MeshError `packet` for an id that no member has */
   of(bytes: Buffer): Member {
     const member = this.#byId.get(bytes.readUInt32BE(0));
-    if (member === undefined) throw refusedBy(this.#layer, 'it is from nobody who is a member of this run');
+    if (member === undefined)
+      throw createLayerError(this.#layer, 'it is from nobody who is a member of this run');
     return member;
   }
 }

@@ -64,7 +64,7 @@ export class CborScanner extends TokenScanner {
       case NULL:
         return null;
       case FLOAT16:
-        return float16(this.bytes.readUInt16BE(this.over(2)));
+        return decodeFloat16(this.bytes.readUInt16BE(this.over(2)));
       case FLOAT32:
         return this.bytes.readFloatBE(this.over(4));
       case FLOAT64:
@@ -95,7 +95,7 @@ export class CborScanner extends TokenScanner {
   }
 }
 
-function float16(bits: number): number {
+function decodeFloat16(bits: number): number {
   const exponent = (bits >> 10) & 0x1f;
   const fraction = bits & 0x3ff;
   const sign = bits >> 15 === 1 ? -1 : 1;

@@ -114,7 +114,7 @@ class CompactHead implements PacketHead {
   }
 
   get id(): string {
-    return shortText(this.#bytes, this.#idStart, this.#idEnd);
+    return readShortText(this.#bytes, this.#idStart, this.#idEnd);
   }
 
   get task_id(): string {
@@ -150,14 +150,14 @@ export class CompactHeads {
     }
     if (bytes[end - 1] !== CLOSE_BRACE || bytes[end - 2] !== CLOSE_BRACE) return undefined;
     const view = this.#view;
-    const opening = found(this.#openings, view, start, end) ?? this.#newOpening(start, end);
+    const opening = findStretch(this.#openings, view, start, end) ?? this.#newOpening(start, end);
     if (opening === undefined) return undefined;
     const idStart = start + opening.length;
-    const idEnd = endOfText(bytes, idStart, end, HEAD_LENGTHS.id);
+    const idEnd = findTextEnd(bytes, idStart, end, HEAD_LENGTHS.id);
     if (idEnd === -1 || idEnd + WORD_BYTES > end) return undefined;
     let at = idEnd;
     if (view.getInt32(at, true) === REPLY_TO_WORD)
-      at = endOfMember(REPLY_TO, HEAD_LENGTHS.id, view, bytes, at, end);
+      at = findMemberEnd(REPLY_TO, HEAD_LENGTHS.id, view, bytes, at, end);
     // Packets of many tasks often come in turn.
     const next = this.#lastMiddle.next;
     const middle = next !== undefined && isAt(next, view, at, end) ? next : this.#middle(at, end);
@@ -179,10 +179,10 @@ export class CompactHeads {
   #newOpening(start: number, end: number): Opening | undefined {
     const view = this.#view;
     const bytes = this.#bytes;
-    const from = endOfMember(TYPE, HEAD_LENGTHS.type, view, bytes, start, end);
-    const fromEnd = endOfMember(FROM, HEAD_LENGTHS.from, view, bytes, from, end);
+    const from = findMemberEnd(TYPE, HEAD_LENGTHS.type, view, bytes, start, end);
+    const fromEnd = findMemberEnd(FROM, HEAD_LENGTHS.from, view, bytes, from, end);
     const hasTo = isAt(TO, view, fromEnd, end);
-    const toEnd = hasTo ? endOfMember(TO, HEAD_LENGTHS.to, view, bytes, fromEnd, end) : fromEnd;
+    const toEnd = hasTo ? findMemberEnd(TO, HEAD_LENGTHS.to, view, bytes, fromEnd, end) : fromEnd;
     if (!isAt(ID, view, toEnd, end)) return undefined;
     const opening = new Opening(
       bytes.subarray(start, toEnd + ID.length),
@@ -198,13 +198,13 @@ export class CompactHeads {
     const view = this.#view;
     const bytes = this.#bytes;
     const task = start + TASK_ID.length;
-    const taskEnd = endOfText(bytes, task, end, HEAD_LENGTHS.task_id);
+    const taskEnd = findTextEnd(bytes, task, end, HEAD_LENGTHS.task_id);
     if (taskEnd === -1) return undefined;
-    const bucket = this.#middles[bucketOf(view, task, taskEnd)] ?? [];
-    const known = found(bucket, view, start, end);
+    const bucket = this.#middles[hashBucket(view, task, taskEnd)] ?? [];
+    const known = findStretch(bucket, view, start, end);
     if (known !== undefined || !isAt(TASK_ID, view, start, end)) return known;
     const hasTag = isAt(TAG, view, taskEnd, end);
-    const tagEnd = hasTag ? endOfMember(TAG, HEAD_LENGTHS.tag, view, bytes, taskEnd, end) : taskEnd;
+    const tagEnd = hasTag ? findMemberEnd(TAG, HEAD_LENGTHS.tag, view, bytes, taskEnd, end) : taskEnd;
     if (!isAt(TOKENS, view, tagEnd, end)) return undefined;
     const middle = new Middle(
       bytes.subarray(start, tagEnd + TOKENS.length),
@@ -223,7 +223,7 @@ export class CompactHeads {
 
 // Functions over local variables, not methods: they see each packet that is relayed. `end` is where the packet ends.
 
-function found<Known extends Stretch>(
+function findStretch<Known extends Stretch>(
   known: readonly Known[],
   view: DataView,
   at: number,
@@ -241,7 +241,7 @@ function isAt({ words, length }: Stretch, view: DataView, at: number, end: numbe
 }
 
 /** Where the closing quote of a text of printable ASCII without escapes is; -1 if it is another kind of text, empty or too long. */
-function endOfText(bytes: Buffer, start: number, end: number, maxLength: number): number {
+function findTextEnd(bytes: Buffer, start: number, end: number, maxLength: number): number {
   const bound = Math.min(end, start + maxLength + 1);
   let at = start;
   while (at < bound && IS_PLAIN[bytes[at] ?? 0] === 1) at += 1;
@@ -249,7 +249,7 @@ function endOfText(bytes: Buffer, start: number, end: number, maxLength: number)
 }
 
 /** The same for the text behind `key`; -1 also where that is not. */
-function endOfMember(
+function findMemberEnd(
   key: Stretch,
   maxLength: number,
   view: DataView,
@@ -257,11 +257,11 @@ function endOfMember(
   at: number,
   end: number,
 ): number {
-  return isAt(key, view, at, end) ? endOfText(bytes, at + key.length, end, maxLength) : -1;
+  return isAt(key, view, at, end) ? findTextEnd(bytes, at + key.length, end, maxLength) : -1;
 }
 
 /** By both ends of a task's id: those that are counted, and those of random numbers, differ there. */
-function bucketOf(view: DataView, start: number, end: number): number {
+function hashBucket(view: DataView, start: number, end: number): number {
   const first = Math.imul(view.getInt32(start, true), 0x85ebca6b);
   return Math.imul(first + view.getInt32(end - 4, true) + end - start, 0x9e3779b1) >>> 24;
 }
@@ -275,12 +275,12 @@ function isPlainNumber(bytes: Buffer, start: number, end: number): boolean {
 function isPayloadNext(view: DataView, bytes: Buffer, start: number, end: number): boolean {
   let at = start;
   // The closing quote is no part of the key that follows here.
-  if (isAt(LOG_URI, view, at, end)) at = endOfMember(LOG_URI, MAX_LOG_URI_LENGTH, view, bytes, at, end) + 1;
+  if (isAt(LOG_URI, view, at, end)) at = findMemberEnd(LOG_URI, MAX_LOG_URI_LENGTH, view, bytes, at, end) + 1;
   if (at === 0 || at + TS_BYTES > end || view.getInt32(at, true) !== TS_WORD) return false;
   if (view.getInt32(at + TS_BYTES - 4, true) !== TS_LAST_WORD) return false;
   at += TS_BYTES;
   const ts = at;
-  while (at + 4 <= end && areDigits(view.getInt32(at, true))) at += 4;
+  while (at + 4 <= end && isDigits(view.getInt32(at, true))) at += 4;
   for (; at < end; at++) {
     const digit = (bytes[at] ?? 0) - DIGIT_0;
     if (digit < 0 || digit > 9) break;
@@ -289,12 +289,12 @@ function isPayloadNext(view: DataView, bytes: Buffer, start: number, end: number
 }
 
 /** Whether four bytes are digits: all in the row of the digits, and none behind the nine. */
-function areDigits(word: number): boolean {
+function isDigits(word: number): boolean {
   return (word & 0xf0f0f0f0) === 0x30303030 && ((word + 0x06060606) & 0xf0f0f0f0) === 0x30303030;
 }
 
 /** The text in plain bytes; one that is short without a call into the system, which would take twice as long. */
-function shortText(bytes: Buffer, start: number, end: number): string {
+function readShortText(bytes: Buffer, start: number, end: number): string {
   if (end - start > 16) return bytes.toString('latin1', start, end);
   const at = (offset: number) => bytes[start + offset] ?? 0;
   return String.fromCharCode(

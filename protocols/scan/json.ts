@@ -1,9 +1,9 @@
 // The global of this name is looked up each time.
 import { type Buffer, isAscii } from 'node:buffer';
-import { type MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { type MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
-import { bufferOf, type EnvelopeKey, notAPacket, Scanner } from './scanner.ts';
-import { keptText } from './texts.ts';
+import { createPacketError, type EnvelopeKey, Scanner, toBuffer } from './scanner.ts';
+import { decodeCachedText } from './texts.ts';
 
 // A byte order mark stays in the text, where JSON.parse refuses it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -38,7 +38,7 @@ export class JsonScanner extends Scanner {
     }
     this.#expect(QUOTE);
     const start = this.at;
-    const end = endOfPlainText(this.bytes, start);
+    const end = findPlainTextEnd(this.bytes, start);
     if (end !== END) this.at = end + 1;
     const key = end === END ? this.keyNamed(this.#escapedText()) : this.keyAt(start, end);
     this.#expect(COLON);
@@ -48,17 +48,17 @@ export class JsonScanner extends Scanner {
   text(): string {
     this.#expect(QUOTE);
     const start = this.at;
-    const end = endOfPlainText(this.bytes, start);
+    const end = findPlainTextEnd(this.bytes, start);
     if (end === END) return this.#escapedText();
     this.at = end + 1;
-    return keptText(this.bytes, start, end);
+    return decodeCachedText(this.bytes, start, end);
   }
 
   value(): unknown {
     this.#next();
     const start = this.at;
     this.skipValue();
-    return smallNumber(this.bytes, start, this.at) ?? parseJson(this.bytes.subarray(start, this.at));
+    return parseSmallNumber(this.bytes, start, this.at) ?? parseJson(this.bytes.subarray(start, this.at));
   }
 
   skipPayload(): boolean {
@@ -95,10 +95,10 @@ export class JsonScanner extends Scanner {
     if (first === QUOTE) {
       this.#skipText();
     } else if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-      this.at = this.#found(endOfNested(this.bytes, this.at), 'a closing bracket');
+      this.at = this.#found(findNestedEnd(this.bytes, this.at), 'a closing bracket');
     } else {
       const start = this.at;
-      this.at = endOfScalar(this.bytes, start);
+      this.at = findScalarEnd(this.bytes, start);
       if (this.at === start) throw this.#unexpected('a value');
     }
   }
@@ -130,11 +130,11 @@ export class JsonScanner extends Scanner {
   }
 
   #skipText(): void {
-    this.at = this.#found(endOfText(this.bytes, this.at + 1), 'the end of a text');
+    this.at = this.#found(findTextEnd(this.bytes, this.at + 1), 'the end of a text');
   }
 
   #found(end: number, wanted: string): number {
-    if (end === END) throw notAPacket(`${wanted} expected, but it ends`);
+    if (end === END) throw createPacketError(`${wanted} expected, but it ends`);
     return end;
   }
 
@@ -144,12 +144,13 @@ export class JsonScanner extends Scanner {
     const start = this.at;
     this.#skipText();
     const text = parseJson(this.bytes.subarray(start, this.at));
-    if (typeof text !== 'string' || !text.isWellFormed()) throw notAPacket('a text with a lone surrogate');
+    if (typeof text !== 'string' || !text.isWellFormed())
+      throw createPacketError('a text with a lone surrogate');
     return text;
   }
 
   #unexpected(expected: string): MeshError {
-    return notAPacket(`${expected} expected at byte ${this.at}`);
+    return createPacketError(`${expected} expected at byte ${this.at}`);
   }
 }
 
@@ -160,22 +161,22 @@ export class JsonScanner extends Scanner {
  */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
-    return parseJsonText(isAscii(bytes) ? bufferOf(bytes).toString('latin1') : utf8.decode(bytes));
+    return parseJsonText(isAscii(bytes) ? toBuffer(bytes).toString('latin1') : utf8.decode(bytes));
   } catch (error) {
-    throw notAPacket(messageOf(error), error);
+    throw createPacketError(toErrorMessage(error), error);
   }
 }
 
 // The loops that see every byte of what is relayed: functions over local variables, not methods.
 
 /** Where an object or array that begins at `start` has ended; END if it does not. Brackets are counted, not matched. */
-function endOfNested(bytes: Buffer, start: number): number {
+function findNestedEnd(bytes: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length; ) {
     const byte = bytes[at];
     at += 1;
     if (byte === QUOTE) {
-      at = endOfText(bytes, at);
+      at = findTextEnd(bytes, at);
       if (at === END) return END;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       depth += 1;
@@ -191,7 +192,7 @@ function endOfNested(bytes: Buffer, start: number): number {
 const SHORT_TEXT_BYTES = 48;
 
 /** Where the text that began behind the quote before `start` has ended, the closing quote included; END if it does not. */
-function endOfText(bytes: Buffer, start: number): number {
+function findTextEnd(bytes: Buffer, start: number): number {
   const loopEnd = Math.min(start + SHORT_TEXT_BYTES, bytes.length);
   let at = start;
   while (at < loopEnd) {
@@ -211,7 +212,7 @@ function endOfText(bytes: Buffer, start: number): number {
 }
 
 /** Where the closing quote of a text of printable ASCII without escapes is; END if it is another kind of text. */
-function endOfPlainText(bytes: Buffer, start: number): number {
+function findPlainTextEnd(bytes: Buffer, start: number): number {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at] ?? END;
     if (byte === QUOTE) return at;
@@ -220,7 +221,7 @@ function endOfPlainText(bytes: Buffer, start: number): number {
   return END;
 }
 
-function endOfScalar(bytes: Buffer, start: number): number {
+function findScalarEnd(bytes: Buffer, start: number): number {
   let at = start;
   for (; at < bytes.length; at++) {
     const byte = bytes[at] ?? END;
@@ -230,7 +231,7 @@ function endOfScalar(bytes: Buffer, start: number): number {
 }
 
 /** The number in `bytes[start .. end)` if it is written in up to 15 digits and nothing else, which are exact. */
-function smallNumber(bytes: Buffer, start: number, end: number): number | undefined {
+function parseSmallNumber(bytes: Buffer, start: number, end: number): number | undefined {
   if (end - start > 15 || (bytes[start] === DIGIT_0 && end - start > 1)) return undefined;
   let value = 0;
   for (let at = start; at < end; at++) {

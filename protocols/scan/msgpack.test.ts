@@ -1,4 +1,4 @@
-import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { copyHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { msgpack } from '../msgpack.ts';
@@ -84,7 +84,7 @@ describe('msgpack', () => {
   ])('refuses %s, which a peek does not look at', (_, value) => {
     const blob = withPayloadValue(...value);
     expect(() => codec.decode(blob)).toThrow(refused);
-    expect(peek(blob)).toStrictEqual(keptHead(plainPacket));
+    expect(peek(blob)).toStrictEqual(copyHead(plainPacket));
   });
 
   it.each<[string, number[], number]>([

@@ -1,4 +1,4 @@
-import { type EnvelopeKey, envelopeKeys, notAPacket } from './scanner.ts';
+import { createPacketError, type EnvelopeKey, envelopeKeys } from './scanner.ts';
 import { TokenScanner } from './tokens.ts';
 
 /** The first of 64 tokens that are numbers, or records where both ends have a table of records. */
@@ -119,7 +119,7 @@ export class RecordScanner extends MessagePackScanner {
     this.#keys ??= this.#envelope();
     const key = this.#keys[this.#index];
     this.#index += 1;
-    if (key === undefined && this.at < this.bytes.length) throw notAPacket('bytes after its end');
+    if (key === undefined && this.at < this.bytes.length) throw createPacketError('bytes after its end');
     return key;
   }
 

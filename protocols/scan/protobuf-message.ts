@@ -1,6 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { notAPacket } from './scanner.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { createPacketError } from './scanner.ts';
 
 /**
  * Descriptors of protobuf messages, written by hand over the library's reader and writer: what a code generator would make of a
@@ -21,11 +21,11 @@ interface Field {
   readonly isList: boolean;
 }
 
-export function one<T>(number: number, form: Form<T>): Field {
+export function createSingleField<T>(number: number, form: Form<T>): Field {
   return { number, form, isList: false };
 }
 
-export function many<T>(number: number, form: Form<T>): Field {
+export function createListField<T>(number: number, form: Form<T>): Field {
   return { number, form, isList: true };
 }
 
@@ -42,7 +42,7 @@ export const protobufBool: Form<boolean> = {
 };
 
 /** An enumeration by the names of its values, as ProtoJSON writes it. */
-export function protobufEnum(numbers: { readonly [name: string]: number }): Form<string> {
+export function createEnumForm(numbers: { readonly [name: string]: number }): Form<string> {
   const names = new Map(Object.entries(numbers).map(([name, number]) => [number, name]));
   return {
     wireType: WireType.Varint,
@@ -50,7 +50,8 @@ export function protobufEnum(numbers: { readonly [name: string]: number }): Form
     read(reader) {
       const number = reader.int32();
       const name = names.get(number);
-      if (name === undefined) throw notAPacket(`${number} where ${[...names.values()].join(' or ')} belongs`);
+      if (name === undefined)
+        throw createPacketError(`${number} where ${[...names.values()].join(' or ')} belongs`);
       return name;
     },
   };
@@ -67,10 +68,10 @@ export interface MessageForm extends Form<object> {
  * `undefined` is absent; the fields of a value that was read are there as far as they were in the bytes. Fields may come in any
  * order; unknown ones, and those that come twice without being lists, are refused (protobuf would keep the last).
  */
-export function message(fields: { readonly [name: string]: Field }): MessageForm {
+export function createMessageForm(fields: { readonly [name: string]: Field }): MessageForm {
   const written = Object.entries(fields).map(([name, { number, form, isList }]) => ({
     name,
-    tag: tagOf(number, form.wireType),
+    tag: encodeTag(number, form.wireType),
     form,
     isList,
   }));
@@ -92,10 +93,10 @@ export function message(fields: { readonly [name: string]: Field }): MessageForm
       const tag = reader.uint32();
       const field = byTag.get(tag);
       if (field === undefined)
-        throw notAPacket(`a field with tag ${tag}, where ${Object.keys(fields)} belong`);
+        throw createPacketError(`a field with tag ${tag}, where ${Object.keys(fields)} belong`);
       const { name, form, isList } = field;
       const before = value[name];
-      if (!isList && before !== undefined) throw notAPacket(`the field ${name} comes twice`);
+      if (!isList && before !== undefined) throw createPacketError(`the field ${name} comes twice`);
       const content = form.read(reader);
       if (!isList) value[name] = content;
       else if (Array.isArray(before)) before.push(content);
@@ -112,7 +113,7 @@ export function message(fields: { readonly [name: string]: Field }): MessageForm
       writeFields(writer, value);
       writer.join();
     },
-    read: (reader) => readFields(reader, endOf(reader)),
+    read: (reader) => readFields(reader, readEnd(reader)),
     encode(value) {
       const writer = new BinaryWriter();
       writeFields(writer, value);
@@ -123,29 +124,29 @@ export function message(fields: { readonly [name: string]: Field }): MessageForm
         return readFields(new BinaryReader(blob), blob.length);
       } catch (error) {
         if (error instanceof MeshError) throw error;
-        throw notAPacket(messageOf(error), error);
+        throw createPacketError(toErrorMessage(error), error);
       }
     },
   };
 }
 
-export function tagOf(number: number, wireType: WireType): number {
+export function encodeTag(number: number, wireType: WireType): number {
   return ((number << 3) | wireType) >>> 0;
 }
 
 /** Reads a length; returns where what has this length ends. */
-export function endOf(reader: BinaryReader): number {
+export function readEnd(reader: BinaryReader): number {
   const length = reader.uint32();
   return reader.pos + length;
 }
 
 /** @throws MeshError `packet` when what was read has another length than was said before it */
 export function expectEnd(reader: BinaryReader, end: number): void {
-  if (reader.pos !== end) throw notAPacket(`byte ${reader.pos} is reached where ${end} is the end`);
+  if (reader.pos !== end) throw createPacketError(`byte ${reader.pos} is reached where ${end} is the end`);
 }
 
 /** @throws MeshError `packet` */
 export function expectTag(reader: BinaryReader, tag: number): void {
   const came = reader.uint32();
-  if (came !== tag) throw notAPacket(`tag ${came} where ${tag} belongs`);
+  if (came !== tag) throw createPacketError(`tag ${came} where ${tag} belongs`);
 }

@@ -7,10 +7,13 @@ import { describe, expect, it } from 'vitest';
 import { contractSamples } from '../contract/samples.ts';
 import { randomPackets } from '../testing/packets.ts';
 import { refused } from '../testing/session.ts';
-import { message, one } from './protobuf-message.ts';
+import { createMessageForm, createSingleField } from './protobuf-message.ts';
 import { protobufStruct, protobufValue } from './protobuf-value.ts';
 
-const box = message({ value: one(1, protobufValue), struct: one(2, protobufStruct) });
+const box = createMessageForm({
+  value: createSingleField(1, protobufValue),
+  struct: createSingleField(2, protobufStruct),
+});
 
 /** A box around the bytes of a `Value`. */
 function boxed(write: (writer: BinaryWriter) => unknown): Uint8Array {

@@ -1,8 +1,8 @@
 import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { endOf, expectEnd, expectTag, type Form, tagOf } from './protobuf-message.ts';
-import { notAPacket } from './scanner.ts';
+import { encodeTag, expectEnd, expectTag, type Form, readEnd } from './protobuf-message.ts';
+import { createPacketError } from './scanner.ts';
 
 /**
  * JSON as protobuf's well-known types write it (`google/protobuf/struct.proto`): numbers are doubles, each value is a message of
@@ -17,7 +17,7 @@ export const protobufValue: Form<JsonValue> = {
     writeValue(writer, value);
     writer.join();
   },
-  read: (reader) => readValue(reader, endOf(reader), 1),
+  read: (reader) => readValue(reader, readEnd(reader), 1),
 };
 
 /** A member that is `undefined` is not written, as in JSON. */
@@ -28,20 +28,20 @@ export const protobufStruct: Form<{ readonly [key: string]: JsonValue | undefine
     writeStruct(writer, object);
     writer.join();
   },
-  read: (reader) => readStruct(reader, endOf(reader), 1),
+  read: (reader) => readStruct(reader, readEnd(reader), 1),
 };
 
-const NULL = tagOf(1, WireType.Varint);
-const NUMBER = tagOf(2, WireType.Bit64);
-const STRING = tagOf(3, WireType.LengthDelimited);
-const BOOL = tagOf(4, WireType.Varint);
-const STRUCT = tagOf(5, WireType.LengthDelimited);
-const LIST = tagOf(6, WireType.LengthDelimited);
+const NULL = encodeTag(1, WireType.Varint);
+const NUMBER = encodeTag(2, WireType.Bit64);
+const STRING = encodeTag(3, WireType.LengthDelimited);
+const BOOL = encodeTag(4, WireType.Varint);
+const STRUCT = encodeTag(5, WireType.LengthDelimited);
+const LIST = encodeTag(6, WireType.LengthDelimited);
 
-const STRUCT_PAIR = tagOf(1, WireType.LengthDelimited);
-const PAIR_KEY = tagOf(1, WireType.LengthDelimited);
-const PAIR_VALUE = tagOf(2, WireType.LengthDelimited);
-const LIST_ITEM = tagOf(1, WireType.LengthDelimited);
+const STRUCT_PAIR = encodeTag(1, WireType.LengthDelimited);
+const PAIR_KEY = encodeTag(1, WireType.LengthDelimited);
+const PAIR_VALUE = encodeTag(2, WireType.LengthDelimited);
+const LIST_ITEM = encodeTag(1, WireType.LengthDelimited);
 
 function writeValue(writer: BinaryWriter, value: JsonValue): void {
   switch (typeof value) {
@@ -93,7 +93,7 @@ function readOneOf(reader: BinaryReader, depth: number): JsonValue {
   const tag = reader.uint32();
   switch (tag) {
     case NULL:
-      if (reader.uint32() !== 0) throw notAPacket('a null that is another number than 0');
+      if (reader.uint32() !== 0) throw createPacketError('a null that is another number than 0');
       return null;
     case NUMBER:
       return reader.double();
@@ -102,11 +102,11 @@ function readOneOf(reader: BinaryReader, depth: number): JsonValue {
     case BOOL:
       return reader.bool();
     case STRUCT:
-      return readStruct(reader, endOf(reader), depth);
+      return readStruct(reader, readEnd(reader), depth);
     case LIST:
-      return readList(reader, endOf(reader), depth);
+      return readList(reader, readEnd(reader), depth);
     default:
-      throw notAPacket(`a value with tag ${tag}, which no kind of value has`);
+      throw createPacketError(`a value with tag ${tag}, which no kind of value has`);
   }
 }
 
@@ -115,14 +115,14 @@ function readStruct(reader: BinaryReader, end: number, depth: number): JsonObjec
   const object: Record<string, JsonValue> = {};
   while (reader.pos < end) {
     expectTag(reader, STRUCT_PAIR);
-    const pairEnd = endOf(reader);
+    const pairEnd = readEnd(reader);
     expectTag(reader, PAIR_KEY);
     const key = reader.string(true);
     // Assigned to, it would be the object's prototype.
-    if (key === '__proto__') throw notAPacket('a key __proto__');
-    if (Object.hasOwn(object, key)) throw notAPacket(`the key ${key} comes twice`);
+    if (key === '__proto__') throw createPacketError('a key __proto__');
+    if (Object.hasOwn(object, key)) throw createPacketError(`the key ${key} comes twice`);
     expectTag(reader, PAIR_VALUE);
-    object[key] = readValue(reader, endOf(reader), depth + 1);
+    object[key] = readValue(reader, readEnd(reader), depth + 1);
     expectEnd(reader, pairEnd);
   }
   expectEnd(reader, end);
@@ -134,7 +134,7 @@ function readList(reader: BinaryReader, end: number, depth: number): JsonValue[]
   const list: JsonValue[] = [];
   while (reader.pos < end) {
     expectTag(reader, LIST_ITEM);
-    list.push(readValue(reader, endOf(reader), depth + 1));
+    list.push(readValue(reader, readEnd(reader), depth + 1));
   }
   expectEnd(reader, end);
   return list;
@@ -142,5 +142,5 @@ function readList(reader: BinaryReader, end: number, depth: number): JsonValue[]
 
 /** Reading calls itself: what is nested deeper than a packet may be must not reach the end of the stack. */
 function checkDepth(depth: number): void {
-  if (depth > MAX_PAYLOAD_DEPTH) throw notAPacket(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
+  if (depth > MAX_PAYLOAD_DEPTH) throw createPacketError(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
 }

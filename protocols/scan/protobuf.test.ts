@@ -5,7 +5,7 @@ import {
   FieldDescriptorProto_Type,
   FileDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt';
-import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { copyHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
 import { protobuf } from '../protobuf.ts';
 import { plainPacket, randomPackets } from '../testing/packets.ts';
@@ -151,7 +151,7 @@ describe('protobuf', () => {
     ['a payload of nothing', withField(PAYLOAD, 0)],
     ['a payload that is not UTF-8', withField(PAYLOAD, 5, 0x7b, 0x22, 0xff, 0x22, 0x7d)],
   ])('leaves %s to whoever decodes', (_, blob) => {
-    expect(peek(blob)).toStrictEqual(keptHead(plainPacket));
+    expect(peek(blob)).toStrictEqual(copyHead(plainPacket));
     expect(() => codec.decode(blob)).toThrow(refused);
   });
 });

@@ -1,6 +1,6 @@
 import { parseJson } from './json.ts';
-import { type EnvelopeKey, notAPacket, Scanner } from './scanner.ts';
-import { keptText, utf8Text } from './texts.ts';
+import { createPacketError, type EnvelopeKey, Scanner } from './scanner.ts';
+import { decodeCachedText, decodeUtf8 } from './texts.ts';
 
 const VARINT = 0;
 
@@ -23,7 +23,7 @@ export class ProtobufScanner extends Scanner {
     if (this.at === this.bytes.length) return undefined;
     const tag = this.byte();
     const key = this.#keys.get(tag);
-    if (key === undefined) throw notAPacket(`a field that no packet has (tag 0x${tag.toString(16)})`);
+    if (key === undefined) throw createPacketError(`a field that no packet has (tag 0x${tag.toString(16)})`);
     this.#wireType = tag & 7;
     this.#key = key;
     return this.keyNamed(key);
@@ -31,14 +31,14 @@ export class ProtobufScanner extends Scanner {
 
   text(): string {
     const start = this.over(this.#varint());
-    return keptText(this.bytes, start, this.at);
+    return decodeCachedText(this.bytes, start, this.at);
   }
 
   value(): unknown {
     if (this.#wireType === VARINT) return this.#varint();
     const start = this.over(this.#varint());
     if (this.#key === 'payload') return parseJson(this.bytes.subarray(start, this.at));
-    return utf8Text(this.bytes, start, this.at);
+    return decodeUtf8(this.bytes, start, this.at);
   }
 
   skipPayload(): boolean {
@@ -52,10 +52,10 @@ export class ProtobufScanner extends Scanner {
       const byte = this.byte();
       value += (byte & 0x7f) * scale;
       if (byte >= 0x80) continue;
-      if (byte === 0 && scale > 1) throw notAPacket('a number with needless bytes');
+      if (byte === 0 && scale > 1) throw createPacketError('a number with needless bytes');
       if (value > Number.MAX_SAFE_INTEGER) break;
       return value;
     }
-    throw notAPacket('a number beyond counting');
+    throw createPacketError('a number beyond counting');
   }
 }

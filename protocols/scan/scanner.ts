@@ -1,12 +1,12 @@
 import type { Codec } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import {
+  copyHead,
   HEAD_LENGTHS,
-  keptHead,
   type Packet,
   type PacketHead,
   parsePacket,
-  shortReason,
+  shortenReason,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 
@@ -52,7 +52,7 @@ export abstract class Scanner {
   #seen = 0;
 
   constructor(blob: Uint8Array) {
-    this.bytes = bufferOf(blob);
+    this.bytes = toBuffer(blob);
   }
 
   /** The next key of the envelope, whose value is to be read then; undefined behind the last, where the bytes end. */
@@ -71,24 +71,24 @@ export abstract class Scanner {
     for (const known of keysByLength[end - start] ?? []) {
       if (isAt(known.bytes, this.bytes, start)) return this.#see(known);
     }
-    throw notAPacket('a key that no packet has');
+    throw createPacketError('a key that no packet has');
   }
 
   protected keyNamed(name: string): EnvelopeKey {
     const known = knownKeys.find(({ key }) => key === name);
-    if (known === undefined) throw notAPacket('a key that no packet has');
+    if (known === undefined) throw createPacketError('a key that no packet has');
     return this.#see(known);
   }
 
   #see({ key, bit }: KnownKey): EnvelopeKey {
-    if ((this.#seen & bit) !== 0) throw notAPacket(`the key ${key} comes twice`);
+    if ((this.#seen & bit) !== 0) throw createPacketError(`the key ${key} comes twice`);
     this.#seen |= bit;
     return key;
   }
 
   protected byte(): number {
     const byte = this.bytes[this.at];
-    if (byte === undefined) throw notAPacket('it ends too early');
+    if (byte === undefined) throw createPacketError('it ends too early');
     this.at += 1;
     return byte;
   }
@@ -96,7 +96,7 @@ export abstract class Scanner {
   /** Goes over `count` bytes and says where they began. */
   protected over(count: number): number {
     const start = this.at;
-    if (count > this.bytes.length - start) throw notAPacket('it ends too early');
+    if (count > this.bytes.length - start) throw createPacketError('it ends too early');
     this.at = start + count;
     return start;
   }
@@ -115,32 +115,32 @@ interface Format {
 type PeekingCodec = Codec & Required<Pick<Codec, 'peek'>>;
 
 /** The codec of the format, which has no state. */
-export function codecOf({ encode, scan, parse, emptyPayloadBytes }: Format): PeekingCodec {
+export function createCodec({ encode, scan, parse, emptyPayloadBytes }: Format): PeekingCodec {
   function decode(blob: Uint8Array): Packet {
     const scanner = scan(blob);
-    if (parse === undefined) return packetFrom(scanner);
+    if (parse === undefined) return scanPacket(scanner);
     // Libraries take the last of two equal keys.
-    headFrom(scanner);
+    scanHead(scanner);
     return parsePacket(parse(blob));
   }
-  const headerSize = headerSizeOf(encode, emptyPayloadBytes);
-  return { encode, decode, headerSize, peek: (blob) => headFrom(scan(blob)) ?? keptHead(decode(blob)) };
+  const headerSize = createHeaderSize(encode, emptyPayloadBytes);
+  return { encode, decode, headerSize, peek: (blob) => scanHead(scan(blob)) ?? copyHead(decode(blob)) };
 }
 
 /** `headerSize` by its definition, for an `encode` without state. */
-export function headerSizeOf(encode: Codec['encode'], emptyPayloadBytes: number): Codec['headerSize'] {
+export function createHeaderSize(encode: Codec['encode'], emptyPayloadBytes: number): Codec['headerSize'] {
   return (packet) => PREFIX_BYTES + encode({ ...packet, payload: {} }).length - emptyPayloadBytes;
 }
 
-function packetFrom(scanner: Scanner): Packet {
+function scanPacket(scanner: Scanner): Packet {
   const packet: Record<string, unknown> = {};
   for (let key = scanner.next(); key !== undefined; key = scanner.next()) packet[key] = scanner.value();
   return parsePacket(packet);
 }
 
 /** The head, read up to the payload; undefined where only the whole packet shows it. */
-function headFrom(scanner: Scanner): PacketHead | undefined {
-  const found: FoundHead = emptyHead();
+function scanHead(scanner: Scanner): PacketHead | undefined {
+  const found: FoundHead = createHead();
   for (let key = scanner.next(); key !== undefined; key = scanner.next()) {
     switch (key) {
       case 'type':
@@ -174,13 +174,13 @@ function headFrom(scanner: Scanner): PacketHead | undefined {
         scanner.text();
     }
   }
-  return checkedHead(found);
+  return checkHead(found);
 }
 
 /** What was found of a head, not checked yet. */
 export type FoundHead = { -readonly [K in keyof PacketHead]-?: unknown };
 
-export function emptyHead(): FoundHead {
+export function createHead(): FoundHead {
   return {
     type: undefined,
     from: undefined,
@@ -192,38 +192,38 @@ export function emptyHead(): FoundHead {
   };
 }
 
-export function checkedHead({ type, from, to, id, task_id, tag, token_used }: FoundHead): PacketHead {
+export function checkHead({ type, from, to, id, task_id, tag, token_used }: FoundHead): PacketHead {
   if (typeof token_used !== 'number' || !Number.isSafeInteger(token_used) || token_used < 0)
-    throw notAPacket('token_used is no whole number from 0 up');
+    throw createPacketError('token_used is no whole number from 0 up');
   const head: { -readonly [K in keyof PacketHead]: PacketHead[K] } = {
-    type: headText('type', type),
-    from: headText('from', from),
-    id: headText('id', id),
-    task_id: headText('task_id', task_id),
+    type: checkHeadText('type', type),
+    from: checkHeadText('from', from),
+    id: checkHeadText('id', id),
+    task_id: checkHeadText('task_id', task_id),
     token_used,
   };
-  if (to !== undefined) head.to = headText('to', to);
-  if (tag !== undefined) head.tag = headText('tag', tag);
+  if (to !== undefined) head.to = checkHeadText('to', to);
+  if (tag !== undefined) head.tag = checkHeadText('tag', tag);
   return head;
 }
 
-function headText(key: keyof typeof HEAD_LENGTHS, value: unknown): string {
-  if (typeof value !== 'string') throw notAPacket(`${key} is no text`);
-  if (value.length === 0) throw notAPacket(`${key} is empty`);
-  if (value.length > HEAD_LENGTHS[key]) throw notAPacket(`${key} is longer than ${HEAD_LENGTHS[key]}`);
+function checkHeadText(key: keyof typeof HEAD_LENGTHS, value: unknown): string {
+  if (typeof value !== 'string') throw createPacketError(`${key} is no text`);
+  if (value.length === 0) throw createPacketError(`${key} is empty`);
+  if (value.length > HEAD_LENGTHS[key]) throw createPacketError(`${key} is longer than ${HEAD_LENGTHS[key]}`);
   return value;
 }
 
-export function notAPacket(reason: string, cause?: unknown): MeshError {
+export function createPacketError(reason: string, cause?: unknown): MeshError {
   return new MeshError(
     'packet',
-    `not a packet: ${shortReason(reason)}`,
+    `not a packet: ${shortenReason(reason)}`,
     cause === undefined ? {} : { cause },
   );
 }
 
 /** The same bytes, with the methods that read numbers and texts. */
-export function bufferOf(bytes: Uint8Array): Buffer {
+export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 

@@ -1,10 +1,10 @@
-import { keptHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { copyHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
 import { a2a } from '../a2a.ts';
 import { fullPacket } from '../contract/samples.ts';
 import { mcp } from '../mcp.ts';
 import { opened } from '../testing/session.ts';
-import { lookAt, shapeOf } from './shape.ts';
+import { createLook, createShape } from './shape.ts';
 
 const { reply_to: _, tag: __, ...request } = fullPacket;
 
@@ -50,14 +50,14 @@ const write = ({ type, from, to, id, reply_to, task_id, tag, token_used, log_uri
 });
 
 describe('a shape', () => {
-  const shape = shapeOf(write);
-  const look = lookAt([write]);
+  const shape = createShape(write);
+  const look = createLook([write]);
   const message = JSON.parse(JSON.stringify(write(fullPacket)));
   const changed = (part: string, change: object) => ({ ...message, [part]: { ...message[part], ...change } });
 
   it('reads what is written', () => {
     expect(shape.read(message)).toStrictEqual(fullPacket);
-    expect(look.peek(Buffer.from(JSON.stringify(message)))).toStrictEqual(keptHead(fullPacket));
+    expect(look.peek(Buffer.from(JSON.stringify(message)))).toStrictEqual(copyHead(fullPacket));
   });
 
   it.each([
@@ -88,9 +88,9 @@ describe('a shape', () => {
   it('is peeked up to the payload, where no key of the head can be behind it', () => {
     const text = JSON.stringify(message);
     const behind = text.slice(0, text.indexOf('"payload":') + '"payload":'.length);
-    expect(look.peek(Buffer.from(`${behind}?`))).toStrictEqual(keptHead(fullPacket));
+    expect(look.peek(Buffer.from(`${behind}?`))).toStrictEqual(copyHead(fullPacket));
     const early = JSON.stringify({ body: message.body, ...message });
-    expect(look.peek(Buffer.from(early))).toStrictEqual(keptHead(fullPacket));
+    expect(look.peek(Buffer.from(early))).toStrictEqual(copyHead(fullPacket));
     expect(() => look.peek(Buffer.from(early.replace('"head"', '?')))).toThrow('packet');
   });
 });

@@ -1,12 +1,12 @@
 import { FINAL_ANSWER, type Packet, type PacketHead, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { JsonScanner } from './json.ts';
 import {
-  checkedHead,
+  checkHead,
+  createHead,
+  createPacketError,
   type EnvelopeKey,
-  emptyHead,
   envelopeKeys,
   type FoundHead,
-  notAPacket,
 } from './scanner.ts';
 
 /**
@@ -49,8 +49,8 @@ const ANY_REQUIRED = {
   ...{ token_used: ANY_NUMBER, ts: ANY_NUMBER, payload: {} },
 };
 
-export function shapeOf(write: (packet: Packet) => object): Shape {
-  const root = placeOf(write(MARKS));
+export function createShape(write: (packet: Packet) => object): Shape {
+  const root = findPlaces(write(MARKS));
   return {
     read(value, translate) {
       const found: Found = {};
@@ -64,65 +64,65 @@ export function shapeOf(write: (packet: Packet) => object): Shape {
 }
 
 /** What is at `path` of a message; undefined where there is nothing. */
-export function valueAt(message: unknown, ...path: readonly string[]): unknown {
+export function readValue(message: unknown, ...path: readonly string[]): unknown {
   return path.reduce((at, name) => (isObject(at) ? Reflect.get(at, name) : undefined), message);
 }
 
 /** @throws MeshError `packet` where something else than a text is at `path` */
-export function textAt(message: unknown, ...path: readonly string[]): string {
-  const found = valueAt(message, ...path);
+export function readText(message: unknown, ...path: readonly string[]): string {
+  const found = readValue(message, ...path);
   if (typeof found !== 'string')
-    throw notAPacket(`${path.join('.')}: expected string, received ${kindOf(found)}`);
+    throw createPacketError(`${path.join('.')}: expected string, received ${nameKind(found)}`);
   return found;
 }
 
 /** What can be in a place of a message; `keys` has a bit for every key of a packet that is in it. */
-type Place =
+type ShapeNode =
   | {
       readonly kind: 'object';
-      readonly members: ReadonlyMap<string, Member>;
+      readonly members: ReadonlyMap<string, ShapeMember>;
       /** Those of them that have keys. */
-      readonly withKeys: readonly Member[];
+      readonly withKeys: readonly ShapeMember[];
       readonly keys: number;
     }
-  | { readonly kind: 'list'; readonly item: Place; readonly keys: number }
+  | { readonly kind: 'list'; readonly item: ShapeNode; readonly keys: number }
   | { readonly kind: 'key'; readonly key: EnvelopeKey; readonly keys: number }
   | { readonly kind: 'other'; readonly keys: 0 };
 
-interface Member {
+interface ShapeMember {
   readonly name: string;
-  readonly place: Place;
+  readonly place: ShapeNode;
   readonly bit: number;
 }
 
-const OTHER: Place = { kind: 'other', keys: 0 };
-const bitOf = (key: EnvelopeKey) => 1 << envelopeKeys.indexOf(key);
-const PAYLOAD = bitOf('payload');
+const OTHER: ShapeNode = { kind: 'other', keys: 0 };
+const toKeyBit = (key: EnvelopeKey) => 1 << envelopeKeys.indexOf(key);
+const PAYLOAD = toKeyBit('payload');
 /** Keys that a peek needs nothing of. */
-const BODY_KEYS = PAYLOAD | bitOf('reply_to') | bitOf('log_uri') | bitOf('ts');
+const BODY_KEYS = PAYLOAD | toKeyBit('reply_to') | toKeyBit('log_uri') | toKeyBit('ts');
 
 /** The last place of a key is the key's; `taken` are those that have one already, as this goes from the end to the beginning. */
-function placeOf(written: unknown, taken = { keys: 0 }): Place {
+function findPlaces(written: unknown, taken = { keys: 0 }): ShapeNode {
   const key = keysByMark.get(written);
   if (key !== undefined) {
-    if ((taken.keys & bitOf(key)) !== 0) return OTHER;
-    taken.keys |= bitOf(key);
-    return { kind: 'key', key, keys: bitOf(key) };
+    if ((taken.keys & toKeyBit(key)) !== 0) return OTHER;
+    taken.keys |= toKeyBit(key);
+    return { kind: 'key', key, keys: toKeyBit(key) };
   }
   if (Array.isArray(written) && written.length === 1) {
-    const item = placeOf(written[0], taken);
+    const item = findPlaces(written[0], taken);
     return item.keys === 0 ? OTHER : { kind: 'list', item, keys: item.keys };
   }
   if (typeof written !== 'object' || written === null || Object.keys(written).length === 0) return OTHER;
   const members = Object.entries(written)
     .filter(([, value]) => value !== undefined)
     .reverse()
-    .map(([name, value]) => [name, placeOf(value, taken)] as const);
-  return objectOf(members.reverse());
+    .map(([name, value]) => [name, findPlaces(value, taken)] as const);
+  return createObjectPlace(members.reverse());
 }
 
-function objectOf(places: readonly (readonly [string, Place])[]): Place {
-  const members = places.map(([name, place], i): Member => ({ name, place, bit: 1 << i }));
+function createObjectPlace(places: readonly (readonly [string, ShapeNode])[]): ShapeNode {
+  const members = places.map(([name, place], i): ShapeMember => ({ name, place, bit: 1 << i }));
   return {
     kind: 'object',
     members: new Map(members.map((member) => [member.name, member])),
@@ -132,19 +132,19 @@ function objectOf(places: readonly (readonly [string, Place])[]): Place {
 }
 
 /** What is in one message or in another. */
-function merged(one: Place, other: Place): Place {
+function mergePlaces(one: ShapeNode, other: ShapeNode): ShapeNode {
   if (one.kind !== 'object' || other.kind !== 'object')
     return one.kind === 'key' && other.kind === 'key' && one.key === other.key ? one : OTHER;
   const names = new Set([...one.members.keys(), ...other.members.keys()]);
-  return objectOf(
+  return createObjectPlace(
     [...names].map((name) => {
       const [first, second] = [one.members.get(name)?.place, other.members.get(name)?.place];
-      return [name, first && second ? merged(first, second) : (first ?? second ?? OTHER)];
+      return [name, first && second ? mergePlaces(first, second) : (first ?? second ?? OTHER)];
     }),
   );
 }
 
-function collect(place: Place, value: unknown, found: Found): void {
+function collect(place: ShapeNode, value: unknown, found: Found): void {
   if (place.kind === 'key') {
     if (value !== undefined) found[place.key] = value;
   } else if (place.kind === 'list') {
@@ -156,9 +156,9 @@ function collect(place: Place, value: unknown, found: Found): void {
 
 /** @throws MeshError `packet`, naming the first place where `value` is something else than `expected` */
 export function assertSame(expected: unknown, value: unknown): void {
-  const found = difference(expected, value);
+  const found = findDifference(expected, value);
   if (found !== undefined)
-    throw notAPacket(`${found.path.join('.')}${found.path.length > 0 ? ': ' : ''}${found.reason}`);
+    throw createPacketError(`${found.path.join('.')}${found.path.length > 0 ? ': ' : ''}${found.reason}`);
 }
 
 interface Difference {
@@ -166,24 +166,27 @@ interface Difference {
   readonly reason: string;
 }
 
-function difference(expected: unknown, value: unknown): Difference | undefined {
+function findDifference(expected: unknown, value: unknown): Difference | undefined {
   if (expected === value || (typeof expected === 'symbol' && typeof value === expected.description))
     return undefined;
   if (!isObject(expected) || !isObject(value) || Array.isArray(expected) !== Array.isArray(value))
-    return { path: [], reason: `expected ${shown(expected, value)}, received ${shown(value, expected)}` };
+    return {
+      path: [],
+      reason: `expected ${formatDifference(expected, value)}, received ${formatDifference(value, expected)}`,
+    };
   let members = 0;
   for (const name of Object.keys(expected)) {
     const item: unknown = Reflect.get(expected, name);
     if (item === undefined) continue;
     members += 1;
-    const inside = difference(item, Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined);
+    const inside = findDifference(item, Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined);
     if (inside !== undefined)
-      return unrecognized(expected, value) ?? { path: [name, ...inside.path], reason: inside.reason };
+      return findUnrecognized(expected, value) ?? { path: [name, ...inside.path], reason: inside.reason };
   }
-  return Object.keys(value).length === members ? undefined : unrecognized(expected, value);
+  return Object.keys(value).length === members ? undefined : findUnrecognized(expected, value);
 }
 
-function unrecognized(expected: object, value: object): Difference | undefined {
+function findUnrecognized(expected: object, value: object): Difference | undefined {
   const isKnown = (name: string) =>
     Object.hasOwn(expected, name) && Reflect.get(expected, name) !== undefined;
   const name = Object.keys(value).find((candidate) => !isKnown(candidate));
@@ -193,12 +196,12 @@ function unrecognized(expected: object, value: object): Difference | undefined {
 }
 
 /** The value, or only its kind where the other is of another kind. */
-function shown(value: unknown, other: unknown): string {
-  const [kind, otherKind] = [kindOf(value), kindOf(other)];
+function formatDifference(value: unknown, other: unknown): string {
+  const [kind, otherKind] = [nameKind(value), nameKind(other)];
   return kind === otherKind ? JSON.stringify(value).slice(0, 100) : kind;
 }
 
-function kindOf(value: unknown): string {
+function nameKind(value: unknown): string {
   if (typeof value === 'symbol') return value.description ?? '';
   if (Array.isArray(value)) return 'array';
   return value === null ? 'null' : typeof value;
@@ -223,20 +226,20 @@ interface Nodes {
 }
 
 /** A look at messages like those that are written; `nodes` where they name nodes in another way than packets do. */
-export function lookAt(writes: readonly ((packet: Packet) => object)[], nodes?: Nodes): JsonLook {
-  const root = writes.map((write) => placeOf(write(MARKS))).reduce(merged);
+export function createLook(writes: readonly ((packet: Packet) => object)[], nodes?: Nodes): JsonLook {
+  const root = writes.map((write) => findPlaces(write(MARKS))).reduce(mergePlaces);
   return {
     peek(blob) {
-      const found = emptyHead();
+      const found = createHead();
       const scanner = new JsonScanner(blob);
       if (walk(scanner, root, found, 0)) scanner.end();
       if (typeof found.from === 'string') found.from = nodes?.from(found.from) ?? found.from;
       if (nodes !== undefined && typeof found.to === 'string') found.to = nodes.to(found.to);
-      return checkedHead(found);
+      return checkHead(found);
     },
     checkKeys(blob) {
       const scanner = new JsonScanner(blob);
-      walk(scanner, root, emptyHead(), WHOLE);
+      walk(scanner, root, createHead(), WHOLE);
       scanner.end();
     },
   };
@@ -250,7 +253,7 @@ const WHOLE = 1 << 30;
  *
  * @param behind the keys that may stand behind this place
  */
-function walk(scanner: JsonScanner, place: Place, found: FoundHead, behind: number): boolean {
+function walk(scanner: JsonScanner, place: ShapeNode, found: FoundHead, behind: number): boolean {
   switch (place.kind) {
     case 'other':
       scanner.skipValue();
@@ -267,8 +270,8 @@ function walk(scanner: JsonScanner, place: Place, found: FoundHead, behind: numb
       return scanner.members((name) => {
         const member = place.members.get(name);
         if (member === undefined)
-          throw notAPacket(`a key ${JSON.stringify(name.slice(0, 64))} that has no place there`);
-        if ((seen & member.bit) !== 0) throw notAPacket(`the key ${name} comes twice`);
+          throw createPacketError(`a key ${JSON.stringify(name.slice(0, 64))} that has no place there`);
+        if ((seen & member.bit) !== 0) throw createPacketError(`the key ${name} comes twice`);
         seen |= member.bit;
         left &= ~member.place.keys;
         return walk(scanner, member.place, found, behind | left);

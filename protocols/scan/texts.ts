@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { notAPacket } from './scanner.ts';
+import { createPacketError } from './scanner.ts';
 
 // A byte order mark is a letter like any other.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -12,13 +12,13 @@ const SHORT = 24;
  *
  * @throws MeshError `packet` for what is not UTF-8
  */
-export function utf8Text(bytes: Buffer, start: number, end: number): string {
+export function decodeUtf8(bytes: Buffer, start: number, end: number): string {
   if (end - start <= SHORT ? isPlain(bytes, start, end) : isAscii(bytes.subarray(start, end)))
     return bytes.toString('latin1', start, end);
   try {
     return utf8.decode(bytes.subarray(start, end));
   } catch (error) {
-    throw notAPacket('a text that is not UTF-8', error);
+    throw createPacketError('a text that is not UTF-8', error);
   }
 }
 
@@ -27,14 +27,14 @@ const MAX_KEPT_LENGTH = 64;
 const keptTexts: string[] = new Array(1024).fill('');
 
 /** The same for a text that will come again: one that was read lately is not made anew, which would cost more than the rest of a peek. */
-export function keptText(bytes: Buffer, start: number, end: number): string {
+export function decodeCachedText(bytes: Buffer, start: number, end: number): string {
   const length = end - start;
-  if (length === 0 || length > MAX_KEPT_LENGTH) return utf8Text(bytes, start, end);
+  if (length === 0 || length > MAX_KEPT_LENGTH) return decodeUtf8(bytes, start, end);
   const ends = (bytes[start] ?? 0) * 7 + (bytes[end - 1] ?? 0) * 131;
   const slot = (length * 31 + ends + (bytes[start + (length >> 1)] ?? 0) * 17) & 1023;
   const kept = keptTexts[slot] ?? '';
   if (kept.length === length && isSame(kept, bytes, start)) return kept;
-  const text = utf8Text(bytes, start, end);
+  const text = decodeUtf8(bytes, start, end);
   if (text.length === length) keptTexts[slot] = text;
   return text;
 }

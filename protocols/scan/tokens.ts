@@ -1,6 +1,6 @@
 import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
-import { type EnvelopeKey, notAPacket, Scanner } from './scanner.ts';
-import { keptText, utf8Text } from './texts.ts';
+import { createPacketError, type EnvelopeKey, Scanner } from './scanner.ts';
+import { decodeCachedText, decodeUtf8 } from './texts.ts';
 
 /**
  * What CBOR and MessagePack share: each value begins with a byte, the token, that says what comes and how long it is. Taken is what
@@ -19,7 +19,8 @@ export abstract class TokenScanner extends Scanner {
   next(): EnvelopeKey | undefined {
     if (this.#left < 0) this.#left = this.#envelopeSize();
     if (this.#left === 0) {
-      if (this.at < this.bytes.length) throw notAPacket(`${this.bytes.length - this.at} bytes after its end`);
+      if (this.at < this.bytes.length)
+        throw createPacketError(`${this.bytes.length - this.at} bytes after its end`);
       return undefined;
     }
     this.#left -= 1;
@@ -29,7 +30,7 @@ export abstract class TokenScanner extends Scanner {
 
   text(): string {
     const start = this.#textStart();
-    return keptText(this.bytes, start, this.at);
+    return decodeCachedText(this.bytes, start, this.at);
   }
 
   value(): unknown {
@@ -54,9 +55,9 @@ export abstract class TokenScanner extends Scanner {
     const object: Record<string, unknown> = {};
     for (let left = pairs; left > 0; left--) {
       const start = this.#textStart();
-      const key = keptText(this.bytes, start, this.at);
+      const key = decodeCachedText(this.bytes, start, this.at);
       // Assigned to, it would be the object's prototype.
-      if (key === '__proto__') throw notAPacket('a key __proto__');
+      if (key === '__proto__') throw createPacketError('a key __proto__');
       object[key] = this.valueFrom(this.byte(), depth + 1);
     }
     return object;
@@ -65,11 +66,11 @@ export abstract class TokenScanner extends Scanner {
   /** The text of `length` bytes that comes next. */
   protected textOf(length: number): string {
     const start = this.over(length);
-    return utf8Text(this.bytes, start, this.at);
+    return decodeUtf8(this.bytes, start, this.at);
   }
 
   protected refuse(what: string, token: number): never {
-    throw notAPacket(`${what} (token 0x${token.toString(16)})`);
+    throw createPacketError(`${what} (token 0x${token.toString(16)})`);
   }
 
   #envelopeSize(): number {
@@ -84,7 +85,7 @@ export abstract class TokenScanner extends Scanner {
   }
 
   #checkItems(items: number, depth: number): void {
-    if (depth > MAX_PAYLOAD_DEPTH) throw notAPacket(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
-    if (items > this.bytes.length - this.at) throw notAPacket('it ends too early');
+    if (depth > MAX_PAYLOAD_DEPTH) throw createPacketError(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
+    if (items > this.bytes.length - this.at) throw createPacketError('it ends too early');
   }
 }

@@ -3,7 +3,7 @@ import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { type JsonObject, type JsonValue, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attempt } from '../contract/run.ts';
+import { tryCall } from '../contract/run.ts';
 import { plainPacket } from '../testing/packets.ts';
 import { opened, refused } from '../testing/session.ts';
 import { toon } from '../toon.ts';
@@ -187,7 +187,7 @@ describe('toon', () => {
         (payload, place, cut, put) => {
           const text = textOf(payload);
           const at = place % text.length;
-          attempt(() => decode(text.slice(0, at) + put + text.slice(at + cut)), 'decode');
+          tryCall(() => decode(text.slice(0, at) + put + text.slice(at + cut)), 'decode');
         },
       ),
       { numRuns: 1000 },
@@ -308,8 +308,8 @@ describe('toon', () => {
       '  - \n'.repeat(count),
       '"'.repeat(count),
     ]) {
-      expect(attempt(() => decode(withPayloadLines(line)), line.slice(0, 10))).toBeUndefined();
-      attempt(() => peek(withPayloadLines(line)), line.slice(0, 10));
+      expect(tryCall(() => decode(withPayloadLines(line)), line.slice(0, 10))).toBeUndefined();
+      tryCall(() => peek(withPayloadLines(line)), line.slice(0, 10));
     }
   });
 });

@@ -1,7 +1,7 @@
 import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { parseJson } from './json.ts';
-import { type EnvelopeKey, notAPacket, Scanner } from './scanner.ts';
-import { keptText } from './texts.ts';
+import { createPacketError, type EnvelopeKey, Scanner } from './scanner.ts';
+import { decodeCachedText } from './texts.ts';
 
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
@@ -26,7 +26,7 @@ export class ToonScanner extends Scanner {
     super(blob);
     this.#end = this.bytes.length - 1;
     if (this.bytes[this.#end] !== LINE_FEED || this.bytes[this.#end - 1] !== LINE_FEED) {
-      throw notAPacket('it does not end with an empty line');
+      throw createPacketError('it does not end with an empty line');
     }
   }
 
@@ -46,13 +46,14 @@ export class ToonScanner extends Scanner {
     const end = this.at - 1;
     if (this.bytes[start] === QUOTE) {
       const text = parseJson(this.bytes.subarray(start, end));
-      if (typeof text !== 'string' || !text.isWellFormed()) throw notAPacket('a text with a lone surrogate');
+      if (typeof text !== 'string' || !text.isWellFormed())
+        throw createPacketError('a text with a lone surrogate');
       return text;
     }
     if (start === end || this.bytes[start] === SPACE || this.bytes[end - 1] === SPACE) {
-      throw notAPacket('a text with spaces around it, or none');
+      throw createPacketError('a text with spaces around it, or none');
     }
-    return keptText(this.bytes, start, end);
+    return decodeCachedText(this.bytes, start, end);
   }
 
   /** A number as the encoder writes it; undefined for anything else. */
@@ -71,7 +72,7 @@ export class ToonScanner extends Scanner {
   /** Goes behind a line `key: value` and says where the value starts; it ends before the line end. */
   #line(): number {
     if (this.bytes[this.at] !== COLON || this.bytes[this.at + 1] !== SPACE) {
-      throw notAPacket("': ' expected behind a key");
+      throw createPacketError("': ' expected behind a key");
     }
     const start = this.at + 2;
     this.at = this.bytes.indexOf(LINE_FEED, this.at) + 1;
@@ -88,41 +89,41 @@ const BRACKETS = /\[(?:\](?![^\n])|\d{1,9}:?\](?=[:{]))/y;
  * @throws MeshError `packet`
  */
 export function assertPlainToon(text: string): void {
-  for (let at = 0; at < text.length; ) at = endOfPlainLine(text, at);
+  for (let at = 0; at < text.length; ) at = findLineEnd(text, at);
 }
 
 /** Where the line that begins at `start` has ended, the line end included. */
-function endOfPlainLine(text: string, start: number): number {
+function findLineEnd(text: string, start: number): number {
   let at = start;
   while (text.charCodeAt(at) === SPACE) at += 1;
-  if (at - start > MAX_INDENT) throw notAPacket('nested too deep');
-  if (text[at] === '#') throw notAPacket('a comment');
-  if (at === text.length || text[at] === '\n') throw notAPacket('an empty line');
+  if (at - start > MAX_INDENT) throw createPacketError('nested too deep');
+  if (text[at] === '#') throw createPacketError('a comment');
+  if (at === text.length || text[at] === '\n') throw createPacketError('an empty line');
   let isQuoted = false;
   let hasBrackets = false;
   let braces = 0;
   for (; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === LINE_FEED) break;
-    if (unit < SPACE) throw notAPacket('a control character');
+    if (unit < SPACE) throw createPacketError('a control character');
     if (unit === QUOTE) isQuoted = !isQuoted;
     else if (isQuoted) at += unit === BACKSLASH ? 1 : 0;
     else if (unit === OPEN_BRACKET) {
       BRACKETS.lastIndex = at;
       const [brackets] = BRACKETS.exec(text) ?? [];
-      if (brackets === undefined || hasBrackets) throw notAPacket('misplaced brackets');
+      if (brackets === undefined || hasBrackets) throw createPacketError('misplaced brackets');
       hasBrackets = true;
       at += brackets.length - 1;
     } else if (unit === OPEN_BRACE) {
       const isFirst = braces === 0;
-      if (isFirst && text[at - 1] !== ']') throw notAPacket('misplaced braces');
+      if (isFirst && text[at - 1] !== ']') throw createPacketError('misplaced braces');
       braces += 1;
-      if (braces > MAX_PAYLOAD_DEPTH) throw notAPacket(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
+      if (braces > MAX_PAYLOAD_DEPTH) throw createPacketError(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
     } else if (unit === CLOSE_BRACE) {
       braces -= 1;
-      if (braces < 0 || (braces === 0 && text[at + 1] !== ':')) throw notAPacket('misplaced braces');
+      if (braces < 0 || (braces === 0 && text[at + 1] !== ':')) throw createPacketError('misplaced braces');
     }
   }
-  if (isQuoted || braces > 0) throw notAPacket('a line that ends inside quotes or braces');
+  if (isQuoted || braces > 0) throw createPacketError('a line that ends inside quotes or braces');
   return at + 1;
 }

@@ -1,12 +1,12 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { HUB_ID, MESH_TYPE_PREFIX, type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { HUB_ID, MESH_TYPE_PREFIX, type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 
 /** A type that no application's packet can have. */
 const FAILED = `${MESH_TYPE_PREFIX}failed`;
 
 /** What answers a packet that could not be worked on: failures travel as packets. */
-export function failureOf({ id, task_id, to }: Packet, error: unknown): Packet {
+export function createFailure({ id, task_id, to }: Packet, error: unknown): Packet {
   return {
     type: FAILED,
     from: to ?? HUB_ID,
@@ -15,12 +15,12 @@ export function failureOf({ id, task_id, to }: Packet, error: unknown): Packet {
     task_id,
     token_used: 0,
     ts: 0,
-    payload: { reason: shortReason(messageOf(error)) },
+    payload: { reason: shortenReason(toErrorMessage(error)) },
   };
 }
 
 /** The reason, if the packet says that the one before it failed. */
-function failureIn({ type, payload }: Packet): string | undefined {
+function readFailure({ type, payload }: Packet): string | undefined {
   return type === FAILED ? String(payload.reason) : undefined;
 }
 
@@ -62,7 +62,7 @@ export class AwaitedAnswers {
     const awaited = { came: [], wanted, ...Promise.withResolvers<readonly Packet[]>() };
     this.#awaited.set(id, awaited);
     try {
-      const [, came] = await Promise.all([send(), unlessAborted(signal, awaited.promise)]);
+      const [, came] = await Promise.all([send(), raceAbort(signal, awaited.promise)]);
       return came;
     } finally {
       this.#awaited.delete(id);
@@ -73,7 +73,7 @@ export class AwaitedAnswers {
   take(packet: Packet): void {
     const awaited = this.#awaited.get(packet.reply_to ?? '');
     if (awaited === undefined) return;
-    const failure = failureIn(packet);
+    const failure = readFailure(packet);
     if (failure !== undefined) awaited.reject(new MeshError('agent', `${this.#name}: ${failure}`));
     else awaited.came.push(packet);
     if (awaited.came.length === awaited.wanted) awaited.resolve(awaited.came);

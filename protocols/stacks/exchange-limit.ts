@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 
 /**
  * Does `work`, whose signal is aborted when the caller's is or the deadline has passed.
@@ -22,7 +22,7 @@ export async function withDeadline<Result>(
   }, deadlineMs);
   const either = AbortSignal.any([signal, deadline.signal]);
   try {
-    return await unlessAborted(either, work(either));
+    return await raceAbort(either, work(either));
   } finally {
     clearTimeout(timer);
   }

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 
 /** Where a server listens: a port, 0 for any that is free, of the loopback or another address; or a socket file. */
-export type Place = { readonly port: number; readonly host?: string } | { readonly path: string };
+export type Endpoint = { readonly port: number; readonly host?: string } | { readonly path: string };
 
 /** @returns the port; 0 for a socket file */
-export async function listenAt(server: Server, place: Place): Promise<number> {
-  server.listen('port' in place ? { host: '127.0.0.1', ...place } : place);
+export async function listenOnPlace(server: Server, endpoint: Endpoint): Promise<number> {
+  server.listen('port' in endpoint ? { host: '127.0.0.1', ...endpoint } : endpoint);
   await once(server, 'listening');
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** Remembers the connections of `server`: what ends them, and the server. */
-export function closerOf(server: Server): () => Promise<void> {
+export function trackConnections(server: Server): () => Promise<void> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -28,7 +28,7 @@ export function closerOf(server: Server): () => Promise<void> {
 }
 
 /** @throws MeshError `agent` where nobody listens, or TLS is not agreed on */
-export async function connected(
+export async function awaitConnection(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   what: string,
@@ -37,6 +37,6 @@ export async function connected(
     await once(socket, event);
     return socket;
   } catch (cause) {
-    throw new MeshError('agent', `${what}: ${messageOf(cause)}`, { cause });
+    throw new MeshError('agent', `${what}: ${toErrorMessage(cause)}`, { cause });
   }
 }

@@ -20,11 +20,11 @@ const RUN_ID = 'stack';
 const NO_KEY = new Uint8Array(32);
 
 /** @param adapter with members or without, with layers or without */
-export function coderOf(adapter: ProtocolAdapter): PacketCoder {
-  return adapter.join === undefined ? statelessCoder(adapter) : new MemberCoder(adapter, adapter.join);
+export function createCoder(adapter: ProtocolAdapter): PacketCoder {
+  return adapter.join === undefined ? createStatelessCoder(adapter) : new MemberCoder(adapter, adapter.join);
 }
 
-function statelessCoder(adapter: ProtocolAdapter): PacketCoder {
+function createStatelessCoder(adapter: ProtocolAdapter): PacketCoder {
   const session = {
     runId: RUN_ID,
     self: HUB_ID,

@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { unknown } from '@gaia-mesh/core/contracts/registry.ts';
+import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import { checkSpec } from '@gaia-mesh/protocols/registry.ts';
 import type { Stack } from './contract/stack.ts';
@@ -24,25 +24,30 @@ const MCP_SDK = [
 
 /** All that have a name of their own; beside them each adapter is one, as `mesh/<adapter>`. */
 export const stackEntries: readonly StackEntry[] = [
-  entry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
-  entry('json/http1', 'bare', [], async () => (await import('./plain/json-http1.ts')).jsonHttp1),
-  entry('json/http2', 'bare', [], async () => (await import('./plain/json-http2.ts')).jsonHttp2),
-  entry(
+  createEntry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
+  createEntry('json/http1', 'bare', [], async () => (await import('./plain/json-http1.ts')).jsonHttp1),
+  createEntry('json/http2', 'bare', [], async () => (await import('./plain/json-http2.ts')).jsonHttp2),
+  createEntry(
     'json/websocket',
     'sdk',
     ['ws@8'],
     async () => (await import('./plain/json-websocket.ts')).jsonWebSocket,
   ),
-  entry('json/grpc', 'sdk', ['@grpc/grpc-js@1'], async () => (await import('./plain/json-grpc.ts')).jsonGrpc),
-  entry('anp/http', 'bare', [], async () => (await import('./anp/anp-http.ts')).anpHttp),
-  entry('a2a/jsonrpc', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aJsonRpcSdk),
-  entry('a2a/jsonrpc', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aJsonRpcBare),
-  entry('a2a/rest', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aRestSdk),
-  entry('a2a/grpc', 'sdk', A2A_GRPC, async () => (await import('./a2a/sdk/grpc.ts')).a2aGrpcSdk),
-  entry('mcp/stdio', 'sdk', MCP_STDIO, async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioSdk),
-  entry('mcp/stdio', 'bare', [], async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioBare),
-  entry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/stacks.ts')).mcpHttpSdk),
-  entry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/stacks.ts')).mcpHttpBare),
+  createEntry(
+    'json/grpc',
+    'sdk',
+    ['@grpc/grpc-js@1'],
+    async () => (await import('./plain/json-grpc.ts')).jsonGrpc,
+  ),
+  createEntry('anp/http', 'bare', [], async () => (await import('./anp/anp-http.ts')).anpHttp),
+  createEntry('a2a/jsonrpc', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aJsonRpcSdk),
+  createEntry('a2a/jsonrpc', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aJsonRpcBare),
+  createEntry('a2a/rest', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aRestSdk),
+  createEntry('a2a/grpc', 'sdk', A2A_GRPC, async () => (await import('./a2a/sdk/grpc.ts')).a2aGrpcSdk),
+  createEntry('mcp/stdio', 'sdk', MCP_STDIO, async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioSdk),
+  createEntry('mcp/stdio', 'bare', [], async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioBare),
+  createEntry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/stacks.ts')).mcpHttpSdk),
+  createEntry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/stacks.ts')).mcpHttpBare),
 ];
 
 /**
@@ -54,10 +59,10 @@ export function findStackEntries(name: string): readonly StackEntry[] {
   if (name.startsWith(MESH)) {
     const spec = name.slice(MESH.length);
     checkSpec(spec);
-    return [entry(name, 'bare', [], async () => (await import('./plain/mesh.ts')).makeMeshStack(spec))];
+    return [createEntry(name, 'bare', [], async () => (await import('./plain/mesh.ts')).makeMeshStack(spec))];
   }
   const found = stackEntries.filter((each) => each.name === name);
-  if (found.length === 0) throw unknown('stack', name, [...listStackNames(), `${MESH}<adapter>`]);
+  if (found.length === 0) throw createUnknownError('stack', name, [...listStackNames(), `${MESH}<adapter>`]);
   return found;
 }
 
@@ -78,7 +83,7 @@ export async function loadStack(name: string, implementation: Stack['implementat
 }
 
 /** @param packages of npm that the installed package leaves out, as `npm install` takes them */
-function entry(
+function createEntry(
   name: string,
   implementation: Stack['implementation'],
   packages: readonly string[],

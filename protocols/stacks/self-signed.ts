@@ -17,7 +17,7 @@ const OPENSSL_TIMEOUT_MS = 10_000;
  * A certificate for 127.0.0.1 with its key, good for a day, made by the `openssl` command: Node has no way to make one. They are
  * on disk, readable by the user alone, until this returns. null where the command is missing or does not know the options.
  */
-export async function selfSigned(): Promise<Certificate | null> {
+export async function createSelfSigned(): Promise<Certificate | null> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'gaia-mesh-tls-'));
   const [certFile, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
   const args = [

@@ -1,7 +1,7 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { type AnpSources, anpFrom } from '../anp.ts';
+import { type AnpSources, createAnpAdapter } from '../anp.ts';
 import direct from './anp-direct-send.json' with { type: 'json' };
 import identities from './anp-identities.json' with { type: 'json' };
 import packets from './golden-packets.json' with { type: 'json' };
@@ -59,7 +59,7 @@ export const goldenSources: Omit<AnpSources, 'nonces'> = {
 export function goldenAnp(packet: Packet, nonce = ''): ProtocolAdapter {
   const everybody =
     packet.to === undefined ? goldenSources.everybody : () => 'did:wba:mesh.local:agents:all:e1_';
-  return anpFrom({ ...goldenSources, everybody, nonces: () => () => nonce });
+  return createAnpAdapter({ ...goldenSources, everybody, nonces: () => () => nonce });
 }
 
 export const goldenNodes = goldenIdentities.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { randomPacket } from '../contract/random.ts';
+import { drawPacket } from '../contract/random.ts';
 
 /** A packet with all that a peek reads, for tests that break it in one place. */
 export const plainPacket = parsePacket({
@@ -18,5 +18,5 @@ export const plainPacket = parsePacket({
 /** The same ones each time. */
 export function randomPackets(count: number): Packet[] {
   const random = new Random(count);
-  return Array.from({ length: count }, () => randomPacket(random));
+  return Array.from({ length: count }, () => drawPacket(random));
 }

@@ -6,7 +6,7 @@ import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 export const USAGE_EXIT = 2;
 export const INTERRUPTED_EXIT = 130;
 
-export function exitCodeOf(error: MeshError): number {
+export function toExitCode(error: MeshError): number {
   switch (error.code) {
     case 'usage':
     case 'config':
@@ -19,18 +19,18 @@ export function exitCodeOf(error: MeshError): number {
 }
 
 /** Of a batch that was not finished. */
-export function exitCodeOfEnd(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
+export function endToExitCode(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
   switch (end.kind) {
     case 'interrupted':
       return INTERRUPTED_EXIT;
     case 'limit':
-      return exitCodeOf(new MeshError('limit', end.reason));
+      return toExitCode(new MeshError('limit', end.reason));
     case 'stopped':
-      return exitCodeOf(end.error);
+      return toExitCode(end.error);
   }
 }
 
-export function exitCodeOfStatus(status: TaskStatus): number {
+export function statusToExitCode(status: TaskStatus): number {
   switch (status) {
     case 'answered':
       return 0;

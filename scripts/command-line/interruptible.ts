@@ -1,12 +1,12 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { INTERRUPTED_EXIT } from './exit-code.ts';
 
 /** One Ctrl-C may come twice, from the terminal and from npm or the entry, which pass it on. */
 const SAME_SIGNAL_MS = 250;
 
 /** Ctrl-C, or the end of the terminal, ends `what` in order: agents stop, what there is gets written. A second one ends it at once. */
-export function interruptible(what = 'the run'): AbortController {
+export function handleInterrupt(what = 'the run'): AbortController {
   const controller = new AbortController();
   let abortedMs = 0;
   const onSignal = () => {
@@ -15,7 +15,7 @@ export function interruptible(what = 'the run'): AbortController {
       return;
     }
     abortedMs = performance.now();
-    complain(`\nending ${what}; once more to end at once`);
+    printError(`\nending ${what}; once more to end at once`);
     controller.abort(new MeshError('interrupted', 'interrupted'));
   };
   // The last comes when a terminal is closed, or a connection to another machine.

@@ -14,7 +14,7 @@ export interface InputLine {
  * The lines of `input` that are not empty. They end at a line feed and nowhere else: `node:readline` also ends them at U+2028,
  * which JSON texts may hold.
  */
-export async function* inputLines(input: AsyncIterable<Buffer>): AsyncGenerator<InputLine> {
+export async function* readInputLines(input: AsyncIterable<Buffer>): AsyncGenerator<InputLine> {
   let number = 0;
   let begun: Buffer[] = [];
   let begunBytes = 0;
@@ -24,7 +24,7 @@ export async function* inputLines(input: AsyncIterable<Buffer>): AsyncGenerator<
       begun.push(chunk.subarray(start, end));
       start = end + 1;
       number += 1;
-      yield* filled({ number, bytes: Buffer.concat(begun) });
+      yield* keepFilled({ number, bytes: Buffer.concat(begun) });
       begun = [];
       begunBytes = 0;
     }
@@ -34,9 +34,9 @@ export async function* inputLines(input: AsyncIterable<Buffer>): AsyncGenerator<
       throw new MeshError('usage', `line ${number + 1}: longer than ${MAX_LINE_BYTES} bytes`);
     }
   }
-  yield* filled({ number: number + 1, bytes: Buffer.concat(begun) });
+  yield* keepFilled({ number: number + 1, bytes: Buffer.concat(begun) });
 }
 
-function* filled(line: InputLine): Generator<InputLine> {
+function* keepFilled(line: InputLine): Generator<InputLine> {
   if (line.bytes.some((byte) => byte > 0x20)) yield line;
 }

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 
 /**
  * What a `.env` may set: keys, names and models. A folder that came from somewhere else may hold one: it must not say where keys are sent,
@@ -28,7 +28,7 @@ const MAX_BYTES = 64 * 1024;
 
 /** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). Says on standard error what it read. */
 export function loadKeys(): void {
-  const file = userPath('.env');
+  const file = resolveUserPath('.env');
   const status = statSync(file, { throwIfNoEntry: false });
   if (status === undefined) return;
   if (!status.isFile() || status.size > MAX_BYTES)
@@ -39,12 +39,12 @@ export function loadKeys(): void {
     fresh.filter(([name]) => KNOWN.includes(name) === isKnown),
   );
   for (const [name, value] of read ?? []) process.env[name] = value;
-  const names = (list: typeof fresh = []) => list.map(([name]) => oneLine(name, 64)).join(', ');
+  const names = (list: typeof fresh = []) => list.map(([name]) => toOneLine(name, 64)).join(', ');
   const said = [
     ...(names(read) === '' ? [] : [`read ${names(read)}`]),
     ...(names(left) === ''
       ? []
       : [`left out ${names(left)} (set in the environment what is no key, name or model)`]),
   ];
-  if (said.length > 0) complain(`.env: ${said.join('; ')}`);
+  if (said.length > 0) printError(`.env: ${said.join('; ')}`);
 }

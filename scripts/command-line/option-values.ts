@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 
 /** Values of options, checked where they come in. Each throws what commander prints with the option's name. */
 
-export function positiveInteger(text: string): number {
+export function parsePositiveInteger(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1)
     throw new InvalidArgumentError('expected a whole number from 1.');
@@ -11,35 +11,35 @@ export function positiveInteger(text: string): number {
 }
 
 /** Of an option that may be given several times. */
-export const severalOf = (text: string, before: readonly string[] = []): string[] => [...before, text];
+export const collectTexts = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
 /** Of an option that takes several. */
-export function positiveIntegers(text: string, before: readonly number[] = []): number[] {
-  return [...before, positiveInteger(text)];
+export function collectPositiveIntegers(text: string, before: readonly number[] = []): number[] {
+  return [...before, parsePositiveInteger(text)];
 }
 
-export function positiveNumber(text: string): number {
+export function parsePositiveNumber(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value <= 86_400))
     throw new InvalidArgumentError('expected seconds, above 0 and at most 86400.');
   return value;
 }
 
-export function share(text: string): number {
+export function parseShare(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(value > 0 && value <= 1))
     throw new InvalidArgumentError('expected a share above 0, at most 1.');
   return value;
 }
 
-export function dollars(text: string): number {
+export function parseDollars(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(value > 0 && Number.isFinite(value)))
     throw new InvalidArgumentError('expected US dollars, above 0.');
   return value;
 }
 
-export function portBase(text: string): number | 'auto' {
+export function parsePortBase(text: string): number | 'auto' {
   if (text === 'auto') return 'auto';
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > 65_535) {
@@ -49,7 +49,7 @@ export function portBase(text: string): number | 'auto' {
 }
 
 /** `1, 2` → [`1`, `2`] */
-export function listOf(text: string): string[] {
+export function parseList(text: string): string[] {
   return text
     .split(',')
     .map((item) => item.trim())
@@ -57,7 +57,7 @@ export function listOf(text: string): string[] {
 }
 
 /** A store. Not commander's own error: it would repeat the password. */
-export function storeAddress(text: string): string {
+export function parseStoreAddress(text: string): string {
   const url = /^postgres(ql)?:/i.test(text) ? URL.parse(text) : null;
   if (url === null || url.password === '') return text;
   throw new MeshError(

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 
 export interface OtlpOption {
   readonly otlp?: string;
@@ -21,10 +21,10 @@ export async function runExporter({ otlp }: OtlpOption): Promise<ExportRun> {
   return async (archive, name) => {
     if (!existsSync(archive)) return;
     try {
-      complain(await target.export(archive, name));
+      printError(await target.export(archive, name));
     } catch (error) {
       if (!(error instanceof MeshError)) throw error;
-      complain(`Not exported: ${error.message}. To try again: export ${archive} --as otlp --out ${otlp}`);
+      printError(`Not exported: ${error.message}. To try again: export ${archive} --as otlp --out ${otlp}`);
       process.exitCode ||= 1;
     }
   };

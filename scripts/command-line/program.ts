@@ -1,8 +1,8 @@
-import { lackOf, MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainShortage, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { Command, CommanderError } from 'commander';
-import { exitCodeOf, USAGE_EXIT } from './exit-code.ts';
+import { toExitCode, USAGE_EXIT } from './exit-code.ts';
 import { explainHelp, twoLevelHelp } from './help.ts';
 
 /** One line of the list of commands. What a command takes and does is loaded when somebody asks for it. */
@@ -26,8 +26,8 @@ interface Program {
 /** Runs the command that the process was started with, and sets the exit code. */
 export async function runProgram(program: Program): Promise<void> {
   // Whoever read the output has seen enough (`| head`): not worth a stack trace, and no reason to break off a run.
-  process.stdout.on('error', onClosedPipe);
-  process.stderr.on('error', onClosedPipe);
+  process.stdout.on('error', ignoreClosedPipe);
+  process.stderr.on('error', ignoreClosedPipe);
   const [first, ...rest] = process.argv.slice(2);
   // `help bench` is `bench --help`.
   const args = first === 'help' ? [...rest.slice(0, 1), '--help'] : process.argv.slice(2);
@@ -40,12 +40,12 @@ export async function runProgram(program: Program): Promise<void> {
       process.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;
     } else if (error instanceof MeshError) {
       const option = error.setting === undefined ? '' : ` (--${error.setting})`;
-      complain(`${program.name}: ${error.message}${option}`);
-      process.exitCode = exitCodeOf(error);
+      printError(`${program.name}: ${error.message}${option}`);
+      process.exitCode = toExitCode(error);
     } else {
-      const lack = lackOf(error);
+      const lack = explainShortage(error);
       if (lack === undefined || !(error instanceof Error)) throw error;
-      complain(`${program.name}: ${lack} (${error.message})`);
+      printError(`${program.name}: ${lack} (${error.message})`);
       process.exitCode = 1;
     }
   }
@@ -81,6 +81,6 @@ export async function createParser(
   return parser;
 }
 
-function onClosedPipe(error: Error): void {
-  if (systemCodeOf(error) !== 'EPIPE') throw error;
+function ignoreClosedPipe(error: Error): void {
+  if (readSystemCode(error) !== 'EPIPE') throw error;
 }

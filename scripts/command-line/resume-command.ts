@@ -1,10 +1,10 @@
-import { redactor } from '@gaia-mesh/evaluation/batch/redact.ts';
-import { shellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
+import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
 /** What to type to resume the run of this process: what was typed, with `--resume`. */
 export function resumeCommand(): string {
-  const [name = '', ...options] = process.argv.slice(2).map(redactor(process.env));
+  const [name = '', ...options] = process.argv.slice(2).map(createRedactor(process.env));
   const words = options.includes('--resume') ? options : [...options, '--resume'];
   const start = process.env.npm_lifecycle_event === name ? ['npm', 'run', name, '--'] : ['gaia-mesh', name];
-  return [...start, ...words.map(shellWord)].join(' ');
+  return [...start, ...words.map(quoteShellWord)].join(' ');
 }

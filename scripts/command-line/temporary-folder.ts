@@ -4,7 +4,7 @@ import path from 'node:path';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 
 /** Gives `work` a folder of its own, which is gone afterwards, also when this process is killed before. */
-export async function inTemporaryFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
+export async function useTemporaryFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(os.tmpdir(), `gaia-mesh-${name}-`));
   const release = guard({ folder });
   try {

@@ -1,7 +1,7 @@
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** As {@link watchOptions} has them. */
+/** As {@link addWatchOptions} has them. */
 export interface WatchChoice {
   /** A port, or true for any free one. */
   readonly watch?: number | true;
@@ -9,14 +9,14 @@ export interface WatchChoice {
 }
 
 /** Options of a command that can be followed in the browser. */
-export function watchOptions(command: Command): Command {
+export function addWatchOptions(command: Command): Command {
   return command
-    .option('--watch [port]', 'serve a live page of the run', portOf)
+    .option('--watch [port]', 'serve a live page of the run', parsePort)
     .option('--open', 'open the live page in your browser');
 }
 
 /** The page, where it was asked for. @throws MeshError `usage` where the port is taken */
-export async function watchOf(
+export async function openWatch(
   { watch, open = false }: WatchChoice,
   title: string,
 ): Promise<Watch | undefined> {
@@ -26,7 +26,7 @@ export async function watchOf(
   return Watch.start({ title, port: watch === true ? 0 : watch, opens: open });
 }
 
-export function portOf(text: string): number {
+export function parsePort(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1 || value > 65_535)
     throw new InvalidArgumentError('expected a port from 1 to 65535.');

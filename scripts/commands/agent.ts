@@ -1,23 +1,23 @@
 import path from 'node:path';
-import type { AgentPlace, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { folderNameOf, nodeIdSchema } from '@gaia-mesh/core/contracts/node-id.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
-import { unknown } from '@gaia-mesh/core/contracts/registry.ts';
+import type { AgentEndpoint, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { nodeIdSchema, toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
 import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
-import { claimWorkspaces } from '@gaia-mesh/core/run/run-folder.ts';
-import { defaultOut, userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { checkedSubject, DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
+import { markWorkspaces } from '@gaia-mesh/core/run/run-folder.ts';
+import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { checkSubject, DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
-import { filesFor, nameOf, register } from '@gaia-mesh/evaluation/teams/user-files.ts';
+import { listUserFiles, register, resolveUserName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import { withNames } from '@gaia-mesh/evaluation/teams/user-options.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { nameKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { showInHelp } from '../command-line/help.ts';
-import { listOf, positiveNumber, storeAddress } from '../command-line/option-values.ts';
+import { parseList, parsePositiveNumber, parseStoreAddress } from '../command-line/option-values.ts';
 
 interface AgentCommandOptions {
   readonly id: string;
@@ -43,7 +43,7 @@ interface AgentCommandOptions {
   readonly resume?: boolean;
 }
 
-export function agent(command: Command): void {
+export function defineAgent(command: Command): void {
   showInHelp(command, [
     'id',
     'tool',
@@ -74,13 +74,13 @@ export function agent(command: Command): void {
     .option('--model <name>', 'use this model of the engine')
     .option('--host <url>', 'connect to the model server at this address')
     .option('--engine-options <json>', 'set engine options, e.g. \'{"seed":1}\'')
-    .option('--timeout <seconds>', 'stop each request to a model server after this time', positiveNumber)
-    .option('--subscribes <types>', "receive these packet types instead of the tool's", listOf)
-    .option('--partners <id:tool,…>', 'allow requests to these agents', listOf)
+    .option('--timeout <seconds>', 'stop each request to a model server after this time', parsePositiveNumber)
+    .option('--subscribes <types>', "receive these packet types instead of the tool's", parseList)
+    .option('--partners <id:tool,…>', 'allow requests to these agents', parseList)
     .option('--options <json>', 'set tool options, as in the team file')
     .option('--prompt <file>', "use this prompt instead of the tool's")
     .option('--files <dir>', 'read task files from this folder')
-    .option('--store <file|url>', 'keep attempts in this database', storeAddress)
+    .option('--store <file|url>', 'keep attempts in this database', parseStoreAddress)
     .option('--workspace <dir>', 'write to this folder (default: workspaces/<id>)')
     .option('--resume', 'continue with the memory of an agent that died')
     .action(run);
@@ -88,8 +88,8 @@ export function agent(command: Command): void {
 
 /** Runs one agent until it is told to end by a signal. */
 async function run(options: AgentCommandOptions): Promise<void> {
-  const running = await startAgent(specOf(options)).catch((error: unknown) => {
-    if (!(error instanceof MeshError) || systemCodeOf(error.cause) !== 'EADDRINUSE') throw error;
+  const running = await startAgent(toAgentSpec(options)).catch((error: unknown) => {
+    if (!(error instanceof MeshError) || readSystemCode(error.cause) !== 'EADDRINUSE') throw error;
     throw new MeshError('io', `${error.message}; choose another --port`, { cause: error });
   });
   const end = async () => {
@@ -98,61 +98,61 @@ async function run(options: AgentCommandOptions): Promise<void> {
   };
   // Before anybody is told that it is up, and may want it to end.
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void end());
-  complain(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
+  printError(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
   if (!process.env.GAIA_MESH_SECRET) {
     const whoever =
       options.transport === 'nats' ? 'whoever reaches the NATS server' : 'any process of this machine';
-    complain(`GAIA_MESH_SECRET is not set: ${whoever} may use this agent`);
+    printError(`GAIA_MESH_SECRET is not set: ${whoever} may use this agent`);
   }
 }
 
 /** @throws MeshError `usage`, with the option that cannot be taken */
-function specOf(options: AgentCommandOptions): AgentSpec {
+function toAgentSpec(options: AgentCommandOptions): AgentSpec {
   const id = nodeIdSchema.safeParse(options.id);
-  if (!id.success) throw new MeshError('usage', `--id: ${issuesOf(id.error)}`);
-  for (const file of options.adapterFile ?? []) register('adapter', userPath(file));
-  const tool = nameOf('tool', options.tool);
+  if (!id.success) throw new MeshError('usage', `--id: ${formatIssues(id.error)}`);
+  for (const file of options.adapterFile ?? []) register('adapter', resolveUserPath(file));
+  const tool = resolveUserName('tool', options.tool);
   const { adapter, engine } = withNames({ ...options });
   const { model, host, timeout, subscribes, store, prompt, files } = options;
-  if (host !== undefined) nameKeyHost(host);
+  if (host !== undefined) allowKeyHost(host);
   return {
     id: id.data,
     tool,
-    place: placeOf(options),
-    workspace: workspaceOf(options),
+    place: resolvePlace(options),
+    workspace: resolveWorkspace(options),
     resumes: options.resume === true,
     adapter,
     engine: {
       name: engine,
       model,
       host,
-      options: jsonOption('--engine-options', options.engineOptions),
+      options: parseJsonOption('--engine-options', options.engineOptions),
       timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     },
     subscribes,
-    partners: partnersOf(options.partners),
-    options: jsonOption('--options', options.options),
-    prompt: prompt === undefined ? undefined : userPath(prompt),
-    files: files === undefined ? undefined : userPath(files),
+    partners: parsePartners(options.partners),
+    options: parseJsonOption('--options', options.options),
+    prompt: prompt === undefined ? undefined : resolveUserPath(prompt),
+    files: files === undefined ? undefined : resolveUserPath(files),
     store,
-    userFiles: filesFor({ tool, engine }),
+    userFiles: listUserFiles({ tool, engine }),
   };
 }
 
-function workspaceOf({ id, workspace }: AgentCommandOptions): string {
-  if (workspace !== undefined) return userPath(workspace);
-  const workspaces = path.join(defaultOut(), 'workspaces');
-  claimWorkspaces(workspaces);
-  return path.join(workspaces, folderNameOf(id));
+function resolveWorkspace({ id, workspace }: AgentCommandOptions): string {
+  if (workspace !== undefined) return resolveUserPath(workspace);
+  const workspaces = path.join(findDefaultOut(), 'workspaces');
+  markWorkspaces(workspaces);
+  return path.join(workspaces, toFolderName(id));
 }
 
 /** Where it listens: on a port, or for its name on a NATS server. */
-function placeOf(options: AgentCommandOptions): AgentPlace {
+function resolvePlace(options: AgentCommandOptions): AgentEndpoint {
   const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT } = options;
   if (transport === 'nats') {
-    return { natsUrl, subject: checkedSubject('--nats-subject', natsSubject) };
+    return { natsUrl, subject: checkSubject('--nats-subject', natsSubject) };
   }
-  if (transport !== 'tcp') throw unknown('transport', transport, TRANSPORTS);
+  if (transport !== 'tcp') throw createUnknownError('transport', transport, TRANSPORTS);
   if (natsUrl !== undefined || options.natsSubject !== undefined) {
     throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
   }
@@ -163,7 +163,7 @@ function placeOf(options: AgentCommandOptions): AgentPlace {
 }
 
 /** `id:tool,…` */
-function partnersOf(list: readonly string[] = []): Partner[] {
+function parsePartners(list: readonly string[] = []): Partner[] {
   return list.map((entry) => {
     const colon = entry.lastIndexOf(':');
     const [id, tool] = [entry.slice(0, Math.max(colon, 0)), entry.slice(colon + 1)];
@@ -174,7 +174,7 @@ function partnersOf(list: readonly string[] = []): Partner[] {
   });
 }
 
-function jsonOption(
+function parseJsonOption(
   name: string,
   text: string | undefined,
 ): Record<string, z.infer<ReturnType<typeof z.json>>> {
@@ -182,6 +182,8 @@ function jsonOption(
   try {
     return z.record(z.string(), z.json()).parse(JSON.parse(text));
   } catch (error) {
-    throw new MeshError('usage', `${name}: expected a JSON object: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('usage', `${name}: expected a JSON object: ${toErrorMessage(error)}`, {
+      cause: error,
+    });
   }
 }

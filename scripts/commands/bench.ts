@@ -1,46 +1,50 @@
 import path from 'node:path';
-import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
-import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import {
   type BenchBatch,
-  benchSummary,
-  resumedJournal,
+  openResumedJournal,
   runBenchBatch,
+  summarizeBench,
 } from '@gaia-mesh/evaluation/batch/bench-batch.ts';
 import { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { MeshTeam } from '@gaia-mesh/evaluation/batch/teams/mesh-team.ts';
-import { shortPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { type BenchOptions, type BenchPlan, planOf } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
-import { seedNote } from '@gaia-mesh/evaluation/plan/fault-request.ts';
+import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { type BenchOptions, type BenchPlan, planBench } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
+import { describeSeed } from '@gaia-mesh/evaluation/plan/fault-request.ts';
 import { answerPlace } from '@gaia-mesh/evaluation/questions/answer-place.ts';
 import type { Question } from '@gaia-mesh/evaluation/questions/question.ts';
-import { evidenceIn } from '@gaia-mesh/evaluation/results/evidence.ts';
-import { batchReport, failureLine, runReport } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
-import { complain, print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { findEvidence } from '@gaia-mesh/evaluation/results/evidence.ts';
 import {
-  barProgress,
+  formatBatchReport,
+  formatFailure,
+  runReport,
+} from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
+import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import {
+  createBarProgress,
+  createQuietProgress,
   flowProgress,
   type Progress,
-  quietProgress,
 } from '@gaia-mesh/evaluation/terminal/progress.ts';
-import { oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { reportOfRun } from '@gaia-mesh/evaluation/watch/finished-report.ts';
+import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { buildRunReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
-import { agentCommandLine } from '../command-line/agent-command-line.ts';
-import { exitCodeOfEnd, exitCodeOfStatus, INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
+import { formatAgentCommand } from '../command-line/agent-command-line.ts';
+import { endToExitCode, INTERRUPTED_EXIT, statusToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
-import { interruptible } from '../command-line/interruptible.ts';
-import { listOf, storeAddress } from '../command-line/option-values.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
+import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
-import { batchOptions, teamOptions } from '../command-line/run-options.ts';
-import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
+import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
+import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/watching.ts';
 
-export function bench(command: Command): void {
+export function defineBench(command: Command): void {
   showInHelp(command, [
     'team',
     'task',
@@ -67,10 +71,10 @@ export function bench(command: Command): void {
     .option('--tasks <file>', 'run many tasks from a file of JSON lines')
     .option('--scorer <name>', 'score with this scorer as well')
     .option('--out <dir>', 'write results to this folder (default: the project root)')
-    .option('--external <ids>', 'use agents that you started yourself, e.g. 1,2', listOf);
-  watchOptions(batchOptions(teamOptions(command)))
+    .option('--external <ids>', 'use agents that you started yourself, e.g. 1,2', parseList);
+  addWatchOptions(addBatchOptions(addTeamOptions(command)))
     .option('--cache', 'reuse answers of earlier runs, and save new ones')
-    .option('--store <file|url>', 'keep attempts and cached answers in this database', storeAddress)
+    .option('--store <file|url>', 'keep attempts and cached answers in this database', parseStoreAddress)
     .option('--record', 'record the packets (always on; every archive holds a recording)')
     .option('--json', 'print metrics as JSON')
     .option('--quiet', 'print the answer only')
@@ -80,20 +84,20 @@ export function bench(command: Command): void {
 /** Runs the benchmark: one task, or a file of them on the same live agents. */
 async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<void> {
   const exportRun = await runExporter(options);
-  const plan = await planOf(options);
-  const out = outFolder(options.out);
+  const plan = await planBench(options);
+  const out = resolveOutFolder(options.out);
   const { journalFile } = RunFolder.at(out);
-  const resumed = options.resume === true ? resumedJournal(journalFile, plan) : undefined;
+  const resumed = options.resume === true ? openResumedJournal(journalFile, plan) : undefined;
   const total = plan.tasks.length * plan.repeat;
-  const progress = await progressFor(plan, options, total - (resumed?.size ?? 0));
+  const progress = await createProgress(plan, options, total - (resumed?.size ?? 0));
   if (resumed !== undefined) progress.note(`${resumed.size} of ${total} tasks were finished before`);
   for (const warning of plan.warnings) progress.note(warning);
-  const interruption = interruptible();
+  const interruption = handleInterrupt();
   const { signal } = interruption;
-  const watch = await watchOf(options, 'bench');
+  const watch = await openWatch(options, 'bench');
   const place = options.store ?? path.join(out, 'store', 'attempts.sqlite');
   const store = await openBatchStore(place, [plan.planned], options);
-  store.heardBy(progress.note);
+  store.onNotice(progress.note);
   const around = { out, place, resumed, store, progress, signal, watch };
   const mesh = await start(plan, options, around);
   let batch: BenchBatch | undefined;
@@ -116,16 +120,16 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   const metrics = await mesh.close();
   report(plan, options, mesh.folder, metrics, batch);
   if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
-  else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = exitCodeOfEnd(batch.end);
+  else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = endToExitCode(batch.end);
   // A batch is done when every task was finished, whatever its score.
-  else process.exitCode = exitCodeOfStatus(batch?.summary.status ?? metrics.status);
+  else process.exitCode = statusToExitCode(batch?.summary.status ?? metrics.status);
   await exportRun(mesh.folder.archiveFile);
   await watch?.end(batch?.summary.status ?? metrics.status, signal, () =>
-    reportOfRun(mesh.folder.archiveFile),
+    buildRunReport(mesh.folder.archiveFile),
   );
 }
 
-interface Surroundings {
+interface RunContext {
   readonly out: string;
   /** Of the store. */
   readonly place: string;
@@ -140,7 +144,7 @@ async function runJournalled(
   plan: BenchPlan,
   mesh: MeshTeam,
   journal: Journal,
-  { store, progress, signal, watch }: Surroundings,
+  { store, progress, signal, watch }: RunContext,
 ): Promise<BenchBatch> {
   try {
     return await runBenchBatch(plan, mesh, journal, {
@@ -159,11 +163,11 @@ async function runJournalled(
 async function start(
   plan: BenchPlan,
   options: BenchOptions,
-  { out, place, resumed, progress, signal, watch }: Surroundings,
+  { out, place, resumed, progress, signal, watch }: RunContext,
 ): Promise<MeshTeam> {
   const { team, adapter, faults } = plan.planned;
-  const observer = { ...progress.observer, faultNews: progress.note };
-  const drawn = seedNote(faults, options);
+  const observer = { ...progress.observer, faultEvent: progress.note };
+  const drawn = describeSeed(faults, options);
   if (drawn !== undefined) progress.note(drawn);
   try {
     return await MeshTeam.start({
@@ -174,7 +178,7 @@ async function start(
       places: { store: place },
       portBase: options.portBase,
       external: plan.external,
-      howToStart: agentCommandLine,
+      howToStart: formatAgentCommand,
       questions: plan.tasks,
       repeat: plan.repeat,
       maxTokens: options.questionTokens,
@@ -197,7 +201,7 @@ function report(
   metrics: RunMetrics,
   batch: BenchBatch | undefined,
 ): void {
-  const summary = batch && benchSummary(batch, metrics);
+  const summary = batch && summarizeBench(batch, metrics);
   if (options.json) {
     printJson(summary?.json ?? metrics);
     return;
@@ -205,42 +209,42 @@ function report(
   const [task] = plan.tasks;
   if (!options.quiet) {
     if (batch !== undefined && summary !== undefined)
-      printText(batchReport(summary.json, metrics, summary.interval, batch));
+      printText(formatBatchReport(summary.json, metrics, summary.interval, batch));
     else if (task !== undefined)
-      printText(runReport(task, metrics, sourceOf(plan, task, metrics, folder.workspaces)));
+      printText(runReport(task, metrics, findSource(plan, task, metrics, folder.workspaces)));
   } else if (batch === undefined && metrics.answer !== null) {
-    printText(`${oneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
+    printText(`${toOneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
   }
   const status = batch?.summary.status ?? metrics.status;
   const single =
-    status === 'answered' || task === undefined ? [] : [failureLine(task.taskId, status, metrics.reason)];
-  for (const line of batch?.failures ?? single) complain(line);
+    status === 'answered' || task === undefined ? [] : [formatFailure(task.taskId, status, metrics.reason)];
+  for (const line of batch?.failures ?? single) printError(line);
   const files = [...(plan.isBatch ? [folder.resultsFile] : []), folder.metricsFile, folder.archiveFile]
-    .map(shortPath)
+    .map(shortenPath)
     .join(', ')
     .replace(/, ([^,]*)$/, ' and $1');
   if (batch !== undefined && batch.end.kind !== 'finished') {
-    complain(
+    printError(
       `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumeCommand()}`,
     );
   } else if (status === 'answered') print(`✅ DONE → See ${files}`);
-  else complain(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
+  else printError(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
 }
 
 /** Where the answer stands in the document, with the passage that it was taken from. */
-function sourceOf(
+function findSource(
   { planned, pageStarts }: BenchPlan,
   task: Question,
   { answer }: RunMetrics,
   workspaces: string,
 ) {
   if (answer === null || task.document === undefined) return undefined;
-  const evidence = evidenceIn(path.join(workspaces, folderNameOf(planned.team.final)), task.taskId);
+  const evidence = findEvidence(path.join(workspaces, toFolderName(planned.team.final)), task.taskId);
   const place = answerPlace({ text: task.document, pageStarts }, answer, evidence);
   return place === undefined ? undefined : { place, evidence };
 }
 
-async function progressFor(plan: BenchPlan, options: BenchOptions, waiting: number): Promise<Progress> {
-  if (options.quiet) return quietProgress();
-  return plan.isBatch ? barProgress(waiting) : flowProgress();
+async function createProgress(plan: BenchPlan, options: BenchOptions, waiting: number): Promise<Progress> {
+  if (options.quiet) return createQuietProgress();
+  return plan.isBatch ? createBarProgress(waiting) : flowProgress();
 }

@@ -1,21 +1,21 @@
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { batchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
-import { redactor } from '@gaia-mesh/evaluation/batch/redact.ts';
-import { blame, branchesOf } from '@gaia-mesh/evaluation/blame/blame.ts';
+import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
+import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
+import { blame, countBranches } from '@gaia-mesh/evaluation/blame/blame.ts';
 import { type BlameOptions, blamePlan } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
 import { blameText } from '@gaia-mesh/evaluation/blame/blame-table.ts';
 import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
-import { shortPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { reportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
-import { complain, jsonText, print, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { formatJson, print, printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { type Command, Option } from 'commander';
-import { exitCodeOfEnd } from '../command-line/exit-code.ts';
+import { endToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
-import { interruptible } from '../command-line/interruptible.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
-import { listOf, positiveInteger, share } from '../command-line/option-values.ts';
+import { parseList, parsePositiveInteger, parseShare } from '../command-line/option-values.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
-import { limitOptions, teamOptions } from '../command-line/run-options.ts';
+import { addLimitOptions, addTeamOptions } from '../command-line/run-options.ts';
 
 /** `gaia blame`: which message made an answer wrong. */
 export function blameCommand(command: Command): void {
@@ -42,16 +42,16 @@ export function blameCommand(command: Command): void {
     .option('--team <name>', 'choose the team (default: the one that answered)')
     .option('--questions <file>', "read questions from this file (default: the batch's)")
     .option('--files <dir>', 'read attached files from this folder (default: beside the questions)')
-    .option('--repeat <n>', 'try each branch this many times (default: 5)', positiveInteger)
+    .option('--repeat <n>', 'try each branch this many times (default: 5)', parsePositiveInteger)
     .addOption(
       new Option('--replace <names>', 'replace messages in these ways as well')
-        .argParser(listOf)
+        .argParser(parseList)
         .default([...REPLACEMENTS], REPLACEMENTS.join(',')),
     )
-    .option('--margin <share>', 'ignore changes of the success rate up to this share', share, 0.5);
-  limitOptions(teamOptions(command))
+    .option('--margin <share>', 'ignore changes of the success rate up to this share', parseShare, 0.5);
+  addLimitOptions(addTeamOptions(command))
     .option('--resume', 'continue an interrupted analysis')
-    .option('--concurrency <k>', 'run this many branches at once', positiveInteger)
+    .option('--concurrency <k>', 'run this many branches at once', parsePositiveInteger)
     .option('--json', 'print findings as JSON')
     .action(run);
 }
@@ -59,16 +59,16 @@ export function blameCommand(command: Command): void {
 /** Asks the branches of a question that was answered wrong, and says which message was to blame. */
 async function run(id: string, options: BlameOptions): Promise<void> {
   loadKeys();
-  const interruption = interruptible('blame');
+  const interruption = handleInterrupt('blame');
   const { plan, places, warnings } = await blamePlan(id, options);
-  const progress = await batchProgress(branchesOf(plan), false, 'branches');
+  const progress = await createBatchProgress(countBranches(plan), false, 'branches');
   for (const warning of warnings) progress.note(warning);
   const { messages } = plan.recorded;
   progress.note(
-    `${messages.length} messages of team ${plan.team.team.name}; ${branchesOf(plan)} branches and some more of suspects, live with ${plan.team.setup.model}`,
+    `${messages.length} messages of team ${plan.team.team.name}; ${countBranches(plan)} branches and some more of suspects, live with ${plan.team.setup.model}`,
   );
   const { found, end } = await blame(plan, {
-    redact: redactor(process.env),
+    redact: createRedactor(process.env),
     onEvent: (event) => progress.event(event),
     signal: interruption.signal,
     watch: (observer) => observer,
@@ -76,17 +76,17 @@ async function run(id: string, options: BlameOptions): Promise<void> {
     note: (text) => progress.note(text),
     resume: options.resume === true,
   }).finally(() => progress.end());
-  const text = jsonText(found);
+  const text = formatJson(found);
   writeWhole(places.json, text);
-  writeWhole(places.page, await reportHtml({ runs: [], blame: found }));
+  writeWhole(places.page, await buildReportHtml({ runs: [], blame: found }));
   if (options.json === true) printText(text);
   else printText(`\n${blameText(found)}`);
-  const written = `${shortPath(places.page)} and ${shortPath(places.json)}`;
+  const written = `${shortenPath(places.page)} and ${shortenPath(places.json)}`;
   if (end.kind !== 'finished') {
-    complain(
+    printError(
       `Blame ended early: ${end.reason}. What was found so far: ${written}. To go on: ${resumeCommand()}`,
     );
-    process.exitCode = exitCodeOfEnd(end);
-  } else if (options.json === true) complain(`written: ${written}`);
+    process.exitCode = endToExitCode(end);
+  } else if (options.json === true) printError(`written: ${written}`);
   else print(`✅ DONE → See ${written}`);
 }

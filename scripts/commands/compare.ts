@@ -2,40 +2,48 @@ import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isArchive, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
-import { caveatsOf } from '@gaia-mesh/core/recording/recording.ts';
+import { listCaveats } from '@gaia-mesh/core/recording/recording.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { outFolder, userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { comparedAdapters } from '@gaia-mesh/evaluation/compare/compared-adapters.ts';
+import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { toComparedAdapters } from '@gaia-mesh/evaluation/compare/compared-adapters.ts';
 import {
   type ComparisonFile,
   hasMatrix,
   readComparison,
 } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
-import { comparisonMarkdown, comparisonText } from '@gaia-mesh/evaluation/compare/comparison-table.ts';
-import { adaptersCsv, matrixCsv } from '@gaia-mesh/evaluation/compare/csv.ts';
+import {
+  formatComparison,
+  formatComparisonMarkdown,
+} from '@gaia-mesh/evaluation/compare/comparison-table.ts';
+import { formatAdaptersCsv, formatMatrixCsv } from '@gaia-mesh/evaluation/compare/csv.ts';
 import { measure } from '@gaia-mesh/evaluation/compare/measure.ts';
-import { comparisonPart } from '@gaia-mesh/evaluation/compare/results-page.ts';
-import { type Scenario, type ScenarioChoice, scenariosOf } from '@gaia-mesh/evaluation/compare/scenario.ts';
-import { reportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { buildComparisonPart } from '@gaia-mesh/evaluation/compare/results-page.ts';
+import { listScenarios, type Scenario, type ScenarioChoice } from '@gaia-mesh/evaluation/compare/scenario.ts';
+import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
-import { chosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
-import { commandOf, pageToWrite, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { complain, jsonText, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { comparisonEvents } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
-import { reportOfComparison } from '@gaia-mesh/evaluation/watch/finished-report.ts';
+import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
+import { formatCommand, resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { formatJson, print, printError, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createComparisonFeed } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
+import { buildComparisonReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { type Command, Option } from 'commander';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
-import { interruptible } from '../command-line/interruptible.ts';
-import { listOf, positiveInteger, positiveNumber, severalOf } from '../command-line/option-values.ts';
-import { inTemporaryFolder } from '../command-line/temporary-folder.ts';
-import { watchOf, watchOptions } from '../command-line/watching.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
+import {
+  collectTexts,
+  parseList,
+  parsePositiveInteger,
+  parsePositiveNumber,
+} from '../command-line/option-values.ts';
+import { useTemporaryFolder } from '../command-line/temporary-folder.ts';
+import { addWatchOptions, openWatch } from '../command-line/watching.ts';
 import { type CompareOptions, checkTogether } from '../compare/compare-options.ts';
-import { demandsOf, settle } from '../compare/compare-outcome.ts';
+import { parseDemands, settle } from '../compare/compare-outcome.ts';
 
-export function compare(command: Command): void {
+export function defineCompare(command: Command): void {
   showInHelp(command, [
     'adapters',
     'stacks',
@@ -53,35 +61,40 @@ export function compare(command: Command): void {
     'watch',
     'json',
   ]);
-  watchOptions(command)
+  addWatchOptions(command)
     .option(
       '--adapters <names>',
       'compare these protocols, baseline first, e.g. json,a2a (default: all)',
-      listOf,
+      parseList,
     )
     .option(
       '--stacks <names>',
       'compare protocols on real transports, e.g. mesh/json,a2a/jsonrpc,mcp/http (or all)',
-      listOf,
+      parseList,
     )
     .addOption(
       new Option('--bindings <names>', 'use --stacks, the new name of this option')
-        .argParser(listOf)
+        .argParser(parseList)
         .hideHelp(),
     )
-    .option('--implementation <names>', 'measure stacks by sdk, bare or both (default: both)', listOf)
+    .option('--implementation <names>', 'measure stacks by sdk, bare or both (default: both)', parseList)
     .option('--factor <name=levels...>', 'vary a setting of stacks, e.g. tls=on,off size=64,4096')
-    .option('--rate <n>', 'send this many exchanges a second through stacks', positiveNumber, 200)
+    .option('--rate <n>', 'send this many exchanges a second through stacks', parsePositiveNumber, 200)
     .option('--recording <file>', "replay a run's archive or an imported file")
-    .option('--teams <names>', 'record a run of each of these teams first', listOf)
-    .option('--engines <names>', 'record those runs on each of these engines', listOf)
-    .option('--tool <[which=]file>', 'record those runs with your tool (repeatable)', severalOf)
-    .option('--agents <numbers>', 'replay to this many agents, e.g. 4,16,64', listOf)
-    .option('--budget <seconds>', 'stop after this time (default: 75; more for stacks)', positiveNumber)
-    .option('--invocations <n>', 'start this many fresh processes (5 for a verdict)', positiveInteger, 10)
-    .option('--rounds <n>', 'sample each process this many times (3 for a verdict)', positiveInteger, 3)
-    .option('--margin <percent>', 'count differences up to this as equal', positiveNumber, 5)
-    .option('--seed <n>', 'set the seed of order and bootstrap', positiveInteger, 1)
+    .option('--teams <names>', 'record a run of each of these teams first', parseList)
+    .option('--engines <names>', 'record those runs on each of these engines', parseList)
+    .option('--tool <[which=]file>', 'record those runs with your tool (repeatable)', collectTexts)
+    .option('--agents <numbers>', 'replay to this many agents, e.g. 4,16,64', parseList)
+    .option('--budget <seconds>', 'stop after this time (default: 75; more for stacks)', parsePositiveNumber)
+    .option(
+      '--invocations <n>',
+      'start this many fresh processes (5 for a verdict)',
+      parsePositiveInteger,
+      10,
+    )
+    .option('--rounds <n>', 'sample each process this many times (3 for a verdict)', parsePositiveInteger, 3)
+    .option('--margin <percent>', 'count differences up to this as equal', parsePositiveNumber, 5)
+    .option('--seed <n>', 'set the seed of order and bootstrap', parsePositiveInteger, 1)
     .option('--fail-if <condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'")
     .option('--junit <file>', 'write the conditions as a JUnit report')
     .option('--summary <file>', 'write a Markdown summary for pull requests')
@@ -89,7 +102,7 @@ export function compare(command: Command): void {
     .option('--baseline <file>', "compare with a saved baseline, for --fail-if '… 1.1x saved'")
     .option('--out <dir>', 'write results to this folder (default: the project root)')
     .option('--write', 'write the results to docs/results (in a checkout)')
-    .option('--max-agents <n>', 'refuse recordings with more agents', positiveInteger, 64)
+    .option('--max-agents <n>', 'refuse recordings with more agents', parsePositiveInteger, 64)
     .option('--json', 'print the comparison as JSON')
     .action(run);
 }
@@ -105,23 +118,23 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
     const { compareStacks } = await import('../compare/compare-stacks.ts');
     return compareStacks(stacks, options);
   }
-  const demands = demandsOf(options, (file) => comparedAdapters(readComparison(file)));
+  const demands = parseDemands(options, (file) => toComparedAdapters(readComparison(file)));
   const names = options.adapters ?? adapterNames;
   if (names.length === 0) throw new MeshError('usage', '--adapters: expected a name, e.g. json,msgpack');
-  const choice = choiceOf(options);
-  const page = options.write ? pageToWrite('docs/results/comparison.md') : undefined;
-  const adapters = await chosenAdapters(names);
+  const choice = toScenarioChoice(options);
+  const page = options.write ? resolvePage('docs/results/comparison.md') : undefined;
+  const adapters = await loadChosenAdapters(names);
   // Before the minutes that the rounds take.
-  checkWritable(outFolder(options.out));
-  const { signal } = interruptible();
-  const watch = await watchOf(options, 'compare');
+  checkWritable(resolveOutFolder(options.out));
+  const { signal } = handleInterrupt();
+  const watch = await openWatch(options, 'compare');
   try {
-    await inTemporaryFolder('compare', async (folder) => {
-      const scenarios = await scenariosOf(choice, folder, signal);
+    await useTemporaryFolder('compare', async (folder) => {
+      const scenarios = await listScenarios(choice, folder, signal);
       const reports: ComparisonFile[] = [];
       for (const [index, scenario] of scenarios.entries()) {
         if (signal.aborted && reports.length > 0) break;
-        if (scenarios.length > 1) complain(`run ${index + 1} of ${scenarios.length}`);
+        if (scenarios.length > 1) printError(`run ${index + 1} of ${scenarios.length}`);
         const workspaces = path.join(folder, `replay-${index}`);
         reports.push(
           await compareOne(scenario, adapters, options, { workspaces, signal, watch, of: scenarios.length }),
@@ -129,20 +142,20 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
       }
       const [first] = reports;
       if (first === undefined) throw new Error('there was nothing to compare');
-      const command = commandOf(process.argv.slice(2));
+      const command = formatCommand(process.argv.slice(2));
       const report = { ...first, command, matrix: reports.flatMap(({ matrix }) => matrix) };
       write(report, options);
       if (options.json) printJson(report);
-      else print(comparisonText(report));
+      else print(formatComparison(report));
       await writePage(report, scenarios, options);
-      settle(comparedAdapters(report), demands, options, jsonText(report));
+      settle(toComparedAdapters(report), demands, options, formatJson(report));
       if (signal.aborted) {
         process.exitCode = INTERRUPTED_EXIT;
         return;
       }
-      if (page !== undefined) await writeMeasured(page, process.argv.slice(2), comparisonPart(report));
-      const written = path.join(outFolder(options.out), 'comparison.json');
-      await watch?.end('compared', signal, () => reportOfComparison(written));
+      if (page !== undefined) await writeMeasured(page, process.argv.slice(2), buildComparisonPart(report));
+      const written = path.join(resolveOutFolder(options.out), 'comparison.json');
+      await watch?.end('compared', signal, () => buildComparisonReport(written));
     });
   } finally {
     await watch?.close();
@@ -153,7 +166,7 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
 const MAX_AGENTS = 256;
 
 /** @throws MeshError `usage` for options that do not go together, or numbers of agents that are none */
-function choiceOf({ recording, teams, engines, tool, agents }: CompareOptions): ScenarioChoice {
+function toScenarioChoice({ recording, teams, engines, tool, agents }: CompareOptions): ScenarioChoice {
   if (recording !== undefined && [teams, engines, tool].some((option) => option !== undefined)) {
     throw new MeshError(
       'usage',
@@ -167,7 +180,7 @@ function choiceOf({ recording, teams, engines, tool, agents }: CompareOptions): 
     throw new MeshError('usage', `--agents: expected ${expected}, not "${item}"`);
   });
   return {
-    recording: recording === undefined ? undefined : userPath(recording),
+    recording: recording === undefined ? undefined : resolveUserPath(recording),
     teams: teams ?? [],
     engines: engines ?? [],
     tools: tool ?? [],
@@ -175,7 +188,7 @@ function choiceOf({ recording, teams, engines, tool, agents }: CompareOptions): 
   };
 }
 
-interface Surroundings {
+interface RunContext {
   readonly workspaces: string;
   readonly signal: AbortSignal;
   readonly watch: Watch | undefined;
@@ -188,12 +201,12 @@ async function compareOne(
   { archive, agents }: Scenario,
   adapters: readonly ProtocolAdapter[],
   { budget = DEFAULT_BUDGET_S, invocations, rounds, margin, seed, maxAgents }: CompareOptions,
-  { workspaces, signal, watch, of }: Surroundings,
+  { workspaces, signal, watch, of }: RunContext,
 ): Promise<ComparisonFile> {
   const [first, ...rest] = adapters;
   if (first === undefined) throw new Error('no adapter was chosen');
   const recorded = await readRecording(archive);
-  for (const caveat of caveatsOf(recorded)) complain(caveat);
+  for (const caveat of listCaveats(recorded)) printError(caveat);
   return measure(recorded, {
     adapters: [first, ...rest],
     agents,
@@ -206,7 +219,7 @@ async function compareOne(
     ...(watch === undefined
       ? {}
       : {
-          onInvocation: comparisonEvents(
+          onInvocation: createComparisonFeed(
             watch.feed,
             recorded,
             adapters.map(({ name }) => name),
@@ -216,12 +229,12 @@ async function compareOne(
 }
 
 function write(report: ComparisonFile, options: CompareOptions): void {
-  const out = outFolder(options.out);
-  writeWhole(path.join(out, 'comparison.json'), jsonText(report));
-  writeWhole(path.join(out, 'comparison.csv'), adaptersCsv(report));
-  writeWhole(path.join(out, 'comparison.md'), comparisonMarkdown(report));
-  if (hasMatrix(report)) writeWhole(path.join(out, 'matrix.csv'), matrixCsv(report));
-  complain(`written: comparison.json, comparison.csv and comparison.md in ${out}`);
+  const out = resolveOutFolder(options.out);
+  writeWhole(path.join(out, 'comparison.json'), formatJson(report));
+  writeWhole(path.join(out, 'comparison.csv'), formatAdaptersCsv(report));
+  writeWhole(path.join(out, 'comparison.md'), formatComparisonMarkdown(report));
+  if (hasMatrix(report)) writeWhole(path.join(out, 'matrix.csv'), formatMatrixCsv(report));
+  printError(`written: comparison.json, comparison.csv and comparison.md in ${out}`);
 }
 
 /** The comparison and the runs that were recorded for it, as a page. */
@@ -233,8 +246,8 @@ async function writePage(
   // A recording by itself is no run: there are neither metrics nor answers to show.
   const archives = new Set(scenarios.map(({ archive }) => archive).filter(isArchive));
   const runs = await Promise.all([...archives].map((archive) => readArchivedRun(archive)));
-  const html = await reportHtml({ comparison: report, runs });
-  const file = path.join(outFolder(options.out), 'comparison.html');
+  const html = await buildReportHtml({ comparison: report, runs });
+  const file = path.join(resolveOutFolder(options.out), 'comparison.html');
   writeWhole(file, html);
-  complain(`written: ${file}`);
+  printError(`written: ${file}`);
 }

@@ -1,30 +1,30 @@
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { CHECK_SECONDS, checkContract } from '@gaia-mesh/evaluation/teams/contract-thread.ts';
-import { fileIn } from '@gaia-mesh/evaluation/teams/user-files.ts';
+import { parseFileName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
 import type { Command } from 'commander';
-import { positiveNumber } from '../command-line/option-values.ts';
+import { parsePositiveNumber } from '../command-line/option-values.ts';
 
 interface ConformanceOptions {
   readonly json?: boolean;
   readonly timeout: number;
 }
 
-export function conformance(command: Command): void {
+export function defineConformance(command: Command): void {
   command
     .argument('<file>', 'check this file, or the adapter of this name')
-    .option('--timeout <seconds>', 'stop each check after this time', positiveNumber, CHECK_SECONDS)
+    .option('--timeout <seconds>', 'stop each check after this time', parsePositiveNumber, CHECK_SECONDS)
     .option('--json', 'print results as JSON')
     .action(run);
 }
 
 /** Runs the contract suite on somebody's adapter and says what fails. Exit code 1 if anything does. */
 async function run(fileOrName: string, options: ConformanceOptions): Promise<void> {
-  const isFile = fileIn(fileOrName) !== undefined;
-  const { green, red } = stylesFor(process.stdout);
+  const isFile = parseFileName(fileOrName) !== undefined;
+  const { green, red } = createStyles(process.stdout);
   const { adapter, hasWriter, results } = await checkContract(
-    isFile ? { file: userPath(fileOrName) } : { name: fileOrName },
+    isFile ? { file: resolveUserPath(fileOrName) } : { name: fileOrName },
     {
       checkSeconds: options.timeout,
       onResult({ name, passed, reason }) {

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { fileFaultOf, MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainFileFault, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { type Scorer, scorerNamed } from '@gaia-mesh/evaluation/scorers/scorer.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { findScorer, type Scorer } from '@gaia-mesh/evaluation/scorers/scorer.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { type InputLine, inputLines } from '../command-line/line-input.ts';
+import { type InputLine, readInputLines } from '../command-line/line-input.ts';
 import { isRead, printLine } from '../command-line/line-output.ts';
 
 // A JSON number is made text, as the scorers compare texts.
@@ -27,16 +27,16 @@ export function evaluate(command: Command): void {
 
 /** Scores predictions, one JSON line each, in order. */
 async function run(options: { readonly scorer: string; readonly input: string }): Promise<void> {
-  const scorer = scorerNamed(options.scorer);
+  const scorer = findScorer(options.scorer);
   const isStandardInput = options.input === '-';
-  const file = isStandardInput ? 'standard input' : userPath(options.input);
+  const file = isStandardInput ? 'standard input' : resolveUserPath(options.input);
   const input: AsyncIterable<Buffer> = isStandardInput ? process.stdin : createReadStream(file);
   try {
-    await scoreLines(inputLines(input), scorer, file);
+    await scoreLines(readInputLines(input), scorer, file);
   } catch (error) {
     // What the stream itself failed with; the rest says already what is wrong.
-    if (error instanceof MeshError || systemCodeOf(error) === undefined) throw error;
-    throw new MeshError('config', `--input ${file}: ${fileFaultOf(error)}`, { cause: error });
+    if (error instanceof MeshError || readSystemCode(error) === undefined) throw error;
+    throw new MeshError('config', `--input ${file}: ${explainFileFault(error)}`, { cause: error });
   }
 }
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
-import { lastArchive } from '../command-line/last-run.ts';
+import { findLastArchive } from '../command-line/last-run.ts';
 
 interface ExportFormat {
   readonly about: string;
@@ -71,12 +71,12 @@ async function run(archive: string | undefined, { as, out }: ExportCommandOption
   const format = FORMATS.get(as);
   if (format === undefined)
     throw new MeshError('usage', `--as: expected ${NAMES}, not ${JSON.stringify(as)}`);
-  print(await format.write(archiveOf(archive), out ?? format.out));
+  print(await format.write(resolveArchive(archive), out ?? format.out));
 }
 
-function archiveOf(archive: string | undefined): string {
-  if (archive === undefined) return lastArchive();
-  const file = userPath(archive);
+function resolveArchive(archive: string | undefined): string {
+  if (archive === undefined) return findLastArchive();
+  const file = resolveUserPath(archive);
   if (existsSync(file)) return file;
   throw new MeshError('config', `${file}: there is no such file`);
 }

@@ -1,51 +1,55 @@
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { exportCacheFile, importCacheFile, storeCache } from '@gaia-mesh/evaluation/batch/answer-cache.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import {
+  createStoreCache,
+  exportCacheFile,
+  importCacheFile,
+} from '@gaia-mesh/evaluation/batch/answer-cache.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
-import { batchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
-import { type BatchStore, openBatchStore, usesCache } from '@gaia-mesh/evaluation/batch/batch-store.ts';
+import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
+import { type BatchStore, canUseCache, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import type { FinishedBatch } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
 import { type BatchHead, writeBatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
 import { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
-import { redactor } from '@gaia-mesh/evaluation/batch/redact.ts';
+import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { RunLog } from '@gaia-mesh/evaluation/batch/run-log.ts';
 import { runTeam, type SharedBatch, type TeamEnd } from '@gaia-mesh/evaluation/batch/teams/run-team.ts';
-import { factsOf, type TeamFacts } from '@gaia-mesh/evaluation/batch/teams/team-facts.ts';
-import { shortPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { seedNote } from '@gaia-mesh/evaluation/plan/fault-request.ts';
-import { teamFile } from '@gaia-mesh/evaluation/plan/gaia-places.ts';
-import { type GaiaOptions, type GaiaPlan, gaiaPlan } from '@gaia-mesh/evaluation/plan/gaia-plan.ts';
-import { missingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
+import { buildTeamFacts, type TeamFacts } from '@gaia-mesh/evaluation/batch/teams/team-facts.ts';
+import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { describeSeed } from '@gaia-mesh/evaluation/plan/fault-request.ts';
+import { nameTeamFile } from '@gaia-mesh/evaluation/plan/gaia-places.ts';
+import { type GaiaOptions, type GaiaPlan, planGaia } from '@gaia-mesh/evaluation/plan/gaia-plan.ts';
+import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
-import { reportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
-import { type TeamSummary, teamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
-import { batchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
-import { gaiaResultsPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
+import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { summarizeTeam, type TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
+import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
+import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
 import { WrongAnswers } from '@gaia-mesh/evaluation/results/tables/wrong-answers.ts';
 import { type Finished, submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
 import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
-import { pageToWrite, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { complain, print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { reportOfBatch } from '@gaia-mesh/evaluation/watch/finished-report.ts';
+import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { buildBatchReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import { type Command, Option } from 'commander';
-import { exitCodeOfEnd } from '../command-line/exit-code.ts';
+import { endToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
-import { interruptible } from '../command-line/interruptible.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
-import { listOf, storeAddress } from '../command-line/option-values.ts';
+import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
 import { type ExportRun, type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { resumeCommand } from '../command-line/resume-command.ts';
-import { batchOptions, teamOptions } from '../command-line/run-options.ts';
-import { type WatchChoice, watchOf, watchOptions } from '../command-line/watching.ts';
+import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
+import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/watching.ts';
 import { blameCommand } from './blame.ts';
 import { gapsCommand } from './gaps.ts';
 
 /** Files that are missing and named before the first question; the log has them all. */
 const SHOWN_MISSING = 10;
 
-export function gaia(command: Command): void {
+export function defineGaia(command: Command): void {
   showInHelp(command, [
     'team',
     'questions',
@@ -66,7 +70,7 @@ export function gaia(command: Command): void {
   command
     .addOption(
       new Option('--team <names>', 'choose teams, e.g. react,panel or all')
-        .argParser(listOf)
+        .argParser(parseList)
         .default(['supervisor'], 'supervisor'),
     )
     .option('--questions <file>', 'read questions from JSON lines, CSV or Parquet')
@@ -83,8 +87,8 @@ export function gaia(command: Command): void {
     .option('--submission <file>', 'save the submission for a scoring API to this file')
     .option('--username <name>', 'submit under this name (default: HF_USERNAME)')
     .option('--agent-code <url>', "link the agents' code in the submission");
-  watchOptions(batchOptions(teamOptions(command)))
-    .option('--store <file|url>', 'keep attempts and cached answers in this database', storeAddress)
+  addWatchOptions(addBatchOptions(addTeamOptions(command)))
+    .option('--store <file|url>', 'keep attempts and cached answers in this database', parseStoreAddress)
     .option('--no-cache', 'ask again even when an answer is cached')
     .option('--cache-file <file>', 'read and write cached answers as a {question: answer} file')
     .option('--write', 'write the results to docs/results (in a checkout)')
@@ -101,10 +105,10 @@ async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<voi
   loadKeys();
   const exportRun = await runExporter(options);
   const name = options.format === 'wtq' ? 'gaia-tables.md' : 'gaia.md';
-  const resultsPage = options.write === true ? pageToWrite(`docs/results/${name}`) : undefined;
-  const interruption = interruptible('the batch');
-  const plan = await gaiaPlan(options, interruption.signal);
-  const watch = await watchOf(options, 'gaia');
+  const resultsPage = options.write === true ? resolvePage(`docs/results/${name}`) : undefined;
+  const interruption = handleInterrupt('the batch');
+  const plan = await planGaia(options, interruption.signal);
+  const watch = await openWatch(options, 'gaia');
   const store = await openBatchStore(plan.places.store, plan.teams, options);
   try {
     await runPlan(plan, options, { store, resultsPage, exportRun, signal: interruption.signal, watch });
@@ -114,10 +118,10 @@ async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<voi
   } finally {
     await store.close();
   }
-  await watch?.end('ended', interruption.signal, () => reportOfBatch(plan.places.answers));
+  await watch?.end('ended', interruption.signal, () => buildBatchReport(plan.places.answers));
 }
 
-interface Surroundings {
+interface RunContext {
   readonly store: BatchStore;
   /** With `--write`. */
   readonly resultsPage: string | undefined;
@@ -126,14 +130,14 @@ interface Surroundings {
   readonly watch: Watch | undefined;
 }
 
-async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surroundings): Promise<void> {
+async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext): Promise<void> {
   const { places, questions, setup } = plan;
-  const { store, signal, resultsPage, exportRun, watch } = around;
-  const redact = redactor(process.env);
+  const { store, signal, resultsPage, exportRun, watch } = context;
+  const redact = createRedactor(process.env);
   const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
   const log = new RunLog(places.folder, redact);
-  const source = options.questions === undefined ? undefined : userPath(options.questions);
-  const progress = await batchProgress(
+  const source = options.questions === undefined ? undefined : resolveUserPath(options.questions);
+  const progress = await createBatchProgress(
     plan.teams.length * options.repeat * questions.length,
     plan.api !== undefined,
   );
@@ -161,7 +165,7 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, around: Surrounding
       note(warning);
       watch?.note(warning);
     }
-    store.heardBy(note);
+    store.onNotice(note);
     if (journal.dropped !== undefined) note(journal.dropped);
     await reportMissing(plan, note);
     const { teams, end } = await runTeams(plan, options, shared, store.cache);
@@ -194,10 +198,12 @@ async function runTeams(
   await importCacheFile(plan, options, store, shared.note);
   for (const planned of plan.teams) {
     const { team, setup, faults } = planned;
-    const drawn = seedNote(faults, options);
+    const drawn = describeSeed(faults, options);
     if (drawn !== undefined) shared.note(`${team.name}: ${drawn}`);
     const cache =
-      store === undefined || !usesCache(planned, options) ? undefined : storeCache(store, team.name, setup);
+      store === undefined || !canUseCache(planned, options)
+        ? undefined
+        : createStoreCache(store, team.name, setup);
     const result = await runTeam(plan, planned, shared, cache);
     teams.set(team.name, result);
     const { end } = result;
@@ -220,7 +226,7 @@ function isOfTeam(end: BatchEnd): boolean {
 }
 
 /** What a batch leaves behind goes to. */
-interface Leaves extends Pick<Surroundings, 'resultsPage'> {
+interface Leaves extends Pick<RunContext, 'resultsPage'> {
   readonly journal: Journal;
   readonly head: BatchHead;
 }
@@ -240,15 +246,15 @@ async function finish(
   writeAnswers(finished, places);
   const summaries: Record<string, TeamSummary & TeamFacts> = {};
   for (const { team } of plan.teams) {
-    const summary = teamSummary(questions, options.repeat, ({ taskId }, cycle) =>
+    const summary = summarizeTeam(questions, options.repeat, ({ taskId }, cycle) =>
       journal.read({ task_id: taskId, team: team.name, cycle }),
     );
-    summaries[team.name] = { ...summary, ...factsOf(team, ends.get(team.name)) };
+    summaries[team.name] = { ...summary, ...buildTeamFacts(team, ends.get(team.name)) };
   }
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
-  writeWhole(places.report, await reportHtml({ runs: [], gaia: { batch, summaries } }));
+  writeWhole(places.report, await buildReportHtml({ runs: [], gaia: { batch, summaries } }));
   const isComplete = end.kind === 'finished';
-  const submissions = await submitted(plan, options, finished, isComplete && !signal.aborted);
+  const submissions = await submitTeams(plan, options, finished, isComplete && !signal.aborted);
   if (options.json === true) {
     const summary = {
       schema_version: 1,
@@ -262,26 +268,26 @@ async function finish(
     };
     printJson(summary);
   } else {
-    printText(`\n${batchTable(summaries)}`);
-    printText(`\n${wrongIn(batch).lines().join('\n')}`);
+    printText(`\n${formatBatchTable(summaries)}`);
+    printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
   }
-  const [answers, page] = [shortPath(places.answers), shortPath(places.report)];
+  const [answers, page] = [shortenPath(places.answers), shortenPath(places.report)];
   if (isComplete) {
     if (resultsPage !== undefined) {
-      await writeMeasured(resultsPage, process.argv.slice(2), gaiaResultsPart({ batch, summaries }));
+      await writeMeasured(resultsPage, process.argv.slice(2), buildGaiaPart({ batch, summaries }));
     }
-    if (options.json === true) complain(`written: ${answers}, ${page}`);
+    if (options.json === true) printError(`written: ${answers}, ${page}`);
     else print(`✅ DONE → See ${answers} and ${page}`);
     return;
   }
-  complain(
+  printError(
     `The batch ended early: ${end.reason}. Partial results: ${answers} and ${page}. To go on: ${resumeCommand()}`,
   );
-  process.exitCode = exitCodeOfEnd(end);
+  process.exitCode = endToExitCode(end);
 }
 
-function wrongIn({ head, questions, read }: FinishedBatch): WrongAnswers {
+function collectWrongAnswers({ head, questions, read }: FinishedBatch): WrongAnswers {
   const wrong = new WrongAnswers();
   for (const { taskId, question, truths } of questions) {
     const answers = head.teams.flatMap(({ name }): [string, string][] => {
@@ -297,7 +303,7 @@ function wrongIn({ head, questions, read }: FinishedBatch): WrongAnswers {
  * Saves each team's submission, and sends it where the questions came from, or where the user asked for it. Part of a batch is never
  * sent: the rest would count as wrong.
  */
-async function submitted(
+async function submitTeams(
   plan: GaiaPlan,
   options: GaiaOptions,
   finished: Finished,
@@ -312,7 +318,7 @@ async function submitted(
     agentCode: options.agentCode ?? `gaia-mesh ${packageVersion}`,
   };
   for (const { team } of plan.teams) {
-    const file = teamFile(plan.places.submission, team.name, plan.teams.length);
+    const file = nameTeamFile(plan.places.submission, team.name, plan.teams.length);
     const api = isComplete ? plan.api : undefined;
     const score = await submitAnswers(finished, team.name, who, file, api);
     if (score !== undefined) scores.set(team.name, score);
@@ -330,7 +336,7 @@ function scoreLine(
 /** Before anything is asked (REQ-052). Where there is a server too, it may have what the folder has not. */
 async function reportMissing(plan: GaiaPlan, note: (text: string) => void): Promise<void> {
   if (plan.folder === undefined || plan.api !== undefined) return;
-  const missing = await missingFiles(plan.questions, plan.folder);
+  const missing = await findMissingFiles(plan.questions, plan.folder);
   for (const fault of missing.slice(0, SHOWN_MISSING)) note(`file of question ${fault}`);
   if (missing.length > SHOWN_MISSING) note(`… and ${missing.length - SHOWN_MISSING} more files are missing`);
 }

@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { storePlace } from '@gaia-mesh/evaluation/plan/gaia-places.ts';
+import { resolveStorePath } from '@gaia-mesh/evaluation/plan/gaia-places.ts';
 import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
-import { storeFile } from '@gaia-mesh/evaluation/store/sql/store-file.ts';
+import { resolveStoreFile } from '@gaia-mesh/evaluation/store/sql/store-file.ts';
 import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
-import { complain, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { type Styles, stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
-import { oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { print, printError, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createStyles, type Styles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
-  informsPlans,
+  isAwaitingReview,
+  isInforming,
   type ReviewVerdict,
   type StoredGapRecord,
-  waitsForReview,
 } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import type { Command } from 'commander';
 import { loadKeys } from '../command-line/load-keys.ts';
-import { positiveIntegers, storeAddress } from '../command-line/option-values.ts';
+import { collectPositiveIntegers, parseStoreAddress } from '../command-line/option-values.ts';
 
 interface GapsOptions {
   readonly store?: string;
@@ -31,10 +31,14 @@ const COLUMNS = 2_000;
 /** `gaia gaps`: what the overseer proposed, for a person to decide about (OV-19). */
 export function gapsCommand(command: Command): void {
   command
-    .option('--store <file|url>', 'read this database (default: the one beside the answers)', storeAddress)
+    .option(
+      '--store <file|url>',
+      'read this database (default: the one beside the answers)',
+      parseStoreAddress,
+    )
     .option('--out <file>', 'find the database beside these answers (default: runs/gaia/answers.jsonl)')
-    .option('--approve <id...>', 'let these records inform later plans', positiveIntegers)
-    .option('--reject <id...>', 'keep these records out of later plans', positiveIntegers)
+    .option('--approve <id...>', 'let these records inform later plans', collectPositiveIntegers)
+    .option('--reject <id...>', 'keep these records out of later plans', collectPositiveIntegers)
     .option('--json', 'print records as JSON')
     .action(run);
 }
@@ -42,18 +46,18 @@ export function gapsCommand(command: Command): void {
 /** Shows what the overseer learned, and takes a person's decisions about it (OV-19). */
 async function run(options: GapsOptions): Promise<void> {
   loadKeys();
-  const verdicts = verdictsOf(options);
-  const place = storePlace(options);
-  const file = storeFile(place);
+  const verdicts = parseVerdicts(options);
+  const place = resolveStorePath(options);
+  const file = resolveStoreFile(place);
   // Opening would make one.
   if (file !== undefined && !existsSync(file))
     throw new MeshError(
       'usage',
       `there is no store at ${file}: name one with --store, or the answers beside it with --out`,
     );
-  const store = await openStore(place, { warn: (text) => complain(text) });
+  const store = await openStore(place, { warn: (text) => printError(text) });
   try {
-    const all = await allRecords(store);
+    const all = await readAllRecords(store);
     const unknown = [...verdicts.keys()].filter((id) => !all.some((record) => record.id === id));
     // All or none: who mistypes one number looks at the list again.
     if (unknown.length > 0)
@@ -62,17 +66,20 @@ async function run(options: GapsOptions): Promise<void> {
     for (const [id, verdict] of verdicts) reviewed.push(await store.reviewGapRecord(id, verdict));
     const shown = verdicts.size > 0 ? reviewed : all;
     if (options.json === true) printJson({ schema_version: 1, records: shown.map(withUse) });
-    else print(shown.length > 0 ? gapList(shown, stylesFor(process.stdout)) : 'there are no gap records');
+    else
+      print(
+        shown.length > 0 ? formatGapList(shown, createStyles(process.stdout)) : 'there are no gap records',
+      );
   } finally {
     await store.close();
   }
 }
 
 function withUse(record: StoredGapRecord) {
-  return { ...record, informs_plans: informsPlans(record) };
+  return { ...record, informs_plans: isInforming(record) };
 }
 
-function verdictsOf({ approve = [], reject = [] }: GapsOptions): Map<number, ReviewVerdict> {
+function parseVerdicts({ approve = [], reject = [] }: GapsOptions): Map<number, ReviewVerdict> {
   const both = approve.find((id) => reject.includes(id));
   if (both !== undefined)
     throw new MeshError('usage', `gap record ${both} cannot be approved and rejected at once`);
@@ -82,7 +89,7 @@ function verdictsOf({ approve = [], reject = [] }: GapsOptions): Map<number, Rev
   ]);
 }
 
-async function allRecords(store: Store): Promise<StoredGapRecord[]> {
+async function readAllRecords(store: Store): Promise<StoredGapRecord[]> {
   const records: StoredGapRecord[] = [];
   for (;;) {
     const page = await store.gapRecordPage({ after: records.at(-1)?.id ?? 0 });
@@ -92,11 +99,11 @@ async function allRecords(store: Store): Promise<StoredGapRecord[]> {
 }
 
 /** Gap records as a person reads them before deciding. Models wrote them: no character of them drives the terminal. */
-function gapList(records: readonly StoredGapRecord[], { bold }: Styles): string {
-  return records.map((record) => block(record, bold)).join('\n\n');
+function formatGapList(records: readonly StoredGapRecord[], { bold }: Styles): string {
+  return records.map((record) => formatBlock(record, bold)).join('\n\n');
 }
 
-function block(record: StoredGapRecord, bold: (text: string) => string): string {
+function formatBlock(record: StoredGapRecord, bold: (text: string) => string): string {
   const {
     id,
     kind,
@@ -111,20 +118,20 @@ function block(record: StoredGapRecord, bold: (text: string) => string): string 
     created_at,
   } = record;
   const place = point === 'unknown' ? '' : ` (${point})`;
-  const at = tool === '' ? place : `${place} at ${oneLine(tool, COLUMNS)}`;
+  const at = tool === '' ? place : `${place} at ${toOneLine(tool, COLUMNS)}`;
   const from = attempt_id === null ? 'a person' : `attempt ${attempt_id}`;
   return [
-    `${bold(`${id}  ${kind}`)}  ${stateOf(record)}`,
-    `    of ${oneLine(question_type, COLUMNS)} questions, after a ${failure_type}${at}; by ${oneLine(from, COLUMNS)}, ${created_at}`,
-    `    pattern  ${oneLine(pattern, COLUMNS)}`,
-    `    cause    ${oneLine(cause, COLUMNS)}`,
-    `    advice   ${oneLine(advice, COLUMNS)}`,
+    `${bold(`${id}  ${kind}`)}  ${describeState(record)}`,
+    `    of ${toOneLine(question_type, COLUMNS)} questions, after a ${failure_type}${at}; by ${toOneLine(from, COLUMNS)}, ${created_at}`,
+    `    pattern  ${toOneLine(pattern, COLUMNS)}`,
+    `    cause    ${toOneLine(cause, COLUMNS)}`,
+    `    advice   ${toOneLine(advice, COLUMNS)}`,
   ].join('\n');
 }
 
 /** In words, since a hint that is only proposed is in use already. */
-function stateOf(record: StoredGapRecord): string {
+function describeState(record: StoredGapRecord): string {
   if (record.status === 'rejected') return 'rejected';
-  if (waitsForReview(record)) return 'waits for you';
+  if (isAwaitingReview(record)) return 'waits for you';
   return record.status === 'approved' ? 'approved' : 'in use';
 }

@@ -7,17 +7,17 @@ import { FINAL_ANSWER, HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Link, MeshNode } from '@gaia-mesh/core/hub/link.ts';
 import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
 import type { MeshObserver } from '@gaia-mesh/core/hub/mesh-observer.ts';
-import { ROUTINGS, type Routing, routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+import { createRouter, ROUTINGS, type Routing } from '@gaia-mesh/core/hub/routing.ts';
 import { RunRecord } from '@gaia-mesh/core/recording/run-record.ts';
-import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { ANY } from '@gaia-mesh/core/wire/handshake-messages.ts';
-import { secretIn } from '@gaia-mesh/core/wire/run-secret.ts';
-import { adapterOf } from '@gaia-mesh/evaluation/teams/user-options.ts';
-import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { readRunSecret } from '@gaia-mesh/core/wire/run-secret.ts';
+import { loadUserSpec } from '@gaia-mesh/evaluation/teams/user-options.ts';
+import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
-import { interruptible } from '../command-line/interruptible.ts';
-import { listOf, positiveNumber } from '../command-line/option-values.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
+import { parseList, parsePositiveNumber } from '../command-line/option-values.ts';
 
 /** What a timer can hold. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -32,18 +32,18 @@ interface HubCommandOptions {
   readonly stallTimeout?: number;
 }
 
-export function hub(command: Command): void {
+export function defineHub(command: Command): void {
   command
-    .requiredOption('--ports <numbers>', 'connect to agents on these ports, e.g. 9000,9001,9002', listOf)
+    .requiredOption('--ports <numbers>', 'connect to agents on these ports, e.g. 9000,9001,9002', parseList)
     .option('--adapter <spec>', 'encode packets with this protocol', 'json')
     .option('--routing <name>', 'route packets by broadcast or direct', 'broadcast')
     .option('--handshake <on|off>', 'skip the handshake with off, for foreign agents', 'on')
-    .option('--wait <seconds>', 'wait this long for agents to listen', positiveNumber, 10)
+    .option('--wait <seconds>', 'wait this long for agents to listen', parsePositiveNumber, 10)
     .option('--record <file>', 'write a recording for compare --recording')
     .option(
       '--stall-timeout <seconds>',
       'disconnect agents that accept no bytes for this long',
-      positiveNumber,
+      parsePositiveNumber,
     )
     .action(run);
 }
@@ -53,7 +53,7 @@ export function hub(command: Command): void {
  * then says in one JSON line what it carried.
  */
 async function run(options: HubCommandOptions): Promise<void> {
-  const nodes = options.ports.map(nodeOn);
+  const nodes = options.ports.map(parseNode);
   if (nodes.length < 2) throw new MeshError('usage', '--ports: expected at least two, e.g. 9000,9001');
   const twice = nodes.find(({ port }, at) => nodes.findIndex((other) => other.port === port) < at);
   if (twice !== undefined) throw new MeshError('usage', `--ports: ${twice.port} comes twice`);
@@ -63,19 +63,20 @@ async function run(options: HubCommandOptions): Promise<void> {
     throw new MeshError('usage', `--handshake: expected on or off, not ${JSON.stringify(options.handshake)}`);
   }
   const skipsHandshake = options.handshake === 'off';
-  const adapter = await adapterOf(options.adapter);
+  const adapter = await loadUserSpec(options.adapter);
   if (skipsHandshake && adapter.join !== undefined) {
     throw new MeshError('usage', `--handshake off: ${adapter.name} exchanges keys in the handshake`);
   }
-  const recorder = options.record === undefined ? undefined : new HubRecorder(userPath(options.record));
-  const { signal } = interruptible('the hub');
+  const recorder =
+    options.record === undefined ? undefined : new HubRecorder(resolveUserPath(options.record));
+  const { signal } = handleInterrupt('the hub');
   const network = await MeshNetwork.connect({
     runId: `hub-${randomBytes(6).toString('hex')}`,
     adapter,
-    secret: secretIn(process.env),
+    secret: readRunSecret(process.env),
     nodes,
     final: null,
-    router: routerNamed(routing),
+    router: createRouter(routing),
     observer: { ...observer, ...recorder?.observer },
     maxFrameBytes: MAX_FRAME_BYTES,
     patienceMs: options.wait * 1000,
@@ -85,9 +86,9 @@ async function run(options: HubCommandOptions): Promise<void> {
   print(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);
   // When the last agent has gone there is still something to say at the end.
   const awake = setInterval(() => undefined, LONGEST_TIMER_MS);
-  await new Promise<void>((resolve) => whenAborted(signal, resolve));
+  await new Promise<void>((resolve) => onAbort(signal, resolve));
   clearInterval(awake);
-  const counts = countsOf(network.links);
+  const counts = toLinkCounts(network.links);
   network.close();
   await recorder?.write(network.links, adapter, routing);
   print(JSON.stringify(counts));
@@ -130,26 +131,26 @@ class HubRecorder {
     });
     await this.#record.remove();
     const packets = traces.filter(({ cause }) => cause !== null).length;
-    complain(`recorded ${packets} packets in ${this.#file}`);
-    for (const what of missing) complain(`not recorded: ${what}`);
+    printError(`recorded ${packets} packets in ${this.#file}`);
+    for (const what of missing) printError(`not recorded: ${what}`);
   }
 }
 
 const observer: Partial<MeshObserver> = {
-  refused: (node, reason, bytes) => complain(`refused from ${node}: ${reason} (${bytes} B)`),
-  agentLost: (node, reason) => complain(`agent ${node.id} on port ${node.port} is gone: ${reason}`),
+  refused: (node, reason, bytes) => printError(`refused from ${node}: ${reason} (${bytes} B)`),
+  agentLost: (node, reason) => printError(`agent ${node.id} on port ${node.port} is gone: ${reason}`),
 };
 
-function nodeOn(text: string): MeshNode {
+function parseNode(text: string): MeshNode {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new MeshError('usage', `--ports: expected ports from 1 to 65535, not ${JSON.stringify(text)}`);
   }
-  return { id: ANY, tool: ANY, port, secret: secretIn(process.env) };
+  return { id: ANY, tool: ANY, port, secret: readRunSecret(process.env) };
 }
 
 /** Bytes are whole frames of packets; what the handshakes took is apart. */
-function countsOf(links: readonly Link[]) {
+function toLinkCounts(links: readonly Link[]) {
   const sum = (key: keyof Link['counts']) => links.reduce((total, { counts }) => total + counts[key], 0);
   return {
     packets: sum('packetsRx'),

@@ -1,13 +1,13 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { formatRecording } from '@gaia-mesh/core/recording/recording.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { count, oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
   type FormatName,
+  findFormat,
   formatNames,
-  formatOf,
   isFormatName,
 } from '@gaia-mesh/evaluation/traffic/formats.ts';
 import { type ImportReport, importTraffic } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';
@@ -27,19 +27,19 @@ export function importCommand(command: Command): void {
     .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',
-      `\nFormats:\n${formatNames.map((name) => `  ${name.padEnd(10)} ${formatOf(name).about}`).join('\n')}\n`,
+      `\nFormats:\n${formatNames.map((name) => `  ${name.padEnd(10)} ${findFormat(name).about}`).join('\n')}\n`,
     )
     .action(run);
 }
 
 /** Makes a recording of somebody else's traffic, and says what it guessed and what it left out. */
 function run(file: string, { as, out, json }: ImportCommandOptions): void {
-  const target = userPath(out);
-  if (target === userPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
-  const { recording, report } = importTraffic(userPath(file), as ?? null);
-  writeWhole(target, recordingLines(recording).join(''));
+  const target = resolveUserPath(out);
+  if (target === resolveUserPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
+  const { recording, report } = importTraffic(resolveUserPath(file), as ?? null);
+  writeWhole(target, formatRecording(recording).join(''));
   if (json) printJson({ ...report, recording: target });
-  else print(reportText(report, out));
+  else print(formatImportReport(report, out));
 }
 
 function formatNamed(name: string): FormatName {
@@ -50,18 +50,18 @@ function formatNamed(name: string): FormatName {
 /** Names of agents that are shown; a log may have a thousand. */
 const MAX_SHOWN = 12;
 
-function reportText(report: ImportReport, out: string): string {
+function formatImportReport(report: ImportReport, out: string): string {
   const { format, detected_by, packets, tasks, agents, payload_bytes, guessed, dropped } = report;
-  const told = detected_by === null ? '' : ` (by ${oneLine(detected_by, 60)})`;
+  const told = detected_by === null ? '' : ` (by ${toOneLine(detected_by, 60)})`;
   const more = agents.length > MAX_SHOWN ? `, and ${agents.length - MAX_SHOWN} more` : '';
   const names = agents
     .slice(0, MAX_SHOWN)
-    .map((name) => oneLine(name, 40))
+    .map((name) => toOneLine(name, 40))
     .join(', ');
   const list = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  - ${oneLine(line, 200)}`)];
+    lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  - ${toOneLine(line, 200)}`)];
   return [
-    `${oneLine(out, 100)}: ${count(packets)} packets of ${count(tasks)} task${tasks === 1 ? '' : 's'}, read as ${format}${told}`,
+    `${toOneLine(out, 100)}: ${count(packets)} packets of ${count(tasks)} task${tasks === 1 ? '' : 's'}, read as ${format}${told}`,
     `${count(payload_bytes)} bytes of payload between ${agents.length} agents: ${names}${more}`,
     ...list('Guessed, since the file does not say it:', guessed),
     ...list('Not in the recording:', dropped),

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
-import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
-import { count, oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { noRunIn } from '../command-line/last-run.ts';
+import { createNoRunError } from '../command-line/last-run.ts';
 
 interface LogsOptions {
   readonly out?: string;
@@ -20,7 +20,7 @@ interface LogsOptions {
 const lineSchema = z.looseObject({ time: z.number() });
 type Line = z.infer<typeof lineSchema> & { readonly log: string };
 
-export function logs(command: Command): void {
+export function defineLogs(command: Command): void {
   command
     .option('--out <dir>', 'read the run in this folder (default: the project root)')
     .option('--task <id>', 'print the lines of one task only')
@@ -31,15 +31,17 @@ export function logs(command: Command): void {
 
 /** Prints the logs of all agents and the hub as one, in order of time. */
 function run(options: LogsOptions): void {
-  const folder = path.join(outFolder(options.out), 'workspaces');
-  if (!existsSync(folder)) throw noRunIn(path.dirname(folder));
+  const folder = path.join(resolveOutFolder(options.out), 'workspaces');
+  if (!existsSync(folder)) throw createNoRunError(path.dirname(folder));
   const lines = logFiles(folder)
-    .flatMap(([name, file]) => linesOf(name, file))
+    .flatMap(([name, file]) => readLogLines(name, file))
     .filter((line) => options.task === undefined || line.task_id === options.task)
     .sort((a, b) => a.time - b.time);
   const [first] = lines;
   for (const line of lines) {
-    printText(options.json ? `${JSON.stringify(line)}\n` : `${readable(line, first?.time ?? 0, options)}\n`);
+    printText(
+      options.json ? `${JSON.stringify(line)}\n` : `${formatLogLine(line, first?.time ?? 0, options)}\n`,
+    );
   }
 }
 
@@ -54,7 +56,7 @@ function logFiles(folder: string): [name: string, file: string][] {
   );
 }
 
-function linesOf(log: string, file: string): Line[] {
+function readLogLines(log: string, file: string): Line[] {
   return readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((text) => {
@@ -68,8 +70,8 @@ function linesOf(log: string, file: string): Line[] {
     });
 }
 
-function readable(line: Line, startTime: number, options: LogsOptions): string {
-  const { dim, cyan, yellow } = stylesFor(process.stdout);
+function formatLogLine(line: Line, startTime: number, options: LogsOptions): string {
+  const { dim, cyan, yellow } = createStyles(process.stdout);
   const { level, time, log, dir, event, bytes, type, from, to, id, task_id, cause, tag, payload, ...rest } =
     line;
   const at = dim(`${(time - startTime).toFixed(2).padStart(10)} ms`);
@@ -81,10 +83,12 @@ function readable(line: Line, startTime: number, options: LogsOptions): string {
   const because = cause === undefined ? '' : ` ${dim(`because of ${cause}`)}`;
   const tagged = tag === undefined ? '' : ` [${tag}]`;
   const others =
-    type === undefined ? ` ${oneLine(JSON.stringify({ ...defined({ task_id }), ...rest }), 300)}` : '';
+    type === undefined
+      ? ` ${toOneLine(JSON.stringify({ ...omitUndefined({ task_id }), ...rest }), 300)}`
+      : '';
   const text = `${at}  ${who} ${what}${packet}${tagged}${size}${because}${others}`;
   const shown = level === 'warn' ? yellow(text) : text;
   return options.payloads && payload !== undefined
-    ? `${shown}\n${' '.repeat(14)}${oneLine(JSON.stringify(payload), 2000)}`
+    ? `${shown}\n${' '.repeat(14)}${toOneLine(JSON.stringify(payload), 2000)}`
     : shown;
 }

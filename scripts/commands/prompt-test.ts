@@ -1,20 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
-import { checkKey, engineNamed } from '@gaia-mesh/tools/engines/registry.ts';
-import { nameKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
-import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
+import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
+import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import type { Command } from 'commander';
-import { interruptible } from '../command-line/interruptible.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { readFixtures } from '../prompt-test/fixture.ts';
-import { type Pair, passedOf, reportText } from '../prompt-test/report-text.ts';
-import { tryPrompt, variablesIn } from '../prompt-test/try-prompt.ts';
+import { countPassed, formatPromptReport, type Pair } from '../prompt-test/report-text.ts';
+import { listVariables, tryPrompt } from '../prompt-test/try-prompt.ts';
 
 interface PromptTestOptions {
   readonly with: string;
@@ -25,7 +25,7 @@ interface PromptTestOptions {
   readonly json?: boolean;
 }
 
-export function promptTest(command: Command): void {
+export function definePromptTest(command: Command): void {
   command
     .argument('<prompt>', 'try this prompt of config/prompts, e.g. plan')
     .requiredOption('--with <file>', 'try this changed prompt')
@@ -42,25 +42,25 @@ export function promptTest(command: Command): void {
  * replies differ (REQ-081). Exits with 1 where the change passes fewer of them.
  */
 async function run(name: string, options: PromptTestOptions): Promise<void> {
-  const old = promptNamed(name);
-  const file = userPath(options.with);
+  const old = loadPrompt(name);
+  const file = resolveUserPath(options.with);
   const fixtures = readFixtures(
-    options.fixtures === undefined ? shippedFixtures(name) : userPath(options.fixtures),
+    options.fixtures === undefined ? findFixtures(name) : resolveUserPath(options.fixtures),
   );
   // What the step fills in is what the shipped prompt uses: a change that leaves one out, or has another, would not run.
-  const variables = variablesIn(old);
+  const variables = listVariables(old);
   const prompts = {
     old: { name, text: old, variables },
-    new: { name: path.basename(file), text: changedPrompt(file), variables },
+    new: { name: path.basename(file), text: readPromptFile(file), variables },
   };
   loadKeys();
-  if (options.host !== undefined) nameKeyHost(options.host);
+  if (options.host !== undefined) allowKeyHost(options.host);
   checkKey(options.engine, options.host === undefined ? {} : { host: options.host });
-  const engine = await engineNamed(options.engine, {
-    ...defined({ model: options.model, host: options.host }),
-    prompts: promptNamed,
+  const engine = await loadEngine(options.engine, {
+    ...omitUndefined({ model: options.model, host: options.host }),
+    prompts: loadPrompt,
   });
-  const { signal } = interruptible('the test');
+  const { signal } = handleInterrupt('the test');
   const pairs: Pair[] = [];
   try {
     for (const fixture of fixtures) {
@@ -74,25 +74,25 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
     signal.throwIfAborted();
     throw error;
   }
-  const passed = passedOf(pairs);
+  const passed = countPassed(pairs);
   if (options.json === true) {
     const summary = { schema_version: 1, prompt: name, fixtures: pairs.length, passed, results: pairs };
     printJson(summary);
   } else {
-    print(reportText(name, pairs, stylesFor(process.stdout)));
+    print(formatPromptReport(name, pairs, createStyles(process.stdout)));
   }
   if (passed.new < passed.old) process.exitCode = 1;
 }
 
-function changedPrompt(file: string): string {
+function readPromptFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `--with ${file}: ${fileFaultOf(error)}`, { cause: error });
+    throw new MeshError('config', `--with ${file}: ${explainFileFault(error)}`, { cause: error });
   }
 }
 
-function shippedFixtures(name: string): string {
+function findFixtures(name: string): string {
   const file = path.join(codeFolder, 'config', 'prompt-fixtures', `${name}.jsonl`);
   if (existsSync(file)) return file;
   throw new MeshError('usage', `no fixtures ship for the prompt ${name}: name a file with --fixtures`);

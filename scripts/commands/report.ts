@@ -1,17 +1,17 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { defaultOut, userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { openBatch, summariesOf } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
-import { comparisonFileText, parseComparison } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { openBatch, summarizeTeams } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
+import { parseComparison, readComparisonText } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { isStacksFile, parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
-import { besides } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { type ReportSources, reportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { deriveBatchPaths } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { buildReportHtml, type ReportSources } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { type ArchivedRun, readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
-import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
-import { lastArchive } from '../command-line/last-run.ts';
+import { findLastArchive } from '../command-line/last-run.ts';
 
 interface ReportCommandOptions {
   readonly comparison?: string;
@@ -23,7 +23,7 @@ interface ReportCommandOptions {
 /** A page holds a few runs; each may bring some megabytes. */
 const MAX_RUNS = 8;
 
-export function report(command: Command): void {
+export function defineReport(command: Command): void {
   command
     .argument('[archives...]', 'show these archives beside the first (default: the last run)')
     .option('--comparison <file>', 'add a comparison (comparison.json or stacks.json)')
@@ -36,28 +36,28 @@ export function report(command: Command): void {
 async function run(archives: readonly string[], options: ReportCommandOptions): Promise<void> {
   if (archives.length > MAX_RUNS)
     throw new MeshError('usage', `report takes at most ${MAX_RUNS} archives, not ${archives.length}`);
-  const compared = comparedIn(options);
+  const compared = readComparison(options);
   const runs: ArchivedRun[] = [];
-  for (const archive of archivesOf(archives, options)) runs.push(await readArchivedRun(archive));
+  for (const archive of resolveArchives(archives, options)) runs.push(await readArchivedRun(archive));
   const sources: ReportSources = { runs, ...compared };
   if (options.gaia === undefined) {
-    await write(sources, options.out ?? path.join(defaultOut(), 'report.html'));
+    await write(sources, options.out ?? path.join(findDefaultOut(), 'report.html'));
     return;
   }
-  const batch = openBatch(userPath(options.gaia));
+  const batch = openBatch(resolveUserPath(options.gaia));
   try {
-    const gaia = { batch, summaries: summariesOf(batch) };
-    await write({ ...sources, gaia }, options.out ?? besides(batch.answers).report);
+    const gaia = { batch, summaries: summarizeTeams(batch) };
+    await write({ ...sources, gaia }, options.out ?? deriveBatchPaths(batch.answers).report);
   } finally {
     batch.close();
   }
 }
 
 /** A comparison of adapters or of stacks: the file says which. */
-function comparedIn({ comparison }: ReportCommandOptions): Pick<ReportSources, 'comparison' | 'stacks'> {
+function readComparison({ comparison }: ReportCommandOptions): Pick<ReportSources, 'comparison' | 'stacks'> {
   if (comparison === undefined) return {};
-  const file = userPath(comparison);
-  const text = comparisonFileText(file);
+  const file = resolveUserPath(comparison);
+  const text = readComparisonText(file);
   const where = `comparison ${file}`;
   return isStacksFile(text)
     ? { stacks: parseStacks(text, where) }
@@ -65,15 +65,15 @@ function comparedIn({ comparison }: ReportCommandOptions): Pick<ReportSources, '
 }
 
 async function write(sources: ReportSources, out: string): Promise<void> {
-  const html = await reportHtml(sources);
-  const file = userPath(out);
+  const html = await buildReportHtml(sources);
+  const file = resolveUserPath(out);
   writeWhole(file, html);
-  complain(`written: ${count(Buffer.byteLength(html) / 1000)} kB`);
+  printError(`written: ${count(Buffer.byteLength(html) / 1000)} kB`);
   print(file);
 }
 
 /** A comparison or a batch can stand alone; without them the last run is meant. */
-function archivesOf(archives: readonly string[], { comparison, gaia }: ReportCommandOptions): string[] {
+function resolveArchives(archives: readonly string[], { comparison, gaia }: ReportCommandOptions): string[] {
   const isLast = archives.length === 0 && comparison === undefined && gaia === undefined;
-  return isLast ? [lastArchive()] : archives.map(userPath);
+  return isLast ? [findLastArchive()] : archives.map(resolveUserPath);
 }

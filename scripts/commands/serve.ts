@@ -4,26 +4,26 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
-import { shortPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   type ServeCommandOptions,
   type ServePlan,
   servePlan,
 } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
-import { type Serving, serveTeam, teamMcpServer } from '@gaia-mesh/evaluation/serve/serve-team.ts';
+import { createTeamServer, type Serving, serveTeam } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { ServedTeam } from '@gaia-mesh/evaluation/serve/served-team.ts';
-import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { quietProgress } from '@gaia-mesh/evaluation/terminal/progress.ts';
-import { oneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createQuietProgress } from '@gaia-mesh/evaluation/terminal/progress.ts';
+import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { serveStdio } from '@gaia-mesh/stacks/mcp/stdio/bare-server.ts';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { showInHelp } from '../command-line/help.ts';
-import { interruptible } from '../command-line/interruptible.ts';
-import { listOf, positiveInteger, storeAddress } from '../command-line/option-values.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
+import { parseList, parsePositiveInteger, parseStoreAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
-import { teamOptions } from '../command-line/run-options.ts';
+import { addTeamOptions } from '../command-line/run-options.ts';
 
 /** What tasks that were ended say of it has been written to their clients after this time. */
 const LAST_ANSWERS_MS = 100;
@@ -62,24 +62,29 @@ export function serve(command: Command): void {
       ]),
     )
     .option('--a2a', 'serve A2A over JSON-RPC, REST and gRPC (default: both)')
-    .option('--port <n>', 'listen on this port (gRPC: the next; 0: any)', portNumber, DEFAULT_PORT)
+    .option('--port <n>', 'listen on this port (gRPC: the next; 0: any)', parsePortNumber, DEFAULT_PORT)
     .option('--listen <address>', 'listen on this address (others than this machine need --token)', LOOPBACK)
     .option('--token <variable>', "read the clients' token from this environment variable")
     .option('--no-token', 'let every program on this machine ask')
     .option('--document <file>', 'answer about this document when clients send none')
     .option('--task <name|folder>', "answer about this task's document when clients send none")
-    .option('--concurrency <k>', 'run this many tasks at once (default: 4 or 1)', positiveInteger)
-    .option('--waiting <n>', 'refuse further tasks when this many wait', positiveInteger, DEFAULT_WAITING)
+    .option('--concurrency <k>', 'run this many tasks at once (default: 4 or 1)', parsePositiveInteger)
+    .option(
+      '--waiting <n>',
+      'refuse further tasks when this many wait',
+      parsePositiveInteger,
+      DEFAULT_WAITING,
+    )
     .option(
       '--max-bytes <n>',
       'limit the bytes of a question with its document',
-      positiveInteger,
+      parsePositiveInteger,
       DEFAULT_BYTES,
     )
-    .option('--push-to <hosts>', 'allow webhooks to these hosts beside this machine', listOf, [])
+    .option('--push-to <hosts>', 'allow webhooks to these hosts beside this machine', parseList, [])
     .option('--out <dir>', 'write results to this folder (default: the project root)');
-  teamOptions(command)
-    .option('--store <file|url>', 'keep attempts and gap records in this database', storeAddress)
+  addTeamOptions(command)
+    .option('--store <file|url>', 'keep attempts and gap records in this database', parseStoreAddress)
     .option('--json', 'print addresses and token as JSON')
     .option('--quiet', 'print only what needs attention')
     .action(run);
@@ -87,12 +92,12 @@ export function serve(command: Command): void {
 
 /** Keeps a team up and has it answer whoever asks, until Ctrl-C. */
 async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
-  const token = tokenOf(options);
+  const token = resolveToken(options);
   const exportRun = await runExporter(options);
   const plan = await servePlan(options);
-  const interruption = interruptible('the server');
+  const interruption = handleInterrupt('the server');
   const { signal } = interruption;
-  const out = outFolder(options.out);
+  const out = resolveOutFolder(options.out);
   const served = await ServedTeam.start({
     planned: plan.planned,
     limits: plan.limits,
@@ -101,12 +106,12 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
     store: options.store ?? path.join(out, 'store', 'attempts.sqlite'),
     portBase: options.portBase,
     observer: {
-      ...quietProgress().observer,
-      faultNews: complain,
+      ...createQuietProgress().observer,
+      faultEvent: printError,
       taskEnded({ taskId, status, reason, elapsedMs }) {
         if (options.quiet === true) return;
-        const why = reason === undefined ? '' : `: ${oneLine(reason, 120)}`;
-        complain(`${taskId} ${status} after ${(elapsedMs / 1000).toFixed(1)} s${why}`);
+        const why = reason === undefined ? '' : `: ${toOneLine(reason, 120)}`;
+        printError(`${taskId} ${status} after ${(elapsedMs / 1000).toFixed(1)} s${why}`);
       },
     },
     signal,
@@ -119,19 +124,19 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
         ...{ mcp: plan.mcp === 'http', a2a: plan.a2a },
         ...{ host: options.listen, port: options.port, pushTo: options.pushTo },
       }).catch((error: unknown) => {
-        throw portFault(error, options);
+        throw explainPortFault(error, options);
       });
     }
     announce(plan, options, serving, token);
-    await ended(plan, served, interruption);
+    await awaitEnd(plan, served, interruption);
     await served.settled();
     await delay(LAST_ANSWERS_MS);
   } finally {
     await serving?.close();
     const metrics = await served.close();
     if (options.quiet !== true)
-      complain(
-        `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortPath(path.join(out, 'metrics.json'))}`,
+      printError(
+        `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortenPath(path.join(out, 'metrics.json'))}`,
       );
     // Of a team that nobody asked there is nothing to export.
     if (metrics.tasks > 0) await exportRun(served.archiveFile);
@@ -139,7 +144,7 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
 }
 
 /** Over stdio the client ends the server, by closing its pipe; over HTTP its user does. */
-async function ended(plan: ServePlan, served: ServedTeam, interruption: AbortController): Promise<void> {
+async function awaitEnd(plan: ServePlan, served: ServedTeam, interruption: AbortController): Promise<void> {
   const { signal } = interruption;
   const interrupted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
   if (plan.mcp !== 'stdio') {
@@ -147,7 +152,7 @@ async function ended(plan: ServePlan, served: ServedTeam, interruption: AbortCon
     return;
   }
   const { description } = plan;
-  const mcp = teamMcpServer(served, { description, version: packageVersion });
+  const mcp = createTeamServer(served, { description, version: packageVersion });
   await Promise.race([interrupted, serveStdio(mcp, process.stdin, process.stdout)]);
   process.stdin.destroy();
   // Nobody waits for what is still under way.
@@ -161,7 +166,7 @@ function announce(
   token: string | undefined,
 ): void {
   // Standard output is the client's pipe there.
-  const say = plan.mcp === 'stdio' ? complain : print;
+  const say = plan.mcp === 'stdio' ? printError : print;
   const { url, mcp, card, grpc } = serving ?? {};
   // A token of the user's is shown to nobody.
   const isOwn = typeof variable === 'string';
@@ -179,12 +184,12 @@ function announce(
   if (serving !== undefined) say(`  Token  ${words}`);
   say(`  Limits ${tasks} tasks at once, ${waiting} more wait; ${bytes} bytes a question`);
   if (listen !== LOOPBACK)
-    complain('Without TLS, whoever can read this network can read questions, answers and the token.');
+    printError('Without TLS, whoever can read this network can read questions, answers and the token.');
   if (plan.mcp !== 'stdio') say('Ctrl-C ends it.');
 }
 
 /** @throws MeshError `usage` for a token that is not there or can be guessed, and for a host without one */
-function tokenOf({ token, listen, mcp, a2a }: ServeCommandOptions): string | undefined {
+function resolveToken({ token, listen, mcp, a2a }: ServeCommandOptions): string | undefined {
   if (mcp === 'stdio' && a2a !== true) return undefined;
   if (listen !== LOOPBACK && (token === undefined || token === false)) {
     throw new MeshError(
@@ -206,7 +211,7 @@ function tokenOf({ token, listen, mcp, a2a }: ServeCommandOptions): string | und
   return value;
 }
 
-function portFault(error: unknown, { listen, port }: ServeCommandOptions): unknown {
+function explainPortFault(error: unknown, { listen, port }: ServeCommandOptions): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
     return new MeshError(
@@ -218,7 +223,7 @@ function portFault(error: unknown, { listen, port }: ServeCommandOptions): unkno
   return error;
 }
 
-function portNumber(text: string): number {
+function parsePortNumber(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > 65_534)
     throw new InvalidArgumentError('expected a port from 0 to 65534.');

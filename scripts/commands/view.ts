@@ -1,14 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
-import { itemOfFile } from '@gaia-mesh/evaluation/history/folder-items.ts';
+import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { readFileItem } from '@gaia-mesh/evaluation/history/folder-items.ts';
 import { serveFolder } from '@gaia-mesh/evaluation/history/folder-server.ts';
-import { complain, print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { openInBrowser } from '@gaia-mesh/evaluation/watch/open-in-browser.ts';
 import type { Command } from 'commander';
-import { interruptible } from '../command-line/interruptible.ts';
-import { portOf } from '../command-line/watching.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
+import { parsePort } from '../command-line/watching.ts';
 
 interface ViewOptions {
   readonly port?: number;
@@ -18,23 +18,23 @@ interface ViewOptions {
 export function view(command: Command): void {
   command
     .argument('[folder]', 'browse this folder or file (default: the project root)')
-    .option('--port <n>', 'listen on this port (default: any free)', portOf)
+    .option('--port <n>', 'listen on this port (default: any free)', parsePort)
     .option('--open', 'open the page in your browser')
     .action(run);
 }
 
 /** Serves the runs and comparisons of a folder as pages, until it is told to end. */
 async function run(place: string | undefined, { port = 0, open = false }: ViewOptions): Promise<void> {
-  const given = outFolder(place);
+  const given = resolveOutFolder(place);
   if (!existsSync(given)) throw new MeshError('usage', `there is no ${given}: npm run bench makes a run`);
   const isFolder = statSync(given).isDirectory();
   const folder = isFolder ? given : path.dirname(given);
-  const item = isFolder ? undefined : itemOfFile(given);
-  const { signal } = interruptible('the view');
+  const item = isFolder ? undefined : readFileItem(given);
+  const { signal } = handleInterrupt('the view');
   const pages = await serveFolder({ folder, item, port });
   const url = item === undefined ? pages.url : `${pages.url}item/${item.id}/`;
   print(url);
-  complain('Ctrl-C ends it');
+  printError('Ctrl-C ends it');
   if (open) openInBrowser(url);
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   await pages.close();

@@ -54,7 +54,7 @@ export function checkTogether(options: CompareOptions): void {
 }
 
 /** @throws MeshError `usage` for what is no implementation */
-export function implementationsOf(asked: readonly string[] = ['bare', 'sdk']): readonly string[] {
+export function parseImplementations(asked: readonly string[] = ['bare', 'sdk']): readonly string[] {
   for (const one of asked) {
     if (one !== 'sdk' && one !== 'bare') {
       throw new MeshError('usage', `--implementation: expected sdk or bare, not "${one}"`);

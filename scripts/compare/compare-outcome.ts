@@ -1,23 +1,23 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { environmentOf } from '@gaia-mesh/core/run/manifest.ts';
+import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { Compared } from '@gaia-mesh/evaluation/compare/conditions/compared.ts';
-import { figuresFor } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
-import { junitOf } from '@gaia-mesh/evaluation/compare/conditions/junit.ts';
+import { createThresholdFigures } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
+import { formatJunit } from '@gaia-mesh/evaluation/compare/conditions/junit.ts';
 import {
-  changesSince,
   checkComparable,
   checkSameMachine,
+  judgeChanges,
   type SavedChange,
 } from '@gaia-mesh/evaluation/compare/conditions/saved-baseline.ts';
 import {
   CHANGE_TITLES,
-  changeCells,
-  summaryMarkdown,
+  formatChangeCells,
+  formatSummary,
 } from '@gaia-mesh/evaluation/compare/conditions/summary.ts';
 import {
   evaluateThreshold,
@@ -25,9 +25,9 @@ import {
   SAVED,
   type Threshold,
 } from '@gaia-mesh/evaluation/statistics/thresholds.ts';
-import { complain } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { shellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
-import { tableView, terminalTable } from '@gaia-mesh/evaluation/terminal/table-view.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { createTableView, formatTerminalTable } from '@gaia-mesh/evaluation/terminal/table-view.ts';
 
 export interface OutcomeOptions {
   readonly failIf?: readonly string[];
@@ -44,7 +44,7 @@ interface Demands {
 }
 
 /** @throws MeshError `usage` for a condition that cannot be read, `config` for a baseline that is none */
-export function demandsOf(
+export function parseDemands(
   { failIf = [], baseline }: OutcomeOptions,
   read: (file: string) => Compared,
 ): Demands {
@@ -57,8 +57,8 @@ export function demandsOf(
     );
   }
   if (baseline === undefined) return { thresholds, saved: undefined };
-  const saved = read(userPath(baseline));
-  checkSameMachine(saved, environmentOf(packageVersion), baseline);
+  const saved = read(resolveUserPath(baseline));
+  checkSameMachine(saved, describeEnvironment(packageVersion), baseline);
   return { thresholds, saved };
 }
 
@@ -75,30 +75,30 @@ export function settle(
 ): void {
   const { junit, summary, saveBaseline, baseline = '' } = options;
   if (saved !== undefined) checkComparable(saved, now, baseline);
-  const changes = saved === undefined ? [] : changesSince(saved, now);
-  sayChanges(changes);
-  const figures = figuresFor(now, saved);
+  const changes = saved === undefined ? [] : judgeChanges(saved, now);
+  printChanges(changes);
+  const figures = createThresholdFigures(now, saved);
   const conditions = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
   for (const { text, outcome, found } of conditions) {
-    complain(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
+    printError(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
     if (outcome === 'failed') process.exitCode = 1;
   }
-  const command = ['npm run', 'compare', '--', ...process.argv.slice(3).map(shellWord)].join(' ');
-  if (junit !== undefined) written(junit, junitOf(conditions));
-  if (summary !== undefined) written(summary, summaryMarkdown(now, { conditions, changes, command }));
+  const command = ['npm run', 'compare', '--', ...process.argv.slice(3).map(quoteShellWord)].join(' ');
+  if (junit !== undefined) writeOutput(junit, formatJunit(conditions));
+  if (summary !== undefined) writeOutput(summary, formatSummary(now, { conditions, changes, command }));
   // Behind the conditions: one that fails says so, and what is saved is what was asked for all the same.
-  if (saveBaseline !== undefined) written(saveBaseline, json);
+  if (saveBaseline !== undefined) writeOutput(saveBaseline, json);
 }
 
-function sayChanges(changes: readonly SavedChange[]): void {
+function printChanges(changes: readonly SavedChange[]): void {
   if (changes.length === 0) return;
-  complain('against the comparison that was saved (what changed about the machine since is in its times):');
-  complain(terminalTable(tableView(CHANGE_TITLES, changes.map(changeCells)), []));
+  printError('against the comparison that was saved (what changed about the machine since is in its times):');
+  printError(formatTerminalTable(createTableView(CHANGE_TITLES, changes.map(formatChangeCells)), []));
 }
 
-function written(file: string, text: string): void {
-  const target = userPath(file);
+function writeOutput(file: string, text: string): void {
+  const target = resolveUserPath(file);
   mkdirSync(path.dirname(target), { recursive: true });
   writeWhole(target, text);
-  complain(`written: ${target}`);
+  printError(`written: ${target}`);
 }

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
-import { caveatsOf, type Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { listCaveats, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { outFolder, userPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { comparisonFileText } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { readComparisonText } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { defaultRecording } from '@gaia-mesh/evaluation/compare/scenario.ts';
-import { type Arm, armsOf } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
+import { type Arm, combineArms } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
 import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks.ts';
 import { measureStacks } from '@gaia-mesh/evaluation/compare/stacks/compare-stacks.ts';
 import { parseFactors } from '@gaia-mesh/evaluation/compare/stacks/factors.ts';
@@ -20,22 +20,25 @@ import {
 } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-markdown.ts';
 import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
 import { formatStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-table.ts';
-import { tokenFigures } from '@gaia-mesh/evaluation/compare/stacks/figures/token-figures.ts';
-import { recordedWorkload, syntheticWorkload } from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
-import { reportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
-import { commandOf, pageToWrite, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { complain, jsonText, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { countTokenFigures } from '@gaia-mesh/evaluation/compare/stacks/figures/token-figures.ts';
+import {
+  buildRecordedWorkload,
+  buildSyntheticWorkload,
+} from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
+import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { formatCommand, resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { formatJson, print, printError, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import { createStackListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
-import { reportOfComparison } from '@gaia-mesh/evaluation/watch/finished-report.ts';
-import { selfSigned } from '@gaia-mesh/stacks/self-signed.ts';
+import { buildComparisonReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
+import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
-import { toolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
+import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
-import { interruptible } from '../command-line/interruptible.ts';
-import { watchOf } from '../command-line/watching.ts';
-import { type CompareOptions, implementationsOf } from './compare-options.ts';
-import { demandsOf, settle } from './compare-outcome.ts';
+import { handleInterrupt } from '../command-line/interruptible.ts';
+import { openWatch } from '../command-line/watching.ts';
+import { type CompareOptions, parseImplementations } from './compare-options.ts';
+import { parseDemands, settle } from './compare-outcome.ts';
 
 /** Seconds: five fresh pairs of processes of each arm, and of the baseline twice; all of them within ten minutes. */
 const BUDGET_S = { each: 18, most: 540 };
@@ -43,13 +46,13 @@ const BUDGET_S = { each: 18, most: 540 };
 /** Compares stacks: the same exchanges through each, every end in a process of its own. */
 export async function compareStacks(names: readonly string[], options: CompareOptions): Promise<void> {
   const { seed } = options;
-  const demands = demandsOf(options, (file) =>
-    toComparedStacks(parseStacks(comparisonFileText(file), `--baseline ${file}`)),
+  const demands = parseDemands(options, (file) =>
+    toComparedStacks(parseStacks(readComparisonText(file), `--baseline ${file}`)),
   );
   const factors = parseFactors(options.factor ?? []);
-  const implementations = implementationsOf(options.implementation);
+  const implementations = parseImplementations(options.implementation);
   const { chosen, leftOut } = await chooseStacks({ names, implementations });
-  const { arms, leftOut: lacking } = armsOf(chosen, factors);
+  const { arms, leftOut: lacking } = combineArms(chosen, factors);
   const [baseline, ...others] = arms;
   if (baseline === undefined) {
     throw new MeshError(
@@ -57,23 +60,23 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       `--stacks: nothing is left to measure: ${[...leftOut, ...lacking].join('; ')}`,
     );
   }
-  const page = options.write ? pageToWrite('docs/results/stacks.md') : undefined;
-  const out = outFolder(options.out);
+  const page = options.write ? resolvePage('docs/results/stacks.md') : undefined;
+  const out = resolveOutFolder(options.out);
   // Before the minutes that it takes.
   checkWritable(out);
-  const identity = arms.some(({ settings }) => settings.tls) ? await selfSigned() : null;
+  const identity = arms.some(({ settings }) => settings.tls) ? await createSelfSigned() : null;
   if (identity === null && arms.some(({ settings }) => settings.tls)) {
     throw new MeshError(
       'usage',
       '--factor tls=on: the certificate is made by openssl, which is not installed',
     );
   }
-  const recording = await recordingOf(options);
-  const traffic = recordedWorkload(recording);
+  const recording = await loadRecording(options);
+  const traffic = buildRecordedWorkload(recording);
   const exchangesOf = ({ settings: { size } }: Arm) =>
-    size === null ? traffic.exchanges : syntheticWorkload(size, seed).exchanges;
-  const { signal } = interruptible();
-  const watch = await watchOf(options, 'compare');
+    size === null ? traffic.exchanges : buildSyntheticWorkload(size, seed).exchanges;
+  const { signal } = handleInterrupt();
+  const watch = await openWatch(options, 'compare');
   try {
     const bar = await ProgressBar.start(100, '% of the time');
     const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
@@ -108,10 +111,10 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       concurrency: factors.concurrency,
       ratePerS: options.rate,
       seed,
-      command: commandOf(process.argv.slice(2)),
-      tokens: await tokenFigures(
+      command: formatCommand(process.argv.slice(2)),
+      tokens: await countTokenFigures(
         recording,
-        await toolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
+        await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
       ),
       leftOut: [...leftOut, ...lacking],
       margin: options.margin / 100,
@@ -120,29 +123,29 @@ export async function compareStacks(names: readonly string[], options: CompareOp
     if (options.json) printJson(report);
     else print(formatStacks(report));
     if (report.failed.length > 0) process.exitCode = 1;
-    settle(toComparedStacks(report), demands, options, jsonText(report));
+    settle(toComparedStacks(report), demands, options, formatJson(report));
     if (signal.aborted) {
       process.exitCode = INTERRUPTED_EXIT;
       return;
     }
     if (page !== undefined) await writeMeasured(page, process.argv.slice(2), formatStacksPart(report));
-    await watch?.end('compared', signal, () => reportOfComparison(path.join(out, 'stacks.json')));
+    await watch?.end('compared', signal, () => buildComparisonReport(path.join(out, 'stacks.json')));
   } finally {
     await watch?.close();
   }
 }
 
-async function recordingOf({ recording }: CompareOptions): Promise<Recording> {
+async function loadRecording({ recording }: CompareOptions): Promise<Recording> {
   if (recording === undefined) return readRecording(defaultRecording);
-  const recorded = await readRecording(userPath(recording));
-  for (const caveat of caveatsOf(recorded)) complain(caveat);
+  const recorded = await readRecording(resolveUserPath(recording));
+  for (const caveat of listCaveats(recorded)) printError(caveat);
   return recorded;
 }
 
 async function writeAll(report: StacksFile, out: string): Promise<void> {
-  writeWhole(path.join(out, 'stacks.json'), jsonText(report));
+  writeWhole(path.join(out, 'stacks.json'), formatJson(report));
   writeWhole(path.join(out, 'stacks.csv'), formatStacksCsv(report));
   writeWhole(path.join(out, 'stacks.md'), formatStacksMarkdown(report));
-  writeWhole(path.join(out, 'stacks.html'), await reportHtml({ stacks: report, runs: [] }));
-  complain(`written: stacks.html, stacks.json, stacks.csv and stacks.md in ${out}`);
+  writeWhole(path.join(out, 'stacks.html'), await buildReportHtml({ stacks: report, runs: [] }));
+  printError(`written: stacks.html, stacks.json, stacks.csv and stacks.md in ${out}`);
 }

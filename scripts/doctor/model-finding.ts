@@ -1,15 +1,15 @@
 import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import {
-  abilitiesLine,
-  inability,
+  explainInability,
+  formatCapabilities,
   type ModelUse,
 } from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
-import { modelAbilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
-import { checkKey, engineNamed } from '@gaia-mesh/tools/engines/registry.ts';
-import { nameKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
-import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
+import { queryModelCapabilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
+import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
+import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 
 export interface Finding {
   readonly what: string;
@@ -37,24 +37,24 @@ const PROBE: ToolDefinition = {
 };
 
 /** What a model can do: by the word of its server, and by one short conversation with a tool, as teams have them. */
-export async function modelFinding(options: ModelOptions): Promise<Finding> {
+export async function checkModel(options: ModelOptions): Promise<Finding> {
   const { model, toolCalls, context } = options;
   const engine = options.engine ?? 'openai';
   const host = options.host ?? options.baseUrl;
-  const where = defined({ host, model });
+  const where = omitUndefined({ host, model });
   const use: ModelUse = { toolCalls, context, needsTools: true };
   const bad = (detail: string): Finding => ({ what: 'model', status: 'bad', detail });
   try {
-    if (host !== undefined) nameKeyHost(host);
+    if (host !== undefined) allowKeyHost(host);
     checkKey(engine, where);
-    const abilities = await modelAbilities(engine, where);
+    const abilities = await queryModelCapabilities(engine, where);
     if (abilities === undefined)
       return { what: 'model', status: 'note', detail: `the engine ${engine} asks no model server` };
-    const fault = inability('a team with tools', abilities, use);
+    const fault = explainInability('a team with tools', abilities, use);
     if (fault !== undefined) return bad(fault);
     const tried = await tryOut(engine, where, use);
     const known = { ...abilities, tools: abilities.tools ?? tried.tools };
-    return { what: 'model', status: 'ok', detail: `${abilitiesLine(known, use)}; ${tried.words}` };
+    return { what: 'model', status: 'ok', detail: `${formatCapabilities(known, use)}; ${tried.words}` };
   } catch (error) {
     if (error instanceof MeshError) return bad(error.message);
     throw error;
@@ -68,11 +68,11 @@ async function tryOut(
   { toolCalls, context }: ModelUse,
 ): Promise<{ readonly tools: boolean | null; readonly words: string }> {
   const notes: string[] = [];
-  const { chat } = await engineNamed(engine, {
+  const { chat } = await loadEngine(engine, {
     ...where,
-    options: { tool_calls: toolCalls, max_retries: 0, ...defined({ context }) },
+    options: { tool_calls: toolCalls, max_retries: 0, ...omitUndefined({ context }) },
     timeoutMs: TRY_TIMEOUT_MS,
-    prompts: promptNamed,
+    prompts: loadPrompt,
   });
   const beginMs = performance.now();
   const turn = await chat?.(

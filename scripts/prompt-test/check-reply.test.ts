@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultsOf } from './check-reply.ts';
+import { findFaults } from './check-reply.ts';
 import type { Expectation } from './fixture.ts';
 
 const JSON_REPLY = '{"type": "web", "steps": [{"uses": []}], "done": null}';
@@ -20,11 +20,11 @@ test.each<[Expectation, string, string[]]>([
   [{ field: 'type', equals: 'web' }, `Sure:\n\`\`\`json\n${JSON_REPLY}\n\`\`\``, []],
   [{ field: 'type', equals: 'web' }, 'web', ['is not JSON, so it has no type']],
 ])('%j of %j', (expectation, reply, faults) => {
-  expect(faultsOf(reply, [expectation])).toEqual(faults);
+  expect(findFaults(reply, [expectation])).toEqual(faults);
 });
 
 test('every expectation that is not met is said', () => {
-  const faults = faultsOf('crow', [{ contains: 'heron' }, { contains: 'crow' }, { excludes: 'crow' }]);
+  const faults = findFaults('crow', [{ contains: 'heron' }, { contains: 'crow' }, { excludes: 'crow' }]);
 
   expect(faults).toEqual(['does not contain "heron"', 'contains "crow"']);
 });

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
@@ -46,7 +46,7 @@ export function readFixtures(file: string): Fixture[] {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof MeshError) throw error;
-    throw new MeshError('config', `fixtures ${file}: ${fileFaultOf(error)}`, { cause: error });
+    throw new MeshError('config', `fixtures ${file}: ${explainFileFault(error)}`, { cause: error });
   }
   const fixtures = text.split('\n').flatMap((line, index) => {
     return line.trim() === '' ? [] : [parseJsonLine(line, fixtureSchema, `${file}:${index + 1}`)];

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
-import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
+import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../testing/cli.ts';
 import { writtenFile } from '../testing/team-file.ts';
 import { readFixtures } from './fixture.ts';
-import { variablesIn } from './try-prompt.ts';
+import { listVariables } from './try-prompt.ts';
 
 const folder = path.join(codeFolder, 'config', 'prompt-fixtures');
 const shipped = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
@@ -27,12 +27,12 @@ describe('the fixtures that ship', () => {
 
   test.each(shipped)('%s fills in all variables of its prompt, and no others', (name) => {
     const prompt = path.basename(name, '.jsonl');
-    const text = promptNamed(prompt);
+    const text = loadPrompt(prompt);
     const fixtures = readFixtures(path.join(folder, name));
 
     expect(fixtures.length).toBeGreaterThan(1);
     for (const { variables } of fixtures) {
-      const forms = variablesIn(text).filter((name) => /^(?:answer|report)_format$/.test(name));
+      const forms = listVariables(text).filter((name) => /^(?:answer|report)_format$/.test(name));
       const given = Object.fromEntries(forms.map((name) => [name, 'as it is']));
       expect(renderPrompt(prompt, text, { ...given, ...variables })).toHaveLength(2);
     }

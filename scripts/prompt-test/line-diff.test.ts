@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { lineDiff } from './line-diff.ts';
+import { diffLines } from './line-diff.ts';
 
 /** As a person writes it. */
 function shown(before: string, after: string): string[] {
   const marks = { same: ' ', old: '-', new: '+' } as const;
-  return lineDiff(before, after).map(({ kind, text }) => marks[kind] + text);
+  return diffLines(before, after).map(({ kind, text }) => marks[kind] + text);
 }
 
 test.each([

@@ -9,14 +9,14 @@ interface DiffLine {
 const MAX_LINES = 500;
 
 /** How `after` differs from `before`, line by line; what was there stands before what is. */
-export function lineDiff(before: string, after: string): DiffLine[] {
-  return diff(linesOf(before), linesOf(after)).map(([operation, text]) => ({
+export function diffLines(before: string, after: string): DiffLine[] {
+  return diff(splitLines(before), splitLines(after)).map(([operation, text]) => ({
     kind: operation === 0 ? 'same' : operation === 1 ? 'old' : 'new',
     text,
   }));
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.split('\n');
   return lines.length <= MAX_LINES
     ? lines

@@ -1,5 +1,5 @@
 import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
-import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
+import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCli, temporaryFolder } from '../testing/cli.ts';
 import { writtenFile } from '../testing/team-file.ts';
@@ -8,7 +8,7 @@ const folder = temporaryFolder();
 const CHANGED = writtenFile(
   folder,
   'changed.md',
-  promptNamed('route').replace('You decide', 'You, a wise one, decide'),
+  loadPrompt('route').replace('You decide', 'You, a wise one, decide'),
 );
 const FIXTURES = writtenFile(
   folder,
@@ -90,7 +90,7 @@ describe('prompt-test', () => {
   });
 
   test('takes the fixtures that ship where none are named, and tells the answer format (REQ-006, REQ-081)', async () => {
-    const same = writtenFile(folder, 'same.md', promptNamed('answer-math'));
+    const same = writtenFile(folder, 'same.md', loadPrompt('answer-math'));
     const { code, stdout, server } = await promptTest(
       [{ content: 'FINAL ANSWER: 144' }],
       ['answer-math', '--with', same],

@@ -3,7 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { REPORT_FORMAT } from '@gaia-mesh/tools/answers/fact.ts';
 import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
-import { faultsOf } from './check-reply.ts';
+import { findFaults } from './check-reply.ts';
 import type { Fixture } from './fixture.ts';
 
 /** What a model said to one fixture, and what is wrong with it. */
@@ -23,7 +23,7 @@ interface TriedPrompt {
 }
 
 /** The variables of a prompt, each once. */
-export function variablesIn(text: string): string[] {
+export function listVariables(text: string): string[] {
   return [...new Set([...text.matchAll(/\{\{(.*?)\}\}/g)].map(([, name = '']) => name.trim()))];
 }
 
@@ -65,5 +65,5 @@ export async function tryPrompt(
     },
   });
   const reply = content.trim();
-  return { reply, faults: faultsOf(reply, fixture.expect), tokens };
+  return { reply, faults: findFaults(reply, fixture.expect), tokens };
 }

@@ -4,7 +4,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { afterAll } from 'vitest';
 
 export { temporaryFolder };
@@ -169,7 +169,7 @@ export function isRunning(pid: number): boolean {
 export async function takePort(port = 0): Promise<{ port: number; free: () => Promise<void> }> {
   const server = net.createServer();
   return {
-    port: await listenAt(server, { port }),
+    port: await listenOnPlace(server, { port }),
     free: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -3,8 +3,8 @@ import type { Codec } from '@gaia-mesh/core/contracts/adapter.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
 import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { onTestFinished } from 'vitest';
 
 /** The secret of the run that a member belongs to; the hub is given it in its environment. */
@@ -32,7 +32,7 @@ export class MemberAgent {
   /** Listens on a free port until the test is over. */
   static async listen(id: string, tool: string, onPacket: Misdeed): Promise<MemberAgent> {
     const server = net.createServer();
-    const member = new MemberAgent(id, await listenAt(server, { port: 0 }));
+    const member = new MemberAgent(id, await listenOnPlace(server, { port: 0 }));
     server.on('connection', (socket) => void member.#serve(FrameSocket.accept(socket), tool, onPacket));
     onTestFinished(() => {
       member.#socket?.destroy();
@@ -71,7 +71,7 @@ export class MemberAgent {
       secret: MEMBER_SECRET,
       subscribes: ['doc_init'],
       emits: ['data_event'],
-      resolveAdapter: (name) => adapterNamed(name),
+      resolveAdapter: (name) => loadAdapter(name),
       isBusy: () => false,
     });
     const codec = agreed.opener.open(agreed.session);

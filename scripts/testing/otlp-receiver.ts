@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import definitions from 'otlp-definitions/build/src/generated/root.js';
 import { onTestFinished } from 'vitest';
 
@@ -53,7 +53,7 @@ export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
       response.end();
     });
   });
-  const port = await listenAt(server, { port: 0 });
+  const port = await listenOnPlace(server, { port: 0 });
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();

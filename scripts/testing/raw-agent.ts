@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
-import { lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
-import { BOOKS_TYPE, BookKeeper, SETTLE_TYPE } from '@gaia-mesh/core/wire/books.ts';
+import { AgentLedger, LEDGER_TYPE, SETTLE_TYPE } from '@gaia-mesh/core/wire/books.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { onTestFinished } from 'vitest';
 
 /** What a hand-written agent says of itself, and what it does. */
@@ -39,7 +39,7 @@ export class RawAgent {
   readonly received: Packet[] = [];
   readonly #options: RawAgentOptions;
   #socket: net.Socket | undefined;
-  #books = new BookKeeper();
+  #books = new AgentLedger();
   #count = 0;
 
   private constructor(options: RawAgentOptions, server: net.Server, port: number) {
@@ -51,7 +51,7 @@ export class RawAgent {
   /** Listens on a free port until the test is over. */
   static async listen(options: RawAgentOptions): Promise<RawAgent> {
     const server = net.createServer();
-    const agent = new RawAgent(options, server, await listenAt(server, { port: 0 }));
+    const agent = new RawAgent(options, server, await listenOnPlace(server, { port: 0 }));
     onTestFinished(() => {
       agent.hangUp();
       server.close();
@@ -68,7 +68,7 @@ export class RawAgent {
   send(cause: Packet, packet: Partial<Packet> & { type: string; payload: JsonObject }): void {
     const whole = this.packet(cause, packet);
     const blob = codec.encode(whole);
-    this.#books.sent(whole.type, lineOf(codec, whole, blob.length), { toolUs: 0, encodeUs: 0 });
+    this.#books.sent(whole.type, measureLine(codec, whole, blob.length), { toolUs: 0, encodeUs: 0 });
     this.sendBlob(blob);
   }
 
@@ -106,7 +106,7 @@ export class RawAgent {
 
   #serve(socket: net.Socket): void {
     this.#socket = socket;
-    this.#books = new BookKeeper();
+    this.#books = new AgentLedger();
     let buffer: Buffer = Buffer.alloc(0);
     socket.on('error', () => socket.destroy());
     socket.on('data', (chunk: Buffer) => {
@@ -125,7 +125,7 @@ export class RawAgent {
       id,
       tool,
       subscribes = ['doc_init'],
-      emits = ['data_event', BOOKS_TYPE],
+      emits = ['data_event', LEDGER_TYPE],
       welcome = {},
     } = this.#options;
     const say = (value: object) => this.sendBlob(Buffer.from(JSON.stringify(value)));
@@ -146,7 +146,7 @@ export class RawAgent {
     const packet = parsePacket(message);
     if (packet.type === SETTLE_TYPE) {
       this.sendBlob(
-        codec.encode(this.packet(packet, { type: BOOKS_TYPE, payload: this.#books.toPayload() })),
+        codec.encode(this.packet(packet, { type: LEDGER_TYPE, payload: this.#books.toPayload() })),
       );
       return;
     }

@@ -1,7 +1,7 @@
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cleanAnswer, statesAnswer } from './clean-answer.ts';
+import { cleanAnswer, hasStatedAnswer } from './clean-answer.ts';
 
 test.each([
   ['FINAL ANSWER: 42', '42'],
@@ -142,7 +142,7 @@ test.each([
   ['FINAL ANSWER:', false],
   ['', false],
 ])('whether a reply says which of its words are the answer: %j → %j', (text, expected) => {
-  expect(statesAnswer(text)).toBe(expected);
+  expect(hasStatedAnswer(text)).toBe(expected);
 });
 
 describe('text that was made to take long', () => {

@@ -16,9 +16,9 @@ const MAX_ROUNDS = 16;
  * @returns null where nothing is left: an answer is never empty (RA-12), so whoever asked has to ask again or say so
  */
 export function cleanAnswer(text: string): string | null {
-  let answer = cleanedOnce(text);
+  let answer = cleanOnce(text);
   for (let round = 1; round < MAX_ROUNDS && answer !== null; round++) {
-    const again = cleanedOnce(answer);
+    const again = cleanOnce(answer);
     if (again === answer) break;
     answer = again;
   }
@@ -26,50 +26,50 @@ export function cleanAnswer(text: string): string | null {
 }
 
 /** Whether a reply says which of its words are the answer; without that it may be an answer, or only talk on the way to one. */
-export function statesAnswer(text: string): boolean {
-  const bare = bareReply(text);
+export function hasStatedAnswer(text: string): boolean {
+  const bare = stripReply(text);
   if (cleanAnswer(bare) === null) return false;
-  const block = lastBlock(bare);
+  const block = findLastBlock(bare);
   return (
-    jsonAnswer(bare) !== undefined ||
-    markedAnswer(bare) !== undefined ||
-    patternAnswer(bare) !== undefined ||
-    (block !== undefined && jsonAnswer(block) !== undefined)
+    parseJsonAnswer(bare) !== undefined ||
+    findMarkedAnswer(bare) !== undefined ||
+    matchAnswer(bare) !== undefined ||
+    (block !== undefined && parseJsonAnswer(block) !== undefined)
   );
 }
 
-function cleanedOnce(text: string): string | null {
-  return cleaned(bareReply(text), MAX_WRAPS);
+function cleanOnce(text: string): string | null {
+  return cleanText(stripReply(text), MAX_WRAPS);
 }
 
 /** Ends of turns, which servers with a wrong template leave in the text. */
 const END_TOKENS = /(?:\s*(?:<\|[\w-]{1,40}\|>|<\/s>|<end_of_turn>))+\s*$/;
 
-function bareReply(text: string): string {
-  return withoutThoughts(text.slice(-MAX_CHARACTERS)).trim().replace(END_TOKENS, '');
+function stripReply(text: string): string {
+  return stripThoughts(text.slice(-MAX_CHARACTERS)).trim().replace(END_TOKENS, '');
 }
 
-function cleaned(text: string, wraps: number): string | null {
+function cleanText(text: string, wraps: number): string | null {
   if (text === '') return null;
   if (wraps > 0) {
-    const unwrapped = jsonAnswer(text) ?? fencedAnswer(text);
-    if (unwrapped !== undefined) return cleaned(unwrapped.trim(), wraps - 1);
+    const unwrapped = parseJsonAnswer(text) ?? parseFencedAnswer(text);
+    if (unwrapped !== undefined) return cleanText(unwrapped.trim(), wraps - 1);
   }
-  const marked = markedAnswer(text);
+  const marked = findMarkedAnswer(text);
   if (marked !== undefined) {
-    const json = wraps > 0 ? (jsonAnswer(marked.whole) ?? fencedAnswer(marked.whole)) : undefined;
-    return json === undefined ? validated(marked.line) : cleaned(json.trim(), wraps - 1);
+    const json = wraps > 0 ? (parseJsonAnswer(marked.whole) ?? parseFencedAnswer(marked.whole)) : undefined;
+    return json === undefined ? validateAnswer(marked.line) : cleanText(json.trim(), wraps - 1);
   }
   if (wraps > 0) {
-    const block = lastBlock(text);
-    const json = block === undefined ? undefined : jsonAnswer(block);
-    if (json !== undefined) return cleaned(json.trim(), wraps - 1);
+    const block = findLastBlock(text);
+    const json = block === undefined ? undefined : parseJsonAnswer(block);
+    if (json !== undefined) return cleanText(json.trim(), wraps - 1);
   }
-  return validated(patternAnswer(text) ?? text.replace(EMPTY_MARK, ''));
+  return validateAnswer(matchAnswer(text) ?? text.replace(EMPTY_MARK, ''));
 }
 
 /** What reasoning models put before their reply; one that was cut off at the front has only the closing tag. */
-function withoutThoughts(text: string): string {
+function stripThoughts(text: string): string {
   const end = text.lastIndexOf('</think>');
   return end < 0 ? text : text.slice(end + '</think>'.length);
 }
@@ -83,11 +83,11 @@ const EMPTY_MARK =
   /\*{0,3}final[ \t_]+answer\*{0,3}[ \t]*[:：]\*{0,3}\s*(?:\[?your final answer\]?\.?)?\s*$/i;
 
 /** The last mark that has something after it; models repeat the template, and sometimes end with it. */
-function markedAnswer(text: string): { line: string; whole: string } | undefined {
+function findMarkedAnswer(text: string): { line: string; whole: string } | undefined {
   for (const mark of [...text.matchAll(MARK)].reverse()) {
     const whole = text.slice(mark.index + mark[0].length).trim();
     const line = whole.split(/\r?\n/, 1)[0] ?? '';
-    if (validated(line) !== null) return { line, whole };
+    if (validateAnswer(line) !== null) return { line, whole };
   }
   return undefined;
 }
@@ -95,10 +95,10 @@ function markedAnswer(text: string): { line: string; whole: string } | undefined
 const ANSWER_KEYS = ['final_answer', 'answer', 'model_answer', 'submitted_answer', 'result', 'response'];
 
 /** The answer in a text that is JSON as a whole; undefined where it is none, or none with an answer. */
-function jsonAnswer(text: string): string | undefined {
+function parseJsonAnswer(text: string): string | undefined {
   if (!/^[[{"]/.test(text)) return undefined;
   try {
-    return answerIn(JSON.parse(text));
+    return readAnswerField(JSON.parse(text));
   } catch {
     // Models forget a comma or quote with the wrong marks; the member itself is mostly whole.
     if (!text.startsWith('{')) return undefined;
@@ -108,11 +108,11 @@ function jsonAnswer(text: string): string | undefined {
   }
 }
 
-function answerIn(value: unknown): string | undefined {
+function readAnswerField(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) {
-    const items = value.map(answerIn);
+    const items = value.map(readAnswerField);
     return items.every((item) => item !== undefined) ? items.join(', ') : undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
@@ -120,19 +120,19 @@ function answerIn(value: unknown): string | undefined {
     Object.entries(value).map(([key, member]) => [key.toLowerCase().replace(/[\s-]/g, '_'), member]),
   );
   const key = ANSWER_KEYS.find((name) => members.has(name));
-  if (key !== undefined) return answerIn(members.get(key));
+  if (key !== undefined) return readAnswerField(members.get(key));
   return Object.values(value).find(
-    (member) => typeof member === 'string' && markedAnswer(member) !== undefined,
+    (member) => typeof member === 'string' && findMarkedAnswer(member) !== undefined,
   );
 }
 
 /** A reply that is one code block. */
-function fencedAnswer(text: string): string | undefined {
+function parseFencedAnswer(text: string): string | undefined {
   return /^```[\w-]*[ \t]*\r?\n?([\s\S]*?)\r?\n?```$/.exec(text)?.[1];
 }
 
 /** The last block of code in a reply that is more, or what stands between the outermost braces. */
-function lastBlock(text: string): string | undefined {
+function findLastBlock(text: string): string | undefined {
   const fenced = [...text.matchAll(/```[\w-]*[ \t]*\r?\n?([\s\S]*?)```/g)].at(-1)?.[1];
   if (fenced !== undefined) return fenced.trim();
   const open = text.indexOf('{');
@@ -143,15 +143,15 @@ function lastBlock(text: string): string | undefined {
 const STATED =
   /\banswer(?:[ \t]+to[ \t]+(?:the|this|your)[ \t]+question)?(?:\*\*)?[ \t]*(?:is|would be|should be|must be|=|[:：])(?![\w])[ \t]*[:：]?[ \t]*/gi;
 
-function patternAnswer(text: string): string | undefined {
+function matchAnswer(text: string): string | undefined {
   const tagged = [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1];
   if (tagged !== undefined) return tagged;
   const boxed = [...text.matchAll(/\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}/g)].at(-1)?.[1];
   if (boxed !== undefined) return boxed;
   for (const mark of [...text.matchAll(STATED)].reverse()) {
     const rest = text.slice(mark.index + mark[0].length).trim();
-    const sentence = firstSentence(rest.split(/\r?\n/, 1)[0] ?? '');
-    if (validated(sentence) !== null) return sentence;
+    const sentence = takeFirstSentence(rest.split(/\r?\n/, 1)[0] ?? '');
+    if (validateAnswer(sentence) !== null) return sentence;
   }
   return undefined;
 }
@@ -160,24 +160,24 @@ function patternAnswer(text: string): string | undefined {
 const ABBREVIATION =
   /(?:^|[\s(])(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|etc|approx|ca|No|vol|[ap]\.m)$/u;
 
-function firstSentence(line: string): string {
+function takeFirstSentence(line: string): string {
   for (const end of line.matchAll(/[.!?](?=\*{0,2}(?:\s|$))/g)) {
     const sentence = line.slice(0, end.index);
-    if (!ABBREVIATION.test(sentence)) return withoutReason(sentence);
+    if (!ABBREVIATION.test(sentence)) return stripReason(sentence);
   }
-  return withoutReason(line);
+  return stripReason(line);
 }
 
-function withoutReason(sentence: string): string {
+function stripReason(sentence: string): string {
   return sentence.replace(/,?\s+(?:because|since|which is|as shown|as the|so that)\s.*$/i, '');
 }
 
 const PAIRS = ['[]', '()', '{}', '""', "''", '“”', '‘’', '«»', '``', '$$'];
 
 /** The third stage: bare of what surrounds it, and no template. */
-function validated(text: string): string | null {
-  const bare = withoutPair(withoutMarks(text));
-  const answer = withoutMarks(bare);
+function validateAnswer(text: string): string | null {
+  const bare = stripPair(stripMarks(text));
+  const answer = stripMarks(bare);
   return answer === '' || /^<?\[?(?:your|the) (?:final )?answer\]?>?$/i.test(answer) ? null : answer;
 }
 
@@ -185,10 +185,10 @@ function validated(text: string): string | null {
 const MAX_MARKS = 8;
 
 /** Markdown and the full stop, from outside in. */
-function withoutMarks(text: string): string {
+function stripMarks(text: string): string {
   let bare = text.trim();
   for (let round = 0; round < MAX_MARKS; round++) {
-    const less = withoutLoneStars(bare)
+    const less = stripLoneStars(bare)
       .replace(/^(?:#{1,6}|>|[-*•](?!\s*\d))\s+/, '')
       .replace(/^(\*\*\*|\*\*|\*|`{1,3})(.+)\1$/s, '$2')
       // Underscores are part of names in code: `__init__` stays.
@@ -206,7 +206,7 @@ function withoutMarks(text: string): string {
 }
 
 /** Bold that was opened before the mark or closed behind it: one pair of stars without its other half. */
-function withoutLoneStars(text: string): string {
+function stripLoneStars(text: string): string {
   if (/^\*+$/.test(text)) return '';
   const first = text.indexOf('**');
   if (first < 0 || text.indexOf('**', first + 2) >= 0) return text;
@@ -221,7 +221,7 @@ function isShortened(text: string): boolean {
   );
 }
 
-function withoutPair(text: string): string {
+function stripPair(text: string): string {
   const pair = PAIRS.find(
     ([open = '', close = '']) => text.length > 2 && text.startsWith(open) && text.endsWith(close),
   );

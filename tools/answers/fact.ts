@@ -21,11 +21,11 @@ export const REPORT_FORMAT = 'The report is JSON only: {"facts": [{"fact": "…"
 export const NOT_FOUND = 'NOT FOUND: ';
 
 /** Facts as prompts and traces have them, a line each; empty without any. */
-export function factLines(facts: readonly Fact[]): string {
-  return facts.map(lineOf).join('\n');
+export function formatFacts(facts: readonly Fact[]): string {
+  return facts.map(formatFact).join('\n');
 }
 
-function lineOf({ fact, source, found, conflict }: Fact): string {
+function formatFact({ fact, source, found, conflict }: Fact): string {
   const where = source === '' ? '' : ` [${source}]`;
   const why = conflict === '' ? '' : ` (sources differ: ${conflict})`;
   return `- ${found ? '' : NOT_FOUND}${fact}${where}${why}`;

@@ -18,7 +18,7 @@ interface ChildNode {
  * `--permission` has to be among the arguments: Node hands the flags of a restricted parent, this agent's, down to a child without
  * it in NODE_OPTIONS, and the child may then do what the agent may.
  */
-export function childNode(
+export function buildChildCommand(
   entry: URL,
   options: {
     readonly readable: readonly string[];
@@ -35,7 +35,7 @@ export function childNode(
       '--permission',
       ...new Set([`--allow-fs-read=${here}${path.sep}`, `--allow-fs-read=${code}${path.sep}`]),
       // Node reads there whether a file is a module.
-      `--allow-fs-read=${nearestPackage(code)}`,
+      `--allow-fs-read=${findNearestPackage(code)}`,
       ...options.readable.map((readable) => `--allow-fs-read=${readable}`),
       '--disallow-code-generation-from-strings',
       `--max-old-space-size=${options.heapMegabytes}`,
@@ -48,8 +48,8 @@ export function childNode(
   };
 }
 
-function nearestPackage(folder: string): string {
+function findNearestPackage(folder: string): string {
   const file = path.join(folder, 'package.json');
   const parent = path.dirname(folder);
-  return existsSync(file) || parent === folder ? file : nearestPackage(parent);
+  return existsSync(file) || parent === folder ? file : findNearestPackage(parent);
 }

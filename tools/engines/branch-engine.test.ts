@@ -1,12 +1,12 @@
 import type { ChatRequest, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
-import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import type { BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { expect, test } from 'vitest';
-import { branchEngine } from './branch-engine.ts';
+import { createBranchEngine } from './branch-engine.ts';
 
 const ask = (content: string): ChatRequest => ({ messages: [{ role: 'user', content }] });
 const reply = (to: string, content: string): BranchReply => ({
-  key: requestKey({ messages: [{ role: 'user', content: to }], tools: [] }),
+  key: hashRequest({ messages: [{ role: 'user', content: to }], tools: [] }),
   ...{ role: 'r', model: 'm', content, tool_calls: [], finish: 'stop' },
   ...{ prompt_tokens: 100, completion_tokens: 10, leads_to: 1 },
 });
@@ -29,7 +29,7 @@ function under(replies: BranchReply[]) {
   const left = {
     repliesOf: (taskId: string) => (taskId === 'branch' && replies.length > 0 ? replies : undefined),
   };
-  const { chat } = branchEngine(live, left, () => '');
+  const { chat } = createBranchEngine(live, left, () => '');
   if (chat === undefined) throw new Error('it talks');
   const say = async (content: string, of = work) => (await chat(ask(content), of)).content;
   return { say, work, tokens: () => tokens };

@@ -1,28 +1,28 @@
 import { type Branches, DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
 import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { engineAsking } from './model-engine.ts';
-import { replyAgain, requestInWords } from './recorded.ts';
+import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { createAskingEngine } from './model-engine.ts';
+import { describeRequest, replayReply } from './recorded.ts';
 import type { EngineOptions } from './registry.ts';
 
 /**
  * An engine that gives the recorded replies again up to where its task branches off, and is `live` from there on. Before the branch a
  * request that was not recorded fails: what follows would be of another question. Nothing of a reply that is given again is counted.
  */
-export function branchEngine(
+export function createBranchEngine(
   live: Engine,
   branches: Pick<Branches, 'repliesOf'>,
   prompts: EngineOptions['prompts'],
 ): Engine {
-  const recorded = engineAsking(live.name, prompts, async (question, work) => {
+  const recorded = createAskingEngine(live.name, prompts, async (question, work) => {
     const left = work.taskId === undefined ? undefined : branches.repliesOf(work.taskId);
-    const key = requestKey(question);
-    const [reply] = left?.splice(indexOf(left, key), 1) ?? [];
-    if (reply !== undefined) return replyAgain(reply, question);
+    const key = hashRequest(question);
+    const [reply] = left?.splice(findReplyIndex(left, key), 1) ?? [];
+    if (reply !== undefined) return replayReply(reply, question);
     throw new MeshError(
       'engine',
-      `${DEPARTED}: before its branch nothing was replied to ${requestInWords(question, work)}`,
+      `${DEPARTED}: before its branch nothing was replied to ${describeRequest(question, work)}`,
     );
   });
   const isRecorded = ({ taskId }: EngineWork) =>
@@ -39,7 +39,7 @@ export function branchEngine(
 }
 
 /** Behind the last one where there is none: nothing is taken there. */
-function indexOf(replies: readonly { readonly key: string }[], key: string): number {
+function findReplyIndex(replies: readonly { readonly key: string }[], key: string): number {
   const index = replies.findIndex((reply) => reply.key === key);
   return index === -1 ? replies.length : index;
 }

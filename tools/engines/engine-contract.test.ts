@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { engineNamed } from './registry.ts';
+import { loadEngine } from './registry.ts';
 import {
   expectFailure,
   hello,
@@ -259,7 +259,7 @@ describe.each(MODEL_ENGINES)('the %s engine', (name) => {
         return { content: 'Hi' };
       });
       const { workFor } = await engineAt(server.url);
-      const local = await engineNamed(name, {
+      const local = await loadEngine(name, {
         host: server.url,
         prompts: () => PROMPT,
         environment: { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY, GAIA_MESH_KEY_HOSTS: server.url },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../fixtures/model-server.ts';
 import type { Pace } from './http/retry.ts';
-import { engineNamed } from './registry.ts';
+import { loadEngine } from './registry.ts';
 import {
   expectFailure,
   hello,
@@ -213,7 +213,7 @@ describe.each(['openai', 'anthropic'] as const)('a key, for the %s engine', (nam
   const variable = name === 'openai' ? 'OPENAI_API_KEY' : 'ANTHROPIC_API_KEY';
 
   async function perform(server: ModelServer, environment: Record<string, string>): Promise<unknown> {
-    const engine = await engineNamed(name, {
+    const engine = await loadEngine(name, {
       host: server.url,
       prompts: () => PROMPT,
       environment: { ...environment, GAIA_MESH_KEY_HOSTS: server.url },

@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { priceSchema } from './prices.ts';
 
@@ -36,7 +36,7 @@ const settingsSchema = z.object({
  * @param reserved parts of the request that are not the user's to set
  * @throws MeshError `usage` for options that no server could take
  */
-export function engineSettings<Known extends z.ZodType<Record<string, unknown>>>(
+export function parseEngineSettings<Known extends z.ZodType<Record<string, unknown>>>(
   name: string,
   options: Readonly<Record<string, JsonValue>>,
   modelOptions: Known,
@@ -51,8 +51,8 @@ export function engineSettings<Known extends z.ZodType<Record<string, unknown>>>
     .filter((key) => Object.hasOwn(options, key))
     .map((key) => `${key} cannot be set`);
   const faults = [
-    ...(settings.success ? [] : [issuesOf(settings.error)]),
-    ...(model.success ? [] : [issuesOf(model.error)]),
+    ...(settings.success ? [] : [formatIssues(settings.error)]),
+    ...(model.success ? [] : [formatIssues(model.error)]),
     ...forbidden,
   ];
   if (settings.success && model.success && faults.length === 0)

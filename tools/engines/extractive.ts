@@ -1,9 +1,9 @@
 import type { Engine, ModelRequest } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { countTokens } from '@gaia-mesh/reader/tokens.ts';
-import type { embeddedChat } from './embedded/chat.ts';
+import type { createEmbeddedChat } from './embedded/chat.ts';
 import { Draws } from './embedded/draw.ts';
-import { embeddedSettings } from './embedded/settings.ts';
+import { parseEmbeddedSettings } from './embedded/settings.ts';
 import type { EngineOptions } from './registry.ts';
 
 /**
@@ -13,21 +13,21 @@ import type { EngineOptions } from './registry.ts';
  *
  * @throws MeshError `usage` for options that it cannot take
  */
-export function extractiveEngine({ options }: Pick<EngineOptions, 'options'> = {}): Engine {
-  const settings = embeddedSettings(options);
-  let chat: ReturnType<typeof embeddedChat> | undefined;
+export function createExtractiveEngine({ options }: Pick<EngineOptions, 'options'> = {}): Engine {
+  const settings = parseEmbeddedSettings(options);
+  let chat: ReturnType<typeof createEmbeddedChat> | undefined;
   const draws = new Draws(settings.seed);
   return {
     name: 'extractive',
     tokenSource: 'embedded',
     async perform(step, work) {
       const result = (await ownWay(step.model)) ?? step.embedded();
-      work.countTokens(tokensOf(step.input) + tokensOf(result));
+      work.countTokens(countValueTokens(step.input) + countValueTokens(result));
       return result;
     },
     async chat(request, work) {
       // Agents that only do steps, or nothing but use tools, load none of it.
-      chat ??= (await import('./embedded/chat.ts')).embeddedChat(settings, draws);
+      chat ??= (await import('./embedded/chat.ts')).createEmbeddedChat(settings, draws);
       return chat(request, work);
     },
   };
@@ -39,15 +39,15 @@ export function extractiveEngine({ options }: Pick<EngineOptions, 'options'> = {
     result,
   }: ModelRequest<Result>): Promise<Result | undefined> {
     if (prompt !== 'critique') return undefined;
-    const { judged } = await import('./embedded/judge.ts');
-    const reply = judged(variables(), settings);
+    const { judgeAnswer } = await import('./embedded/judge.ts');
+    const reply = judgeAnswer(variables(), settings);
     return reply === undefined ? undefined : result(reply);
   }
 }
 
 /** Depth is bounded: a packet's payload was checked against `MAX_PAYLOAD_DEPTH`. */
-function tokensOf(value: JsonValue): number {
+function countValueTokens(value: JsonValue): number {
   if (typeof value === 'string') return countTokens(value);
   if (typeof value !== 'object' || value === null) return 0;
-  return Object.values(value).reduce((sum: number, part: JsonValue) => sum + tokensOf(part), 0);
+  return Object.values(value).reduce((sum: number, part: JsonValue) => sum + countValueTokens(part), 0);
 }

@@ -2,16 +2,16 @@ import type { ChatMessage, Engine, EngineWork } from '@gaia-mesh/core/contracts/
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import type { EngineSettings } from './engine-settings.ts';
-import { remedyFor } from './http/fault.ts';
+import { chooseRemedy } from './http/fault.ts';
 import { realPace } from './http/retry.ts';
 import { processPermits } from './permits.ts';
 import { renderPrompt } from './prompt.ts';
 import type { EngineOptions } from './registry.ts';
 import { readJson } from './replies/json-reply.ts';
 import type { ReadReply } from './replies/read-reply.ts';
-import { askModel, type Question, type Tried } from './requests/ask-model.ts';
-import type { ModelPlace, ModelPlaces } from './requests/model-place.ts';
-import { schemaToSend } from './schemas/portable-schema.ts';
+import { type AskAttempt, askModel, type Question } from './requests/ask-model.ts';
+import type { ModelEndpoint, ModelEndpoints } from './requests/model-place.ts';
+import { buildSchema } from './schemas/portable-schema.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 
@@ -25,26 +25,26 @@ const PRIMARY_REST_MS = 60_000;
  * An engine of any model server: what is asked of a model, what its replies must be, and who else is asked when there is
  * none. The tokens are the server's own figures, of every reply; a reply that broke off has no figures.
  */
-export function modelEngine(
+export function createModelEngine(
   name: string,
-  places: ModelPlaces,
+  endpoints: ModelEndpoints,
   options: EngineOptions,
   settings: EngineSettings,
 ): Engine {
-  return engineAsking(name, options.prompts, asker(places, options, settings));
+  return createAskingEngine(name, options.prompts, createAsker(endpoints, options, settings));
 }
 
 /** A reply that may be used, and whose it is: for messages about it. */
-export interface Asked {
+export interface AttributedReply {
   readonly reply: ReadReply;
   readonly by: { readonly model: string; readonly url: string; readonly cutReply: string };
 }
 
 /** An engine that has its questions asked by `ask`: prompts become messages, replies become results, and a reply that cannot be used is sent back. */
-export function engineAsking(
+export function createAskingEngine(
   name: string,
   prompts: EngineOptions['prompts'],
-  ask: (question: Question, work: EngineWork) => Promise<Asked>,
+  ask: (question: Question, work: EngineWork) => Promise<AttributedReply>,
 ): Engine {
   return {
     name,
@@ -53,7 +53,7 @@ export function engineAsking(
     async perform(step, work) {
       const { prompt, variables, reply: schema, result } = step.model;
       const messages: ChatMessage[] = renderPrompt(prompt, prompts(prompt), variables());
-      const format = schemaToSend(schema);
+      const format = buildSchema(schema);
       for (let replies = 1; ; replies++) {
         const { reply, by } = await ask({ messages, tools: [], schema: format }, work);
         const { model, url, cutReply } = by;
@@ -89,36 +89,41 @@ export function engineAsking(
 }
 
 /** Asks the primary model, or the fallback. */
-function asker({ primary, fallback }: ModelPlaces, options: EngineOptions, settings: EngineSettings) {
+function createAsker(
+  { primary, fallback }: ModelEndpoints,
+  options: EngineOptions,
+  settings: EngineSettings,
+) {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, idleMs, permits = processPermits, pace = realPace } = options;
   const limits = { timeoutMs, ...(idleMs === undefined ? {} : { idleMs }) };
   const { prompts } = options;
   const asking = { prompts, maxRetries: settings.max_retries, limits, permits, pace };
   let primaryRestsUntilMs = Number.NEGATIVE_INFINITY;
 
-  return async (question: Question, work: EngineWork): Promise<Asked> => {
-    const tryAt = (place: ModelPlace) => askModel(place, question, work, asking);
-    if (fallback === undefined) return { reply: replyOf(await tryAt(primary)), by: named(primary) };
+  return async (question: Question, work: EngineWork): Promise<AttributedReply> => {
+    const tryAt = (endpoint: ModelEndpoint) => askModel(endpoint, question, work, asking);
+    if (fallback === undefined)
+      return { reply: unwrapReply(await tryAt(primary)), by: describeModel(primary) };
     let before = 'the primary model is given a rest';
     if (pace.nowMs() >= primaryRestsUntilMs) {
       const tried = await tryAt(primary);
-      if (tried.fault === undefined) return { reply: tried.reply, by: named(primary) };
-      if (remedyFor(tried.fault, primary.client.server) === 'nothing') throw tried.error;
+      if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(primary) };
+      if (chooseRemedy(tried.fault, primary.client.server) === 'nothing') throw tried.error;
       primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
       before = tried.error.message;
       work.onNote?.(`${before}; ${fallback.model} at ${fallback.client.server.url} continues`);
     }
     const tried = await tryAt(fallback);
-    if (tried.fault === undefined) return { reply: tried.reply, by: named(fallback) };
+    if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(fallback) };
     throw new MeshError('engine', `${tried.error.message}; before that: ${before}`, { cause: tried.error });
   };
 }
 
-function named({ model, client: { server } }: ModelPlace): Asked['by'] {
+function describeModel({ model, client: { server } }: ModelEndpoint): AttributedReply['by'] {
   return { model, url: server.url, cutReply: server.advice.cutReply };
 }
 
-function replyOf(tried: Tried): ReadReply {
+function unwrapReply(tried: AskAttempt): ReadReply {
   if (tried.fault !== undefined) throw tried.error;
   return tried.reply;
 }

@@ -6,14 +6,14 @@ import { text } from 'node:stream/consumers';
 import { RateLimiter } from '@gaia-mesh/core/run/rate-limiter.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startModelServer } from '../fixtures/model-server.ts';
-import { localPermits } from './permits.ts';
+import { createLocalPermits } from './permits.ts';
 
 const HERE = 'http://127.0.0.1:1';
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
 describe('permits of this process', () => {
   test('are granted in order, as many at once as the limiter has', async () => {
-    const permits = localPermits(new RateLimiter({ concurrency: 1 }));
+    const permits = createLocalPermits(new RateLimiter({ concurrency: 1 }));
     const { signal } = new AbortController();
     const release = await permits.acquire(HERE, signal);
     const order: number[] = [];
@@ -29,7 +29,7 @@ describe('permits of this process', () => {
   });
 
   test('are not waited for when the run has ended, and the place in the row is free', async () => {
-    const permits = localPermits(new RateLimiter({ concurrency: 1 }));
+    const permits = createLocalPermits(new RateLimiter({ concurrency: 1 }));
     const end = new AbortController();
     const { signal } = new AbortController();
     const release = await permits.acquire(HERE, signal);
@@ -46,7 +46,7 @@ describe('permits of this process', () => {
   });
 
   test('that cannot be had: the reason is told', async () => {
-    const permits = localPermits(new RateLimiter({ concurrency: 0 }));
+    const permits = createLocalPermits(new RateLimiter({ concurrency: 0 }));
     const end = new AbortController();
     const waiting = Array.from({ length: 1024 }, () => permits.acquire(HERE, end.signal));
     const one = permits.acquire(HERE, end.signal);
@@ -67,10 +67,10 @@ describe('permits of a launcher', () => {
     const file = path.join(folder, 'agent.mjs');
     writeFileSync(
       file,
-      `import { engineNamed } from ${here('./registry.ts')};
-       import { launcherPermits } from ${here('./permits.ts')};
-       const permits = launcherPermits(process);
-       const engine = await engineNamed('openai', { host: ${JSON.stringify(url)}, prompts: () => '', environment: {}, permits });
+      `import { loadEngine } from ${here('./registry.ts')};
+       import { createLauncherPermits } from ${here('./permits.ts')};
+       const permits = createLauncherPermits(process);
+       const engine = await loadEngine('openai', { host: ${JSON.stringify(url)}, prompts: () => '', environment: {}, permits });
        const work = { signal: new AbortController().signal, countTokens() {} };
        const chat = () => engine.chat({ messages: [{ role: 'user', content: 'Hi' }] }, work);
        const outcomes = await Promise.allSettled(Array.from({ length: ${count} }, chat));

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { limiterMessageSchema, RateLimiter } from '@gaia-mesh/core/run/rate-limiter.ts';
-import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 
 /** Who may send a request to a model server, and when: all agents of a run share the server. */
 export interface Permits {
@@ -20,7 +20,7 @@ type ReleasePermit = (pauseMs?: number) => void;
 type LauncherChannel = Pick<NodeJS.Process, 'send' | 'on' | 'connected'>;
 
 /** Permits of the launcher's limiter (decided: roles are processes, so what limits them together lives with the launcher). */
-export function launcherPermits(channel: LauncherChannel): Permits {
+export function createLauncherPermits(channel: LauncherChannel): Permits {
   const answers = new Map<number, (why?: string) => void>();
   const say = (message: object) => {
     // A channel that is closing says so by `disconnect`, which ends all that waits.
@@ -35,7 +35,7 @@ export function launcherPermits(channel: LauncherChannel): Permits {
   channel.on('disconnect', () => {
     for (const answer of answers.values()) answer('the launcher is gone');
   });
-  return permitsOf({
+  return createPermits({
     acquire(id, endpoint, answer) {
       if (!channel.connected) return answer('the launcher is gone');
       answers.set(id, answer);
@@ -49,9 +49,9 @@ export function launcherPermits(channel: LauncherChannel): Permits {
 }
 
 /** Permits of a limiter in this process, for whoever has no launcher. */
-export function localPermits(limiter = new RateLimiter()): Permits {
+export function createLocalPermits(limiter = new RateLimiter()): Permits {
   const holder = {};
-  return permitsOf({
+  return createPermits({
     acquire(id, endpoint, answer) {
       const why = limiter.acquire(holder, id, endpoint, answer);
       if (why !== undefined) answer(why);
@@ -61,7 +61,7 @@ export function localPermits(limiter = new RateLimiter()): Permits {
 }
 
 /** All engines of a process share its servers. */
-export const processPermits: Permits = localPermits();
+export const processPermits: Permits = createLocalPermits();
 
 interface Limiter {
   /** @param answer without a word when the permit is granted, else with the reason why it is not */
@@ -69,13 +69,13 @@ interface Limiter {
   release(id: number, pauseMs: number): void;
 }
 
-function permitsOf(limiter: Limiter): Permits {
+function createPermits(limiter: Limiter): Permits {
   let lastId = 0;
   return {
     async acquire(endpoint, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const id = ++lastId;
-      const unwatch = whenAborted(signal, () =>
+      const unwatch = onAbort(signal, () =>
         reject(new MeshError('engine', `the run ended before it was this agent's turn to ask ${endpoint}`)),
       );
       if (!signal.aborted) {

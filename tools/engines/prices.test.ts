@@ -1,26 +1,29 @@
 import { expect, test } from 'vitest';
-import { costUsd, FREE, presetPrice } from './prices.ts';
+import { computeCostUsd, FREE, findPresetPrice } from './prices.ts';
 
 test.each(['gpt-4o', 'gpt-4o-2024-08-06', 'claude-haiku-4-5', 'claude-haiku-4-5-20251001'])(
   '%s has a price',
   (model) => {
-    expect(presetPrice(model)).toMatchObject({ prompt: expect.any(Number), completion: expect.any(Number) });
+    expect(findPresetPrice(model)).toMatchObject({
+      prompt: expect.any(Number),
+      completion: expect.any(Number),
+    });
   },
 );
 
 test.each(['gpt-4o-audio-preview', 'gpt-4o-mini-2', 'llama3.2', 'toString', ''])('%j has none', (model) => {
-  expect(presetPrice(model)).toBeUndefined();
+  expect(findPresetPrice(model)).toBeUndefined();
 });
 
 test('a cost is dollars, zero where it is free, null where nobody knows it', () => {
   const price = { prompt: 2.5, completion: 10 };
   const took = { promptTokens: 400_000, completionTokens: 100_000 };
   const unsaid = { promptTokens: null, completionTokens: null };
-  expect(costUsd(price, took)).toBe(2);
-  expect(costUsd(FREE, took)).toBe(0);
-  expect(costUsd(FREE, unsaid)).toBe(0);
-  expect(costUsd(undefined, took)).toBeNull();
-  expect(costUsd(price, unsaid)).toBeNull();
+  expect(computeCostUsd(price, took)).toBe(2);
+  expect(computeCostUsd(FREE, took)).toBe(0);
+  expect(computeCostUsd(FREE, unsaid)).toBe(0);
+  expect(computeCostUsd(undefined, took)).toBeNull();
+  expect(computeCostUsd(price, unsaid)).toBeNull();
 });
 
 test('what comes from the cache, and what is written into it, has a price of its own', () => {
@@ -31,9 +34,9 @@ test('what comes from the cache, and what is written into it, has a price of its
     cacheWriteTokens: 300_000,
   };
   const price = { prompt: 10, cached: 1, cache_write: 12, completion: 1 };
-  expect(costUsd(price, took)).toBeCloseTo(1 + 0.6 + 3.6, 10);
-  expect(costUsd({ prompt: 10, completion: 1 }, took)).toBe(10);
-  const sonnet = presetPrice('claude-sonnet-4-6');
+  expect(computeCostUsd(price, took)).toBeCloseTo(1 + 0.6 + 3.6, 10);
+  expect(computeCostUsd({ prompt: 10, completion: 1 }, took)).toBe(10);
+  const sonnet = findPresetPrice('claude-sonnet-4-6');
   expect(sonnet?.cached).toBeCloseTo(0.3, 10);
   expect(sonnet?.cache_write).toBeCloseTo(3.75, 10);
 });

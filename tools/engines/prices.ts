@@ -25,25 +25,25 @@ const PRESETS: Readonly<Record<string, Price>> = {
   'gpt-4.1-mini': { prompt: 0.4, cached: 0.1, completion: 1.6 },
   'gpt-5': { prompt: 1.25, cached: 0.125, completion: 10 },
   'gpt-5-mini': { prompt: 0.25, cached: 0.025, completion: 2 },
-  'claude-haiku-4-5': claude(1, 5),
-  'claude-sonnet-4-5': claude(3, 15),
-  'claude-sonnet-4-6': claude(3, 15),
-  'claude-opus-4-6': claude(5, 25),
+  'claude-haiku-4-5': createClaudePrice(1, 5),
+  'claude-sonnet-4-5': createClaudePrice(3, 15),
+  'claude-sonnet-4-6': createClaudePrice(3, 15),
+  'claude-opus-4-6': createClaudePrice(5, 25),
 };
 
 /** Anthropic's: reading the cache costs a tenth, writing it for five minutes a quarter more. */
-function claude(prompt: number, completion: number): Price {
+function createClaudePrice(prompt: number, completion: number): Price {
   return { prompt, cached: prompt / 10, cache_write: prompt * 1.25, completion };
 }
 
 /** The preset for a model, or for a dated version of it (`gpt-4o-2024-08-06`); undefined for all others. */
-export function presetPrice(model: string): Price | undefined {
+export function findPresetPrice(model: string): Price | undefined {
   const name = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '');
   return Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
 }
 
 /** What a reply took, in US dollars; null where the price is not known, or the server said no figures. */
-export function costUsd(
+export function computeCostUsd(
   price: Price | undefined,
   { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0 }: TokenFigures,
 ): number | null {

@@ -43,7 +43,7 @@ export function renderPrompt(
     if (value === undefined) {
       throw new MeshError(
         'config',
-        `prompt ${name} has {{${key}}}, but its variables are ${listOf(variables)}`,
+        `prompt ${name} has {{${key}}}, but its variables are ${listVariables(variables)}`,
       );
     }
     used.add(key);
@@ -53,7 +53,7 @@ export function renderPrompt(
     const values = [...paragraph.matchAll(VARIABLE)].map(([, key = '']) => variable(key.trim()));
     return values.length === 0 || values.some((value) => value.trim() !== '');
   };
-  const messages = sectionsOf(name, text).map(({ role, template }) => {
+  const messages = splitSections(name, text).map(({ role, template }) => {
     const paragraphs = template.split(/\n[ \t]*\r?\n/).filter(saysSomething);
     // What the pattern captures is kept by `split`: text, variable, text, variable, text.
     const parts = paragraphs
@@ -80,7 +80,7 @@ export function renderPrompt(
   return messages;
 }
 
-function sectionsOf(name: string, text: string) {
+function splitSections(name: string, text: string) {
   // What the pattern captures is kept by `split`: preface, role, body, role, body.
   const [, ...parts] = text.split(/^## (system|user)[ \t]*\r?$/m);
   const [first, system, second, user, ...rest] = parts;
@@ -96,7 +96,7 @@ function sectionsOf(name: string, text: string) {
   ] as const;
 }
 
-function listOf(variables: Readonly<Record<string, string>>): string {
+function listVariables(variables: Readonly<Record<string, string>>): string {
   const names = Object.keys(variables);
   return names.length > 0 ? names.join(', ') : 'none';
 }

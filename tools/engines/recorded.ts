@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
-import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseReplies, type RecordedReply } from '@gaia-mesh/core/recording/recorded-replies.ts';
-import { monotonicUs } from '@gaia-mesh/core/system/clock.ts';
+import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import * as z from 'zod';
-import { type Asked, engineAsking } from './model-engine.ts';
+import { type AttributedReply, createAskingEngine } from './model-engine.ts';
 import type { EngineOptions } from './registry.ts';
 import { readReply } from './replies/read-reply.ts';
 import type { Question } from './requests/ask-model.ts';
@@ -23,27 +23,27 @@ const optionsSchema = z.looseObject({
  *
  * The file is read at the first request, which fails with `usage` or `config` where there is none.
  */
-export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine {
+export function createRecordedEngine({ options = {}, prompts }: EngineOptions): Engine {
   let kept: ReadonlyMap<string, readonly RecordedReply[]> | undefined;
   const taken = new Map<string, number>();
 
-  return engineAsking('recorded', prompts, async (question: Question, work: EngineWork) => {
-    kept ??= repliesOf(options);
+  return createAskingEngine('recorded', prompts, async (question: Question, work: EngineWork) => {
+    kept ??= loadReplies(options);
     const replies = kept;
-    const startedUs = monotonicUs();
-    const key = requestKey(question);
+    const startedUs = readMonotonicUs();
+    const key = hashRequest(question);
     const known = replies.get(key) ?? [];
     const times = taken.get(key) ?? 0;
     taken.set(key, times + 1);
     const recorded = known[times % known.length];
-    if (recorded === undefined) throw notRecorded(question, work, replies.size);
+    if (recorded === undefined) throw createUnrecordedError(question, work, replies.size);
     const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
     work.onExchange?.({
       ...{ key, model, messages: question.messages, tools: question.tools, schema: question.schema },
       reply: { content, reasoning, toolCalls: tool_calls, finish },
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
-      ...{ startedUs, endedUs: monotonicUs() },
+      ...{ startedUs, endedUs: readMonotonicUs() },
     });
     work.countTokens((prompt_tokens ?? 0) + (completion_tokens ?? 0));
     // What was paid was paid then.
@@ -53,12 +53,12 @@ export function recordedEngine({ options = {}, prompts }: EngineOptions): Engine
       completionTokens: completion_tokens,
       costUsd: 0,
     });
-    return replyAgain(recorded, question);
+    return replayReply(recorded, question);
   });
 }
 
 /** @throws MeshError `engine` for a reply that was none then */
-export function replyAgain(recorded: RecordedReply, { tools, messages }: Question): Asked {
+export function replayReply(recorded: RecordedReply, { tools, messages }: Question): AttributedReply {
   const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
   if (finish === 'filtered')
     throw new MeshError('engine', `${model} refused to answer (content filter), when it was recorded`);
@@ -76,23 +76,23 @@ export function replyAgain(recorded: RecordedReply, { tools, messages }: Questio
   };
 }
 
-function repliesOf(
+function loadReplies(
   options: NonNullable<EngineOptions['options']>,
 ): ReadonlyMap<string, readonly RecordedReply[]> {
   const parsed = optionsSchema.safeParse(options);
-  if (parsed.success) return repliesIn(parsed.data.replies);
+  if (parsed.success) return readReplyFile(parsed.data.replies);
   throw new MeshError(
     'usage',
-    `--engine recorded: give the run to take replies from with --replies (${issuesOf(parsed.error)})`,
+    `--engine recorded: give the run to take replies from with --replies (${formatIssues(parsed.error)})`,
   );
 }
 
-function repliesIn(file: string): ReadonlyMap<string, readonly RecordedReply[]> {
+function readReplyFile(file: string): ReadonlyMap<string, readonly RecordedReply[]> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `recorded replies ${file}: ${fileFaultOf(error)}`, { cause: error });
+    throw new MeshError('config', `recorded replies ${file}: ${explainFileFault(error)}`, { cause: error });
   }
   return Map.groupBy(parseReplies(text, file), ({ key }) => key);
 }
@@ -100,15 +100,15 @@ function repliesIn(file: string): ReadonlyMap<string, readonly RecordedReply[]> 
 /** Of the request that nobody recorded, as much as tells which it is. */
 const SHOWN_CHARACTERS = 160;
 
-function notRecorded(question: Question, work: EngineWork, known: number): MeshError {
+function createUnrecordedError(question: Question, work: EngineWork, known: number): MeshError {
   return new MeshError(
     'engine',
-    `no reply was recorded for ${requestInWords(question, work)}. ` +
+    `no reply was recorded for ${describeRequest(question, work)}. ` +
       `The run holds replies to ${known} other requests: question, team, prompts and tools must be those of the run`,
   );
 }
 
-export function requestInWords({ messages }: Question, { role }: EngineWork): string {
+export function describeRequest({ messages }: Question, { role }: EngineWork): string {
   const last = messages.at(-1);
   const said = (last?.content ?? '').replace(/\s+/g, ' ').trim().slice(-SHOWN_CHARACTERS).toWellFormed();
   return `this request${role === undefined ? '' : ` of ${role}`}: message ${messages.length}, of the ${last?.role ?? 'user'}, ends with “${said}”`;

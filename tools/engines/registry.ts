@@ -1,12 +1,12 @@
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { registry } from '@gaia-mesh/core/contracts/registry.ts';
+import { createRegistry } from '@gaia-mesh/core/contracts/registry.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
-import type { ModelAbilities } from './abilities/model-abilities.ts';
+import type { ModelCapabilities } from './abilities/model-abilities.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
 import { type Environment, requireKey } from './servers/server-key.ts';
-import { serverKind } from './servers/server-url.ts';
+import { findServerKind } from './servers/server-url.ts';
 
 /** What an engine may be told; the embedded one needs none of it. */
 export interface EngineOptions {
@@ -23,7 +23,7 @@ export interface EngineOptions {
   /** From one piece of a reply that has begun to the next; two minutes without it. */
   readonly idleMs?: number;
   /** What the server says of its model; undefined where it says nothing. Without it, it is not asked. */
-  readonly askAbilities?: () => Promise<ModelAbilities | undefined>;
+  readonly askAbilities?: () => Promise<ModelCapabilities | undefined>;
   /** The text of the prompt of that name. */
   readonly prompts: (name: string) => string;
   /** Keys and addresses of servers; without it the process's. */
@@ -35,22 +35,22 @@ export interface EngineOptions {
 }
 
 // Who uses no model server loads no client for one.
-const engines = registry<(options: EngineOptions) => Engine>('engine', {
-  extractive: async () => (await import('./extractive.ts')).extractiveEngine,
-  ollama: async () => (await import('./servers/ollama.ts')).ollamaEngine,
+const engines = createRegistry<(options: EngineOptions) => Engine>('engine', {
+  extractive: async () => (await import('./extractive.ts')).createExtractiveEngine,
+  ollama: async () => (await import('./servers/ollama.ts')).createOllamaEngine,
   openai: () =>
     withPackage(
       'openai@7',
       '--engine openai',
-      async () => (await import('./servers/openai.ts')).openaiEngine,
+      async () => (await import('./servers/openai.ts')).createOpenaiEngine,
     ),
   anthropic: () =>
     withPackage(
       '@anthropic-ai/sdk@1',
       '--engine anthropic',
-      async () => (await import('./servers/anthropic.ts')).anthropicEngine,
+      async () => (await import('./servers/anthropic.ts')).createAnthropicEngine,
     ),
-  recorded: async () => (await import('./recorded.ts')).recordedEngine,
+  recorded: async () => (await import('./recorded.ts')).createRecordedEngine,
 });
 
 export const engineNames = engines.names;
@@ -59,14 +59,17 @@ export const engineNames = engines.names;
 export const addEngine = engines.add;
 
 /** @throws MeshError `usage` for a name that is not in {@link engineNames} */
-export async function engineNamed(name: string, options: EngineOptions): Promise<Engine> {
+export async function loadEngine(name: string, options: EngineOptions): Promise<Engine> {
   return (await engines.load(name))(options);
 }
 
 /** What the process of an agent must be allowed that thinks with an engine; what one of the user's reads is not known. */
-export function engineNeeds(name: string): { network: boolean; environment: readonly string[] | 'all' } {
+export function describeEngineNeeds(name: string): {
+  network: boolean;
+  environment: readonly string[] | 'all';
+} {
   if (name === 'extractive' || name === 'recorded') return { network: false, environment: [] };
-  return { network: true, environment: serverKind(name)?.variables ?? 'all' };
+  return { network: true, environment: findServerKind(name)?.variables ?? 'all' };
 }
 
 /**
@@ -78,7 +81,7 @@ export function checkServers(
   name: string,
   { host, options = {}, environment = process.env }: Pick<EngineOptions, 'host' | 'options' | 'environment'>,
 ): void {
-  const kind = serverKind(name);
+  const kind = findServerKind(name);
   if (kind === undefined) return;
   const { fallback_base_url: fallback } = options;
   for (const given of [host, ...(typeof fallback === 'string' ? [fallback] : [])]) {
@@ -97,7 +100,7 @@ export function checkKey(
   name: string,
   { host, environment = process.env }: Pick<EngineOptions, 'host' | 'environment'>,
 ): void {
-  const kind = serverKind(name);
+  const kind = findServerKind(name);
   if (kind?.key === undefined) return;
   const url = kind.urlOf(host, environment);
   requireKey(url, kind.key.variable, kind.key.of(url, environment));

@@ -4,10 +4,10 @@ import type { DataTool } from '../data-tool.ts';
 import { loadTaskFile } from './load-file.ts';
 import { isWebPage, type Reading } from './reading/reading.ts';
 import { readInThread } from './reading/reading-thread.ts';
-import { textReport } from './text-report.ts';
+import { reportText } from './text-report.ts';
 
 /** A tool that reads files of one kind by a library, in a thread; what else it may be asked is said in `reading`. */
-function documentTool<Asked extends JsonObject & { readonly file: string }>(
+function createDocumentTool<Asked extends JsonObject & { readonly file: string }>(
   name: string,
   description: string,
   input: z.ZodType<Asked>,
@@ -17,8 +17,8 @@ function documentTool<Asked extends JsonObject & { readonly file: string }>(
     name,
     description,
     input,
-    async run(asked, place) {
-      return readInThread(await loadTaskFile(place, asked.file), reading(asked), place.signal);
+    async run(asked, context) {
+      return readInThread(await loadTaskFile(context, asked.file), reading(asked), context.signal);
     },
   };
 }
@@ -31,18 +31,18 @@ export const readFile: DataTool<z.infer<typeof textInput>> = {
   name: 'read_file',
   description: 'Reads a text file: txt, md, json, xml, html, csv, code.',
   input: textInput,
-  async run(asked, place) {
-    const loaded = await loadTaskFile(place, asked.file);
+  async run(asked, context) {
+    const loaded = await loadTaskFile(context, asked.file);
     // A library reads it, which may hang over a page that was made for that.
-    if (isWebPage(loaded.name)) return readInThread(loaded, { kind: 'html' }, place.signal);
-    return { text: textReport(loaded) };
+    if (isWebPage(loaded.name)) return readInThread(loaded, { kind: 'html' }, context.signal);
+    return { text: reportText(loaded) };
   },
 };
 
 /** As many rows as may be asked for; `query_table` calculates over all. */
 const MAX_REPLY_ROWS = 5000;
 
-export const readExcel = documentTool(
+export const readExcel = createDocumentTool(
   'read_excel',
   'Reads a spreadsheet (xlsx, xls, ods, csv, tsv): rows, formulas, merged cells, comments, fill colours.',
   z.strictObject({
@@ -57,7 +57,7 @@ export const readExcel = documentTool(
   }),
 );
 
-export const readPdf = documentTool(
+export const readPdf = createDocumentTool(
   'read_pdf',
   'Reads the text of a PDF page by page.',
   z.strictObject({
@@ -72,21 +72,21 @@ export const readPdf = documentTool(
   ({ file: _, ...asked }) => ({ kind: 'pdf', ...asked }),
 );
 
-export const readDocx = documentTool(
+export const readDocx = createDocumentTool(
   'read_docx',
   'Reads a Word document (docx) as Markdown: headings, lists, tables, links and footnotes, without its pictures.',
   z.strictObject({ file }),
   () => ({ kind: 'docx' }),
 );
 
-export const readPptx = documentTool(
+export const readPptx = createDocumentTool(
   'read_pptx',
   'Reads a PowerPoint file (pptx) slide by slide, with tables and notes.',
   z.strictObject({ file }),
   () => ({ kind: 'pptx' }),
 );
 
-export const readZip = documentTool(
+export const readZip = createDocumentTool(
   'read_zip',
   'Lists the members of a ZIP archive, or reads one.',
   z.strictObject({ file, entry: z.string().min(1).exactOptional().describe('in the archive') }),

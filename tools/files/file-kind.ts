@@ -25,7 +25,7 @@ const KINDS: readonly (readonly [bytes: string, FileKind])[] = [
 ];
 
 /** Undefined for everything else, texts among it. */
-export function kindOf(bytes: Uint8Array): FileKind | undefined {
+export function detectFileKind(bytes: Uint8Array): FileKind | undefined {
   const head = Buffer.from(bytes.subarray(0, 16)).toString('hex');
   return KINDS.find(([magic]) => head.startsWith(magic))?.[1];
 }

@@ -1,9 +1,9 @@
 import { opendir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
-import { fileFaultOf, MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainFileFault, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolPlace } from '../data-tool.ts';
+import type { DataTool, DataToolContext } from '../data-tool.ts';
 
 /** Where a name leads. */
 interface FoundFile {
@@ -18,7 +18,7 @@ interface FoundFile {
 const OWN_RECORDS = /(^|\/)(\.[^/]*|[^/]*\.log|memory\.json|[^/]*\.jsonl)(\.part)?$/i;
 const isOwnRecord = (relative: string) => OWN_RECORDS.test(relative) && !relative.includes('/');
 
-export type FilePlace = Pick<DataToolPlace, 'files' | 'workspace'>;
+export type FileContext = Pick<DataToolContext, 'files' | 'workspace'>;
 
 /** Longer names are nobody's: file systems take 255 bytes between two slashes. */
 const MAX_NAME_CHARACTERS = 1024;
@@ -34,12 +34,12 @@ export const findFileTool: DataTool<z.infer<typeof input>> = {
   name: 'find_file',
   description: 'Finds a file of the task by name, whatever its case or folder.',
   input,
-  async run({ name }, place) {
-    const found = await findFile(place, name);
+  async run({ name }, context) {
+    const found = await findFile(context, name);
     const data = { path: found.path, name: found.name, is_there: found.isThere };
     if (found.isThere)
-      return { text: `${shown(name)} is the file ${shown(found.name)}\n${found.path}`, data };
-    return { text: `${await absence(place, name)}; it would be\n${found.path}`, data };
+      return { text: `${quoteFileName(name)} is the file ${quoteFileName(found.name)}\n${found.path}`, data };
+    return { text: `${await explainAbsence(context, name)}; it would be\n${found.path}`, data };
   },
 };
 
@@ -50,7 +50,7 @@ export const listFiles: DataTool<z.infer<typeof noArguments>> = {
   description: 'Lists the files of the task, downloads included.',
   input: noArguments,
   async run(_input, { files }) {
-    const { names, isWhole } = await taskFiles(files);
+    const { names, isWhole } = await listTaskFiles(files);
     if (names.length === 0)
       return {
         text: 'No files found: the question came with none, and none were fetched.',
@@ -58,7 +58,7 @@ export const listFiles: DataTool<z.infer<typeof noArguments>> = {
       };
     const more = isWhole ? [] : ['[there are more: only the first were looked at]'];
     return {
-      text: ['Files found:', ...names.map(shown), ...more].join('\n'),
+      text: ['Files found:', ...names.map(quoteFileName), ...more].join('\n'),
       data: { files: names.map((name) => name.toWellFormed()) },
     };
   },
@@ -72,46 +72,48 @@ export const listFiles: DataTool<z.infer<typeof noArguments>> = {
  *
  * @throws MeshError `tool` for a name that leads outside, and for what is no regular file
  */
-export async function findFile(place: FilePlace, name: string): Promise<FoundFile> {
-  const relative = checkedName(name);
-  const { files, workspace } = place;
+export async function findFile(context: FileContext, name: string): Promise<FoundFile> {
+  const relative = checkFileName(name);
+  const { files, workspace } = context;
   const found =
-    (files === undefined ? undefined : await taskFileAt(files, relative)) ??
-    (isOwnRecord(relative) ? undefined : await fileAt(workspace, relative, `workspace/${relative}`));
+    (files === undefined ? undefined : await findTaskFile(files, relative)) ??
+    (isOwnRecord(relative) ? undefined : await findRegularFile(workspace, relative, `workspace/${relative}`));
   if (found !== undefined) return found;
   const inDownloads = relative.startsWith(`${DOWNLOADS}/`) ? relative : `${DOWNLOADS}/${relative}`;
   return { path: path.join(files ?? workspace, inDownloads), name: inDownloads, isThere: false };
 }
 
 /** The task's files by their names: the folder's own, then `downloads/`, each sorted; `isWhole` is false where there are more. */
-export async function taskFiles(files: string | undefined): Promise<{ names: string[]; isWhole: boolean }> {
-  const root = files && (await existing(files, 'the folder of the task'));
+export async function listTaskFiles(
+  files: string | undefined,
+): Promise<{ names: string[]; isWhole: boolean }> {
+  const root = files && (await resolveExisting(files, 'the folder of the task'));
   if (root === undefined || root === '') return { names: [], isWhole: true };
-  const own = await filesIn(root, root, './');
-  const fetched = await filesIn(root, path.join(root, DOWNLOADS), `${DOWNLOADS}/`);
+  const own = await listFolderFiles(root, root, './');
+  const fetched = await listFolderFiles(root, path.join(root, DOWNLOADS), `${DOWNLOADS}/`);
   return { names: [...own.names, ...fetched.names], isWhole: own.isWhole && fetched.isWhole };
 }
 
 /** `There is no file …`, and which there are. */
-export async function absence(place: FilePlace, name: string): Promise<string> {
-  const { names } = await taskFiles(place.files);
-  const few = names.slice(0, 20).map(shown).join(', ');
+export async function explainAbsence(context: FileContext, name: string): Promise<string> {
+  const { names } = await listTaskFiles(context.files);
+  const few = names.slice(0, 20).map(quoteFileName).join(', ');
   const others =
     names.length === 0 ? 'the task has no files' : `the task has ${few}${names.length > 20 ? ', …' : ''}`;
-  return `there is no file ${shown(name)}: ${others}`;
+  return `there is no file ${quoteFileName(name)}: ${others}`;
 }
 
 /** A name as it is, but quoted where it holds what could pass for something else than a name. */
-export function shown(name: string): string {
+export function quoteFileName(name: string): string {
   const isPlain = name.length <= 256 && /^[^\p{C}\p{Zl}\p{Zp}"]+$/u.test(name);
   return isPlain ? name : JSON.stringify(name.slice(0, 256).toWellFormed());
 }
 
-function checkedName(name: string): string {
+function checkFileName(name: string): string {
   const refuse = (why: string): never => {
     throw new MeshError(
       'tool',
-      `${shown(name)} ${why}: give the name of a file of the task, as list_files writes it`,
+      `${quoteFileName(name)} ${why}: give the name of a file of the task, as list_files writes it`,
     );
   };
   if (name.length > MAX_NAME_CHARACTERS) refuse(`is longer than ${MAX_NAME_CHARACTERS} characters`);
@@ -126,50 +128,58 @@ function checkedName(name: string): string {
   return relative;
 }
 
-async function taskFileAt(files: string, relative: string): Promise<FoundFile | undefined> {
-  const at = (way: string) => fileAt(files, way, way.startsWith(`${DOWNLOADS}/`) ? way : `./${way}`);
+async function findTaskFile(files: string, relative: string): Promise<FoundFile | undefined> {
+  const at = (way: string) => findRegularFile(files, way, way.startsWith(`${DOWNLOADS}/`) ? way : `./${way}`);
   const exact = (await at(relative)) ?? (await at(`${DOWNLOADS}/${relative}`));
   if (exact !== undefined) return exact;
-  const similar = similarName((await taskFiles(files)).names, relative);
+  const similar = findSimilarName((await listTaskFiles(files)).names, relative);
   return similar === undefined ? undefined : at(path.posix.normalize(similar));
 }
 
 /** The first name that differs in case only, or else whose last part is that of `relative`. */
-function similarName(names: readonly string[], relative: string): string | undefined {
-  const wanted = folded(relative);
+function findSimilarName(names: readonly string[], relative: string): string | undefined {
+  const wanted = foldName(relative);
   return (
-    names.find((name) => [`./${wanted}`, wanted, `${DOWNLOADS}/${wanted}`].includes(folded(name))) ??
-    names.find((name) => path.posix.basename(folded(name)) === path.posix.basename(wanted))
+    names.find((name) => [`./${wanted}`, wanted, `${DOWNLOADS}/${wanted}`].includes(foldName(name))) ??
+    names.find((name) => path.posix.basename(foldName(name)) === path.posix.basename(wanted))
   );
 }
 
 // Systems differ in how they write an accented letter, and people in which slash they write.
-const folded = (name: string) => name.normalize('NFC').toLowerCase().replaceAll('\\', '/');
+const foldName = (name: string) => name.normalize('NFC').toLowerCase().replaceAll('\\', '/');
 
 /** The regular file `relative` in `folder`, or undefined where there is none. */
-async function fileAt(folder: string, relative: string, name: string): Promise<FoundFile | undefined> {
-  const root = await existing(folder, name);
-  const target = root && (await existing(path.join(root, relative), name));
+async function findRegularFile(
+  folder: string,
+  relative: string,
+  name: string,
+): Promise<FoundFile | undefined> {
+  const root = await resolveExisting(folder, name);
+  const target = root && (await resolveExisting(path.join(root, relative), name));
   if (root === undefined || target === undefined) return undefined;
   if (!isInside(root, target)) {
     throw new MeshError(
       'tool',
-      `${shown(name)} is a link to something outside the folder of the task: it is not read`,
+      `${quoteFileName(name)} is a link to something outside the folder of the task: it is not read`,
     );
   }
   const status = await stat(target);
-  if (status.isDirectory()) throw new MeshError('tool', `${shown(name)} is a folder: name a file in it`);
-  if (!status.isFile()) throw new MeshError('tool', `${shown(name)} is no regular file: it is not read`);
+  if (status.isDirectory())
+    throw new MeshError('tool', `${quoteFileName(name)} is a folder: name a file in it`);
+  if (!status.isFile())
+    throw new MeshError('tool', `${quoteFileName(name)} is no regular file: it is not read`);
   return { path: target, name, isThere: true };
 }
 
 /** Where a path leads when links are followed; undefined where nothing is there. */
-async function existing(file: string, name: string): Promise<string | undefined> {
+async function resolveExisting(file: string, name: string): Promise<string | undefined> {
   try {
     return await realpath(file);
   } catch (cause) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(cause) ?? '')) return undefined;
-    throw new MeshError('tool', `${shown(name)} cannot be looked at: ${fileFaultOf(cause)}`, { cause });
+    if (['ENOENT', 'ENOTDIR'].includes(readSystemCode(cause) ?? '')) return undefined;
+    throw new MeshError('tool', `${quoteFileName(name)} cannot be looked at: ${explainFileFault(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -179,13 +189,13 @@ function isInside(root: string, target: string): boolean {
 }
 
 /** Names of the regular files in `folder`, links to files inside `root` among them. */
-async function filesIn(
+async function listFolderFiles(
   root: string,
   folder: string,
   prefix: string,
 ): Promise<{ names: string[]; isWhole: boolean }> {
   const names: string[] = [];
-  const target = await existing(folder, prefix);
+  const target = await resolveExisting(folder, prefix);
   if (target === undefined || !(await stat(target)).isDirectory()) return { names, isWhole: true };
   if (target !== root && !isInside(root, target)) return { names, isWhole: true };
   let looked = 0;
@@ -193,19 +203,19 @@ async function filesIn(
     looked++;
     if (looked > MAX_FOLDER_FILES) break;
     const isFile =
-      entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(root, path.join(target, entry.name))));
+      entry.isFile() || (entry.isSymbolicLink() && (await isFileLink(root, path.join(target, entry.name))));
     if (isFile) names.push(prefix + entry.name);
   }
   return { names: names.sort(), isWhole: looked <= MAX_FOLDER_FILES };
 }
 
-async function leadsToFile(root: string, link: string): Promise<boolean> {
+async function isFileLink(root: string, link: string): Promise<boolean> {
   try {
     const target = await realpath(link);
     return isInside(root, target) && (await stat(target)).isFile();
   } catch (error) {
     // Links that lead nowhere, in circles, or where nobody may look.
-    if (systemCodeOf(error) !== undefined) return false;
+    if (readSystemCode(error) !== undefined) return false;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { shown } from './find-file.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { quoteFileName } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
 
 /**
@@ -20,9 +20,13 @@ export async function fromLibrary<Result>(
     return await work();
   } catch (cause) {
     if (cause instanceof MeshError) throw cause;
-    const reason = shortReason(messageOf(cause).replace(/\s+/g, ' ')).toWellFormed();
-    throw new MeshError('tool', `${shown(name)} (${length} bytes) cannot be read as ${what}: ${reason}`, {
-      cause,
-    });
+    const reason = shortenReason(toErrorMessage(cause).replace(/\s+/g, ' ')).toWellFormed();
+    throw new MeshError(
+      'tool',
+      `${quoteFileName(name)} (${length} bytes) cannot be read as ${what}: ${reason}`,
+      {
+        cause,
+      },
+    );
   }
 }

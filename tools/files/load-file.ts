@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { absence, type FilePlace, findFile, shown } from './find-file.ts';
+import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainAbsence, type FileContext, findFile, quoteFileName } from './find-file.ts';
 
 /** A file in memory. */
 export interface LoadedFile {
@@ -21,15 +21,18 @@ const IN_ARCHIVE = /^(.+?\.zip)[/\\](.+)$/i;
  *
  * @throws MeshError `tool` where it is not there (REQ-052), too large, or leads outside
  */
-export async function loadTaskFile(place: FilePlace, name: string): Promise<LoadedFile> {
+export async function loadTaskFile(context: FileContext, name: string): Promise<LoadedFile> {
   const [, archive, member] = IN_ARCHIVE.exec(name) ?? [];
   if (archive !== undefined && member !== undefined) {
-    const { zipMember } = await import('./archives/zip-report.ts');
-    return zipMember(await loadTaskFile(place, archive), member);
+    const { openZipMember } = await import('./archives/zip-report.ts');
+    return openZipMember(await loadTaskFile(context, archive), member);
   }
-  const found = await findFile(place, name);
+  const found = await findFile(context, name);
   if (!found.isThere)
-    throw new MeshError('tool', `${await absence(place, name)}; it was looked for up to ${found.path}`);
+    throw new MeshError(
+      'tool',
+      `${await explainAbsence(context, name)}; it was looked for up to ${found.path}`,
+    );
   return loadFile(found.path, found.name);
 }
 
@@ -44,11 +47,12 @@ export async function loadFile(file: string, name: string): Promise<LoadedFile> 
     // Neither a link that was put in its place meanwhile, nor a pipe that nobody writes to.
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const status = await handle.stat();
-    if (!status.isFile()) throw new MeshError('tool', `${shown(name)} is no regular file: it is not read`);
+    if (!status.isFile())
+      throw new MeshError('tool', `${quoteFileName(name)} is no regular file: it is not read`);
     if (status.size > MAX_FILE_BYTES) {
       throw new MeshError(
         'tool',
-        `${shown(name)} has ${status.size} bytes: files of up to ${MAX_FILE_BYTES} are read`,
+        `${quoteFileName(name)} has ${status.size} bytes: files of up to ${MAX_FILE_BYTES} are read`,
       );
     }
     const bytes = new Uint8Array(status.size);
@@ -61,7 +65,11 @@ export async function loadFile(file: string, name: string): Promise<LoadedFile> 
     return { name, bytes: bytes.subarray(0, filled) };
   } catch (cause) {
     if (cause instanceof MeshError) throw cause;
-    throw new MeshError('tool', `${shown(name)} cannot be read (${file}): ${fileFaultOf(cause)}`, { cause });
+    throw new MeshError(
+      'tool',
+      `${quoteFileName(name)} cannot be read (${file}): ${explainFileFault(cause)}`,
+      { cause },
+    );
   } finally {
     await handle?.close();
   }

@@ -2,9 +2,9 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../web/confined.ts';
-import { shown } from './find-file.ts';
+import { quoteFileName } from './find-file.ts';
 import { type LoadedFile, loadFile } from './load-file.ts';
-import { contentOf, perform, type Reading, readingFor } from './reading/reading.ts';
+import { chooseReading, perform, type Reading, stripFileLine } from './reading/reading.ts';
 
 const JOB = 'read-document';
 /** As for documents that agents read in a thread of theirs; see `reading-thread.ts`. */
@@ -27,7 +27,7 @@ export async function readConfined(
     signal,
   });
   if ('output' in outcome) return outcome.output;
-  throw new MeshError('tool', `${shown(name)} was not read: ${outcome.stopped}`);
+  throw new MeshError('tool', `${quoteFileName(name)} was not read: ${outcome.stopped}`);
 }
 
 /**
@@ -39,9 +39,9 @@ export async function readConfined(
  */
 export async function readAnyText(file: string, signal: AbortSignal): Promise<string> {
   const loaded = await loadFile(file, path.basename(file));
-  const reading = readingFor(loaded.name);
-  if (reading.kind === 'text') return contentOf((await perform(reading, loaded)).text);
-  return contentOf(await readConfined(loaded, reading, signal));
+  const reading = chooseReading(loaded.name);
+  if (reading.kind === 'text') return stripFileLine((await perform(reading, loaded)).text);
+  return stripFileLine(await readConfined(loaded, reading, signal));
 }
 
 async function readHere(input: Uint8Array): Promise<string> {

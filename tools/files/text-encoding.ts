@@ -27,15 +27,15 @@ const CONTROL = /[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]/;
 export function decodeText(bytes: Uint8Array): DecodedText | undefined {
   const mark = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte))?.[0];
   const encodings =
-    mark === undefined ? ['utf-8', ...widthOf(bytes), ...declaredIn(bytes), 'windows-1252'] : [mark];
+    mark === undefined ? ['utf-8', ...detectWidth(bytes), ...findDeclared(bytes), 'windows-1252'] : [mark];
   for (const encoding of encodings) {
-    const text = decoded(bytes, encoding);
+    const text = tryDecode(bytes, encoding);
     if (text !== undefined && !CONTROL.test(text)) return { text, encoding };
   }
   return undefined;
 }
 
-function decoded(bytes: Uint8Array, encoding: string): string | undefined {
+function tryDecode(bytes: Uint8Array, encoding: string): string | undefined {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (error) {
@@ -46,7 +46,7 @@ function decoded(bytes: Uint8Array, encoding: string): string | undefined {
 }
 
 /** UTF-16 without a mark, of a text that is mostly ASCII. */
-function widthOf(bytes: Uint8Array): string[] {
+function detectWidth(bytes: Uint8Array): string[] {
   const head = bytes.subarray(0, DECLARATION_BYTES);
   if (head.length < 4 || bytes.length % 2 !== 0) return [];
   let even = 0;
@@ -59,7 +59,7 @@ function widthOf(bytes: Uint8Array): string[] {
   return even > most && odd === 0 ? ['utf-16be'] : [];
 }
 
-function declaredIn(bytes: Uint8Array): string[] {
+function findDeclared(bytes: Uint8Array): string[] {
   const head = new TextDecoder('latin1').decode(bytes.subarray(0, DECLARATION_BYTES));
   const name = DECLARED.exec(head)?.[1];
   return name === undefined ? [] : [name.toLowerCase()];

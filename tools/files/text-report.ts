@@ -1,30 +1,30 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { kindOf } from './file-kind.ts';
-import { shown } from './find-file.ts';
+import { detectFileKind } from './file-kind.ts';
+import { quoteFileName } from './find-file.ts';
 import type { LoadedFile } from './load-file.ts';
-import { noReaderMessage, readerFor } from './reading/readers.ts';
+import { explainNoReader, findReader } from './reading/readers.ts';
 import { decodeText } from './text-encoding.ts';
 
 /** @throws MeshError `tool` for what is no text, with the tool that reads it */
-export function textReport(file: LoadedFile): string {
-  const { text, encoding } = textOf(file);
+export function reportText(file: LoadedFile): string {
+  const { text, encoding } = decodeFileText(file);
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
-  return `${shown(file.name)}: text, ${encoding}, ${file.bytes.length} bytes, ${lines} lines\n\n${text}`;
+  return `${quoteFileName(file.name)}: text, ${encoding}, ${file.bytes.length} bytes, ${lines} lines\n\n${text}`;
 }
 
 /** @throws MeshError `tool` for what is no text, with the tool that reads it */
-export function textOf({ name, bytes }: LoadedFile): { text: string; encoding: string } {
-  const kind = kindOf(bytes);
+export function decodeFileText({ name, bytes }: LoadedFile): { text: string; encoding: string } {
+  const kind = detectFileKind(bytes);
   const decoded = kind === undefined ? decodeText(bytes) : undefined;
   if (decoded !== undefined) return decoded;
-  const reader = readerFor(name);
+  const reader = findReader(name);
   if (reader !== undefined && reader !== 'read_file') {
-    throw new MeshError('tool', `${shown(name)} is no text file: ${reader} reads it`);
+    throw new MeshError('tool', `${quoteFileName(name)} is no text file: ${reader} reads it`);
   }
   const what =
     kind === undefined ? 'holds bytes that are no text in any known encoding' : `is no text but ${kind.what}`;
   throw new MeshError(
     'tool',
-    `${shown(name)} ${what}${kind?.reader === undefined ? `: ${noReaderMessage(name)}` : `: ${kind.reader} reads such files`}`,
+    `${quoteFileName(name)} ${what}${kind?.reader === undefined ? `: ${explainNoReader(name)}` : `: ${kind.reader} reads such files`}`,
   );
 }

@@ -2,10 +2,10 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { DOC_INIT, FINAL_ANSWER, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { callType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { dataTool } from '../data-tool.ts';
+import { createDataTool } from '../data-tool.ts';
 import type { ToolServices } from '../tool-services.ts';
-import { commonOptions, foreignOptions, foreignUrl, variableName, variableNamed } from './foreign.ts';
-import { foreignTool } from './foreign-tool.ts';
+import { commonOptions, foreignUrl, parseForeignOptions, readVariable, variableName } from './foreign.ts';
+import { createForeignTool } from './foreign-tool.ts';
 
 const optionsSchema = z.strictObject({
   ...commonOptions,
@@ -19,7 +19,7 @@ const optionsSchema = z.strictObject({
 });
 
 /** @throws MeshError `config` */
-export const a2aOptions = (options: JsonObject) => foreignOptions(optionsSchema, options, 'a2a');
+export const parseA2aOptions = (options: JsonObject) => parseForeignOptions(optionsSchema, options, 'a2a');
 
 /** What is sent to an agent of A2A as a tool; the one name that its calls have. */
 export const ASK = 'ask';
@@ -40,15 +40,15 @@ const replySchema = z.looseObject({
  * An agent of A2A as a member of a team: others ask it by `a2a.call`, and where the team file subscribes it to `doc_init`, it answers
  * tasks by itself, with the question and the document.
  */
-export function a2a({ connectA2a }: Pick<ToolServices, 'connectA2a'>): Tool {
-  const asked = dataTool(
-    foreignTool({
+export function createA2aTool({ connectA2a }: Pick<ToolServices, 'connectA2a'>): Tool {
+  const asked = createDataTool(
+    createForeignTool({
       name: 'a2a',
       description: 'Hands messages on to an agent of A2A, whose card the team file names',
-      settings: a2aOptions,
+      settings: parseA2aOptions,
       connect({ options, environment, signal }) {
-        const { url, token, later, max_bytes: maxMessageBytes } = a2aOptions(options);
-        const secret = token === undefined ? {} : { token: variableNamed(token, environment, 'a2a') };
+        const { url, token, later, max_bytes: maxMessageBytes } = parseA2aOptions(options);
+        const secret = token === undefined ? {} : { token: readVariable(token, environment, 'a2a') };
         return connectA2a(
           { url, maxMessageBytes, ...secret, ...(later === undefined ? {} : { later }) },
           signal,

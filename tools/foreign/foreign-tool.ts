@@ -7,9 +7,9 @@ import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '@gaia-mesh/core/contracts/limi
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import type * as z from 'zod';
-import type { DataTool, DataToolPlace, DataToolReply } from '../data-tool.ts';
-import { portableSchema } from '../engines/schemas/portable-schema.ts';
-import { IMAGE_TYPES, imageKindOf, shownImage } from '../media/media-kind.ts';
+import type { DataTool, DataToolContext, DataToolReply } from '../data-tool.ts';
+import { toPortableSchema } from '../engines/schemas/portable-schema.ts';
+import { detectImageKind, IMAGE_TYPES, toChatImage } from '../media/media-kind.ts';
 import { isDeeper } from '../roles/trace.ts';
 import { type ForeignOffer, type ForeignPeer, type ForeignReply, foreignInput } from './foreign.ts';
 
@@ -17,7 +17,7 @@ interface ForeignToolSpec {
   readonly name: string;
   readonly description: string;
   readonly settings: (options: JsonObject) => ForeignSettings;
-  readonly connect: (place: DataToolPlace) => Promise<ForeignPeer>;
+  readonly connect: (context: DataToolContext) => Promise<ForeignPeer>;
 }
 
 interface ForeignSettings {
@@ -37,18 +37,18 @@ const IMAGE_QUESTION = 'Describe this image in detail: all text and numbers in i
  * A data tool that hands calls on to somebody else's server. The connection is the agent's own: made with the first call, made again when
  * it broke, and not for ever.
  */
-export function foreignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof foreignInput>> {
+export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof foreignInput>> {
   const { name, description } = spec;
   let peer: Promise<ForeignPeer> | undefined;
   let starts = 0;
 
-  async function connected(place: DataToolPlace): Promise<ForeignPeer> {
+  async function connected(context: DataToolContext): Promise<ForeignPeer> {
     if (peer === undefined) {
       if (starts > MAX_RESTARTS)
         throw new MeshError('tool', `it was lost ${starts} times, and is not started again`);
       const waitMs = starts === 0 ? 0 : RESTART_BACKOFF_MS * 2 ** (starts - 1);
       starts += 1;
-      peer = delay(waitMs).then(() => spec.connect(place));
+      peer = delay(waitMs).then(() => spec.connect(context));
     }
     try {
       return await peer;
@@ -62,20 +62,20 @@ export function foreignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof fore
     name,
     description,
     input: foreignInput,
-    async run({ tool, arguments: args }, place): Promise<DataToolReply> {
-      const settings = spec.settings(place.options);
-      const own = await connected(place);
-      if (tool === undefined) return offerOf(own, settings);
-      const known = chosen(own, settings).find((each) => each.name === tool);
+    async run({ tool, arguments: args }, context): Promise<DataToolReply> {
+      const settings = spec.settings(context.options);
+      const own = await connected(context);
+      if (tool === undefined) return buildOffer(own, settings);
+      const known = chooseTools(own, settings).find((each) => each.name === tool);
       if (known === undefined)
         throw new MeshError('tool', `it has no tool ${tool.slice(0, 128)} for this team`);
       if (args === undefined) return { text: JSON.stringify(known) };
       // Before anything can go wrong: what it took in there, nobody here will ever know.
-      if (settings.asks_models) place.noteUsage?.(unknownUsage(name, own.name));
+      if (settings.asks_models) context.noteUsage?.(createUnknownUsage(name, own.name));
       try {
-        const { signal, traceparent } = place;
+        const { signal, traceparent } = context;
         const options = { signal, traceparent, timeoutMs: settings.timeout_s * 1000 };
-        return await shown(await own.call(tool, args, options), place);
+        return await buildToolReply(await own.call(tool, args, options), context);
       } catch (error) {
         if (error instanceof MeshError && error.code === 'agent') {
           // The next call makes a new connection.
@@ -89,28 +89,28 @@ export function foreignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof fore
 }
 
 /** Unknown is not nothing. */
-function unknownUsage(role: string, of: string): Usage {
+function createUnknownUsage(role: string, of: string): Usage {
   const unknown = { prompt_tokens: null, completion_tokens: null, cost_usd: null };
   return { role, model: `unknown, of ${of.slice(0, 64)}`, calls: 0, ...unknown };
 }
 
-function chosen({ tools }: ForeignPeer, { tools: named }: ForeignSettings) {
+function chooseTools({ tools }: ForeignPeer, { tools: named }: ForeignSettings) {
   return named === undefined ? tools : tools.filter(({ name }) => named.includes(name));
 }
 
 /** As many tools as the budget has room for, in their order; the others by name. */
-async function offerOf(peer: ForeignPeer, settings: ForeignSettings): Promise<DataToolReply> {
+async function buildOffer(peer: ForeignPeer, settings: ForeignSettings): Promise<DataToolReply> {
   // Its table has 2 MB, and whoever checks a team file comes by here, too.
-  const { tokensOf } = await import('@gaia-mesh/core/tokens/o200k.ts');
+  const { encodeO200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));
   let left = settings.budget_tokens;
   const tools: { name: string; description: string; parameters: JsonObject }[] = [];
   const deferred: string[] = [];
   const refused = [...peer.refused, ...missing.map((name) => `${name}: there is no such tool`)];
-  for (const { name, description, inputSchema } of chosen(peer, settings)) {
-    const tool = { name, description, parameters: portableSchema(inputSchema) };
-    const tokens = tokensOf(JSON.stringify(tool));
-    const nameTokens = tokensOf(name) + 2;
+  for (const { name, description, inputSchema } of chooseTools(peer, settings)) {
+    const tool = { name, description, parameters: toPortableSchema(inputSchema) };
+    const tokens = encodeO200k(JSON.stringify(tool));
+    const nameTokens = encodeO200k(name) + 2;
     if (tokens <= left) {
       tools.push(tool);
       left -= tokens;
@@ -124,12 +124,12 @@ async function offerOf(peer: ForeignPeer, settings: ForeignSettings): Promise<Da
 }
 
 /** The result as a model reads it; a picture is looked at by the agent's own model, where it has one. */
-async function shown(
+async function buildToolReply(
   { texts, data, images, isError }: ForeignReply,
-  place: DataToolPlace,
+  context: DataToolContext,
 ): Promise<DataToolReply> {
   const said = texts.map((text) => text.toWellFormed());
-  for (const image of images.slice(0, MAX_IMAGES)) said.push(await pictureText(image, place));
+  for (const image of images.slice(0, MAX_IMAGES)) said.push(await describePicture(image, context));
   if (images.length > MAX_IMAGES) said.push(`[${images.length - MAX_IMAGES} more images are left out]`);
   const json = data === undefined ? '' : JSON.stringify(data);
   // Servers give the same as text, as older clients expect; where one does not, the data are what a model reads.
@@ -143,23 +143,23 @@ async function shown(
   return { text, data };
 }
 
-async function pictureText(bytes: Uint8Array, place: DataToolPlace): Promise<string> {
-  const kind = imageKindOf(bytes);
+async function describePicture(bytes: Uint8Array, context: DataToolContext): Promise<string> {
+  const kind = detectImageKind(bytes);
   if (kind === undefined) return `[${bytes.length} bytes that are no image by their first bytes]`;
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  const folder = path.join(place.workspace, 'images');
+  const folder = path.join(context.workspace, 'images');
   mkdirSync(folder, { recursive: true });
   const file = `${digest}.${kind}`;
   writeFileSync(path.join(folder, file), bytes, { mode: 0o600 });
   const what = `[image ${file}, ${bytes.length} bytes`;
-  const image = shownImage(bytes, IMAGE_TYPES[kind]);
-  if (place.model === undefined || image === undefined)
+  const image = toChatImage(bytes, IMAGE_TYPES[kind]);
+  if (context.model === undefined || image === undefined)
     return `${what}: kept in the agent's workspace; no model here looks at it]`;
   try {
-    const { content } = await place.model.chat({
+    const { content } = await context.model.chat({
       messages: [{ role: 'user', content: IMAGE_QUESTION, images: [image] }],
     });
-    return `${what}, as ${place.model.name} sees it: ${content}]`;
+    return `${what}, as ${context.model.name} sees it: ${content}]`;
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     return `${what}: ${error.message}]`;

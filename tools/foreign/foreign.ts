@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { isJsonObject, issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
 
@@ -91,15 +91,15 @@ export const commonOptions = {
 const OF_TEAM = ['iterations', 'retry', 'time_s'];
 
 /** @throws MeshError `config`, naming the option */
-export function foreignOptions<T>(schema: z.ZodType<T>, options: JsonObject, tool: string): T {
+export function parseForeignOptions<T>(schema: z.ZodType<T>, options: JsonObject, tool: string): T {
   const own = Object.fromEntries(Object.entries(options).filter(([key]) => !OF_TEAM.includes(key)));
   const { success, data, error } = schema.safeParse(own);
-  if (!success) throw new MeshError('config', `options of the agent with ${tool}: ${issuesOf(error)}`);
+  if (!success) throw new MeshError('config', `options of the agent with ${tool}: ${formatIssues(error)}`);
   return data;
 }
 
 /** The value of a variable that the team file names. */
-export function variableNamed(
+export function readVariable(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
   tool: string,

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { ToolServices } from '../tool-services.ts';
-import { commonOptions, foreignOptions, foreignUrl, variableName, variableNamed } from './foreign.ts';
-import { foreignTool } from './foreign-tool.ts';
+import { commonOptions, foreignUrl, parseForeignOptions, readVariable, variableName } from './foreign.ts';
+import { createForeignTool } from './foreign-tool.ts';
 
 const ofChild = z.strictObject({
   ...commonOptions,
@@ -22,28 +22,30 @@ const ofUrl = z.strictObject({
 });
 
 /** @throws MeshError `config` */
-export function mcpOptions(options: JsonObject): z.infer<typeof ofChild> | z.infer<typeof ofUrl> {
-  return 'url' in options ? foreignOptions(ofUrl, options, 'mcp') : foreignOptions(ofChild, options, 'mcp');
+export function parseMcpOptions(options: JsonObject): z.infer<typeof ofChild> | z.infer<typeof ofUrl> {
+  return 'url' in options
+    ? parseForeignOptions(ofUrl, options, 'mcp')
+    : parseForeignOptions(ofChild, options, 'mcp');
 }
 
 /** A server of MCP as a tool: its tools are offered to those who may ask this agent. */
-export const mcp = ({ connectMcp }: Pick<ToolServices, 'connectMcp'>) =>
-  foreignTool({
+export const createMcpTool = ({ connectMcp }: Pick<ToolServices, 'connectMcp'>) =>
+  createForeignTool({
     name: 'mcp',
     description: 'Hands calls on to a server of MCP, which the team file names',
-    settings: mcpOptions,
+    settings: parseMcpOptions,
     connect({ options, environment, workspace, signal }) {
-      const own = mcpOptions(options);
+      const own = parseMcpOptions(options);
       if ('url' in own) {
-        const token = own.token === undefined ? undefined : variableNamed(own.token, environment, 'mcp');
+        const token = own.token === undefined ? undefined : readVariable(own.token, environment, 'mcp');
         return connectMcp({ url: own.url, token, maxMessageBytes: own.max_bytes }, signal);
       }
-      const named = own.env.map((name) => [name, variableNamed(name, environment, 'mcp')] as const);
+      const named = own.env.map((name) => [name, readVariable(name, environment, 'mcp')] as const);
       return connectMcp(
         {
           command: own.command,
           args: own.args,
-          environment: { ...plainOf(environment), ...Object.fromEntries(named) },
+          environment: { ...pickPlainVariables(environment), ...Object.fromEntries(named) },
           folder: workspace,
           maxMessageBytes: own.max_bytes,
         },
@@ -55,7 +57,9 @@ export const mcp = ({ connectMcp }: Pick<ToolServices, 'connectMcp'>) =>
 const PLAIN = /^(PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR)$/;
 
 /** What any program may need; no key is among them. */
-function plainOf(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function pickPlainVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
       PLAIN.test(name) && value !== undefined ? [[name, value]] : [],

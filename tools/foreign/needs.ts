@@ -4,20 +4,20 @@ import type { ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
 /** What an agent with a tool of somebody else's must be allowed: variables by the names that the team file says, and no others. */
 
 /** A server at an address is reached over the network; one that is started gets none, unless the team file says so. */
-export function mcpNeeds(options: JsonObject): ToolNeeds {
+export function describeMcpNeeds(options: JsonObject): ToolNeeds {
   const isStarted = 'command' in options;
   return {
     ...(isStarted ? { childProcesses: true as const } : {}),
     ...(isStarted && options.network !== true ? {} : { network: true as const }),
-    environment: [...namesIn(options.env), ...namesIn([options.token])],
+    environment: [...listNames(options.env), ...listNames([options.token])],
   };
 }
 
-export function a2aNeeds({ token }: JsonObject): ToolNeeds {
-  return { network: true, environment: namesIn([token]) };
+export function describeA2aNeeds({ token }: JsonObject): ToolNeeds {
+  return { network: true, environment: listNames([token]) };
 }
 
-function namesIn(value: unknown): string[] {
+function listNames(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 }
 

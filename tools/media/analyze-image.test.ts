@@ -12,8 +12,8 @@ import { readImageText } from './read-image-text.ts';
 describe('analyze_image', () => {
   const vision = ['VISION_BASE_URL', 'VISION_API_KEY'];
   const image = textImage('HELLO');
-  const ask = (place: Parameters<typeof analyzeImage.run>[1], file = 'a.png') =>
-    analyzeImage.run({ file, question: 'What is it?' }, place);
+  const ask = (context: Parameters<typeof analyzeImage.run>[1], file = 'a.png') =>
+    analyzeImage.run({ file, question: 'What is it?' }, context);
 
   test('shows it to an OpenAI-compatible model (SV-12, RA-42)', async () => {
     await put('a.png', image);

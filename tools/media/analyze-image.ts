@@ -1,15 +1,15 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolModel, DataToolPlace, DataToolReply } from '../data-tool.ts';
-import { ollamaUrl } from '../engines/servers/server-url.ts';
+import type { DataTool, DataToolContext, DataToolModel, DataToolReply } from '../data-tool.ts';
+import { resolveOllamaUrl } from '../engines/servers/server-url.ts';
 import { loadTaskFile } from '../files/load-file.ts';
-import { inMegabytes } from '../web/bounded-body.ts';
+import { formatMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
-import { serviceKey } from '../web/services.ts';
+import { readServiceKey } from '../web/services.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { base64, IMAGE_TYPES, imageKindOf, pixelsOf, shownImage } from './media-kind.ts';
-import { bearer, openaiBase } from './openai-base.ts';
+import { countPixels, detectImageKind, encodeBase64, IMAGE_TYPES, toChatImage } from './media-kind.ts';
+import { buildBearer, resolveOpenaiBase } from './openai-base.ts';
 import { readImageText } from './read-image-text.ts';
 
 const DEFAULT_MODEL = 'gpt-5-mini';
@@ -44,9 +44,9 @@ export const analyzeImage: DataTool<z.infer<typeof input>> = {
   name: 'analyze_image',
   description: 'Looks at an image to answer a question.',
   input,
-  async run({ file, question }, place) {
-    const { name, bytes } = await loadTaskFile(place, file);
-    const kind = imageKindOf(bytes);
+  async run({ file, question }, context) {
+    const { name, bytes } = await loadTaskFile(context, file);
+    const kind = detectImageKind(bytes);
     if (kind === undefined) {
       throw new MeshError(
         'tool',
@@ -56,30 +56,30 @@ export const analyzeImage: DataTool<z.infer<typeof input>> = {
     if (bytes.length > MAX_IMAGE_BYTES) {
       throw new MeshError(
         'tool',
-        `${name} has ${bytes.length} bytes: images of up to ${inMegabytes(MAX_IMAGE_BYTES)} are looked at`,
+        `${name} has ${bytes.length} bytes: images of up to ${formatMegabytes(MAX_IMAGE_BYTES)} are looked at`,
       );
     }
-    const pixels = pixelsOf(bytes, kind) ?? 1;
+    const pixels = countPixels(bytes, kind) ?? 1;
     if (pixels === 0 || pixels > MAX_PIXELS) {
       throw new MeshError(
         'tool',
         `${name} says it has ${pixels} pixels: images of 1 to ${MAX_PIXELS} are looked at`,
       );
     }
-    return lookAt({ name, bytes, mediaType: IMAGE_TYPES[kind], question }, place);
+    return readImage({ name, bytes, mediaType: IMAGE_TYPES[kind], question }, context);
   },
 };
 
-type Reader = (image: Image, place: DataToolPlace) => Promise<DataToolReply>;
+type Reader = (image: Image, context: DataToolContext) => Promise<DataToolReply>;
 
-async function lookAt(image: Image, place: DataToolPlace): Promise<DataToolReply> {
-  const { environment, model } = place;
-  if (environment.VISION_BASE_URL) return byOpenai(image, place);
-  if (environment.OLLAMA_VISION_MODEL) return byOllama(image, place);
-  const own = model === undefined ? undefined : await byOwnModel(image, model);
+async function readImage(image: Image, context: DataToolContext): Promise<DataToolReply> {
+  const { environment, model } = context;
+  if (environment.VISION_BASE_URL) return askOpenaiVision(image, context);
+  if (environment.OLLAMA_VISION_MODEL) return askOllamaVision(image, context);
+  const own = model === undefined ? undefined : await readByModel(image, model);
   if (own?.reply !== undefined) return own.reply;
-  const other = serviceReader(environment);
-  const reply = await (other ?? byRecognition)(image, place);
+  const other = chooseReader(environment);
+  const reply = await (other ?? recognizeImageText)(image, context);
   if (own === undefined) return reply;
   return {
     text: `${reply.text}\n[the agent's own model did not look at it]`,
@@ -87,9 +87,9 @@ async function lookAt(image: Image, place: DataToolPlace): Promise<DataToolReply
   };
 }
 
-function serviceReader(environment: DataToolPlace['environment']): Reader | undefined {
-  if (serviceKey('vision', environment) !== undefined) return byOpenai;
-  return serviceKey('gemini', environment) === undefined ? undefined : byGemini;
+function chooseReader(environment: DataToolContext['environment']): Reader | undefined {
+  if (readServiceKey('vision', environment) !== undefined) return askOpenaiVision;
+  return readServiceKey('gemini', environment) === undefined ? undefined : askGeminiVision;
 }
 
 /** What a server says of a model that takes no images: it is not asked again. */
@@ -100,19 +100,19 @@ const OWN_MODEL = "the agent's own model";
 const blind = new Map<string, string>();
 
 /** Why the agent's own model did not see it, where it did not: whoever asked goes on in another way. */
-async function byOwnModel(
+async function readByModel(
   { bytes, mediaType, question = DEFAULT_QUESTION }: Image,
   model: DataToolModel,
 ): Promise<{ readonly reply?: DataToolReply; readonly why: string }> {
   const known = blind.get(model.name);
-  const image = shownImage(bytes, mediaType);
+  const image = toChatImage(bytes, mediaType);
   if (known !== undefined || image === undefined) return { why: known ?? `it takes no ${mediaType}` };
   try {
     const { content } = await model.chat({
       messages: [{ role: 'user', content: question, images: [image] }],
     });
     if (content.trim() === '') return { why: 'it said nothing' };
-    return { reply: answered(content, OWN_MODEL), why: '' };
+    return { reply: buildImageReply(content, OWN_MODEL), why: '' };
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'engine') throw error;
     const why = error.message.split('\n')[0]?.slice(0, 300).toWellFormed() ?? '';
@@ -127,9 +127,9 @@ const openaiReply = z.object({
     .min(1),
 });
 
-const byOpenai: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, place) => {
-  const { environment } = place;
-  const url = `data:${mediaType};base64,${base64(bytes)}`;
+const askOpenaiVision: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, context) => {
+  const { environment } = context;
+  const url = `data:${mediaType};base64,${encodeBase64(bytes)}`;
   const content = [
     { type: 'text', text: question },
     { type: 'image_url', image_url: { url } },
@@ -137,53 +137,53 @@ const byOpenai: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION 
   const { text } = await callService(
     {
       service: 'vision',
-      baseUrl: openaiBase('vision', environment),
+      baseUrl: resolveOpenaiBase('vision', environment),
       path: '/chat/completions',
-      headers: bearer('vision', environment),
+      headers: buildBearer('vision', environment),
       json: { model: environment.VISION_MODEL || DEFAULT_MODEL, messages: [{ role: 'user', content }] },
       timeoutMs: MODEL_TIMEOUT_MS,
     },
-    place,
+    context,
   );
   const message = parseReply(openaiReply, text, 'vision').choices[0]?.message;
   if (message?.refusal)
     throw new MeshError('tool', `the vision model refused: ${message.refusal.slice(0, 500)}`);
-  return answered(message?.content, environment.VISION_MODEL || DEFAULT_MODEL);
+  return buildImageReply(message?.content, environment.VISION_MODEL || DEFAULT_MODEL);
 };
 
 const ollamaReply = z.object({ message: z.object({ content: z.string().default('') }) });
 
-const byOllama: Reader = async ({ bytes, question = DEFAULT_QUESTION }, place) => {
+const askOllamaVision: Reader = async ({ bytes, question = DEFAULT_QUESTION }, context) => {
   const { text } = await callService(
     {
       service: 'ollama',
-      baseUrl: ollamaUrl(undefined, place.environment),
+      baseUrl: resolveOllamaUrl(undefined, context.environment),
       path: '/api/chat',
       json: {
-        model: place.environment.OLLAMA_VISION_MODEL,
+        model: context.environment.OLLAMA_VISION_MODEL,
         stream: false,
         // Without the `data:` that others want before it.
-        messages: [{ role: 'user', content: question, images: [base64(bytes)] }],
+        messages: [{ role: 'user', content: question, images: [encodeBase64(bytes)] }],
       },
       timeoutMs: MODEL_TIMEOUT_MS,
     },
-    place,
+    context,
   );
-  return answered(
+  return buildImageReply(
     parseReply(ollamaReply, text, 'ollama').message.content,
-    `${place.environment.OLLAMA_VISION_MODEL}`,
+    `${context.environment.OLLAMA_VISION_MODEL}`,
   );
 };
 
-const byGemini: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, place) => {
-  const part = { inline_data: { mime_type: mediaType, data: base64(bytes) } };
-  return answered(
-    await askGemini([part, { text: question }], place, 'set VISION_BASE_URL or OLLAMA_VISION_MODEL'),
+const askGeminiVision: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, context) => {
+  const part = { inline_data: { mime_type: mediaType, data: encodeBase64(bytes) } };
+  return buildImageReply(
+    await askGemini([part, { text: question }], context, 'set VISION_BASE_URL or OLLAMA_VISION_MODEL'),
     'Gemini',
   );
 };
 
-const byRecognition: Reader = async ({ name, bytes }, { signal }) => {
+const recognizeImageText: Reader = async ({ name, bytes }, { signal }) => {
   const { text, confidence } = await readImageText(bytes, name, signal);
   const lines = text.trim();
   const note =
@@ -195,7 +195,7 @@ const byRecognition: Reader = async ({ name, bytes }, { signal }) => {
   return { text: `${result}\n\n${note}`, data: { text: lines, confidence, by: 'text recognition' } };
 };
 
-function answered(content: string | null | undefined, by: string): DataToolReply {
+function buildImageReply(content: string | null | undefined, by: string): DataToolReply {
   const text = content?.trim() ?? '';
   if (text === '') throw new MeshError('tool', 'the vision model gave no answer: ask in other words');
   return { text: `${text}\n\n[seen by ${by}]`, data: { by } };

@@ -1,9 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataToolPlace } from '../data-tool.ts';
+import type { DataToolContext } from '../data-tool.ts';
 import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
-import { neededKey } from '../web/services.ts';
+import { requireServiceKey } from '../web/services.ts';
 
 const DEFAULT_MODEL = 'gemini-2.5-pro';
 
@@ -40,11 +40,11 @@ const replySchema = z.object({
  */
 export async function askGemini(
   parts: readonly GeminiPart[],
-  place: DataToolPlace,
+  context: DataToolContext,
   instead: string,
 ): Promise<string> {
-  const key = neededKey('gemini', place.environment, instead);
-  const model = place.environment.GEMINI_MODEL || DEFAULT_MODEL;
+  const key = requireServiceKey('gemini', context.environment, instead);
+  const model = context.environment.GEMINI_MODEL || DEFAULT_MODEL;
   const { text } = await callService(
     {
       service: 'gemini',
@@ -53,7 +53,7 @@ export async function askGemini(
       json: { contents: [{ role: 'user', parts }], generationConfig: { temperature: 0 } },
       timeoutMs: GEMINI_TIMEOUT_MS,
     },
-    place,
+    context,
   );
   const { candidates, promptFeedback } = parseReply(replySchema, text, 'gemini');
   const answer =

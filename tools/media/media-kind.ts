@@ -16,12 +16,12 @@ export const IMAGE_TYPES: Readonly<Record<ImageKind, string>> = {
 const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 
 /** A picture as a model is shown it; undefined where none takes its type. */
-export function shownImage(bytes: Uint8Array, type: string): ChatImage | undefined {
+export function toChatImage(bytes: Uint8Array, type: string): ChatImage | undefined {
   const mediaType = SHOWN_TYPES.find((known) => known === type);
-  return mediaType && { mediaType, base64: base64(bytes) };
+  return mediaType && { mediaType, base64: encodeBase64(bytes) };
 }
 
-export function base64(bytes: Uint8Array): string {
+export function encodeBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
@@ -34,8 +34,8 @@ export const AUDIO_TYPES: Readonly<Record<AudioKind, string>> = {
   webm: 'audio/webm',
 };
 
-export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
-  const head = latin1(bytes);
+export function detectImageKind(bytes: Uint8Array): ImageKind | undefined {
+  const head = decodeLatin1Head(bytes);
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
   if (head.startsWith('\xff\xd8\xff')) return 'jpeg';
   if (/^GIF8[79]a/.test(head)) return 'gif';
@@ -43,8 +43,8 @@ export function imageKindOf(bytes: Uint8Array): ImageKind | undefined {
   return head.startsWith('BM') ? 'bmp' : undefined;
 }
 
-export function audioKindOf(bytes: Uint8Array): AudioKind | undefined {
-  const head = latin1(bytes);
+export function detectAudioKind(bytes: Uint8Array): AudioKind | undefined {
+  const head = decodeLatin1Head(bytes);
   if (/^RIFF.{4}WAVE/s.test(head)) return 'wav';
   if (head.startsWith('fLaC')) return 'flac';
   if (head.startsWith('OggS')) return 'ogg';
@@ -58,7 +58,7 @@ export function audioKindOf(bytes: Uint8Array): AudioKind | undefined {
  * Width times height, where the head of the file says it in a fixed place; undefined elsewhere. A few bytes can claim an image that
  * fills the memory when it is unpacked.
  */
-export function pixelsOf(bytes: Uint8Array, kind: ImageKind): number | undefined {
+export function countPixels(bytes: Uint8Array, kind: ImageKind): number | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 26) return 0;
   switch (kind) {
@@ -75,6 +75,6 @@ export function pixelsOf(bytes: Uint8Array, kind: ImageKind): number | undefined
   }
 }
 
-function latin1(bytes: Uint8Array): string {
+function decodeLatin1Head(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes.subarray(0, 16));
 }

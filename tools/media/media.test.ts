@@ -40,8 +40,8 @@ describe('understand_video and analyze_youtube_video', () => {
     },
   );
 
-  const ask = (place: Parameters<typeof understandVideo.run>[1], url = 'abc-DEF_123') =>
-    understandVideo.run({ url, question: 'x' }, place);
+  const ask = (context: Parameters<typeof understandVideo.run>[1], url = 'abc-DEF_123') =>
+    understandVideo.run({ url, question: 'x' }, context);
 
   test('asks the model that the user names', async () => {
     const { place, requests } = await serve(gemini);

@@ -1,20 +1,20 @@
-import type { DataToolPlace } from '../data-tool.ts';
-import { type ServiceName, serviceKey, serviceUrl } from '../web/services.ts';
+import type { DataToolContext } from '../data-tool.ts';
+import { readServiceKey, resolveServiceUrl, type ServiceName } from '../web/services.ts';
 
 /** The base URL of an OpenAI-compatible service: users write it with `/v1` at the end, as the SDKs do, or without. */
-export function openaiBase(
+export function resolveOpenaiBase(
   service: ServiceName & ('vision' | 'whisper'),
-  environment: DataToolPlace['environment'],
+  environment: DataToolContext['environment'],
 ): string {
-  const url = serviceUrl(service, environment);
+  const url = resolveServiceUrl(service, environment);
   return /\/v\d+$/.test(url) ? url : `${url}/v1`;
 }
 
 /** Local servers want no key. */
-export function bearer(
+export function buildBearer(
   service: ServiceName & ('vision' | 'whisper'),
-  environment: DataToolPlace['environment'],
+  environment: DataToolContext['environment'],
 ): Record<string, string> {
-  const key = serviceKey(service, environment);
+  const key = readServiceKey(service, environment);
   return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }

@@ -37,7 +37,7 @@ export async function readImageText(
 
 const OCR_PACKAGES = 'tesseract.js@7 @tesseract.js-data/eng@1';
 
-async function recognised(bytes: Uint8Array): Promise<string> {
+async function recognizeText(bytes: Uint8Array): Promise<string> {
   const { createWorker, OEM } = await withPackage(
     OCR_PACKAGES,
     'text in images',
@@ -54,4 +54,4 @@ async function recognised(bytes: Uint8Array): Promise<string> {
   return JSON.stringify({ text: data.text, confidence: data.confidence });
 }
 
-if (isConfined(JOB)) void answerConfined(recognised);
+if (isConfined(JOB)) void answerConfined(recognizeText);

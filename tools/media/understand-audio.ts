@@ -1,15 +1,15 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolPlace } from '../data-tool.ts';
+import type { DataTool, DataToolContext } from '../data-tool.ts';
 import { type LoadedFile, loadTaskFile } from '../files/load-file.ts';
-import { inMegabytes } from '../web/bounded-body.ts';
+import { formatMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
-import { isMoved, serviceKey } from '../web/services.ts';
+import { isMoved, readServiceKey } from '../web/services.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { AUDIO_TYPES, type AudioKind, audioKindOf, base64 } from './media-kind.ts';
-import { bearer, openaiBase } from './openai-base.ts';
+import { AUDIO_TYPES, type AudioKind, detectAudioKind, encodeBase64 } from './media-kind.ts';
+import { buildBearer, resolveOpenaiBase } from './openai-base.ts';
 
 const DEFAULT_MODEL = 'whisper-1';
 
@@ -33,17 +33,18 @@ export const understandAudio: DataTool<z.infer<typeof input>> = {
   name: 'understand_audio',
   description: 'Writes down what is said in an audio file.',
   input,
-  async run({ file, question }, place) {
-    const { environment } = place;
-    const hasWhisper = isMoved('whisper', environment) || serviceKey('whisper', environment) !== undefined;
-    if (!hasWhisper && serviceKey('gemini', environment) === undefined) {
+  async run({ file, question }, context) {
+    const { environment } = context;
+    const hasWhisper =
+      isMoved('whisper', environment) || readServiceKey('whisper', environment) !== undefined;
+    if (!hasWhisper && readServiceKey('gemini', environment) === undefined) {
       throw new MeshError(
         'tool',
         'no speech model: set WHISPER_BASE_URL to an OpenAI-compatible server (whisper.cpp, faster-whisper), or OPENAI_API_KEY, or GEMINI_API_KEY',
       );
     }
-    const loaded = await loadTaskFile(place, file);
-    const kind = audioKindOf(loaded.bytes);
+    const loaded = await loadTaskFile(context, file);
+    const kind = detectAudioKind(loaded.bytes);
     if (kind === undefined) {
       throw new MeshError(
         'tool',
@@ -54,17 +55,17 @@ export const understandAudio: DataTool<z.infer<typeof input>> = {
     if (loaded.bytes.length > maxBytes) {
       throw new MeshError(
         'tool',
-        `${loaded.name} has ${loaded.bytes.length} bytes: recordings of up to ${inMegabytes(maxBytes)} are sent`,
+        `${loaded.name} has ${loaded.bytes.length} bytes: recordings of up to ${formatMegabytes(maxBytes)} are sent`,
       );
     }
     if (!hasWhisper) {
       const asked =
         question ?? 'Write down all that is said, word for word; name the speakers where there are several.';
-      const part = { inline_data: { mime_type: AUDIO_TYPES[kind], data: base64(loaded.bytes) } };
-      const heard = await askGemini([part, { text: asked }], place, 'set WHISPER_BASE_URL');
+      const part = { inline_data: { mime_type: AUDIO_TYPES[kind], data: encodeBase64(loaded.bytes) } };
+      const heard = await askGemini([part, { text: asked }], context, 'set WHISPER_BASE_URL');
       return { text: `${heard}\n\n[heard by Gemini]`, data: { by: 'Gemini' } };
     }
-    const transcript = await transcribed(loaded, kind, place);
+    const transcript = await transcribeAudio(loaded, kind, context);
     if (transcript === '')
       return { text: `nothing is said in ${loaded.name}, or nothing that the speech model understood` };
     const asked = question === undefined ? '' : `\n\nThe question was: ${question}`;
@@ -76,26 +77,26 @@ export const understandAudio: DataTool<z.infer<typeof input>> = {
   },
 };
 
-async function transcribed(
+async function transcribeAudio(
   { name, bytes }: LoadedFile,
   kind: AudioKind,
-  place: DataToolPlace,
+  context: DataToolContext,
 ): Promise<string> {
   const form = new FormData();
   // Its extension tells the server the format: it is that of the bytes.
   form.set('file', new Blob([bytes], { type: AUDIO_TYPES[kind] }), `${path.parse(name).name}.${kind}`);
-  form.set('model', place.environment.WHISPER_MODEL || DEFAULT_MODEL);
+  form.set('model', context.environment.WHISPER_MODEL || DEFAULT_MODEL);
   form.set('response_format', 'json');
   const { text, headers } = await callService(
     {
       service: 'whisper',
-      baseUrl: openaiBase('whisper', place.environment),
+      baseUrl: resolveOpenaiBase('whisper', context.environment),
       path: '/audio/transcriptions',
-      headers: bearer('whisper', place.environment),
+      headers: buildBearer('whisper', context.environment),
       form,
       timeoutMs: TRANSCRIBE_TIMEOUT_MS,
     },
-    place,
+    context,
   );
   // Some servers write text whatever they are asked for.
   if (headers.get('content-type')?.startsWith('text/plain')) return text.trim();

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DataTool } from '../data-tool.ts';
-import { youtubeId, youtubeUrl } from '../web/youtube/youtube-id.ts';
+import { formatYoutubeUrl, parseYoutubeId } from '../web/youtube/youtube-id.ts';
 import { askGemini } from './gemini.ts';
 
 const input = z.strictObject({
@@ -13,10 +13,10 @@ export const understandVideo: DataTool<z.infer<typeof input>> = {
   name: 'understand_video',
   description: 'Watches a YouTube video to answer a question.',
   input,
-  async run({ url, question }, place) {
-    const address = youtubeUrl(youtubeId(url));
+  async run({ url, question }, context) {
+    const address = formatYoutubeUrl(parseYoutubeId(url));
     const parts = [{ file_data: { file_uri: address } }, { text: question }];
-    return { text: await askGemini(parts, place, 'youtube_transcript gets what is said without a key') };
+    return { text: await askGemini(parts, context, 'youtube_transcript gets what is said without a key') };
   },
 };
 

@@ -1,5 +1,5 @@
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
-import { scoresOf } from '@gaia-mesh/reader/features/triple-schema.ts';
+import { createScores } from '@gaia-mesh/reader/features/triple-schema.ts';
 import type * as z from 'zod';
 import type { documentPayload, eventsPayload, passagesPayload, triplesPayload } from './payloads.ts';
 
@@ -39,7 +39,7 @@ const triples = sentences.flatMap((sentence, index) =>
     object: match[0],
     sentence: index,
     start: match.index,
-    scores: scoresOf(50 - 10 * index),
+    scores: createScores(50 - 10 * index),
   })),
 );
 

@@ -2,12 +2,12 @@ import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { extractSentences, viewSentences } from '@gaia-mesh/reader/extract.ts';
 import * as z from 'zod';
 import { examplePassages } from './examples.ts';
-import { existing, numberLines } from './numbered.ts';
+import { keepExisting, numberLines } from './numbered.ts';
 import { eventsPayload, MAX_EVENTS, passagesPayload } from './payloads.ts';
-import { stepTool } from './step-tool.ts';
+import { createStepTool } from './step-tool.ts';
 
 /** Picks the sentences that may hold the answer. */
-export const extract: Tool = stepTool({
+export const extract: Tool = createStepTool({
   name: 'extract',
   description: 'picks the sentences of the passages that may hold the answer',
   accepts: 'search_docs',
@@ -26,7 +26,7 @@ export const extract: Tool = stepTool({
     reply: z.object({ sentences: z.array(z.int().min(0).max(9_999)).max(MAX_EVENTS) }),
     output: ({ question, passages }, reply) => {
       const { sentences } = viewSentences(question, passages);
-      const chosen = existing(reply.sentences, sentences.length, MAX_EVENTS);
+      const chosen = keepExisting(reply.sentences, sentences.length, MAX_EVENTS);
       const kept = chosen.length > 0 ? chosen : [...sentences.keys()].slice(0, MAX_EVENTS);
       // A model ranks but gives no logits: one unit (100) apart keeps its order for whoever reads on.
       const events = kept.map((index, rank) => ({

@@ -9,6 +9,6 @@ export function numberLines(
 }
 
 /** The numbers that exist, each once, in the order given: models repeat themselves and count past the end. */
-export function existing(numbers: readonly number[], count: number, limit: number): number[] {
+export function keepExisting(numbers: readonly number[], count: number, limit: number): number[] {
   return [...new Set(numbers)].filter((number) => number < count).slice(0, limit);
 }

@@ -56,6 +56,6 @@ export const reasonOutput = answerSchema.extend({
 });
 
 /** A text of a model's, as far as `schema` has room for it. */
-export function fitted(text: string, schema: z.ZodString): string {
+export function fitText(text: string, schema: z.ZodString): string {
   return text.trim().slice(0, schema.maxLength ?? undefined);
 }

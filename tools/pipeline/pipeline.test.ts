@@ -4,10 +4,10 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { engineNamed, engineNames } from '../engines/registry.ts';
+import { engineNames, loadEngine } from '../engines/registry.ts';
 import { hastyReader, type OllamaFixture, replying, startOllama } from '../fixtures/ollama-server.ts';
 import { toolSurroundings } from '../fixtures/tool-surroundings.ts';
-import { toolNamed, toolNames } from '../registry.ts';
+import { loadTool, toolNames } from '../registry.ts';
 import { eventsPayload, passagesPayload, triplesPayload } from './payloads.ts';
 
 const STEPS = ['search', 'extract', 'triple', 'reason'] as const;
@@ -24,8 +24,8 @@ let engines: Record<'extractive' | 'ollama', Engine>;
 beforeAll(async () => {
   server = await startOllama(hastyReader);
   engines = {
-    extractive: await engineNamed('extractive', { prompts }),
-    ollama: await engineNamed('ollama', { prompts, host: server.url }),
+    extractive: await loadEngine('extractive', { prompts }),
+    ollama: await loadEngine('ollama', { prompts, host: server.url }),
   };
 });
 afterAll(() => server.close());
@@ -36,7 +36,7 @@ async function runSteps(question: string, document: readonly string[], engineOf:
   const sent: { packet: Packet; tokens: number }[] = [];
   let packet = packetOf('doc_init', { question, chunks: document });
   for (const step of STEPS) {
-    const tool = await toolNamed(step);
+    const tool = await loadTool(step);
     expect(tool.accepts).toContain(packet.type);
     let tokens = 0;
     const emissions = await tool.run(packet, {
@@ -128,7 +128,7 @@ describe('what a model may get wrong', () => {
   async function runWith(step: string, reply: unknown) {
     const fixture = await startOllama([replying(reply)]);
     try {
-      const engine = await engineNamed('ollama', { prompts, host: fixture.url });
+      const engine = await loadEngine('ollama', { prompts, host: fixture.url });
       return await runSteps(truth.question, chunks, (name) => (name === step ? engine : engines.extractive));
     } finally {
       await fixture.close();
@@ -195,8 +195,8 @@ test('a long document is narrowed down before a model sees it', async () => {
 });
 
 test.each([
-  ['tool', toolNames, (name: string) => toolNamed(name)],
-  ['engine', engineNames, (name: string) => engineNamed(name, { prompts })],
+  ['tool', toolNames, (name: string) => loadTool(name)],
+  ['engine', engineNames, (name: string) => loadEngine(name, { prompts })],
 ] as const)('every %s loads by its name; for another the known ones are named', async (_, names, load) => {
   for (const name of names) expect((await load(name)).name).toBe(name);
   for (const unknown of ['nothing', 'toString', '']) {

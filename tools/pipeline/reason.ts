@@ -6,11 +6,11 @@ import { ANSWER_FORMAT } from '../answers/answer-format.ts';
 import { cleanAnswer } from '../answers/clean-answer.ts';
 import { exampleTriples } from './examples.ts';
 import { numberLines } from './numbered.ts';
-import { fitted, reasonOutput, triplesPayload } from './payloads.ts';
-import { stepTool } from './step-tool.ts';
+import { fitText, reasonOutput, triplesPayload } from './payloads.ts';
+import { createStepTool } from './step-tool.ts';
 
 /** Chooses the answer and ends the task with it (MP-24, MP-25). */
-export const reason: Tool = stepTool({
+export const reason: Tool = createStepTool({
   name: 'reason',
   description: 'chooses the triple that answers the question, and sends the final answer',
   accepts: 'triples',
@@ -38,10 +38,12 @@ export const reason: Tool = stepTool({
       answer: z.string(),
     }),
     output: ({ sentences }, { thoughts, sentence, answer }) => ({
-      answer: fitted(cleanAnswer(answer) ?? '', reasonOutput.shape.answer),
+      answer: fitText(cleanAnswer(answer) ?? '', reasonOutput.shape.answer),
       evidence: sentences[sentence]?.text ?? '',
-      raw_answer: fitted(answer, reasonOutput.shape.answer),
-      ...(thoughts === undefined ? {} : { thoughts: fitted(thoughts, reasonOutput.shape.thoughts.unwrap()) }),
+      raw_answer: fitText(answer, reasonOutput.shape.answer),
+      ...(thoughts === undefined
+        ? {}
+        : { thoughts: fitText(thoughts, reasonOutput.shape.thoughts.unwrap()) }),
     }),
   },
   // What led to the answer is in the record; the wire carries the answer alone.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { parseRecording, RECORDING_FILE, type RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 
@@ -16,7 +16,7 @@ function replayTool(): Tool {
     async prepare({ workspace }) {
       const file = path.join(workspace, RECORDING_FILE);
       const own = parseRecording(readText(file), file).packets.filter(
-        ({ packet }) => folderNameOf(packet.from) === path.basename(workspace),
+        ({ packet }) => toFolderName(packet.from) === path.basename(workspace),
       );
       replies = Map.groupBy(own, ({ cause }) => cause ?? '');
     },
@@ -33,6 +33,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `no recording to replay: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `no recording to replay: ${toErrorMessage(error)}`, { cause: error });
   }
 }

@@ -1,10 +1,10 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
-import { passagesAround, searchPassages } from '@gaia-mesh/reader/search.ts';
+import { joinPassages, searchPassages } from '@gaia-mesh/reader/search.ts';
 import * as z from 'zod';
 import { exampleDocument } from './examples.ts';
-import { existing, numberLines } from './numbered.ts';
+import { keepExisting, numberLines } from './numbered.ts';
 import { documentPayload, passagesPayload } from './payloads.ts';
-import { stepTool } from './step-tool.ts';
+import { createStepTool } from './step-tool.ts';
 
 // About 5,000 tokens of English: a longer document is narrowed down first, or it would not fit a model's context.
 const MAX_LISTED_CHUNKS = 48;
@@ -14,7 +14,7 @@ const MAX_CHOSEN_CHUNKS = MAX_LISTED_CHUNKS;
 const KEPT_CHUNKS = 8;
 
 /** Finds the parts of the document that may hold the answer. */
-export const search: Tool = stepTool({
+export const search: Tool = createStepTool({
   name: 'search',
   description: 'finds the passages of the document that may hold the answer',
   accepts: 'doc_init',
@@ -27,20 +27,20 @@ export const search: Tool = stepTool({
   model: {
     prompt: 'search',
     variables: ({ question, chunks }) => {
-      const listed = chunksToList(question, chunks);
+      const listed = chooseChunks(question, chunks);
       const texts = listed.map((index) => chunks[index] ?? '');
       return { question, chunks: numberLines(texts, listed) };
     },
     reply: z.object({ chunks: z.array(z.int().min(0).max(999_999)).max(MAX_CHOSEN_CHUNKS) }),
     output: ({ question, chunks }, reply) => {
-      const chosen = existing(reply.chunks, chunks.length, MAX_CHOSEN_CHUNKS);
+      const chosen = keepExisting(reply.chunks, chunks.length, MAX_CHOSEN_CHUNKS);
       const kept = chosen.length > 0 ? chosen : [...chunks.keys()].slice(0, KEPT_CHUNKS);
-      return { question, passages: passagesAround(kept, chunks) };
+      return { question, passages: joinPassages(kept, chunks) };
     },
   },
 });
 
-function chunksToList(question: string, chunks: readonly string[]): number[] {
+function chooseChunks(question: string, chunks: readonly string[]): number[] {
   const all = [...chunks.keys()];
   if (chunks.length <= MAX_LISTED_CHUNKS) return all;
   const passages = searchPassages(question, chunks);

@@ -3,11 +3,11 @@ import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ToolContext } from '@gaia-mesh/core/contracts/tool.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { extractiveEngine } from '../engines/extractive.ts';
+import { createExtractiveEngine } from '../engines/extractive.ts';
 import { toolSurroundings } from '../fixtures/tool-surroundings.ts';
-import { stepTool } from './step-tool.ts';
+import { createStepTool } from './step-tool.ts';
 
-const shout = stepTool({
+const shout = createStepTool({
   name: 'shout',
   description: 'says it louder',
   accepts: 'said',
@@ -63,7 +63,7 @@ function modelSaying(
 }
 
 test('a packet becomes the packet of the next step; the record has what the wire has not', async () => {
-  const { context, seen } = contextOf(extractiveEngine());
+  const { context, seen } = contextOf(createExtractiveEngine());
   expect(await shout.run(packet({ text: 'good day' }), context)).toEqual([
     { type: 'shouted', payload: { text: 'GOOD DAY' }, tag: 'final_answer', log: 'shout.log' },
   ]);
@@ -78,7 +78,7 @@ test('a packet becomes the packet of the next step; the record has what the wire
 });
 
 test('the embedded engine counts the words and marks that it read and wrote', async () => {
-  const { context, seen } = contextOf(extractiveEngine());
+  const { context, seen } = contextOf(createExtractiveEngine());
   await shout.run(packet({ text: 'good day!', unread: 'by nobody' }), context);
   expect(seen.tokens).toBe(3 + 3 + 3);
 });
@@ -101,7 +101,7 @@ test.each<[string, JsonObject, string]>([
   ['a missing key', {}, 'text'],
   ['a value of another type', { text: 7 }, 'text'],
 ])('%s in the payload is refused, with tool, sender and key', async (_, payload, key) => {
-  const { context, seen } = contextOf(extractiveEngine());
+  const { context, seen } = contextOf(createExtractiveEngine());
   const run = shout.run(packet(payload), context);
   await expect(run).rejects.toMatchObject({ code: 'packet', name: 'MeshError' });
   await expect(run).rejects.toThrow(new RegExp(`said from hub is not what shout reads: ${key}: `));
@@ -120,7 +120,7 @@ test('what the engine fails with is the failure of the tool', async () => {
 });
 
 test('an output of a model that the next step could not read is a bug, not a packet', async () => {
-  const broken = stepTool({
+  const broken = createStepTool({
     name: 'broken',
     description: '',
     accepts: 'said',

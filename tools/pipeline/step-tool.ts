@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { type Emission, type Tool, TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import type * as z from 'zod';
 
@@ -39,7 +39,7 @@ interface StepTool<Input extends JsonObject, Output extends JsonObject, Reply> {
 }
 
 /** Makes a {@link Tool} of a step: payload → checked input → engine → checked output → packet. */
-export function stepTool<Input extends JsonObject, Output extends JsonObject, Reply>(
+export function createStepTool<Input extends JsonObject, Output extends JsonObject, Reply>(
   spec: StepTool<Input, Output, Reply>,
 ): Tool {
   return {
@@ -52,7 +52,7 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
       if (engine.tokenSource !== 'embedded') return;
       // Loads the weights, then lets the compiler see the code at work.
       for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-        whole(spec.embedded(spec.input.parse(spec.example)), spec.output);
+        parseWellFormed(spec.embedded(spec.input.parse(spec.example)), spec.output);
       }
     },
     async run(packet, { engine, signal, countTokens, record }) {
@@ -60,20 +60,20 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
       if (!parsed.success) {
         throw new MeshError(
           'packet',
-          `${packet.type} from ${packet.from} is not what ${spec.name} reads: ${issuesOf(parsed.error)}`,
+          `${packet.type} from ${packet.from} is not what ${spec.name} reads: ${formatIssues(parsed.error)}`,
         );
       }
       const input = parsed.data;
       const output = await engine.perform(
         {
           input,
-          embedded: () => whole(spec.embedded(input), spec.output),
+          embedded: () => parseWellFormed(spec.embedded(input), spec.output),
           model: {
             prompt: spec.model.prompt,
             variables: () => spec.model.variables(input),
             reply: spec.model.reply,
             result: (reply) =>
-              spec.output.parse(wellFormed(spec.model.output(input, spec.model.reply.parse(reply)))),
+              spec.output.parse(toWellFormed(spec.model.output(input, spec.model.reply.parse(reply)))),
           },
         },
         { signal, countTokens },
@@ -97,8 +97,8 @@ export function stepTool<Input extends JsonObject, Output extends JsonObject, Re
 }
 
 /** Texts are cut at UTF-16 offsets, which may halve a character; no packet can carry half of one. Offsets stay right. */
-function whole<Output>(output: Output, schema: z.ZodType<Output>): Output {
-  return isWellFormed(output) ? output : schema.parse(wellFormed(output));
+function parseWellFormed<Output>(output: Output, schema: z.ZodType<Output>): Output {
+  return isWellFormed(output) ? output : schema.parse(toWellFormed(output));
 }
 
 function isWellFormed(value: unknown): boolean {
@@ -108,9 +108,9 @@ function isWellFormed(value: unknown): boolean {
   return true;
 }
 
-function wellFormed(value: unknown): unknown {
+function toWellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
+  if (Array.isArray(value)) return value.map(toWellFormed);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, wellFormed(part)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, toWellFormed(part)]));
 }

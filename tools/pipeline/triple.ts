@@ -1,12 +1,12 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import type { Sentence } from '@gaia-mesh/reader/features/sentence-schema.ts';
-import { scoresOf, type Triple, tripleSchema } from '@gaia-mesh/reader/features/triple-schema.ts';
+import { createScores, type Triple, tripleSchema } from '@gaia-mesh/reader/features/triple-schema.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import * as z from 'zod';
 import { exampleEvents } from './examples.ts';
 import { numberLines } from './numbered.ts';
-import { eventsPayload, fitted, MAX_EVENTS, triplesPayload } from './payloads.ts';
-import { stepTool } from './step-tool.ts';
+import { eventsPayload, fitText, MAX_EVENTS, triplesPayload } from './payloads.ts';
+import { createStepTool } from './step-tool.ts';
 
 const replySchema = z.object({
   triples: z
@@ -23,7 +23,7 @@ const replySchema = z.object({
 type Claim = z.infer<typeof replySchema>['triples'][number];
 
 /** States the sentences as triples, whose objects are possible answers. */
-export const triple: Tool = stepTool({
+export const triple: Tool = createStepTool({
   name: 'triple',
   description: 'states the sentences as (subject, relation, object) with possible answers as objects',
   accepts: 'events',
@@ -43,14 +43,18 @@ export const triple: Tool = stepTool({
     reply: replySchema,
     output: ({ question, events }, reply) => {
       const found = reply.triples.flatMap((claim, rank) => locate(claim, events, rank));
-      return { question, sentences: events, triples: found.length > 0 ? found : events.map(wholeSentence) };
+      return {
+        question,
+        sentences: events,
+        triples: found.length > 0 ? found : events.map(toSentenceTriple),
+      };
     },
   },
 });
 
 /** An object stands in a sentence as it is, or is what the model makes of the one that it names: a sum, a count, a name in another form. */
 function locate(claim: Claim, sentences: readonly Sentence[], rank: number): Triple[] {
-  const object = fitted(claim.object, tripleSchema.shape.object);
+  const object = fitText(claim.object, tripleSchema.shape.object);
   if (object === '') return [];
   const copiedFrom = sentences.findIndex(({ text }) => text.includes(object));
   const isNamed = copiedFrom < 0 || sentences[claim.sentence]?.text.includes(object) === true;
@@ -59,12 +63,12 @@ function locate(claim: Claim, sentences: readonly Sentence[], rank: number): Tri
   const from = sentences[sentence];
   if (from === undefined) return [];
   const start = Math.max(0, from.text.indexOf(object));
-  const subject = fitted(claim.subject, tripleSchema.shape.subject);
-  const relation = fitted(claim.relation, tripleSchema.shape.relation);
+  const subject = fitText(claim.subject, tripleSchema.shape.subject);
+  const relation = fitText(claim.relation, tripleSchema.shape.relation);
   // A model ranks but gives no evidence of three kinds: a logit apart keeps its order for whoever reads on.
-  return [{ subject, relation, object, sentence, start, scores: scoresOf(100 * (MAX_EVENTS - rank)) }];
+  return [{ subject, relation, object, sentence, start, scores: createScores(100 * (MAX_EVENTS - rank)) }];
 }
 
-function wholeSentence({ text }: Sentence, sentence: number): Triple {
-  return { subject: '', relation: '', object: text, sentence, start: 0, scores: scoresOf(0) };
+function toSentenceTriple({ text }: Sentence, sentence: number): Triple {
+  return { subject: '', relation: '', object: text, sentence, start: 0, scores: createScores(0) };
 }

@@ -1,9 +1,9 @@
 // Step 2: which sentences of the passages may hold the answer, the most likely one first.
 
-import { type SentenceView, sentenceFeatures } from './features/sentence-features.ts';
+import { computeSentenceFeatures, type SentenceView } from './features/sentence-features.ts';
 import { MAX_SENTENCES, type Sentence } from './features/sentence-schema.ts';
 import { splitSentences } from './language/sentence-split.ts';
-import { splitWords, stemsOf } from './language/words.ts';
+import { listStems, splitWords } from './language/words.ts';
 import { parseQuestion } from './question.ts';
 import type { Passage } from './search.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
@@ -73,7 +73,7 @@ export function viewSentences(question: string, passages: readonly Passage[]): V
   const views: SentenceView[] = [];
   for (const passage of passages) {
     let heading = passage.heading;
-    let headingStems = stemsOf(heading ?? '');
+    let headingStems = listStems(heading ?? '');
     let position = passage.heading === undefined ? 0 : 3;
     for (const span of splitSentences(passage.text)) {
       const text = passage.text.slice(span.start, span.end).trim();
@@ -83,9 +83,9 @@ export function viewSentences(question: string, passages: readonly Passage[]): V
       position++;
       if (!span.heading) continue;
       heading = text.slice(0, 100);
-      headingStems = stemsOf(heading);
+      headingStems = listStems(heading);
       position = 0;
     }
   }
-  return { sentences, features: sentenceFeatures(parseQuestion(question), views) };
+  return { sentences, features: computeSentenceFeatures(parseQuestion(question), views) };
 }

@@ -17,7 +17,7 @@ const KINDS = [
 type QuestionKind = (typeof KINDS)[number];
 
 /** The number by which trained rankers know a kind. */
-export function kindNumber({ kind }: Question): number {
+export function toKindNumber({ kind }: Question): number {
   return KINDS.indexOf(kind);
 }
 

@@ -1,7 +1,7 @@
 // Step 4: which triple answers the question.
 import { z } from 'zod';
 import { chooseOption } from './features/choose-option.ts';
-import { TOTAL_FEATURE, tripleFeatures } from './features/triple-features.ts';
+import { computeTripleFeatures, TOTAL_FEATURE } from './features/triple-features.ts';
 import type { TripleSet } from './features/triple-schema.ts';
 import { parseQuestion } from './question.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
@@ -22,7 +22,7 @@ export function rankAnswers(question: string, set: TripleSet): Answer[] {
   forest ??= loadForest(new URL('./weights/answers.bin', import.meta.url));
   const parsed = parseQuestion(question);
   const ranker = forest;
-  const scores = tripleFeatures(parsed, set).map(
+  const scores = computeTripleFeatures(parsed, set).map(
     (row) => (row[TOTAL_FEATURE] ?? 0) + scoreForest(ranker, row),
   );
   const order = [...set.triples.keys()].sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);

@@ -26,21 +26,21 @@ const B = 0.5;
 export function searchPassages(question: string, chunks: readonly string[]): Passage[] {
   const document = chunks.join('');
   if (document.trim() === '') return [];
-  const starts = chunkStarts(chunks);
+  const starts = listChunkStarts(chunks);
   const words = splitWords(document);
   const places = placeWords(words, starts);
   const parsed = parseQuestion(question);
 
-  const scores = bm25(weighQuestion(parsed), words, places, chunks.length);
+  const scores = scoreBm25(weighQuestion(parsed), words, places, chunks.length);
   addHop(scores, parsed, words, places, chunks.length);
-  return passagesAround(topIndices(scores, TOP_CHUNKS), chunks).map((passage) => {
-    const heading = headingAbove(document, starts[passage.first] ?? 0);
+  return joinPassages(findTopIndices(scores, TOP_CHUNKS), chunks).map((passage) => {
+    const heading = findHeading(document, starts[passage.first] ?? 0);
     return heading === '' ? passage : { ...passage, heading };
   });
 }
 
 /** The last title line that begins before `end`, looked for in a bounded part of the text. */
-function headingAbove(document: string, end: number): string {
+function findHeading(document: string, end: number): string {
   if (end === 0) return '';
   const from = Math.max(0, end - HEADING_REACH_CHARS);
   // The line the part begins in is cut, so that its rest would look like a short line: it is left out.
@@ -56,7 +56,7 @@ function headingAbove(document: string, end: number): string {
         .slice(0, 100);
 }
 
-function chunkStarts(chunks: readonly string[]): number[] {
+function listChunkStarts(chunks: readonly string[]): number[] {
   const starts: number[] = [];
   let at = 0;
   for (const chunk of chunks) {
@@ -80,7 +80,7 @@ function weighQuestion(question: Question): Map<string, number> {
 }
 
 /** BM25 of every chunk; only the query's terms are counted, so no index is built for a single question. */
-function bm25(
+function scoreBm25(
   query: ReadonlyMap<string, number>,
   words: readonly Word[],
   places: readonly number[],
@@ -116,7 +116,7 @@ function addHop(
   places: readonly number[],
   chunkCount: number,
 ): void {
-  const best = new Set(topIndices(scores, HOP_CHUNKS));
+  const best = new Set(findTopIndices(scores, HOP_CHUNKS));
   const known = new Set(question.terms);
   const names = new Map<string, number>();
   for (const [index, word] of words.entries()) {
@@ -124,11 +124,11 @@ function addHop(
     if ((word.signs & (SIGN.capital | SIGN.stop)) === SIGN.capital) names.set(word.stem, HOP_WEIGHT);
     if (names.size >= 60) break;
   }
-  const hop = bm25(names, words, places, chunkCount);
+  const hop = scoreBm25(names, words, places, chunkCount);
   for (const [chunk, score] of hop.entries()) scores[chunk] = (scores[chunk] ?? 0) + score * HOP_WEIGHT;
 }
 
-function topIndices(scores: readonly number[], count: number): number[] {
+function findTopIndices(scores: readonly number[], count: number): number[] {
   return scores
     .map((_, index) => index)
     .sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b)
@@ -136,7 +136,7 @@ function topIndices(scores: readonly number[], count: number): number[] {
 }
 
 /** These chunks with their neighbours, since chunks are cut anywhere; those that touch are one passage. */
-export function passagesAround(chosen: readonly number[], chunks: readonly string[]): Passage[] {
+export function joinPassages(chosen: readonly number[], chunks: readonly string[]): Passage[] {
   const near = new Set(chosen.flatMap((index) => [index - 1, index, index + 1]));
   const passages: Passage[] = [];
   for (const [index, text] of chunks.entries()) {

@@ -5,7 +5,7 @@ import { viewSentence } from './features/sentence-facts.ts';
 import type { Sentence } from './features/sentence-schema.ts';
 import { listSpans, loadSpanModel, type SpanModel, type TokenSpan } from './features/span-model.ts';
 import { SpanScorer } from './features/span-scorer.ts';
-import { tagNumber } from './features/span-shapes.ts';
+import { toTagNumber } from './features/span-shapes.ts';
 import { MAX_TRIPLES, type Triple, type TripleSet } from './features/triple-schema.ts';
 import { viewQuestion } from './language/asked-view.ts';
 import { type Token, tagWords } from './language/tag-words.ts';
@@ -15,14 +15,18 @@ let model: SpanModel | undefined;
 
 export function proposeTriples(question: string, sentences: readonly Sentence[]): TripleSet {
   model ??= loadSpanModel(new URL('./weights/spans.bin', import.meta.url));
-  return proposeWith(question, sentences, model);
+  return proposeScoredTriples(question, sentences, model);
 }
 
 /** A sentence with its spans, which may be answers, and six sums of weights for each. */
 type Read = { sentence: Sentence; tokens: readonly Token[]; spans: readonly TokenSpan[]; sums: Int32Array };
 
 /** The step with the scorer given, as training needs it. */
-export function proposeWith(question: string, sentences: readonly Sentence[], scorer: SpanModel): TripleSet {
+export function proposeScoredTriples(
+  question: string,
+  sentences: readonly Sentence[],
+  scorer: SpanModel,
+): TripleSet {
   const parsed = parseQuestion(question);
   const asked = viewQuestion(parsed, tagWords(parsed.text));
   const spanScorer = new SpanScorer(scorer.weights, asked);
@@ -35,7 +39,7 @@ export function proposeWith(question: string, sentences: readonly Sentence[], sc
     return { sentence, tokens, spans, sums: spanScorer.score(facts, spans) };
   });
   const triples = keepBest(reads, scorer.scale);
-  return { sentences: [...sentences], triples: triples.length > 0 ? triples : wholeSentences(sentences) };
+  return { sentences: [...sentences], triples: triples.length > 0 ? triples : toSentenceTriples(sentences) };
 }
 
 // Far more than the spans of the longest sentences: 6 of 1,000 characters, 14 spans from each.
@@ -44,7 +48,7 @@ const MAX_SPANS = 2 ** 20;
 /** The best candidates; the same words in a second sentence are the same answer. */
 function keepBest(reads: readonly Read[], scale: number): Triple[] {
   const triples = new Map<string, Triple>();
-  for (const index of bestFirst(reads, scale)) {
+  for (const index of iterateBest(reads, scale)) {
     let at = index;
     let rank = 0;
     let read = reads[rank];
@@ -59,7 +63,9 @@ function keepBest(reads: readonly Read[], scale: number): Triple[] {
     const object = sentence.text.slice(start, tokens[span.to]?.end ?? start);
     const key = object.toLowerCase();
     if (triples.has(key)) continue;
-    const scores = Array.from(sums.subarray(at * GROUPS, (at + 1) * GROUPS), (sum) => hundredths(sum, scale));
+    const scores = Array.from(sums.subarray(at * GROUPS, (at + 1) * GROUPS), (sum) =>
+      toHundredths(sum, scale),
+    );
     triples.set(key, { ...readClause(sentence, tokens, span), object, sentence: rank, start, scores });
     if (triples.size === MAX_TRIPLES) break;
   }
@@ -70,13 +76,13 @@ function keepBest(reads: readonly Read[], scale: number): Triple[] {
  * Numbers of all spans, the best first; equals stay in the order of the text. Score and number are sorted as one
  * number, which is many times faster than with a comparison of one's own.
  */
-function* bestFirst(reads: readonly Read[], scale: number): Generator<number> {
+function* iterateBest(reads: readonly Read[], scale: number): Generator<number> {
   const keys = new Float64Array(reads.reduce((sum, { spans }) => sum + spans.length, 0));
   let index = 0;
   for (const { sums } of reads) {
     for (let at = 0; at < sums.length; at += GROUPS) {
       let total = 0;
-      for (let group = 0; group < GROUPS; group++) total += hundredths(sums[at + group] ?? 0, scale);
+      for (let group = 0; group < GROUPS; group++) total += toHundredths(sums[at + group] ?? 0, scale);
       keys[index] = total * MAX_SPANS + MAX_SPANS - 1 - index;
       index++;
     }
@@ -88,12 +94,12 @@ function* bestFirst(reads: readonly Read[], scale: number): Generator<number> {
   }
 }
 
-function hundredths(sum: number, scale: number): number {
+function toHundredths(sum: number, scale: number): number {
   return Math.round(100 * (sum * scale));
 }
 
 /** Text without a single span that could be an answer still gets one: the sentence itself. */
-function wholeSentences(sentences: readonly Sentence[]): Triple[] {
+function toSentenceTriples(sentences: readonly Sentence[]): Triple[] {
   return sentences.map(({ text, heading }, sentence) => ({
     subject: heading?.slice(0, 80) ?? '',
     relation: '',
@@ -107,31 +113,31 @@ function wholeSentences(sentences: readonly Sentence[]): Triple[] {
 type Clause = { subject: string; relation: string };
 
 const MAX_PART_CHARS = 48;
-const VERB = tagNumber('VERB');
-const AUX = tagNumber('AUX');
-const PRON = tagNumber('PRON');
-const PUNCT = tagNumber('PUNCT');
+const VERB = toTagNumber('VERB');
+const AUX = toTagNumber('AUX');
+const PRON = toTagNumber('PRON');
+const PUNCT = toTagNumber('PUNCT');
 
 /** Subject and relation of the clause a span stands in; a pronoun subject is replaced by the heading above. */
 function readClause(sentence: Sentence, tokens: readonly Token[], span: TokenSpan): Clause {
-  const verb = nearestVerb(tokens, span.from - 1, -1);
+  const verb = findNearestVerb(tokens, span.from - 1, -1);
   if (verb >= 0) {
-    const group = verbStart(tokens, verb);
+    const group = findVerbStart(tokens, verb);
     return {
-      subject: subjectBefore(sentence, tokens, group),
-      relation: cut(sentence, tokens, group, span.from - 1),
+      subject: findSubject(sentence, tokens, group),
+      relation: cutTriple(sentence, tokens, group, span.from - 1),
     };
   }
-  const next = nearestVerb(tokens, span.to + 1, 1);
+  const next = findNearestVerb(tokens, span.to + 1, 1);
   if (next < 0) return { subject: sentence.heading?.slice(0, MAX_PART_CHARS) ?? '', relation: '' };
   const rest = Math.min(tokens.length - 1, next + 6);
   return {
-    subject: cut(sentence, tokens, next + 1, rest),
+    subject: cutTriple(sentence, tokens, next + 1, rest),
     relation: `~${tokens[next]?.text ?? ''}`.slice(0, MAX_PART_CHARS),
   };
 }
 
-function nearestVerb(tokens: readonly Token[], from: number, step: 1 | -1): number {
+function findNearestVerb(tokens: readonly Token[], from: number, step: 1 | -1): number {
   for (let at = from; at >= 0 && at < tokens.length; at += step) {
     const tag = tokens[at]?.tag;
     if (tag === VERB || tag === AUX) return at;
@@ -140,13 +146,13 @@ function nearestVerb(tokens: readonly Token[], from: number, step: 1 | -1): numb
 }
 
 /** First word of the verb group ("had been", "was later built") that ends at `verb`. */
-function verbStart(tokens: readonly Token[], verb: number): number {
+function findVerbStart(tokens: readonly Token[], verb: number): number {
   let start = verb;
   while (start > 0 && (tokens[start - 1]?.tag === AUX || tokens[start - 1]?.tag === VERB)) start--;
   return start;
 }
 
-function subjectBefore(sentence: Sentence, tokens: readonly Token[], verb: number): string {
+function findSubject(sentence: Sentence, tokens: readonly Token[], verb: number): string {
   let start = verb;
   while (start > 0 && verb - start < 8) {
     const tag = tokens[start - 1]?.tag;
@@ -156,10 +162,10 @@ function subjectBefore(sentence: Sentence, tokens: readonly Token[], verb: numbe
   if (verb - start <= 1 && sentence.heading !== undefined && tokens[start]?.tag === PRON) {
     return sentence.heading.slice(0, MAX_PART_CHARS);
   }
-  return cut(sentence, tokens, start, verb - 1);
+  return cutTriple(sentence, tokens, start, verb - 1);
 }
 
-function cut(sentence: Sentence, tokens: readonly Token[], from: number, to: number): string {
+function cutTriple(sentence: Sentence, tokens: readonly Token[], from: number, to: number): string {
   const start = tokens[from]?.start;
   const end = tokens[to]?.end;
   if (start === undefined || end === undefined || end <= start) return '';

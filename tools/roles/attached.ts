@@ -14,12 +14,12 @@ interface Attached {
 }
 
 /** What goes into a payload. */
-export function attachedOf({ file, outline }: Attached): Attached {
+export function toAttached({ file, outline }: Attached): Attached {
   return { ...(file === undefined ? {} : { file }), ...(outline === undefined ? {} : { outline }) };
 }
 
 /** As a prompt has it; empty without a file. */
-export function attachedText({ file, outline }: Attached): string {
+export function formatAttached({ file, outline }: Attached): string {
   if (file === undefined) return '';
   return outline === undefined ? file : `${file} (${outline})`;
 }

@@ -1,6 +1,6 @@
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, test } from 'vitest';
-import { extractiveEngine } from '../engines/extractive.ts';
+import { createExtractiveEngine } from '../engines/extractive.ts';
 import { toolContext } from '../fixtures/tool-surroundings.ts';
 import { plan } from './plan.ts';
 
@@ -9,7 +9,7 @@ const call = (brief: string): Packet => ({
   payload: { question: 'Which ship?', file: 'a.csv', document: '', tools: [], brief, last: '', feedback: '' },
 });
 
-const context = toolContext(extractiveEngine());
+const context = toolContext(createExtractiveEngine());
 
 test('a plan without a model takes the advice of gap records along, to whoever carries it out', async () => {
   const brief = 'Hint 1\n  pattern: a table\n  advice: read every row\nHint 2\n  advice: check the units';

@@ -1,13 +1,13 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { contentOfFile, readerFor } from '../files/reading/readers.ts';
-import { toolDefinitions } from '../tool-definitions.ts';
-import { attachedShape, attachedText } from './attached.ts';
-import { promptText } from './conversation/conversation.ts';
-import { roleTool } from './role-tool.ts';
+import { describeContent, findReader } from '../files/reading/readers.ts';
+import { buildToolDefinitions } from '../tool-definitions.ts';
+import { attachedShape, formatAttached } from './attached.ts';
+import { cutPromptText } from './conversation/conversation.ts';
+import { createRoleTool } from './role-tool.ts';
 
 /** Parts that a small model leaves out: nothing said means none. */
-function listOf<Item extends z.ZodType>(item: Item, most: number) {
+function createListSchema<Item extends z.ZodType>(item: Item, most: number) {
   return z.preprocess((given) => given ?? [], z.array(item).max(most));
 }
 
@@ -22,7 +22,7 @@ const step = z.object({
   /** Needs something from outside the question. */
   needs_information: z.boolean(),
   /** Numbers, from 1, of the steps whose results it uses. */
-  uses: listOf(z.int().positive(), MAX_PARTS),
+  uses: createListSchema(z.int().positive(), MAX_PARTS),
 });
 
 /** A step uses results of steps before it only (REQ-021). */
@@ -53,9 +53,9 @@ export const planSchema = z.object({
   strategy: z.string().min(1).max(4000),
   steps,
   needs_information: z.boolean(),
-  failure_modes: listOf(z.string().max(2000), MAX_PARTS),
-  alternatives: listOf(z.string().max(2000), 5),
-  contradictions: listOf(z.string().max(2000), 5),
+  failure_modes: createListSchema(z.string().max(2000), MAX_PARTS),
+  alternatives: createListSchema(z.string().max(2000), 5),
+  contradictions: createListSchema(z.string().max(2000), 5),
 });
 
 export type Plan = z.infer<typeof planSchema>;
@@ -77,20 +77,20 @@ const planInput = z.object({
 });
 
 /** Plans, and touches no tool (OV-03). */
-export const plan: Tool = roleTool({
+export const plan: Tool = createRoleTool({
   name: 'plan',
   description: 'takes a question apart and plans how to answer it; has no tools',
   input: planInput,
   async run(input, work) {
-    const tools = await toolLines(input);
+    const tools = await listPlanTools(input);
     const made = await work.perform({
       input,
-      embedded: () => planWithoutModel(input),
+      embedded: () => planPlainly(input),
       prompt: 'plan',
       variables: () => ({
         question: input.question,
-        file: attachedText(input),
-        document: promptText(input.document),
+        file: formatAttached(input),
+        document: cutPromptText(input.document),
         tools,
         brief: input.brief,
         last: input.last,
@@ -108,27 +108,27 @@ export const plan: Tool = roleTool({
 });
 
 /** A line for each tool, as the model that will call it sees it. */
-async function toolLines({ tools: names, offered }: z.infer<typeof planInput>): Promise<string> {
-  const own = await toolDefinitions(names.map((tool) => ({ id: tool, tool })));
+async function listPlanTools({ tools: names, offered }: z.infer<typeof planInput>): Promise<string> {
+  const own = await buildToolDefinitions(names.map((tool) => ({ id: tool, tool })));
   return [...own, ...offered].map(({ name, description }) => `- ${name}: ${description}`).join('\n');
 }
 
 /** A plan as prompts have it: what it says, and nothing of what it does not. */
-export function planText(plan: Plan): string {
+export function formatPlan(plan: Plan): string {
   const { strategy, sub_problems, steps: planned, failure_modes, alternatives, contradictions } = plan;
   const list = (title: string, items: readonly string[]) =>
     items.length === 0 ? [] : [`${title}: ${items.join('; ')}`];
   return [
     `Strategy: ${strategy}`,
     ...list('Parts of the question', sub_problems),
-    ...planned.map((one, index) => `${index + 1}. ${stepText(one)}`),
+    ...planned.map((one, index) => `${index + 1}. ${formatStep(one)}`),
     ...list('To be avoided', failure_modes),
     ...list('Another way', alternatives),
     ...list('Contradictions in the question', contradictions),
   ].join('\n');
 }
 
-function stepText({ task, tool, needs_information, uses }: Plan['steps'][number]): string {
+function formatStep({ task, tool, needs_information, uses }: Plan['steps'][number]): string {
   const remarks = [
     ...(tool === '' ? [] : [`with ${tool}`]),
     ...(needs_information ? ['needs information from outside'] : []),
@@ -138,42 +138,42 @@ function stepText({ task, tool, needs_information, uses }: Plan['steps'][number]
 }
 
 /** The kind of a question, as far as it can be told without a model: what its attached file holds. */
-export function questionType(file: string | undefined): string {
-  return file === undefined ? 'no-file' : contentOfFile(file);
+export function classifyQuestion(file: string | undefined): string {
+  return file === undefined ? 'no-file' : describeContent(file);
 }
 
-function planWithoutModel({ question, file, document, brief }: z.infer<typeof planInput>): Plan {
+function planPlainly({ question, file, document, brief }: z.infer<typeof planInput>): Plan {
   const needsInformation = file === undefined && document === '';
   return {
-    question_type: questionType(file),
-    sub_problems: partsOf(question),
+    question_type: classifyQuestion(file),
+    sub_problems: splitQuestion(question),
     strategy: needsInformation
       ? 'look the facts up, then answer from them'
       : `read ${file ?? 'the document'} and take the answer from it`,
     steps: [
       {
         task: question.slice(0, 2000),
-        tool: file === undefined ? '' : (readerFor(file) ?? ''),
+        tool: file === undefined ? '' : (findReader(file) ?? ''),
         needs_information: needsInformation,
         uses: [],
       },
     ],
     needs_information: needsInformation,
     // What earlier attempts failed at goes to whoever carries the plan out.
-    failure_modes: hintsIn(brief),
+    failure_modes: listHints(brief),
     alternatives: [],
     contradictions: [],
   };
 }
 
 /** The advice of each hint. */
-function hintsIn(brief: string): string[] {
+function listHints(brief: string): string[] {
   const advice = brief.split('\n').flatMap((line) => /^\s*advice: (.+)/.exec(line)?.[1] ?? []);
   return advice.map((text) => text.slice(0, 2000)).slice(0, MAX_PARTS);
 }
 
 /** A question of several sentences has a part for each that asks something. */
-function partsOf(question: string): string[] {
+function splitQuestion(question: string): string[] {
   const asks = question.split(/(?<=[.?!])\s+/).filter((sentence) => sentence.trim().endsWith('?'));
   return (asks.length > 0 ? asks : [question]).map((part) => part.slice(0, 2000)).slice(0, MAX_PARTS);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NO_ANSWER } from '../answers/answer-format.ts';
-import { cleanAnswer, statesAnswer } from '../answers/clean-answer.ts';
+import { cleanAnswer, hasStatedAnswer } from '../answers/clean-answer.ts';
 import { TURNS, type TurnRow } from '../engines/testing/reply-table.ts';
 import type { ModelServerRequest, ScriptedReply } from '../fixtures/model-server.ts';
 import { noServices } from '../tool-services.ts';
@@ -37,7 +37,7 @@ function byRow() {
 
 /** What was stated is the answer; what states none is asked again. */
 function expectedOf({ says: text, calls }: TurnRow): string | null {
-  return text !== undefined && calls === undefined && statesAnswer(text) ? cleanAnswer(text) : '4';
+  return text !== undefined && calls === undefined && hasStatedAnswer(text) ? cleanAnswer(text) : '4';
 }
 
 const TRUTHS = ROWS.map((row, index) => ({

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { FINAL_ANSWER, issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { callType, resultType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import { FINAL_ANSWER, formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { callType, type Tool, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { documentPayload } from '../pipeline/payloads.ts';
 import { RoleWork } from './role-work.ts';
-import { cutText, type TraceEntry, traceText } from './trace.ts';
+import { cutText, formatTrace, type TraceEntry } from './trace.ts';
 
 /** A role: an agent whose one tool is a function that the engine does. Others ask it. */
 interface Role<Input extends JsonObject> {
@@ -25,19 +25,19 @@ const timeSchema = z.looseObject({ time_s: z.number().positive().exactOptional()
 const fileSchema = z.looseObject({ file: z.string().exactOptional() });
 
 /** Makes a {@link Tool} of a role: call → checked input → result, with the trace and what it took. */
-export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
+export function createRoleTool<Input extends JsonObject>(role: Role<Input>): Tool {
   const { name, description, input, by, isSecret = false, run } = role;
   return {
     name,
     description,
     accepts: [callType(name)],
-    emits: [resultType(name)],
+    emits: [toResultType(name)],
     async run(packet, context) {
       const { file } = fileSchema.safeParse(packet.payload).data ?? {};
       const { task_id: taskId } = packet;
       const work = new RoleWork(by?.(context.options) ?? name, context, { taskId, file, isSecret });
       const payload = await resultOf(packet.payload, work);
-      return [{ type: resultType(name), to: packet.from, reply_to: packet.id, payload }];
+      return [{ type: toResultType(name), to: packet.from, reply_to: packet.id, payload }];
     },
   };
 
@@ -54,7 +54,7 @@ export function roleTool<Input extends JsonObject>(role: Role<Input>): Tool {
         result = { error: { code: failure.code, message: failure.message.toWellFormed() } };
       }
     } else {
-      result = { error: { code: 'packet', message: `${name}: ${issuesOf(parsed.error)}` } };
+      result = { error: { code: 'packet', message: `${name}: ${formatIssues(parsed.error)}` } };
     }
     return { ...result, trace: work.trace.toPayload(), usage: work.usage.toPayload() };
   }
@@ -108,7 +108,7 @@ const RESERVED_PART = 0.1;
 const MAX_RESERVED_S = 5;
 
 /** Makes a {@link Tool} of a team's entry: document → workflow → final answer, with how it came about. */
-export function entryTool({ name, description, prepare, run }: EntryRole): Tool {
+export function createEntryTool({ name, description, prepare, run }: EntryRole): Tool {
   return {
     name,
     description,
@@ -118,7 +118,10 @@ export function entryTool({ name, description, prepare, run }: EntryRole): Tool 
     async run(packet, context) {
       const parsed = questionPayload.safeParse(packet.payload);
       if (!parsed.success) {
-        throw new MeshError('packet', `${packet.type} is not what ${name} reads: ${issuesOf(parsed.error)}`);
+        throw new MeshError(
+          'packet',
+          `${packet.type} is not what ${name} reads: ${formatIssues(parsed.error)}`,
+        );
       }
       const { question, chunks, file_name, file_outline } = parsed.data;
       const work = new RoleWork(name, context, { taskId: packet.task_id, file: file_name });
@@ -133,11 +136,11 @@ export function entryTool({ name, description, prepare, run }: EntryRole): Tool 
       const reservedS = Math.min(RESERVED_PART * (time_s ?? 0), MAX_RESERVED_S);
       if (time_s !== undefined) work.limitTo(time_s - reservedS);
       const conclusion = await run(problem, work).catch(async (error: unknown) => {
-        if (work.isTimeUp(error)) await endOfTask(2 * reservedS, work);
+        if (work.isTimeUp(error)) await waitTaskEnd(2 * reservedS, work);
         throw work.failureOf(error);
       });
-      if (conclusion.isCutOff === true) await endOfTask(2 * reservedS, work);
-      const payload = finalPayload(conclusion, work);
+      if (conclusion.isCutOff === true) await waitTaskEnd(2 * reservedS, work);
+      const payload = buildFinalPayload(conclusion, work);
       context.record('answers.log', { task_id: packet.task_id, engine: context.engine.name, ...payload });
       return [{ type: 'data_event', tag: FINAL_ANSWER, log: 'answers.log', payload }];
     },
@@ -145,7 +148,7 @@ export function entryTool({ name, description, prepare, run }: EntryRole): Tool 
 }
 
 /** The mesh ends a task when its time is up, and says so: what else stood in the way is not the news. */
-async function endOfTask(mostSeconds: number, work: RoleWork): Promise<void> {
+async function waitTaskEnd(mostSeconds: number, work: RoleWork): Promise<void> {
   // A role that was asked has ended before its asker's time.
   const leftS = work.secondsLeft === Number.POSITIVE_INFINITY ? 0 : work.secondsLeft;
   await sleep((leftS + mostSeconds) * 1000, undefined, { signal: work.context.signal }).catch(
@@ -153,7 +156,7 @@ async function endOfTask(mostSeconds: number, work: RoleWork): Promise<void> {
   );
 }
 
-function finalPayload(
+function buildFinalPayload(
   { answer, raw, confidence, failedRole, details }: Conclusion,
   work: RoleWork,
 ): JsonObject {
@@ -161,9 +164,9 @@ function finalPayload(
     answer: cutText(answer, MAX_ANSWER_CHARACTERS),
     raw_answer: cutText(raw, MAX_ANSWER_CHARACTERS),
     ...(confidence === undefined ? {} : { confidence }),
-    reasoning_trace: cutText(traceText(work.trace.entries), MAX_TRACE_CHARACTERS),
+    reasoning_trace: cutText(formatTrace(work.trace.entries), MAX_TRACE_CHARACTERS),
     usage: work.usage.toPayload(),
-    tool_calls: toolCallsIn(work.trace.entries),
+    tool_calls: countToolCalls(work.trace.entries),
     ...(failedRole === undefined ? {} : { failed_role: failedRole }),
     ...(details === undefined ? {} : { details }),
   };
@@ -176,7 +179,7 @@ interface ToolCalls {
 }
 
 /** How often each tool was asked, and how often in vain (RA-57). */
-export function toolCallsIn(entries: readonly TraceEntry[]): (ToolCalls & JsonObject)[] {
+export function countToolCalls(entries: readonly TraceEntry[]): (ToolCalls & JsonObject)[] {
   const byTool = new Map<string, { tool: string; count: number; failed: number }>();
   for (const { kind, tool, failed } of entries) {
     if (kind !== 'tool' || tool === undefined) continue;

@@ -6,11 +6,11 @@ import type {
   Step,
 } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { isJsonObject, issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { type Partner, type ToolContext, TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
-import { UsageBook, usageOf, usageSchema } from '@gaia-mesh/core/contracts/usage.ts';
+import { toUsage, UsageBook, usageSchema } from '@gaia-mesh/core/contracts/usage.ts';
 import * as z from 'zod';
-import { timeShareOf } from './time-shares.ts';
+import { findTimeShare } from './time-shares.ts';
 import { Trace, type TraceEntry, traceEntrySchema } from './trace.ts';
 
 /** What a data tool said: a text, or why not. */
@@ -113,7 +113,7 @@ export class RoleWork {
   options<Options>(schema: z.ZodType<Options>): Options {
     const parsed = schema.safeParse(this.context.options);
     if (parsed.success) return parsed.data;
-    throw new MeshError('config', `options of the agent with ${this.role}: ${issuesOf(parsed.error)}`);
+    throw new MeshError('config', `options of the agent with ${this.role}: ${formatIssues(parsed.error)}`);
   }
 
   note(text: string): void {
@@ -208,21 +208,21 @@ export class RoleWork {
     { takesTrace = true }: { readonly takesTrace?: boolean } = {},
   ): Promise<Result> {
     if (this.isOutOfTime) throw new MeshError('limit', 'its time is used up');
-    const { error, trace, usage, ...result } = parsedReply(
+    const { error, trace, usage, ...result } = parsePartnerReply(
       partner,
       await this.context.ask(partner, { ...payload, ...this.#timeFor(partner) }, { signal: this.#time }),
       roleReplySchema,
     );
     if (takesTrace) this.trace.addAll(trace);
     for (const entry of usage) this.usage.add(entry);
-    if (error !== undefined) throw new MeshError(codeOf(error.code), `${partner}: ${error.message}`);
-    return parsedReply(partner, result, schema);
+    if (error !== undefined) throw new MeshError(toErrorCode(error.code), `${partner}: ${error.message}`);
+    return parsePartnerReply(partner, result, schema);
   }
 
   #timeFor(partner: string): { readonly time_s?: number } {
     if (this.secondsLeft === Number.POSITIVE_INFINITY) return {};
     const tool = this.context.partners.find(({ id }) => id === partner)?.tool;
-    return { time_s: timeShareOf(tool) * this.secondsLeft };
+    return { time_s: findTimeShare(tool) * this.secondsLeft };
   }
 
   /** On disk at once: a task that fails or runs out of time shows how far it came. */
@@ -238,23 +238,23 @@ export class RoleWork {
       signal: this.#time === undefined ? signal : AbortSignal.any([signal, this.#time]),
       countTokens,
       role: this.role,
-      countUsage: (usage: ModelUsage) => this.usage.add(usageOf(this.role, usage)),
+      countUsage: (usage: ModelUsage) => this.usage.add(toUsage(this.role, usage)),
       onNote: (note: string) => this.note(note),
     };
   }
 }
 
-function parsedReply<Result>(partner: string, reply: unknown, schema: z.ZodType<Result>): Result {
+function parsePartnerReply<Result>(partner: string, reply: unknown, schema: z.ZodType<Result>): Result {
   const parsed = schema.safeParse(reply);
   if (parsed.success) return parsed.data;
   throw new MeshError(
     'packet',
-    `the reply of ${partner} is not what it should be: ${issuesOf(parsed.error)}`,
+    `the reply of ${partner} is not what it should be: ${formatIssues(parsed.error)}`,
   );
 }
 
 const CODES = ['engine', 'tool', 'store', 'limit', 'config', 'packet'] as const;
 
-function codeOf(code: string): MeshError['code'] {
+function toErrorCode(code: string): MeshError['code'] {
   return CODES.find((known) => known === code) ?? 'agent';
 }

@@ -1,33 +1,37 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { conclude } from './answer/answered.ts';
-import { attachedText } from './attached.ts';
-import { converse, promptText } from './conversation/conversation.ts';
-import { entryTool, type Problem } from './role-tool.ts';
+import { formatAttached } from './attached.ts';
+import { converse, cutPromptText } from './conversation/conversation.ts';
+import { createEntryTool, type Problem } from './role-tool.ts';
 import type { RoleWork } from './role-work.ts';
 
 /**
  * The baseline: one agent, the question, the document and the text of the attached file, and nobody to ask. What teams add is
  * measured against it.
  */
-export const answerAlone: Tool = entryTool({
+export const answerAlone: Tool = createEntryTool({
   name: 'answer_alone',
   description: 'answers a question from the document and the attached file’s text alone, with nobody to ask',
   async run(problem, work) {
-    return conclude(await answerFrom(problem, work, 'answer-alone'));
+    return conclude(await answerProblem(problem, work, 'answer-alone'));
   },
 });
 
 /** One loop that calls tools until it has an answer (RA-20). */
-export const reactStep: Tool = entryTool({
+export const reactStep: Tool = createEntryTool({
   name: 'react_step',
   description: 'reasons, calls tools and observes in a loop until it has an answer',
   async run(problem, work) {
-    const answered = await answerFrom(problem, work, 'react-step');
+    const answered = await answerProblem(problem, work, 'react-step');
     return { ...conclude(answered), details: { ended: answered.ended } };
   },
 });
 
-function answerFrom(problem: Problem, work: RoleWork, prompt: string) {
+function answerProblem(problem: Problem, work: RoleWork, prompt: string) {
   const { question, document } = problem;
-  return converse(work, prompt, { question, file: attachedText(problem), document: promptText(document) });
+  return converse(work, prompt, {
+    question,
+    file: formatAttached(problem),
+    document: cutPromptText(document),
+  });
 }

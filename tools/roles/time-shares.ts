@@ -17,4 +17,4 @@ export const TIME_SHARES: Readonly<Record<string, number>> = {
 /** For a role of the user's. */
 const OTHERS = 0.9;
 
-export const timeShareOf = (tool: string | undefined): number => TIME_SHARES[tool ?? ''] ?? OTHERS;
+export const findTimeShare = (tool: string | undefined): number => TIME_SHARES[tool ?? ''] ?? OTHERS;

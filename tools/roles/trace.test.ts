@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cutText, isDeeper, MAX_ENTRY_CHARACTERS, Trace, traceText } from './trace.ts';
+import { cutText, formatTrace, isDeeper, MAX_ENTRY_CHARACTERS, Trace } from './trace.ts';
 
 const nested = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}{}${'}'.repeat(depth)}`);
 
@@ -16,7 +16,7 @@ describe('a trace', () => {
     });
     trace.add({ by: 'expert', kind: 'tool', tool: 'calculator', text: 'no expression', failed: true });
 
-    expect(traceText(trace.entries)).toBe(
+    expect(formatTrace(trace.entries)).toBe(
       '1. expert: I need the sum.\n2. expert: calculator({"expression":"1+1"}) → 2\n3. expert: calculator({}) failed: no expression',
     );
   });

@@ -58,7 +58,7 @@ export class Trace {
     return {
       ...entry,
       text: cutText(text, most),
-      ...(given === undefined ? {} : { arguments: boundedArguments(given, most) }),
+      ...(given === undefined ? {} : { arguments: boundArguments(given, most) }),
     };
   }
 }
@@ -67,7 +67,7 @@ export class Trace {
 const MAX_DEPTH = 16;
 
 /** Arguments as they were, or as text where they are too large, nested too deep or no whole characters to travel in packets. */
-function boundedArguments(given: JsonObject, most: number): JsonObject {
+function boundArguments(given: JsonObject, most: number): JsonObject {
   // Depth first: what is nested without end cannot be made a text of.
   if (isDeeper(given, MAX_DEPTH)) return { cut: `arguments nested deeper than ${MAX_DEPTH}` };
   const text = JSON.stringify(given);
@@ -98,11 +98,11 @@ export function cutText(text: string, most: number): string {
 const MAX_LINE_CHARACTERS = 2000;
 
 /** The trace as a person reads it: numbered steps (REQ-057, REQ-058). */
-export function traceText(entries: readonly TraceEntry[]): string {
-  return entries.map((entry, index) => `${index + 1}. ${entry.by}: ${lineOf(entry)}`).join('\n');
+export function formatTrace(entries: readonly TraceEntry[]): string {
+  return entries.map((entry, index) => `${index + 1}. ${entry.by}: ${formatEntry(entry)}`).join('\n');
 }
 
-function lineOf({ kind, text, tool, arguments: given, failed }: TraceEntry): string {
+function formatEntry({ kind, text, tool, arguments: given, failed }: TraceEntry): string {
   const shown = cutText(text, MAX_LINE_CHARACTERS);
   if (kind !== 'tool') return shown;
   const args = cutText(JSON.stringify(given ?? {}), MAX_LINE_CHARACTERS);

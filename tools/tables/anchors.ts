@@ -1,5 +1,5 @@
 import type { Table } from './table.ts';
-import { namesIn, stemOf, wordNumber, wordsOf } from './words.ts';
+import { findNames, parseWordNumber, splitWords, stemTableWord } from './words.ts';
 
 /** A question in words. */
 export interface TableQuestion {
@@ -9,9 +9,9 @@ export interface TableQuestion {
   readonly names: ReadonlySet<number>;
 }
 
-export function questionOf(text: string): TableQuestion {
-  const words = wordsOf(text);
-  return { words, stems: words.map(stemOf), names: namesIn(text, words) };
+export function parseTableQuestion(text: string): TableQuestion {
+  const words = splitWords(text);
+  return { words, stems: words.map(stemTableWord), names: findNames(text, words) };
 }
 
 /** What a phrase of the question selects in a column. */
@@ -32,24 +32,24 @@ const MAX_ANCHORS = 40;
 const MIN_WORD_CHARACTERS = 3;
 
 /** What the question mentions of the table's cells, longest phrases first. */
-export function anchorsOf(
+export function findAnchors(
   question: TableQuestion,
   table: Table,
   isCommon: (stem: string) => boolean,
 ): Anchor[] {
-  return [...phraseAnchors(question, table, isCommon), ...numberAnchors(question, table)]
+  return [...findPhraseAnchors(question, table, isCommon), ...findNumberAnchors(question, table)]
     .slice(0, MAX_ANCHORS)
     .map((anchor, id) => ({ ...anchor, id }));
 }
 
-type Found = Omit<Anchor, 'id'>;
+type FoundAnchor = Omit<Anchor, 'id'>;
 
-function phraseAnchors(
+function findPhraseAnchors(
   { words, stems }: TableQuestion,
   table: Table,
   isCommon: (stem: string) => boolean,
-): Found[] {
-  const found: Found[] = [];
+): FoundAnchor[] {
+  const found: FoundAnchor[] = [];
   for (const { index, cells } of table.columns) {
     const padded = cells.map(({ norm }) => ` ${norm} `);
     const taken: [number, number][] = [];
@@ -58,7 +58,8 @@ function phraseAnchors(
         const end = start + length;
         if (taken.some(([from, to]) => from <= start && end <= to)) continue;
         const [first = '', last = ''] = [words[start], words[end - 1]];
-        if (length === 1 && first.length < MIN_WORD_CHARACTERS && wordNumber(first) === undefined) continue;
+        if (length === 1 && first.length < MIN_WORD_CHARACTERS && parseWordNumber(first) === undefined)
+          continue;
         if (length === 1 && isCommon(stems[start] ?? '')) continue;
         if (length > 1 && isCommon(stems[start] ?? '') && isCommon(stems[end - 1] ?? '')) continue;
         const phrase = words.slice(start, end).join(' ');
@@ -83,10 +84,10 @@ function phraseAnchors(
   return found.sort((a, b) => b.end - b.start - (a.end - a.start) || (a.kind === 'is' ? -1 : 1));
 }
 
-function numberAnchors({ words }: TableQuestion, { columns, size }: Table): Found[] {
-  const found: Found[] = [];
+function findNumberAnchors({ words }: TableQuestion, { columns, size }: Table): FoundAnchor[] {
+  const found: FoundAnchor[] = [];
   for (const [start, word] of words.entries()) {
-    const value = wordNumber(word);
+    const value = parseWordNumber(word);
     if (value === undefined) continue;
     for (const { index, type, cells, isSortable } of columns) {
       if (!isSortable) continue;

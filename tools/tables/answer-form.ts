@@ -6,21 +6,21 @@ const SEPARATOR = ' | ';
 const FORM = `Where the answer is several items, write ${SEPARATOR.trim()} between them.`;
 
 /** The question, with the form that its answer is to have. */
-export function askedForItems(question: string): string {
+export function askForItems(question: string): string {
   return `${question}\n\n${FORM}`;
 }
 
 /** The question without what it says of the form. */
-export function plainQuestion(question: string): string {
+export function stripForm(question: string): string {
   return question.endsWith(FORM) ? question.slice(0, -FORM.length).trimEnd() : question;
 }
 
 /** What stands between the items of an answer: a comma, unless the question says otherwise. */
-export function separatorIn(question: string): string {
+export function findSeparator(question: string): string {
   return question.endsWith(FORM) ? SEPARATOR : ', ';
 }
 
-/** The items of an answer to a question of {@link askedForItems}. */
-export function itemsOf(answer: string): string[] {
+/** The items of an answer to a question of {@link askForItems}. */
+export function splitItems(answer: string): string[] {
   return answer.split(/ *\| +/).filter((item) => item !== '');
 }

@@ -1,11 +1,11 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { questionOf } from './anchors.ts';
-import { type ChanceFacts, chanceOf } from './calibration.ts';
+import { parseTableQuestion } from './anchors.ts';
+import { type ChanceFacts, computeChance } from './calibration.ts';
 import type { Program } from './programs.ts';
-import { answersBy, probabilities, spaceOf } from './ranked-programs.ts';
-import { type Table, tableOf } from './table.ts';
+import { buildProgramSpace, computeProbabilities, rankProgramAnswers } from './ranked-programs.ts';
+import { parseTable, type Table } from './table.ts';
 import { readTableModel, type TableModel } from './table-model.ts';
-import { type Unplaced, unplacedIn } from './unplaced.ts';
+import { findUnplaced, type Unplaced } from './unplaced.ts';
 
 /** An answer to a question about a table, and how it was come by. */
 export interface TableAnswer {
@@ -41,39 +41,39 @@ const models = new Map<string, TableModel>();
  * @param rows the first is the heading
  * @param weights file of the model; without it the one that ships
  */
-export function tableAnswers(
+export function answerTable(
   question: string,
   rows: readonly (readonly string[])[],
   weights = SHIPPED,
 ): TableAnswer[] {
-  const table = tableOf(rows);
+  const table = parseTable(rows);
   if (table.size === 0) return [];
   const model = models.get(weights) ?? readTableModel(pathToFileURL(weights));
   models.set(weights, model);
-  return rankedBy(model, question, table);
+  return rankAnswers(model, question, table);
 }
 
 /** The same by a model of one's own. */
-export function rankedBy(
+export function rankAnswers(
   { common, weights, calibration }: TableModel,
   question: string,
   table: Table,
 ): TableAnswer[] {
-  const space = spaceOf(question, table, common);
-  const asked = questionOf(question);
-  const answers = answersBy(space, probabilities(space, weights)).slice(0, MAX_ANSWERS);
+  const space = buildProgramSpace(question, table, common);
+  const asked = parseTableQuestion(question);
+  const answers = rankProgramAnswers(space, computeProbabilities(space, weights)).slice(0, MAX_ANSWERS);
   const most = answers[0]?.probability ?? 0;
   return answers
     .map(({ answer, probability, program }): TableAnswer => {
-      const unplaced = unplacedIn(asked, program, table, common);
+      const unplaced = findUnplaced(asked, program, table, common);
       const facts = { probability, most, unplaced };
-      const chance = chanceOf(facts, calibration);
-      return { items: answer, chance, program: textOf(program, table), unplaced, facts };
+      const chance = computeChance(facts, calibration);
+      return { items: answer, chance, program: formatProgram(program, table), unplaced, facts };
     })
     .sort((a, b) => b.chance - a.chance);
 }
 
-function textOf({ shape, roles, anchors }: Program, { columns }: Table): string {
+function formatProgram({ shape, roles, anchors }: Program, { columns }: Table): string {
   const title = (column: number) => `“${columns[column]?.title ?? ''}”`;
   const used = roles.map(({ use, column }) => `${use} ${title(column)}`);
   const filters = anchors.map(({ kind, column, rows }) => `${title(column)} ${kind} (${rows.length})`);

@@ -18,23 +18,26 @@ export const CHANCE_FACTORS = 5;
  * The model's own probability is not how often an answer is right: a logistic regression on it, on how far it is behind the first, and on what
  * the program leaves out of the question (after Platt 1999), fitted on questions that the model was not trained on.
  */
-export function chanceFactors({ probability, most, unplaced }: ChanceFacts): number[] {
+export function computeChanceFactors({ probability, most, unplaced }: ChanceFacts): number[] {
   return [
     1,
-    logit(probability),
-    logit(probability) - logit(most),
+    computeLogit(probability),
+    computeLogit(probability) - computeLogit(most),
     Math.min(MAX_WORDS, unplaced.words.length) / MAX_WORDS,
     Math.min(MAX_CONDITIONS, unplaced.conditions.length) / MAX_CONDITIONS,
   ];
 }
 
 /** From 0 to 1: how probable it is that the answer is right. */
-export function chanceOf(facts: ChanceFacts, weights: readonly number[]): number {
-  const sum = chanceFactors(facts).reduce((total, factor, at) => total + factor * (weights[at] ?? 0), 0);
+export function computeChance(facts: ChanceFacts, weights: readonly number[]): number {
+  const sum = computeChanceFactors(facts).reduce(
+    (total, factor, at) => total + factor * (weights[at] ?? 0),
+    0,
+  );
   return 1 / (1 + Math.exp(-sum));
 }
 
-function logit(probability: number): number {
+function computeLogit(probability: number): number {
   const bounded = Math.min(1 - LEAST, Math.max(LEAST, probability));
   return Math.log(bounded / (1 - bounded));
 }

@@ -2,7 +2,7 @@ import { hashWord } from '@gaia-mesh/reader/hash.ts';
 import type { Anchor, TableQuestion } from './anchors.ts';
 import type { Program, Role } from './programs.ts';
 import type { Column, Table } from './table.ts';
-import { wordsOf } from './words.ts';
+import { splitWords } from './words.ts';
 
 /** Features are numbers below this: a hash of what they say. */
 export const FEATURE_BITS = 20;
@@ -36,7 +36,9 @@ export class Factors {
     this.#grams = [...stems, ...stems.slice(1).map((stem, at) => `${stems[at]} ${stem}`)];
     this.#opening = [stems[0] ?? '', stems.slice(0, 2).join(' '), stems.slice(0, 3).join(' ')];
     this.#text = ` ${words.join(' ')} `;
-    this.#named = table.columns.filter((column) => matchOf(column, stems) === 1).map(({ index }) => index);
+    this.#named = table.columns
+      .filter((column) => measureTitleMatch(column, stems) === 1)
+      .map(({ index }) => index);
   }
 
   /** The factors of a program. */
@@ -53,7 +55,7 @@ export class Factors {
     const asked = answer.filter((text) => this.#asks(text)).length;
     const told = asked === 0 ? 'new' : asked === answer.length ? 'asked' : 'mixed';
     const outer = operations.at(-1) ?? '';
-    const value = type === 'number' && answer.length === 1 ? sizeOf(Number(answer[0])) : 'no';
+    const value = type === 'number' && answer.length === 1 ? classifySize(Number(answer[0])) : 'no';
     const kind = `${type} ${size} ${told} ${outer === 'project' ? 'project' : 'made'} ${value}`;
     list.push(
       this.#id(`answer ${kind}`, () => {
@@ -72,7 +74,7 @@ export class Factors {
   }
 
   #asks(text: string): boolean {
-    const isAsked = this.#isAsked.get(text) ?? this.#text.includes(` ${wordsOf(text).join(' ')} `);
+    const isAsked = this.#isAsked.get(text) ?? this.#text.includes(` ${splitWords(text).join(' ')} `);
     this.#isAsked.set(text, isAsked);
     return isAsked;
   }
@@ -82,7 +84,7 @@ export class Factors {
     if (id === undefined) {
       id = this.features.length;
       this.#ids.set(key, id);
-      this.features.push(Int32Array.from(new Set(make().map(hashOf))));
+      this.features.push(Int32Array.from(new Set(make().map(hashFeature))));
     }
     return id;
   }
@@ -109,8 +111,8 @@ export class Factors {
           : matched.length > 0
             ? 'some'
             : 'no';
-    const best = Math.max(...this.#table.columns.map((other) => matchOf(other, stems)));
-    const isBest = best > 0 && matchOf(own, stems) === best;
+    const best = Math.max(...this.#table.columns.map((other) => measureTitleMatch(other, stems)));
+    const isBest = best > 0 && measureTitleMatch(own, stems) === best;
     const place = column === 0 ? 'first' : column === this.#table.columns.length - 1 ? 'last' : 'inner';
     const isFirstText = this.#table.columns.find((other) => other.type === 'text')?.index === column;
     const title = words.join(' ');
@@ -203,11 +205,11 @@ export class Factors {
 }
 
 /** The share of a title's words that the question has. */
-function matchOf({ words }: Column, stems: readonly string[]): number {
+function measureTitleMatch({ words }: Column, stems: readonly string[]): number {
   return words.length === 0 ? 0 : words.filter((word) => stems.includes(word)).length / words.length;
 }
 
-function sizeOf(value: number): string {
+function classifySize(value: number): string {
   if (!Number.isFinite(value)) return 'none';
   if (!Number.isInteger(value)) return 'fraction';
   if (value >= 1000 && value <= 2100) return 'year';
@@ -223,7 +225,7 @@ function sizeOf(value: number): string {
 }
 
 /** Folded to as many bits as there are features. */
-function hashOf(text: string): number {
+function hashFeature(text: string): number {
   const hash = hashWord(text);
   return ((hash >>> FEATURE_BITS) ^ hash) & ((1 << FEATURE_BITS) - 1);
 }

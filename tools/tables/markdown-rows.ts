@@ -7,7 +7,7 @@ const RULE = /^[\s|:-]+$/;
  * bars as `\|`. The first row is the heading; the numbers of rows and the letters of columns are no part of it. Undefined where the
  * text has no table.
  */
-export function rowsIn(text: string): string[][] | undefined {
+export function parseMarkdownRows(text: string): string[][] | undefined {
   const rows: string[][] = [];
   for (const line of text.split('\n')) {
     const [, inner] = LINE.exec(line) ?? [];
@@ -16,7 +16,7 @@ export function rowsIn(text: string): string[][] | undefined {
       continue;
     }
     if (rows.length === 1 && RULE.test(inner)) continue;
-    rows.push(inner.split(/(?<!\\)\|/).map(cellText));
+    rows.push(inner.split(/(?<!\\)\|/).map(unescapeCell));
   }
   const [heading] = rows;
   if (heading === undefined || rows.length < 2) return undefined;
@@ -26,7 +26,7 @@ export function rowsIn(text: string): string[][] | undefined {
   );
 }
 
-function cellText(cell: string): string {
+function unescapeCell(cell: string): string {
   return cell
     .trim()
     .replaceAll('\\|', '|')

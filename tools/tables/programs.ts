@@ -30,7 +30,7 @@ const MAX_SINGLE = 14;
 const MAX_LIST = 30;
 
 /** All programs of a bounded grammar that the anchors of a question allow. */
-export function programsOf(table: Table, anchors: readonly Anchor[]): Program[] {
+export function listPrograms(table: Table, anchors: readonly Anchor[]): Program[] {
   const programs: Program[] = [];
   const add: Add = (from, operation, roles, answer, type) => {
     if (programs.length >= MAX_PROGRAMS || answer.length === 0) return;
@@ -43,13 +43,13 @@ export function programsOf(table: Table, anchors: readonly Anchor[]): Program[] 
       type,
     });
   };
-  const bases = baseSets(table, anchors);
-  const chosen = bases.flatMap((set) => chosenFrom(set, table));
-  const near = bases.flatMap((set) => neighbours(set, table));
+  const bases = listBaseSets(table, anchors);
+  const chosen = bases.flatMap((set) => chooseRows(set, table));
+  const near = bases.flatMap((set) => listNeighbours(set, table));
   for (const set of [...bases, ...chosen, ...near]) {
     if (set.shape === 'all') continue;
     if (programs.length >= MAX_PROGRAMS) break;
-    for (const column of table.columns) project(set, column, add);
+    for (const column of table.columns) projectColumn(set, column, add);
   }
   for (const set of bases) {
     if (programs.length >= MAX_PROGRAMS) break;
@@ -57,7 +57,7 @@ export function programsOf(table: Table, anchors: readonly Anchor[]): Program[] 
     for (const column of table.columns) aggregate(set, column, add);
   }
   for (const set of near) add(set, 'count', [], [String(set.rows.length)], 'number');
-  for (const [a, b] of pairs(bases.filter(({ anchors: own }) => own.length === 1).slice(0, MAX_SINGLE))) {
+  for (const [a, b] of listPairs(bases.filter(({ anchors: own }) => own.length === 1).slice(0, MAX_SINGLE))) {
     if (a.anchors[0]?.start === b.anchors[0]?.start) continue;
     const both: RowSet = {
       rows: [],
@@ -76,7 +76,7 @@ export function programsOf(table: Table, anchors: readonly Anchor[]): Program[] 
       const [p, q] = [a, b].map(({ rows: [row = -1] }) => column.cells[row]?.date?.year);
       const roles: Role[] = [{ use: 'difference', column: column.index }];
       if (x !== undefined && y !== undefined)
-        add(both, 'difference', roles, [numberText(Math.abs(x - y))], 'number');
+        add(both, 'difference', roles, [formatNumber(Math.abs(x - y))], 'number');
       else if (p !== undefined && q !== undefined)
         add(both, 'difference', roles, [String(Math.abs(p - q))], 'number');
     }
@@ -93,7 +93,7 @@ type Add = (
 ) => void;
 
 /** All rows, those of each anchor, of two together, of either. */
-function baseSets({ size }: Table, anchors: readonly Anchor[]): RowSet[] {
+function listBaseSets({ size }: Table, anchors: readonly Anchor[]): RowSet[] {
   const all: RowSet = {
     rows: Array.from({ length: size }, (_, row) => row),
     shape: 'all',
@@ -111,13 +111,13 @@ function baseSets({ size }: Table, anchors: readonly Anchor[]): RowSet[] {
     }),
   );
   const sets = [all, ...single];
-  for (const [a, b] of pairs(single.slice(0, MAX_SINGLE * 2))) {
+  for (const [a, b] of listPairs(single.slice(0, MAX_SINGLE * 2))) {
     const [x, y] = [a.anchors[0], b.anchors[0]];
     if (x === undefined || y === undefined || sets.length > MAX_SETS / 2) continue;
     const isApart = x.end <= y.start || y.end <= x.start;
     if (!isApart) continue;
     const joined = { anchors: [x, y], roles: [] };
-    const both = a.rows.filter((row) => ofRow(b).has(row));
+    const both = a.rows.filter((row) => lookUpRows(b).has(row));
     const isNarrower = both.length > 0 && both.length < Math.min(a.rows.length, b.rows.length);
     if (isNarrower) sets.push({ ...joined, rows: both, shape: 'and', operations: ['and', x.kind, y.kind] });
     if (x.column === y.column && isWords(x) && isWords(y)) {
@@ -131,7 +131,7 @@ function baseSets({ size }: Table, anchors: readonly Anchor[]): RowSet[] {
 
 /** The rows of a set, to be looked up; made once. */
 const lookups = new WeakMap<RowSet, Set<number>>();
-function ofRow(set: RowSet): Set<number> {
+function lookUpRows(set: RowSet): Set<number> {
   const known = lookups.get(set) ?? new Set(set.rows);
   lookups.set(set, known);
   return known;
@@ -140,7 +140,7 @@ function ofRow(set: RowSet): Set<number> {
 const isWords = ({ kind }: Anchor) => kind === 'is' || kind === 'has' || kind === '=';
 
 /** A set that an operation makes of another. */
-function madeOf(
+function deriveSet(
   set: RowSet,
   operation: string,
   rows: readonly number[],
@@ -156,9 +156,9 @@ function madeOf(
 }
 
 /** One row of a set, or those that share its extreme. */
-function chosenFrom(set: RowSet, { columns }: Table): RowSet[] {
+function chooseRows(set: RowSet, { columns }: Table): RowSet[] {
   if (set.rows.length < 2) return [];
-  const sets = [madeOf(set, 'first', set.rows.slice(0, 1)), madeOf(set, 'last', set.rows.slice(-1))];
+  const sets = [deriveSet(set, 'first', set.rows.slice(0, 1)), deriveSet(set, 'last', set.rows.slice(-1))];
   for (const { index, keys, isSortable } of columns) {
     if (!isSortable) continue;
     const known = set.rows.filter((row) => keys[row] !== undefined);
@@ -172,45 +172,45 @@ function chosenFrom(set: RowSet, { columns }: Table): RowSet[] {
       ['least', least],
     ] as const) {
       const rows = known.filter((row) => keys[row] === extreme);
-      sets.push(madeOf(set, operation, rows, roles));
+      sets.push(deriveSet(set, operation, rows, roles));
     }
   }
   return sets;
 }
 
 /** The rows above and below, and those that have a value in common with a row. */
-function neighbours(set: RowSet, { columns, size }: Table): RowSet[] {
+function listNeighbours(set: RowSet, { columns, size }: Table): RowSet[] {
   const [first] = set.rows;
   const last = set.rows.at(-1);
   if (first === undefined || last === undefined || set.shape === 'all' || set.rows.length > 5) return [];
   const sets: RowSet[] = [];
-  if (first > 0) sets.push(madeOf(set, 'before', [first - 1]));
-  if (last + 1 < size) sets.push(madeOf(set, 'after', [last + 1]));
+  if (first > 0) sets.push(deriveSet(set, 'before', [first - 1]));
+  if (last + 1 < size) sets.push(deriveSet(set, 'after', [last + 1]));
   if (set.rows.length > 1) return sets;
   const from = Array.from({ length: size }, (_, row) => row).filter((row) => row !== first);
   for (const { index, cells, keys, isSortable } of columns) {
     const value = cells[first]?.norm ?? '';
     const same = value === '' ? [] : from.filter((row) => cells[row]?.norm === value);
     if (same.length > 0 && same.length < from.length)
-      sets.push(madeOf(set, 'same', same, [{ use: 'same', column: index }]));
+      sets.push(deriveSet(set, 'same', same, [{ use: 'same', column: index }]));
     const key = keys[first];
     if (!isSortable || key === undefined) continue;
     const above = from.filter((row) => (keys[row] ?? -Infinity) > key);
     const below = from.filter((row) => (keys[row] ?? Infinity) < key);
-    if (above.length > 0) sets.push(madeOf(set, 'more than', above, [{ use: 'order', column: index }]));
-    if (below.length > 0) sets.push(madeOf(set, 'less than', below, [{ use: 'order', column: index }]));
+    if (above.length > 0) sets.push(deriveSet(set, 'more than', above, [{ use: 'order', column: index }]));
+    if (below.length > 0) sets.push(deriveSet(set, 'less than', below, [{ use: 'order', column: index }]));
   }
   return sets;
 }
 
 /** The values of a column in the rows: as texts, as numbers where a cell says more, as years of dates. */
-function project(set: RowSet, { index, cells, type }: Column, add: Add): void {
+function projectColumn(set: RowSet, { index, cells, type }: Column, add: Add): void {
   const own = set.rows.flatMap((row) => cells[row] ?? []).filter(({ text }) => text.trim() !== '');
   const roles: Role[] = [{ use: 'project', column: index }];
   const texts = [...new Set(own.map(({ text }) => text))];
   if (texts.length === 0 || texts.length > MAX_LIST) return;
   add(set, 'project', roles, texts, type);
-  const numbers = own.flatMap(({ number }) => (number === undefined ? [] : [numberText(number)]));
+  const numbers = own.flatMap(({ number }) => (number === undefined ? [] : [formatNumber(number)]));
   if (own.some(({ isNumber }) => !isNumber) && numbers.length === own.length && type !== 'date')
     add(set, 'number', roles, [...new Set(numbers)], 'number');
   const years = own.flatMap(({ date }) => (date?.year === undefined ? [] : [String(date.year)]));
@@ -255,14 +255,14 @@ function aggregate(set: RowSet, { index, cells, keys, type, isSortable }: Column
     ['minimum', Math.min(...numbers)],
     ['range', Math.max(...numbers) - Math.min(...numbers)],
   ] as const)
-    add(set, operation, roles, [numberText(value)], 'number');
+    add(set, operation, roles, [formatNumber(value)], 'number');
 }
 
-function* pairs<Item>(items: readonly Item[]): Generator<[Item, Item]> {
+function* listPairs<Item>(items: readonly Item[]): Generator<[Item, Item]> {
   for (const [at, a] of items.entries()) for (const b of items.slice(at + 1)) yield [a, b];
 }
 
 /** Without the noise of binary fractions. */
-function numberText(value: number): string {
+function formatNumber(value: number): string {
   return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(12)));
 }

@@ -1,6 +1,6 @@
-import { anchorsOf, questionOf } from './anchors.ts';
+import { findAnchors, parseTableQuestion } from './anchors.ts';
 import { Factors } from './features.ts';
-import { type Program, programsOf } from './programs.ts';
+import { listPrograms, type Program } from './programs.ts';
 import type { Table } from './table.ts';
 
 /** Programs in factors: what a model scores, and what it learns from. */
@@ -17,10 +17,10 @@ interface ProgramSpace extends FactoredPrograms {
   readonly programs: readonly Program[];
 }
 
-export function spaceOf(question: string, table: Table, common: ReadonlySet<string>): ProgramSpace {
-  const asked = questionOf(question);
-  const anchors = anchorsOf(asked, table, (stem) => common.has(stem));
-  const programs = programsOf(table, anchors);
+export function buildProgramSpace(question: string, table: Table, common: ReadonlySet<string>): ProgramSpace {
+  const asked = parseTableQuestion(question);
+  const anchors = findAnchors(asked, table, (stem) => common.has(stem));
+  const programs = listPrograms(table, anchors);
   const all = new Factors(asked, table, anchors);
   const factors: number[] = [];
   const starts = new Int32Array(programs.length + 1);
@@ -32,7 +32,7 @@ export function spaceOf(question: string, table: Table, common: ReadonlySet<stri
 }
 
 /** The probability of each program: a log-linear model over its features. */
-export function probabilities(
+export function computeProbabilities(
   { features, factors, starts }: FactoredPrograms,
   weights: Float32Array,
 ): Float64Array {
@@ -49,7 +49,7 @@ export function probabilities(
 }
 
 /** Answers with the probability of all programs that give them, the most probable first. */
-export function answersBy(space: ProgramSpace, chances: Float64Array) {
+export function rankProgramAnswers(space: ProgramSpace, chances: Float64Array) {
   const answers = new Map<
     string,
     { answer: readonly string[]; program: Program; best: number; probability: number }

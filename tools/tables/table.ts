@@ -1,6 +1,6 @@
-import { type DateReading, dateOf, monthOf } from './values/date.ts';
-import { durationOf } from './values/duration.ts';
-import { plain, stemOf, wordsOf } from './words.ts';
+import { type DateReading, parseDate, parseMonth } from './values/date.ts';
+import { parseDuration } from './values/duration.ts';
+import { splitWords, stemTableWord, toPlainText } from './words.ts';
 
 /** A cell of a table with what can be read from it, also where it says more than that. */
 export interface Cell {
@@ -43,11 +43,11 @@ const MAX_ROWS = 1000;
 const MAX_COLUMNS = 40;
 
 /** @param rows the first is the heading */
-export function tableOf(rows: readonly (readonly string[])[]): Table {
+export function parseTable(rows: readonly (readonly string[])[]): Table {
   const [heading = [], ...body] = rows;
   const kept = body.slice(0, MAX_ROWS);
   const columns = heading.slice(0, MAX_COLUMNS).map((title, index): Column => {
-    const cells = kept.map((row) => cellOf(row[index] ?? ''));
+    const cells = kept.map((row) => parseCell(row[index] ?? ''));
     const filled = cells.filter(({ norm }) => norm !== '');
     const share = (is: (cell: Cell) => boolean) => filled.filter(is).length / Math.max(1, filled.length);
     const isDate =
@@ -56,12 +56,12 @@ export function tableOf(rows: readonly (readonly string[])[]): Table {
     const hasNumber = share(({ number }) => number !== undefined) > 0.6;
     const type = isDate ? 'date' : isNumber ? 'number' : 'text';
     const keys = cells.map((cell) =>
-      isDate ? (cell.date === undefined ? undefined : orderOf(cell.date)) : cell.number,
+      isDate ? (cell.date === undefined ? undefined : toDateOrder(cell.date)) : cell.number,
     );
     return {
       index,
       title,
-      words: wordsOf(title).map(stemOf),
+      words: splitWords(title).map(stemTableWord),
       type,
       cells,
       keys,
@@ -77,35 +77,35 @@ const YEAR = /(?:^|[^\d.,])(1\d{3}|20\d\d)(?!\d|[.,]\d)/;
 const REST =
   /(?<=(?:^|[^-\d])\d{1,2})\s?-\s?\d{1,2}(?=,|\s|$)|(?<=[a-z])-\d{1,2}\s.*|\s*(?:\s-\s.*|[([].*|[*†‡]+)$/gs;
 
-export function cellOf(text: string): Cell {
-  const low = plain(text).trim();
+export function parseCell(text: string): Cell {
+  const low = toPlainText(text).trim();
   const first = FIRST_NUMBER.exec(low)?.[0];
   // `2004-05` is a season, not a number less than the first.
   const digits = /\d-\d/.test(low) ? first?.replace('-', '') : first;
-  const clock = low.includes(':') ? durationOf(low)?.number : undefined;
+  const clock = low.includes(':') ? parseDuration(low)?.number : undefined;
   const number = clock ?? Number(digits?.replaceAll(',', ''));
   return {
     text,
-    norm: wordsOf(text).join(' '),
+    norm: splitWords(text).join(' '),
     number: Number.isFinite(number) ? number : undefined,
     isNumber: first !== undefined && first.length === low.length,
-    date: dateIn(low),
+    date: findCellDate(low),
   };
 }
 
 /** A whole date, a month, or the year that a text mentions. */
-function dateIn(low: string): CellDate | undefined {
-  const { year, month, day } = dateOf(low.replaceAll(REST, '')) ?? {};
+function findCellDate(low: string): CellDate | undefined {
+  const { year, month, day } = parseDate(low.replaceAll(REST, '')) ?? {};
   // `1996-03` is a season.
   if (month !== undefined && (day !== undefined || /[a-z]/.test(low))) return { year, month, day };
   const mentioned = YEAR.exec(low)?.[1];
-  const named = monthOf(low);
+  const named = parseMonth(low);
   if (mentioned === undefined && named === undefined) return undefined;
   return { year: mentioned === undefined ? undefined : Number(mentioned), month: named, day: undefined };
 }
 
 /** A number that orders dates; undefined where the year and the month are unknown. */
-function orderOf({ year, month, day }: CellDate): number | undefined {
+function toDateOrder({ year, month, day }: CellDate): number | undefined {
   if (year === undefined && month === undefined) return undefined;
   return (year ?? 0) * 372 + (month ?? 0) * 31 + (day ?? 0);
 }

@@ -3,14 +3,14 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { anchorsOf, questionOf } from './anchors.ts';
-import { askedForItems, itemsOf, plainQuestion, separatorIn } from './answer-form.ts';
-import { tableAnswers } from './answer-table.ts';
+import { findAnchors, parseTableQuestion } from './anchors.ts';
+import { askForItems, findSeparator, splitItems, stripForm } from './answer-form.ts';
+import { answerTable } from './answer-table.ts';
 
 import { FEATURE_BITS } from './features.ts';
-import { rowsIn } from './markdown-rows.ts';
-import { programsOf } from './programs.ts';
-import { cellOf, tableOf } from './table.ts';
+import { parseMarkdownRows } from './markdown-rows.ts';
+import { listPrograms } from './programs.ts';
+import { parseCell, parseTable } from './table.ts';
 import { packTableModel, readTableModel } from './table-model.ts';
 
 const FERRIES = [
@@ -31,7 +31,7 @@ describe('a cell', () => {
     ['2nd', 2, false],
     ['none', undefined, false],
   ])('%s holds the number %s', (text, number, isNumber) => {
-    expect(cellOf(text)).toMatchObject({ number, isNumber });
+    expect(parseCell(text)).toMatchObject({ number, isNumber });
   });
 
   test.each([
@@ -46,13 +46,13 @@ describe('a cell', () => {
     ['1996–03', { year: 1996, month: undefined, day: undefined }],
     ['Julie', undefined],
   ])('%s holds a date', (text, date) => {
-    if (date === undefined) expect(cellOf(text).date).toBeUndefined();
-    else expect(cellOf(text).date).toMatchObject(date);
+    if (date === undefined) expect(parseCell(text).date).toBeUndefined();
+    else expect(parseCell(text).date).toMatchObject(date);
   });
 });
 
 test('columns are typed by what most of their cells are', () => {
-  const types = tableOf(FERRIES).columns.map(({ type, isSortable }) => [type, isSortable]);
+  const types = parseTable(FERRIES).columns.map(({ type, isSortable }) => [type, isSortable]);
   expect(types).toEqual([
     ['date', true],
     ['text', false],
@@ -63,12 +63,12 @@ test('columns are typed by what most of their cells are', () => {
 });
 
 describe('the programs of a question', () => {
-  const table = tableOf(FERRIES);
+  const table = parseTable(FERRIES);
   const answersTo = (question: string) =>
     new Set(
-      programsOf(
+      listPrograms(
         table,
-        anchorsOf(questionOf(question), table, () => false),
+        findAnchors(parseTableQuestion(question), table, () => false),
       ).map(({ shape, answer }) => `${shape}: ${answer.join('; ')}`),
     );
 
@@ -97,10 +97,10 @@ describe('the programs of a question', () => {
         Array.from({ length: 60 }, (_, i) => String((row * 7 + i) % 9)),
       ),
     ];
-    const large = tableOf(wide);
+    const large = parseTable(wide);
     expect(large.columns.length).toBeLessThanOrEqual(40);
-    const anchors = anchorsOf(questionOf('1 2 3 4 5 6 7 8 or 9 of c1'), large, () => false);
-    expect(programsOf(large, anchors).length).toBeLessThanOrEqual(8000);
+    const anchors = findAnchors(parseTableQuestion('1 2 3 4 5 6 7 8 or 9 of c1'), large, () => false);
+    expect(listPrograms(large, anchors).length).toBeLessThanOrEqual(8000);
   });
 });
 
@@ -111,17 +111,17 @@ describe('the parser as it ships', () => {
     ['who was the ship after the merrow?', ['Petrel']],
     ['in what year did the skua sail?', ['1905']],
   ])('answers “%s”', (question, items) => {
-    expect(tableAnswers(question, FERRIES)[0]).toMatchObject({ items });
+    expect(answerTable(question, FERRIES)[0]).toMatchObject({ items });
   });
 
   test('ranks its answers, each once, with the program and how sure it is; an empty table has none', () => {
-    const answers = tableAnswers('how many passengers did the skua carry?', FERRIES);
+    const answers = answerTable('how many passengers did the skua carry?', FERRIES);
     const chances = answers.map(({ chance }) => chance);
     expect(chances).toEqual(chances.toSorted((a, b) => b - a));
     expect(chances.every((chance) => chance > 0 && chance < 1)).toBe(true);
     expect(new Set(answers.map(({ items }) => items.join())).size).toBe(answers.length);
     expect(answers[0]?.program).toMatch(/^project\(.*“Ship” is \(1\)/);
-    expect(tableAnswers('how many?', [['Year']])).toEqual([]);
+    expect(answerTable('how many?', [['Year']])).toEqual([]);
   });
 
   test.each([
@@ -133,7 +133,7 @@ describe('the parser as it ships', () => {
     ['which ship carried the most passengers in the 1823 season?', [], []],
   ])('of “%s” says which conditions and words have no part in the answer', (question, conditions, words) => {
     const { unplaced } =
-      tableAnswers(question, FERRIES).find(({ items }) => /^(?:77|Petrel)$/.test(items.join())) ?? {};
+      answerTable(question, FERRIES).find(({ items }) => /^(?:77|Petrel)$/.test(items.join())) ?? {};
     expect(unplaced?.conditions).toEqual(conditions);
     expect(unplaced?.words).toEqual(expect.arrayContaining([...words]));
     expect(unplaced?.words).not.toContain('passengers');
@@ -143,25 +143,25 @@ describe('the parser as it ships', () => {
 test('a table in Markdown is read back, with its breaks and bars, without the letters of columns and numbers of rows', () => {
   const text =
     '## Sheet "CSV": 2 rows\nThe header is row 1.\n\n| row | A: Year | B: A \\| b |\n| --- | --- | --- |\n| 2 | 1999 | x<br>y |\n| 3 | 2000 |  |\n\nend';
-  expect(rowsIn(text)).toEqual([
+  expect(parseMarkdownRows(text)).toEqual([
     ['Year', 'A | b'],
     ['1999', 'x\ny'],
     ['2000', ''],
   ]);
-  expect(rowsIn('| a | b |\n|---|---|\n| 1 | 2 |')).toEqual([
+  expect(parseMarkdownRows('| a | b |\n|---|---|\n| 1 | 2 |')).toEqual([
     ['a', 'b'],
     ['1', '2'],
   ]);
-  expect(rowsIn('no table')).toBeUndefined();
+  expect(parseMarkdownRows('no table')).toBeUndefined();
 });
 
 test('the form of the answer is said to every engine, and is no part of the question', () => {
   const question = 'which ships?';
-  expect(plainQuestion(askedForItems(question))).toBe(question);
-  expect(separatorIn(askedForItems(question))).toBe(' | ');
-  expect(separatorIn(question)).toBe(', ');
-  expect(itemsOf('Petrel | Skua')).toEqual(['Petrel', 'Skua']);
-  expect(itemsOf('Bangkok, Thailand')).toEqual(['Bangkok, Thailand']);
+  expect(stripForm(askForItems(question))).toBe(question);
+  expect(findSeparator(askForItems(question))).toBe(' | ');
+  expect(findSeparator(question)).toBe(', ');
+  expect(splitItems('Petrel | Skua')).toEqual(['Petrel', 'Skua']);
+  expect(splitItems('Bangkok, Thailand')).toEqual(['Bangkok, Thailand']);
 });
 
 test('weights are read as they were packed, to a hundredth of the largest', () => {

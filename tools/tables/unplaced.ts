@@ -1,7 +1,7 @@
 import type { TableQuestion } from './anchors.ts';
 import type { Program } from './programs.ts';
 import type { Table } from './table.ts';
-import { wordsOf } from './words.ts';
+import { splitWords } from './words.ts';
 
 /** What of a question has no part in a program. */
 export interface Unplaced {
@@ -19,7 +19,7 @@ const YEAR = /^(?:1\d|20)\d\d$/;
  * A word is placed that is part of what the program selects, or of the title of a column that it uses. A year that the table has nowhere is
  * void: the whole table is of it.
  */
-export function unplacedIn(
+export function findUnplaced(
   asked: TableQuestion,
   { anchors, roles }: Program,
   table: Table,
@@ -35,7 +35,7 @@ export function unplacedIn(
     const stem = stems[at] ?? '';
     if (isPlaced(at)) continue;
     if (/^\d/.test(word)) {
-      if (!YEAR.test(word) || wordsIn(table).has(word)) conditions.push(word);
+      if (!YEAR.test(word) || collectWords(table).has(word)) conditions.push(word);
     } else if (names.has(at) && !common.has(stem)) conditions.push(word);
     else if (stem.length >= MIN_WORD_CHARACTERS && !common.has(stem)) others.push(word);
   }
@@ -45,12 +45,12 @@ export function unplacedIn(
 const known = new WeakMap<Table, ReadonlySet<string>>();
 
 /** All words of a table, made once. */
-function wordsIn(table: Table): ReadonlySet<string> {
+function collectWords(table: Table): ReadonlySet<string> {
   const words =
     known.get(table) ??
     new Set(
       table.columns.flatMap(({ title, cells }) => [
-        ...wordsOf(title),
+        ...splitWords(title),
         ...cells.flatMap(({ norm }) => norm.split(' ')),
       ]),
     );

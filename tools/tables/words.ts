@@ -1,12 +1,12 @@
-import { numberIn } from './values/number.ts';
+import { parseNumber } from './values/number.ts';
 
 /** The words of a text, in lower case, numbers with their separators as one: `1,234.5`. */
-export function wordsOf(text: string): string[] {
-  return plain(text).match(/\d[\d,.]*\d|\d|[\p{L}]+(?:'[\p{L}]+)?/gu) ?? [];
+export function splitWords(text: string): string[] {
+  return toPlainText(text).match(/\d[\d,.]*\d|\d|[\p{L}]+(?:'[\p{L}]+)?/gu) ?? [];
 }
 
 /** Without accents, in lower case, with plain quotes and dashes. */
-export function plain(text: string): string {
+export function toPlainText(text: string): string {
   return text
     .normalize('NFKD')
     .replaceAll(/\p{Mn}/gu, '')
@@ -17,7 +17,7 @@ export function plain(text: string): string {
 }
 
 /** A word without its ending, so that `teams`, `team's` and `team` are one. */
-export function stemOf(word: string): string {
+export function stemTableWord(word: string): string {
   const base = word.replace(/'s?$/, '');
   if (base.length <= 3) return base;
   if (base.endsWith('ies') && base.length > 4) return `${base.slice(0, -3)}y`;
@@ -34,18 +34,18 @@ const SMALL_NUMBERS =
 const NUMBER_WORDS = new Map(SMALL_NUMBERS.split(' ').map((word, number) => [word, number]));
 
 /** The number that a word of a question stands for. */
-export function wordNumber(word: string): number | undefined {
-  return numberIn(word) ?? NUMBER_WORDS.get(word);
+export function parseWordNumber(word: string): number | undefined {
+  return parseNumber(word) ?? NUMBER_WORDS.get(word);
 }
 
 /** Places of words that are names: in quotes, or with a capital within a sentence. */
-export function namesIn(text: string, words: readonly string[]): Set<number> {
+export function findNames(text: string, words: readonly string[]): Set<number> {
   const names = new Set<number>();
-  const quoted = [...text.matchAll(/["“]([^"”]+)["”]/g)].flatMap(([, inner = '']) => wordsOf(inner));
+  const quoted = [...text.matchAll(/["“]([^"”]+)["”]/g)].flatMap(([, inner = '']) => splitWords(inner));
   const capital = [...text.matchAll(/(?<=[\p{Ll},;]\s)\p{Lu}[\p{L}'’-]+/gu)].flatMap(([name]) =>
-    wordsOf(name),
+    splitWords(name),
   );
-  const all = new Set([...quoted, ...capital].map(stemOf));
-  for (const [at, word] of words.entries()) if (all.has(stemOf(word))) names.add(at);
+  const all = new Set([...quoted, ...capital].map(stemTableWord));
+  for (const [at, word] of words.entries()) if (all.has(stemTableWord(word))) names.add(at);
   return names;
 }

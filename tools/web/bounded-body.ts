@@ -11,12 +11,12 @@ export async function readBounded(
   what: string,
 ): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  for await (const part of bounded(body, maxBytes, what)) parts.push(part);
+  for await (const part of limitBytes(body, maxBytes, what)) parts.push(part);
   return Buffer.concat(parts);
 }
 
 /** The parts of a body as they come. */
-export async function* bounded(
+export async function* limitBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
   what: string,
@@ -25,11 +25,11 @@ export async function* bounded(
   for await (const part of body) {
     bytes += part.length;
     if (bytes > maxBytes)
-      throw new MeshError('tool', `${what} is larger than ${inMegabytes(maxBytes)}: not read`);
+      throw new MeshError('tool', `${what} is larger than ${formatMegabytes(maxBytes)}: not read`);
     yield part;
   }
 }
 
-export function inMegabytes(bytes: number): string {
+export function formatMegabytes(bytes: number): string {
   return bytes < 1_000_000 ? `${bytes} bytes` : `${Math.round(bytes / 100_000) / 10} MB`;
 }

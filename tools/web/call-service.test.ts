@@ -124,8 +124,8 @@ describe('a service that cannot be reached', () => {
   });
 
   test('by name means no network, too (REQ-084)', async () => {
-    const place = dataToolPlace({ environment: { TAVILY_BASE_URL: 'http://no-such-host.invalid' } });
-    await expect(callService(call, place)).rejects.toThrow(
+    const context = dataToolPlace({ environment: { TAVILY_BASE_URL: 'http://no-such-host.invalid' } });
+    await expect(callService(call, context)).rejects.toThrow(
       /^no network: tavily at http:\/\/no-such-host\.invalid/,
     );
   });
@@ -190,8 +190,8 @@ async function mostAtOnce(service: 'wikipedia' | 'tavily', untilMs: number): Pro
     },
   });
   started.push(services);
-  const place = dataToolPlace({ environment: services.environment });
-  await Promise.all([1, 2, 3].map(() => callService({ service, path: '/' }, place)));
+  const context = dataToolPlace({ environment: services.environment });
+  await Promise.all([1, 2, 3].map(() => callService({ service, path: '/' }, context)));
   expect(services.requests).toHaveLength(3);
   return most;
 }

@@ -1,19 +1,19 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import type { Options } from 'ky';
 import type PQueue from 'p-queue';
 import * as z from 'zod';
 import { readBounded } from './bounded-body.ts';
-import { serviceFault } from './service-fault.ts';
+import { explainServiceFault } from './service-fault.ts';
 import { fetchService } from './service-redirects.ts';
 import {
   isMoved,
+  resolveServiceUrl,
   SERVICES,
   type Service,
+  type ServiceContext,
   type ServiceName,
-  type ServicePlace,
-  serviceUrl,
 } from './services.ts';
 
 export interface ServiceCall {
@@ -75,9 +75,9 @@ const settings = z.looseObject({
  *
  * @throws MeshError `tool`: `no network: …`, the service's status and message, or its silence; never with a key in it
  */
-export function callService(call: ServiceCall, place: ServicePlace): Promise<ServiceReply> {
-  return withService(call, place, async (response) => {
-    const bytes = await readBounded(bodyOf(response), MAX_REPLY_BYTES, `the reply of ${call.service}`);
+export function callService(call: ServiceCall, context: ServiceContext): Promise<ServiceReply> {
+  return withService(call, context, async (response) => {
+    const bytes = await readBounded(iterateBody(response), MAX_REPLY_BYTES, `the reply of ${call.service}`);
     return { status: response.status, headers: response.headers, text: new TextDecoder().decode(bytes) };
   });
 }
@@ -85,19 +85,19 @@ export function callService(call: ServiceCall, place: ServicePlace): Promise<Ser
 /** {@link callService}, for replies that are files: `use` reads the body, within the same time. */
 export async function withService<Result>(
   call: ServiceCall,
-  place: ServicePlace,
+  context: ServiceContext,
   use: (response: Response) => Promise<Result>,
 ): Promise<Result> {
-  const { environment } = place;
-  const base = call.baseUrl ?? serviceUrl(call.service, environment);
+  const { environment } = context;
+  const base = call.baseUrl ?? resolveServiceUrl(call.service, environment);
   const url = joinUrl(base, call.path);
   const { default: ky } = await import('ky');
-  const parsed = settings.safeParse(place.options);
-  if (!parsed.success) throw new MeshError('tool', `options: ${issuesOf(parsed.error)}`);
+  const parsed = settings.safeParse(context.options);
+  if (!parsed.success) throw new MeshError('tool', `options: ${formatIssues(parsed.error)}`);
   const timeout = parsed.data.timeout_ms ?? call.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
   const options: Options = {
     method: call.json === undefined && call.form === undefined ? 'get' : 'post',
-    headers: { 'user-agent': userAgent(environment), ...call.headers },
+    headers: { 'user-agent': formatUserAgent(environment), ...call.headers },
     timeout,
     fetch: fetchService,
     throwHttpErrors: (status) => !(call.accepts ?? []).includes(status),
@@ -118,38 +118,38 @@ export async function withService<Result>(
     ...(call.json === undefined ? {} : { json: call.json }),
     ...(call.form === undefined ? {} : { body: call.form }),
   };
-  const queue = await queueOf(call, url.origin, place);
+  const queue = await findServiceQueue(call, url.origin, context);
   if (queue.size >= MAX_WAITING)
     throw new MeshError('tool', `${call.service}: ${MAX_WAITING} calls wait already`);
   try {
     return await queue.add(
       () => {
         // Its time begins when its turn has come.
-        const signal = AbortSignal.any([place.signal, AbortSignal.timeout(timeout * TOTAL_ATTEMPTS)]);
+        const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeout * TOTAL_ATTEMPTS)]);
         return ky(url, { ...options, signal }).then(use);
       },
-      { signal: place.signal },
+      { signal: context.signal },
     );
   } catch (error) {
-    throw serviceFault(error, call.service, url.origin, place);
+    throw explainServiceFault(error, call.service, url.origin, context);
   }
 }
 
 /** A body as an iterable of bytes; none is an empty one. */
-export async function* bodyOf(response: Response): AsyncGenerator<Uint8Array, void, void> {
+export async function* iterateBody(response: Response): AsyncGenerator<Uint8Array, void, void> {
   if (response.body !== null) yield* response.body;
 }
 
 /** Services ask for a name and a way to complain; the user gives the latter. */
-function userAgent(environment: ServicePlace['environment']): string {
+function formatUserAgent(environment: ServiceContext['environment']): string {
   const contact = environment.GAIA_MESH_CONTACT;
   return `gaia-mesh (${contact === undefined || contact === '' ? 'a benchmark of agents' : contact})`;
 }
 
-async function queueOf(
+async function findServiceQueue(
   { service: name }: ServiceCall,
   origin: string,
-  { environment }: ServicePlace,
+  { environment }: ServiceContext,
 ): Promise<PQueue> {
   const known = queues.get(origin);
   if (known !== undefined) return known;

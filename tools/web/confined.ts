@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { linuxText } from '@gaia-mesh/core/system/platform.ts';
-import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { readLinuxFile } from '@gaia-mesh/core/system/platform.ts';
+import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
-import { nodeWithoutNetwork } from '@gaia-mesh/core/system/process/without-network.ts';
+import { isolateNodeCommand } from '@gaia-mesh/core/system/process/without-network.ts';
 
 /**
  * Work on bytes of strangers in a process of its own: where a library hangs, eats memory or throws where nobody catches, that
@@ -62,11 +62,11 @@ export async function runConfined(
   }: ConfinedLimits,
 ): Promise<ConfinedOutcome> {
   if (signal.aborted) return { stopped: 'the task has ended' };
-  const { program: command, args } = nodeWithoutNetwork([
+  const { program: command, args } = isolateNodeCommand([
     '--permission',
     ...(sqlite ? [] : ['--no-experimental-sqlite']),
     ...(workers ? ['--allow-worker'] : []),
-    ...readableByAll().map((folder) => `--allow-fs-read=${folder}`),
+    ...listReadablePaths().map((folder) => `--allow-fs-read=${folder}`),
     `--max-old-space-size=${heapMb}`,
     '--no-warnings',
     fileURLToPath(program),
@@ -82,11 +82,11 @@ export async function runConfined(
     timeoutMs,
   );
   const watch = setInterval(() => {
-    if (rssMb !== undefined && rssMbOf(child.pid) > rssMb) {
+    if (rssMb !== undefined && readRssMb(child.pid) > rssMb) {
       resolve({ stopped: `it took more than ${rssMb} MB of memory` });
     }
   }, MEMORY_CHECK_MS);
-  const unwatch = whenAborted(signal, () => resolve({ stopped: 'the task has ended' }));
+  const unwatch = onAbort(signal, () => resolve({ stopped: 'the task has ended' }));
   const parts: Buffer[] = [];
   let size = 0;
   let said = '';
@@ -104,7 +104,7 @@ export async function runConfined(
   child.once('error', ({ message }) => resolve({ stopped: message }));
   child.once('close', (code, killed) => {
     if (code === 0) resolve({ output: Buffer.concat(parts).toString() });
-    else resolve({ stopped: `its reader ended with ${killed ?? `code ${code}`}${reasonIn(said)}` });
+    else resolve({ stopped: `its reader ended with ${killed ?? `code ${code}`}${findThrownReason(said)}` });
   });
   try {
     return await promise;
@@ -118,8 +118,8 @@ export async function runConfined(
 }
 
 /** 0 where nobody says. */
-function rssMbOf(pid: number | undefined): number {
-  const pages = Number(linuxText(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0);
+function readRssMb(pid: number | undefined): number {
+  const pages = Number(readLinuxFile(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0);
   return (pages * PAGE_BYTES) / 2 ** 20;
 }
 
@@ -156,7 +156,7 @@ export async function answerConfined(work: (bytes: Uint8Array) => Promise<string
   for await (const part of process.stdin) parts.push(part);
   const [stream, text] = await work(Buffer.concat(parts)).then(
     (answer) => [process.stdout, answer] as const,
-    (error: unknown) => [process.stderr, `${FAULT}${messageOf(error)}`] as const,
+    (error: unknown) => [process.stderr, `${FAULT}${toErrorMessage(error)}`] as const,
   );
   await new Promise<void>((resolve) => stream.write(text, () => resolve()));
   // Threads of a library may be left.
@@ -164,7 +164,7 @@ export async function answerConfined(work: (bytes: Uint8Array) => Promise<string
 }
 
 /** What was thrown: by our own line, else by the one that Node writes when nobody caught it. */
-function reasonIn(said: string): string {
+function findThrownReason(said: string): string {
   const own = said.lastIndexOf(FAULT);
   const lines =
     own === -1
@@ -174,7 +174,7 @@ function reasonIn(said: string): string {
 }
 
 /** This project's code, and the packages that it finds. */
-function readableByAll(): string[] {
+function listReadablePaths(): string[] {
   const code = fileURLToPath(new URL('../../', import.meta.url));
   const folders = ['core', 'dist', 'scripts', 'tools'].map((name) => path.join(code, name));
   for (let folder = code; folder !== path.dirname(folder); folder = path.dirname(folder)) {
@@ -191,7 +191,7 @@ function isReadable(folder: string): boolean {
   try {
     return existsSync(folder);
   } catch (error) {
-    if (systemCodeOf(error) === 'ERR_ACCESS_DENIED') return false;
+    if (readSystemCode(error) === 'ERR_ACCESS_DENIED') return false;
     throw error;
   }
 }

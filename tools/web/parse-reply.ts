@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import type * as z from 'zod';
 
 /**
@@ -9,10 +9,10 @@ import type * as z from 'zod';
  * @throws MeshError `tool`, naming what does not fit
  */
 export function parseReply<Result>(schema: z.ZodType<Result>, text: string, service: string): Result {
-  const result = schema.safeParse(jsonIn(text));
+  const result = schema.safeParse(tryParseJson(text));
   if (result.success) return result.data;
   throw new MeshError(
     'tool',
-    `${service} replied something else than its documentation says: ${issuesOf(result.error)}`,
+    `${service} replied something else than its documentation says: ${formatIssues(result.error)}`,
   );
 }

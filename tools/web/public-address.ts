@@ -28,9 +28,9 @@ const PRIVATE_V6: readonly (readonly [string, number])[] = [
   ['3fff::', 20],
 ];
 
-const privateV4 = blockList(PRIVATE_V4, 'ipv4');
-const privateV6 = blockList(PRIVATE_V6, 'ipv6');
-const globalV6 = blockList([['2000::', 3]], 'ipv6');
+const privateV4 = createBlockList(PRIVATE_V4, 'ipv4');
+const privateV6 = createBlockList(PRIVATE_V6, 'ipv6');
+const globalV6 = createBlockList([['2000::', 3]], 'ipv6');
 
 /**
  * Whether an IP address is one of the public internet: not loopback, private, link-local, shared, multicast or reserved. An IPv6
@@ -44,8 +44,8 @@ export function isPublicAddress(address: string): boolean {
     case 6: {
       // A zone names an interface of this machine.
       if (address.includes('%')) return false;
-      const words = wordsOf(address);
-      const carried = carriedV4(words);
+      const words = parseIpv6Words(address);
+      const carried = findCarriedV4(words);
       if (carried !== undefined) return isPublicAddress(carried);
       return globalV6.check(address, 'ipv6') && !privateV6.check(address, 'ipv6');
     }
@@ -55,7 +55,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /** The IPv4 address in `::ffff:0:0/96` and `64:ff9b::/96`. */
-function carriedV4(words: readonly number[]): string | undefined {
+function findCarriedV4(words: readonly number[]): string | undefined {
   const head = words.slice(0, 6).join();
   if (head !== [0, 0, 0, 0, 0, 0xffff].join() && head !== [0x64, 0xff9b, 0, 0, 0, 0].join()) return undefined;
   return words
@@ -65,7 +65,7 @@ function carriedV4(words: readonly number[]): string | undefined {
 }
 
 /** The eight words of an IPv6 address in any of its spellings. */
-function wordsOf(address: string): number[] {
+function parseIpv6Words(address: string): number[] {
   // The URL parser has one spelling for all of them, with no IPv4 part.
   const [left = '', right] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
   const words = (part: string) =>
@@ -74,7 +74,10 @@ function wordsOf(address: string): number[] {
   return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
 }
 
-function blockList(subnets: readonly (readonly [string, number])[], family: 'ipv4' | 'ipv6'): net.BlockList {
+function createBlockList(
+  subnets: readonly (readonly [string, number])[],
+  family: 'ipv4' | 'ipv6',
+): net.BlockList {
   const list = new net.BlockList();
   for (const [address, prefix] of subnets) list.addSubnet(address, prefix, family);
   return list;

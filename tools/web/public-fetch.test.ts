@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readBounded } from './bounded-body.ts';
-import { publicFetch } from './public-fetch.ts';
+import { fetchPublic } from './public-fetch.ts';
 
 const servers: http.Server[] = [];
 afterEach(() => {
@@ -46,7 +46,7 @@ function fetchText(
   };
   const environment = { GAIA_MESH_ALLOW_PRIVATE_HOSTS: allow };
   const options = { environment, resolve, timeoutMs, signal: signal ?? new AbortController().signal };
-  return publicFetch(url, options, async (reply) => ({
+  return fetchPublic(url, options, async (reply) => ({
     ...reply,
     text: (await readBounded(reply.body, 1000, 'the page')).toString(),
   }));
@@ -79,7 +79,7 @@ describe('addresses that are refused', () => {
     const server = await serve(hello);
     const environment = {};
     const options = { environment, timeoutMs: 20_000, signal: new AbortController().signal };
-    const asked = publicFetch(`http://localhost:${server.port}/`, options, async () => 'read');
+    const asked = fetchPublic(`http://localhost:${server.port}/`, options, async () => 'read');
     await expect(asked).rejects.toThrow(/^localhost \(.*\) is an address of this machine/);
     expect(server.requests()).toBe(0);
   });
@@ -123,7 +123,7 @@ describe('addresses that are refused', () => {
       signal: new AbortController().signal,
     };
     const read = () =>
-      publicFetch(`http://rebind.example:${server.port}/`, options, async (reply) =>
+      fetchPublic(`http://rebind.example:${server.port}/`, options, async (reply) =>
         (await readBounded(reply.body, 100, 'it')).toString(),
       );
     expect(await read()).toBe('hello');
@@ -309,7 +309,7 @@ describe('an answer', () => {
     const environment = { GAIA_MESH_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
     const options = { environment, timeoutMs: 20_000, signal: new AbortController().signal };
     const bug = new TypeError('x is not a function');
-    const read = publicFetch(server.url, options, async () => {
+    const read = fetchPublic(server.url, options, async () => {
       throw bug;
     });
     await expect(read).rejects.toBe(bug);

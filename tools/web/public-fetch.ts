@@ -4,8 +4,8 @@ import https from 'node:https';
 import net from 'node:net';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** A page or file of the internet, its head read, its body still to come. */
@@ -56,34 +56,37 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; gaia-mesh)';
  *
  * @throws MeshError `tool`: what is refused and why, `no network: …`, or the status that came
  */
-export async function publicFetch<Result>(
+export async function fetchPublic<Result>(
   target: string,
   options: PublicFetchOptions,
   use: (reply: PublicReply) => Promise<Result>,
 ): Promise<Result> {
   const limit = AbortSignal.timeout(options.timeoutMs);
   const signal = AbortSignal.any([options.signal, limit]);
-  let url = webAddress(target);
+  let url = parseWebAddress(target);
   let response: http.IncomingMessage | undefined;
   try {
     for (let redirects = 0; ; redirects++) {
-      response = await get(url, await checkedAddresses(url, options, signal), signal);
-      const location = redirectOf(response);
+      response = await get(url, await checkAddresses(url, options, signal), signal);
+      const location = findRedirect(response);
       if (location === undefined) break;
       response.destroy();
       if (redirects === MAX_REDIRECTS) {
         throw new MeshError(
           'tool',
-          `${shown(url)} was redirected more than ${MAX_REDIRECTS} times: given up`,
+          `${formatUrl(url)} was redirected more than ${MAX_REDIRECTS} times: given up`,
         );
       }
-      url = webAddress(location, url);
+      url = parseWebAddress(location, url);
     }
     const { statusCode = 0, statusMessage = '' } = response;
     if (statusCode < 200 || statusCode > 299) {
-      throw new MeshError('tool', `${shown(url)} answered with status ${statusCode} ${statusMessage}`.trim());
+      throw new MeshError(
+        'tool',
+        `${formatUrl(url)} answered with status ${statusCode} ${statusMessage}`.trim(),
+      );
     }
-    return await use(replyOf(url, response));
+    return await use(toPublicReply(url, response));
   } catch (error) {
     throw fetchFault(error, url, options, limit);
   } finally {
@@ -96,7 +99,7 @@ export async function publicFetch<Result>(
  *
  * @throws MeshError `tool`
  */
-function webAddress(target: string, base?: URL): URL {
+function parseWebAddress(target: string, base?: URL): URL {
   const url = target.length > MAX_URL_CHARACTERS ? null : URL.parse(target, base?.href);
   const refused = (why: string) => new MeshError('tool', `${JSON.stringify(target.slice(0, 200))} ${why}`);
   if (url === null) throw refused('is no URL: give one that begins with http:// or https://');
@@ -109,17 +112,17 @@ function webAddress(target: string, base?: URL): URL {
 }
 
 /** The addresses to connect to, each of which was found to be public or allowed. */
-async function checkedAddresses(
+async function checkAddresses(
   url: URL,
-  { environment, resolve = resolved }: PublicFetchOptions,
+  { environment, resolve = resolveHost }: PublicFetchOptions,
   signal: AbortSignal,
 ): Promise<readonly Address[]> {
   // `http://2130706433/` and `http://0x7f.1/` have become `127.0.0.1` in here: it is the URL standard that reads them.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = net.isIP(host);
-  const addresses = family === 0 ? await unlessAborted(signal, resolve(host)) : [{ address: host, family }];
+  const addresses = family === 0 ? await raceAbort(signal, resolve(host)) : [{ address: host, family }];
   if (addresses.length === 0) throw new MeshError('tool', `no network: ${host} has no address`);
-  const allowed = allowedHosts(environment);
+  const allowed = listAllowedHosts(environment);
   const port = url.port === '' ? (url.protocol === 'http:' ? '80' : '443') : url.port;
   const isAllowed = (address: string) =>
     [
@@ -141,13 +144,13 @@ async function checkedAddresses(
   return addresses;
 }
 
-function allowedHosts(environment: PublicFetchOptions['environment']): Set<string> {
+function listAllowedHosts(environment: PublicFetchOptions['environment']): Set<string> {
   return new Set(
     (environment[ALLOWED_VARIABLE] ?? '').split(',').flatMap((host) => host.trim().toLowerCase() || []),
   );
 }
 
-async function resolved(host: string): Promise<readonly Address[]> {
+async function resolveHost(host: string): Promise<readonly Address[]> {
   return lookup(host, { all: true });
 }
 
@@ -175,11 +178,11 @@ function get(url: URL, addresses: readonly Address[], signal: AbortSignal): Prom
   return promise;
 }
 
-function redirectOf({ statusCode, headers: { location } }: http.IncomingMessage): string | undefined {
+function findRedirect({ statusCode, headers: { location } }: http.IncomingMessage): string | undefined {
   return [301, 302, 303, 307, 308].includes(statusCode ?? 0) ? location : undefined;
 }
 
-function replyOf(url: URL, response: http.IncomingMessage): PublicReply {
+function toPublicReply(url: URL, response: http.IncomingMessage): PublicReply {
   const [mediaType = '', ...parameters] = (response.headers['content-type'] ?? '').split(';');
   const charset = parameters
     .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]+)/i.exec(parameter)?.[1])
@@ -189,14 +192,14 @@ function replyOf(url: URL, response: http.IncomingMessage): PublicReply {
     mediaType: mediaType.trim().toLowerCase(),
     charset,
     disposition: response.headers['content-disposition'],
-    body: unpacked(response),
+    body: unpackResponse(response),
   };
 }
 
 /** Unpacks as it comes, so that what is small packed is bounded by what it is unpacked. */
-function unpacked(response: http.IncomingMessage): AsyncIterable<Uint8Array> {
+function unpackResponse(response: http.IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  const unpacker = unpackerFor(encoding);
+  const unpacker = chooseUnpacker(encoding);
   if (unpacker === undefined) {
     throw new MeshError('tool', `the answer is packed as ${encoding.slice(0, 40)}, which was not asked for`);
   }
@@ -205,7 +208,7 @@ function unpacked(response: http.IncomingMessage): AsyncIterable<Uint8Array> {
   return pipeline(response, unpacker, (error) => error);
 }
 
-function unpackerFor(encoding: string) {
+function chooseUnpacker(encoding: string) {
   switch (encoding) {
     case 'identity':
     case '':
@@ -227,13 +230,14 @@ function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit
   const fault = (message: string) => new MeshError('tool', message, { cause: error });
   if (error instanceof MeshError) return error;
   if (options.signal.aborted) return fault(`${url.host}: stopped, the task has ended`);
-  if (limit.aborted) return fault(`${shown(url)} took longer than ${options.timeoutMs / 1000} s: given up`);
-  const code = systemCodeOf(error) ?? '';
+  if (limit.aborted)
+    return fault(`${formatUrl(url)} took longer than ${options.timeoutMs / 1000} s: given up`);
+  const code = readSystemCode(error) ?? '';
   // zlib, the HTTP parser.
   if (/^(Z_|ERR__ERROR|ERR_BROTLI|HPE_)/.test(code)) {
-    return fault(`${shown(url)} sent what cannot be read: ${messageOf(error)} (${code})`);
+    return fault(`${formatUrl(url)} sent what cannot be read: ${toErrorMessage(error)} (${code})`);
   }
-  if (code === 'ERR_STREAM_PREMATURE_CLOSE') return fault(`${shown(url)} broke off before its end`);
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE') return fault(`${formatUrl(url)} broke off before its end`);
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_|UNABLE_|SELF_SIGNED|EPROTO)/.test(code)) {
     return fault(`${url.host} cannot be trusted: its certificate or TLS is no good (${code})`);
   }
@@ -243,6 +247,6 @@ function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit
 }
 
 /** Without the query, which may be long and somebody's. */
-function shown(url: URL): string {
+function formatUrl(url: URL): string {
   return `${url.origin}${url.pathname}`.slice(0, 300);
 }

@@ -1,30 +1,31 @@
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { SERVICES, type Service, type ServiceName, type ServicePlace, withoutSecrets } from './services.ts';
+import { removeSecrets, SERVICES, type Service, type ServiceContext, type ServiceName } from './services.ts';
 
 /**
  * What went wrong with a call, in words for whoever asked, without keys; what is none of the expected failures is a bug and
  * comes back as it is.
  */
-export function serviceFault(
+export function explainServiceFault(
   error: unknown,
   name: ServiceName,
   origin: string,
-  { environment, signal }: ServicePlace,
+  { environment, signal }: ServiceContext,
 ): unknown {
   if (error instanceof MeshError) return error;
   const { variable }: Service = SERVICES[name];
   // Without its cause: that one holds the request, and the request holds the key.
-  const fault = (message: string) => new MeshError('tool', withoutSecrets(shortReason(message), environment));
+  const fault = (message: string) =>
+    new MeshError('tool', removeSecrets(shortenReason(message), environment));
   if (signal.aborted) return fault(`${name}: stopped, the task has ended`);
   if (!(error instanceof Error)) return error;
   if (error.name === 'HTTPError' && 'response' in error && error.response instanceof Response) {
-    const said = 'data' in error ? saidIn(error.data) : '';
+    const said = 'data' in error ? findErrorText(error.data) : '';
     const { status } = error.response;
     return fault(
-      `${name} answered with status ${status}${said === '' ? '' : `: ${said}`}${adviceFor(status, name)}`,
+      `${name} answered with status ${status}${said === '' ? '' : `: ${said}`}${adviseStatus(status, name)}`,
     );
   }
   if (error.name === 'TimeoutError') {
@@ -34,11 +35,11 @@ export function serviceFault(
     error.name === 'NetworkError' || (error instanceof TypeError && error.message === 'terminated');
   if (!isBroken) return error;
   return fault(
-    `no network: ${name} at ${origin} cannot be reached (${causeOf(error)}); check the connection, or ${variable}`,
+    `no network: ${name} at ${origin} cannot be reached (${findCauseCode(error)}); check the connection, or ${variable}`,
   );
 }
 
-function adviceFor(status: number, name: ServiceName): string {
+function adviseStatus(status: number, name: ServiceName): string {
   const { keys }: Service = SERVICES[name];
   if ((status === 401 || status === 403) && keys !== undefined) return ` (check ${keys.join(' or ')})`;
   if (status === 429) return ' (too many requests: try again later, or use another tool)';
@@ -46,12 +47,12 @@ function adviceFor(status: number, name: ServiceName): string {
 }
 
 /** The code of a failed connection: below a `TypeError: fetch failed`, below ky's own error. */
-function causeOf(error: Error): string {
+function findCauseCode(error: Error): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const code = systemCodeOf(at);
+    const code = readSystemCode(at);
     if (code !== undefined) return code;
   }
-  return messageOf(error);
+  return toErrorMessage(error);
 }
 
 const saidSchema = z.union([
@@ -68,8 +69,8 @@ const saidSchema = z.union([
 ]);
 
 /** The message in the body of a failure: each service has a place of its own for it; a page of HTML says nothing. */
-function saidIn(data: unknown): string {
-  const said = saidSchema.safeParse(typeof data === 'string' ? (jsonIn(data) ?? data) : data);
+function findErrorText(data: unknown): string {
+  const said = saidSchema.safeParse(typeof data === 'string' ? (tryParseJson(data) ?? data) : data);
   if (said.success) return said.data.trim();
   return typeof data === 'string' && !data.includes('<') ? data.trim().slice(0, 300) : '';
 }

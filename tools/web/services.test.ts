@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { SERVICES, serviceKey, serviceUrl, withoutSecrets } from './services.ts';
+import { readServiceKey, removeSecrets, resolveServiceUrl, SERVICES } from './services.ts';
 
 describe('the address of a service', () => {
   test('is the public one unless the environment moves it, and has no slash at its end', () => {
-    expect(serviceUrl('tavily', {})).toBe('https://api.tavily.com');
-    expect(serviceUrl('tavily', { TAVILY_BASE_URL: '' })).toBe('https://api.tavily.com');
-    expect(serviceUrl('tavily', { TAVILY_BASE_URL: 'http://127.0.0.1:8/proxy/' })).toBe(
+    expect(resolveServiceUrl('tavily', {})).toBe('https://api.tavily.com');
+    expect(resolveServiceUrl('tavily', { TAVILY_BASE_URL: '' })).toBe('https://api.tavily.com');
+    expect(resolveServiceUrl('tavily', { TAVILY_BASE_URL: 'http://127.0.0.1:8/proxy/' })).toBe(
       'http://127.0.0.1:8/proxy',
     );
   });
 
   test('of OpenAI’s two moves with one variable, and each with its own', () => {
     const environment = { OPENAI_BASE_URL: 'http://a/v1', WHISPER_BASE_URL: 'http://b' };
-    expect(serviceUrl('vision', environment)).toBe('http://a/v1');
-    expect(serviceUrl('whisper', environment)).toBe('http://b');
+    expect(resolveServiceUrl('vision', environment)).toBe('http://a/v1');
+    expect(resolveServiceUrl('whisper', environment)).toBe('http://b');
   });
 
   test('that is nowhere by default must be set', () => {
-    expect(() => serviceUrl('searxng', {})).toThrow(
+    expect(() => resolveServiceUrl('searxng', {})).toThrow(
       'no searxng server is known: set SEARXNG_URL to its address',
     );
   });
@@ -27,7 +27,7 @@ describe('the address of a service', () => {
     ['file:///x', 'TAVILY_BASE_URL must be an http or https URL'],
     ['https://me:secret@example.org', 'TAVILY_BASE_URL must be given without a password'],
   ])('must not be %s', (url, message) => {
-    expect(() => serviceUrl('tavily', { TAVILY_BASE_URL: url })).toThrow(message);
+    expect(() => resolveServiceUrl('tavily', { TAVILY_BASE_URL: url })).toThrow(message);
   });
 
   test('is moved by a variable that no other service has', () => {
@@ -41,10 +41,10 @@ describe('the address of a service', () => {
 });
 
 test('the first key that is set wins', () => {
-  expect(serviceKey('vision', { OPENAI_API_KEY: 'b' })).toBe('b');
-  expect(serviceKey('vision', { OPENAI_API_KEY: 'b', VISION_API_KEY: 'a' })).toBe('a');
-  expect(serviceKey('vision', { VISION_API_KEY: '' })).toBeUndefined();
-  expect(serviceKey('wikipedia', {})).toBeUndefined();
+  expect(readServiceKey('vision', { OPENAI_API_KEY: 'b' })).toBe('b');
+  expect(readServiceKey('vision', { OPENAI_API_KEY: 'b', VISION_API_KEY: 'a' })).toBe('a');
+  expect(readServiceKey('vision', { VISION_API_KEY: '' })).toBeUndefined();
+  expect(readServiceKey('wikipedia', {})).toBeUndefined();
 });
 
 test('secrets are taken out of a text wherever they stand (RA-50)', () => {
@@ -55,7 +55,7 @@ test('secrets are taken out of a text wherever they stand (RA-50)', () => {
     EMPTY_KEY: '',
     SHORT_KEY: 'a',
   };
-  expect(withoutSecrets('no sk-abcdef, nor (hf_123456) in /home/me: sk-abcdef', environment)).toBe(
+  expect(removeSecrets('no sk-abcdef, nor (hf_123456) in /home/me: sk-abcdef', environment)).toBe(
     'no [OPENAI_API_KEY], nor ([HF_TOKEN]) in /home/me: [OPENAI_API_KEY]',
   );
 });

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { blockedPortFault } from '../blocked-port.ts';
-import type { DataToolPlace } from '../data-tool.ts';
+import { explainBlockedPort } from '../blocked-port.ts';
+import type { DataToolContext } from '../data-tool.ts';
 
 /** A service on the network that a tool asks. */
 export interface Service {
@@ -61,7 +61,7 @@ export const SERVICES = {
 export type ServiceName = keyof typeof SERVICES;
 
 /** The variables that move these services, hold their keys, or say who asks. */
-export function variablesOf(names: readonly ServiceName[]): string[] {
+export function listServiceVariables(names: readonly ServiceName[]): string[] {
   const ofServices = names.flatMap((name) => {
     const { variable, sharedVariable, keys = [] }: Service = SERVICES[name];
     return [variable, ...(sharedVariable === undefined ? [] : [sharedVariable]), ...keys];
@@ -69,18 +69,18 @@ export function variablesOf(names: readonly ServiceName[]): string[] {
   return [...new Set([...ofServices, 'GAIA_MESH_CONTACT'])];
 }
 
-export type ServicePlace = Pick<DataToolPlace, 'environment' | 'options' | 'signal'>;
+export type ServiceContext = Pick<DataToolContext, 'environment' | 'options' | 'signal'>;
 
-type Environment = DataToolPlace['environment'];
+type Environment = DataToolContext['environment'];
 
 /**
  * Where a service is, without a slash at the end.
  *
  * @throws MeshError `tool` when the variable holds no http or https URL, or one that cannot be asked, or is needed and not set
  */
-export function serviceUrl(name: ServiceName, environment: Environment): string {
+export function resolveServiceUrl(name: ServiceName, environment: Environment): string {
   const service: Service = SERVICES[name];
-  const given = movedTo(service, environment) ?? service.url;
+  const given = readMovedUrl(service, environment) ?? service.url;
   if (given === undefined) {
     throw new MeshError('tool', `no ${name} server is known: set ${service.variable} to its address`);
   }
@@ -95,24 +95,24 @@ export function serviceUrl(name: ServiceName, environment: Environment): string 
       `${service.variable} must be given without a password: it would be in every log`,
     );
   }
-  const blocked = blockedPortFault(url);
+  const blocked = explainBlockedPort(url);
   if (blocked !== undefined) throw new MeshError('tool', `${service.variable}: ${blocked}`);
   return given.replace(/\/+$/, '');
 }
 
 /** Whether the user moved the service. */
 export function isMoved(name: ServiceName, environment: Environment): boolean {
-  return movedTo(SERVICES[name], environment) !== undefined;
+  return readMovedUrl(SERVICES[name], environment) !== undefined;
 }
 
-function movedTo(
+function readMovedUrl(
   { variable, sharedVariable = variable }: Service,
   environment: Environment,
 ): string | undefined {
   return environment[variable] || environment[sharedVariable] || undefined;
 }
 
-export function serviceKey(name: ServiceName, environment: Environment): string | undefined {
+export function readServiceKey(name: ServiceName, environment: Environment): string | undefined {
   const service: Service = SERVICES[name];
   return service.keys?.map((key) => environment[key]).find((key) => key !== undefined && key !== '');
 }
@@ -122,15 +122,15 @@ export function serviceKey(name: ServiceName, environment: Environment): string 
  *
  * @throws MeshError `tool`, naming the variable and what can be done instead
  */
-export function neededKey(name: ServiceName, environment: Environment, instead: string): string {
-  const key = serviceKey(name, environment);
+export function requireServiceKey(name: ServiceName, environment: Environment, instead: string): string {
+  const key = readServiceKey(name, environment);
   if (key !== undefined) return key;
   const service: Service = SERVICES[name];
   throw new MeshError('tool', `no key: set ${service.keys?.join(' or ')} (in .env); ${instead}`);
 }
 
 /** `text` without any secret of the environment: services repeat keys in what they say about them. */
-export function withoutSecrets(text: string, environment: Environment): string {
+export function removeSecrets(text: string, environment: Environment): string {
   let clean = text;
   for (const [variable, value] of Object.entries(environment)) {
     // Shorter values are no keys, and would tear holes in words.

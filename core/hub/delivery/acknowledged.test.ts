@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_MAILBOX_BYTES, MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../../contracts/limits.ts';
 import { DOC_INIT, FINAL_ANSWER } from '../../contracts/packet.ts';
-import { runLedger } from '../../run/metrics/run-ledger.ts';
+import { buildRunLedger } from '../../run/metrics/run-ledger.ts';
 import { startMesh, toolOf } from '../../testing/mesh.ts';
 import { onPackets } from '../../testing/packet-observer.ts';
 import { quietLink } from '../../testing/quiet-link.ts';
@@ -30,7 +30,7 @@ async function closedBooks(network: MeshNetwork, { counters }: AcknowledgedDeliv
   await network.settle();
   const { noted, acknowledged, undeliverable, waiting } = counters;
   expect(noted.packets).toBe(acknowledged.packets + undeliverable.packets + waiting);
-  expect(runLedger(network).differences).toEqual([]);
+  expect(buildRunLedger(network).differences).toEqual([]);
   return counters;
 }
 

@@ -1,13 +1,13 @@
 import { ACK_DELAY_MS, MAX_ACK_IDS, MAX_OUTBOX_PACKETS, REDELIVER_AFTER_MS } from '../../contracts/limits.ts';
 import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
-import { monotonicUs } from '../../system/clock.ts';
-import { receiptIn } from '../../wire/delivery.ts';
+import { readMonotonicUs } from '../../system/clock.ts';
+import { parseReceipt } from '../../wire/delivery.ts';
 import type { HubDelivery } from '../../wire/handshake-messages.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
 import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
-import { Mailbox, type MailboxCounters, sumOfCounters } from './mailbox.ts';
+import { Mailbox, type MailboxCounters, sumCounters } from './mailbox.ts';
 
 /** What the hub knows of one agent as a sender. */
 interface Sender {
@@ -17,7 +17,7 @@ interface Sender {
 }
 
 /** Packets of one connection that were taken over, and how many of them the agent was told of. */
-interface Taken {
+interface TakenPackets {
   readonly control: ControlSender;
   packets: number;
   told: number;
@@ -37,7 +37,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
   readonly #isReturning: (id: string) => boolean;
   readonly #mailboxes = new Map<string, Mailbox>();
   readonly #senders = new Map<string, Sender>();
-  readonly #taken = new Map<Link, Taken>();
+  readonly #taken = new Map<Link, TakenPackets>();
   readonly #repeating: NodeJS.Timeout | undefined;
   #telling: NodeJS.Timeout | undefined;
   #isEnded = false;
@@ -78,7 +78,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
   override abandon(link: Link): void {
     this.#below.abandon(link);
     this.#mailbox(link).abandon();
-    this.#tellWhenRoom();
+    this.#sendWhenRoom();
   }
 
   override awaits({ node }: Link): boolean {
@@ -94,22 +94,22 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     const taken = this.#taken.get(sender);
     if (taken === undefined) return isNew;
     taken.packets += 1;
-    if (taken.packets - taken.told >= MAX_ACK_IDS) this.#tellWhenRoom();
-    else this.#telling ??= setTimeout(() => this.#tellWhenRoom(), ACK_DELAY_MS).unref();
+    if (taken.packets - taken.told >= MAX_ACK_IDS) this.#sendWhenRoom();
+    else this.#telling ??= setTimeout(() => this.#sendWhenRoom(), ACK_DELAY_MS).unref();
     return isNew;
   }
 
   override acknowledge(sender: Link, payload: JsonObject | undefined): void {
-    const receipt = receiptIn(payload);
+    const receipt = parseReceipt(payload);
     if (receipt === undefined) return;
     const mailbox = this.#mailbox(sender);
     const wasFull = mailbox.isFull;
     mailbox.acknowledge(receipt);
-    if (wasFull && !mailbox.isFull) this.#tellWhenRoom();
+    if (wasFull && !mailbox.isFull) this.#sendWhenRoom();
   }
 
   deliver(batch: Batch): void {
-    batch.forwardedUs = monotonicUs();
+    batch.forwardedUs = readMonotonicUs();
     for (const message of batch.messages()) for (const link of batch.recipients) this.carry(message, link);
   }
 
@@ -126,7 +126,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     this.#below.end();
     if (this.#isEnded) return;
     clearInterval(this.#repeating);
-    this.#tell();
+    this.#sendCounts();
     this.#isEnded = true;
   }
 
@@ -134,7 +134,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
   get counters(): MailboxCounters & { readonly waiting: number } {
     const mailboxes = [...this.#mailboxes.values()];
     const waiting = mailboxes.reduce((sum, { size }) => sum + size, 0);
-    return { ...sumOfCounters(mailboxes.map(({ counters }) => counters)), waiting };
+    return { ...sumCounters(mailboxes.map(({ counters }) => counters)), waiting };
   }
 
   /** False for a packet that has come before. */
@@ -154,12 +154,12 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     return true;
   }
 
-  #tellWhenRoom(): void {
+  #sendWhenRoom(): void {
     for (const mailbox of this.#mailboxes.values()) if (mailbox.isFull) return;
-    this.#tell();
+    this.#sendCounts();
   }
 
-  #tell(): void {
+  #sendCounts(): void {
     clearTimeout(this.#telling);
     this.#telling = undefined;
     if (this.#isEnded) return;

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { frameOf } from '../../wire/frame.ts';
-import { corrupted } from './corrupted-frame.ts';
+import { encodeFrame } from '../../wire/frame.ts';
+import { corruptFrame } from './corrupted-frame.ts';
 
 test.each([
   [0, '0000000201 00'],
   [0.5, '0000000200 01'],
   [1 - 2 ** -53, '0000000200 80'],
 ])('the bit at %d of a blob is turned over, in a copy', (at, expected) => {
-  const frame = frameOf(new Uint8Array(2));
+  const frame = encodeFrame(new Uint8Array(2));
 
-  expect(corrupted(frame, at).toString('hex')).toBe(expected.replace(' ', ''));
+  expect(corruptFrame(frame, at).toString('hex')).toBe(expected.replace(' ', ''));
   expect(frame.toString('hex')).toBe('000000020000');
 });

@@ -1,7 +1,7 @@
 import { PREFIX_BYTES } from '../../wire/frame.ts';
 
 /** A copy with one bit of the blob turned over. The length in front stays, or the connection would go with the packet. */
-export function corrupted(frame: Buffer, at: number): Buffer {
+export function corruptFrame(frame: Buffer, at: number): Buffer {
   const copy = Buffer.from(frame);
   const bit = Math.floor(at * (copy.length - PREFIX_BYTES) * 8);
   const index = PREFIX_BYTES + (bit >>> 3);

@@ -1,4 +1,4 @@
-import { monotonicUs } from '../../system/clock.ts';
+import { readMonotonicUs } from '../../system/clock.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
@@ -15,7 +15,7 @@ export class DirectDelivery extends DeliveryStrategy {
       this.#coalescer.add(slab.bytes.subarray(start, end), size, recipients);
       return;
     }
-    batch.forwardedUs = monotonicUs();
+    batch.forwardedUs = readMonotonicUs();
     for (const link of recipients) link.deliverPart(slab, start, end, size);
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { DOC_INIT } from '../../contracts/packet.ts';
 import type { Emission, Tool } from '../../contracts/tool.ts';
-import { runLedger } from '../../run/metrics/run-ledger.ts';
+import { buildRunLedger } from '../../run/metrics/run-ledger.ts';
 import { startMesh, toolOf } from '../../testing/mesh.ts';
 import { parseFaults } from '../faults/parse-faults.ts';
 import type { MeshNetwork } from '../mesh-network.ts';
@@ -41,7 +41,7 @@ async function numbersMesh(spec: string, expected = PACKETS, maxHeldBytes?: numb
 /** Closes the books as a run does. */
 async function closedLedger(network: MeshNetwork, { counters }: FaultyDelivery) {
   await network.settle();
-  return runLedger(network, { faults: counters });
+  return buildRunLedger(network, { faults: counters });
 }
 
 const inOrder = Array.from({ length: PACKETS }, (_, n) => n);
@@ -118,8 +118,8 @@ describe('a delivery', () => {
     const ledger = await closedLedger(network, delivery);
     expect(ledger).toMatchObject({ balanced: true, differences: [] });
     expect(network.links[1]?.alive).toBe(true);
-    expect(network.links[1]?.books?.refused.packets).toBeGreaterThan(0);
-    expect(network.links[0]?.books?.refused.packets).toBe(0);
+    expect(network.links[1]?.ledgerReport?.refused.packets).toBeGreaterThan(0);
+    expect(network.links[0]?.ledgerReport?.refused.packets).toBe(0);
   });
 });
 

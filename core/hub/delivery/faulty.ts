@@ -1,12 +1,12 @@
 import { MAX_HELD_DELIVERY_BYTES } from '../../contracts/limits.ts';
-import { monotonicUs } from '../../system/clock.ts';
+import { readMonotonicUs } from '../../system/clock.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { Fault } from '../faults/fault.ts';
 import { FaultCounters } from '../faults/fault-counters.ts';
-import { type Decision, planOfRoute } from '../faults/fault-plan.ts';
+import { type Decision, planRouteFaults } from '../faults/fault-plan.ts';
 import { Outages } from '../faults/outages.ts';
 import type { Link } from '../link.ts';
-import { corrupted } from './corrupted-frame.ts';
+import { corruptFrame } from './corrupted-frame.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 import { type Offer, type PendingFrame, PendingFrames } from './pending-frames.ts';
 
@@ -24,7 +24,7 @@ interface FaultyDeliveryOptions {
   readonly onEvent: (event: DeliveryEvent) => void;
 }
 
-const lieKey = (agent: string, type: string) => `${agent}@${type}`;
+const joinLieKey = (agent: string, type: string) => `${agent}@${type}`;
 
 /** A route, and how far it has come. */
 interface RouteState {
@@ -56,13 +56,13 @@ export class FaultyDelivery extends DeliveryStrategy {
     // A lie arrives.
     this.isLossy = options.faults.some(({ kind }) => kind !== 'lie');
     this.#lies = new Set(
-      options.faults.flatMap((fault) => (fault.kind === 'lie' ? [lieKey(fault.agent, fault.type)] : [])),
+      options.faults.flatMap((fault) => (fault.kind === 'lie' ? [joinLieKey(fault.agent, fault.type)] : [])),
     );
     this.#maxHeldBytes = options.maxHeldBytes ?? MAX_HELD_DELIVERY_BYTES;
   }
 
   deliver(batch: Batch): void {
-    batch.forwardedUs = monotonicUs();
+    batch.forwardedUs = readMonotonicUs();
     for (const message of batch.messages()) for (const link of batch.recipients) this.carry(message, link);
   }
 
@@ -82,7 +82,7 @@ export class FaultyDelivery extends DeliveryStrategy {
       this.#lose(loss, offer);
       return;
     }
-    if (this.#lies.has(lieKey(from, packet.type))) {
+    if (this.#lies.has(joinLieKey(from, packet.type))) {
       counters.count('lied', offer);
       onEvent({ kind: 'lie', ...offer });
     }
@@ -97,7 +97,7 @@ export class FaultyDelivery extends DeliveryStrategy {
     }
     // Never before those of the same route that wait.
     const dueMs = Math.max(route.lastDueMs, performance.now() + delayMs);
-    const bytes = corruptAt === null ? frame : corrupted(frame, corruptAt);
+    const bytes = corruptAt === null ? frame : corruptFrame(frame, corruptAt);
     const pending: PendingFrame = { offer, link, frame: bytes, copies: dup ? 2 : 1, dueMs };
     if (delayMs === 0 && route.pending.isEmpty && !isStalled) {
       this.#write(pending);
@@ -177,7 +177,7 @@ export class FaultyDelivery extends DeliveryStrategy {
         (frame) => this.#writeHeld(frame),
         () => this.outages.isStalled(to),
       );
-      route = { decide: planOfRoute(seed, faults, { from, to }), pending, packets: 0, lastDueMs: 0 };
+      route = { decide: planRouteFaults(seed, faults, { from, to }), pending, packets: 0, lastDueMs: 0 };
       this.#routes.set(key, route);
     }
     return route;

@@ -23,8 +23,8 @@ export type MailboxCounters = Record<(typeof LINES)[number], Volume>;
 const LINES = ['noted', 'acknowledged', 'undeliverable', 'repeated', 'unwritten'] as const;
 
 /** Of all mailboxes together. */
-export function sumOfCounters(all: readonly MailboxCounters[]): MailboxCounters {
-  const sum = emptyCounters();
+export function sumCounters(all: readonly MailboxCounters[]): MailboxCounters {
+  const sum = createMailboxCounters();
   for (const counters of all) {
     for (const line of LINES) {
       sum[line].packets += counters[line].packets;
@@ -42,7 +42,7 @@ const MAX_DOUBLINGS = 5;
  * Of it at most {@link DELIVERY_WINDOW} are on the connection.
  */
 export class Mailbox {
-  readonly counters: MailboxCounters = emptyCounters();
+  readonly counters: MailboxCounters = createMailboxCounters();
   bytes = 0;
   readonly #write: (message: Message, link: Link) => void;
   readonly #entries = new Map<string, Entry>();
@@ -159,7 +159,7 @@ export class Mailbox {
   }
 }
 
-function emptyCounters(): MailboxCounters {
+function createMailboxCounters(): MailboxCounters {
   const none = () => ({ packets: 0, bytes: 0 });
   return {
     noted: none(),

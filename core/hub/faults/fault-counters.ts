@@ -33,7 +33,7 @@ type Fate = keyof DeliveryCounters;
 /** What can cost a task its answer. */
 const HARMS: readonly Fate[] = ['dropped', 'partitioned', 'undeliverable', 'corrupted', 'lied'];
 
-function emptyCounters(): DeliveryCounters {
+function createDeliveryCounters(): DeliveryCounters {
   const none = (): Volume => ({ packets: 0, bytes: 0 });
   return {
     offered: none(),
@@ -51,7 +51,7 @@ function emptyCounters(): DeliveryCounters {
 
 /** Counts all deliveries of a run with faults. */
 export class FaultCounters {
-  readonly total: DeliveryCounters = emptyCounters();
+  readonly total: DeliveryCounters = createDeliveryCounters();
   readonly #byAgent = new Map<string, DeliveryCounters>();
   /** Deliveries of a task that were lost, corrupted or false; forgotten when it has ended. */
   readonly #harmedByTask = new Map<string, number>();
@@ -68,7 +68,7 @@ export class FaultCounters {
   of(agent: string): DeliveryCounters {
     let counters = this.#byAgent.get(agent);
     if (counters === undefined) {
-      counters = emptyCounters();
+      counters = createDeliveryCounters();
       this.#byAgent.set(agent, counters);
     }
     return counters;

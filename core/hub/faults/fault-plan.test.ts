@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { binomialBound } from '../../testing/binomial.ts';
-import { type Decision, planOfRoute } from './fault-plan.ts';
+import { type Decision, planRouteFaults } from './fault-plan.ts';
 import { parseFaults } from './parse-faults.ts';
 
 const agents = ['0', '1', '2'].map((id) => ({ id, tool: id }));
@@ -8,14 +8,14 @@ const route = { from: '0', to: '1' };
 const SEED = 20_261_123;
 
 function decisions(spec: string, count: number, on = route, seed = SEED): Decision[] {
-  const decide = planOfRoute(seed, parseFaults(spec, agents), on);
+  const decide = planRouteFaults(seed, parseFaults(spec, agents), on);
   return Array.from({ length: count }, (_, index) => decide(index + 1));
 }
 
 describe('the plan of a route', () => {
   test('decides the same for the same packet, in whatever order it is asked', () => {
     const spec = 'drop=10%,dup=10%,corrupt=10%,delay=20ms±10';
-    const decide = planOfRoute(SEED, parseFaults(spec, agents), route);
+    const decide = planRouteFaults(SEED, parseFaults(spec, agents), route);
     const backwards = Array.from({ length: 100 }, (_, index) => decide(100 - index));
 
     expect(backwards.reverse()).toEqual(decisions(spec, 100));

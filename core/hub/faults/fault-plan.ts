@@ -16,19 +16,19 @@ export interface Decision {
  * nothing but seed, sender, destination and number decides. Of several faults of a kind the first that names the route counts,
  * else the one that names none.
  */
-export function planOfRoute(
+export function planRouteFaults(
   seed: number,
   faults: readonly Fault[],
   route: Route,
 ): (packetNumber: number) => Decision {
-  const dropRate = rateOf('drop', faults, route);
-  const dupRate = rateOf('dup', faults, route);
-  const corruptRate = rateOf('corrupt', faults, route);
-  const delay = ofRoute(
+  const dropRate = readFaultRate('drop', faults, route);
+  const dupRate = readFaultRate('dup', faults, route);
+  const corruptRate = readFaultRate('corrupt', faults, route);
+  const delay = findRouteFault(
     faults.filter((fault) => fault.kind === 'delay'),
     route,
   );
-  const start = startOf(seed, route);
+  const start = hashRouteStart(seed, route);
   return (packetNumber) => {
     const random = new Random(start + packetNumber);
     // All are drawn, whatever is asked for: a further kind changes nothing about the others.
@@ -46,12 +46,12 @@ export function planOfRoute(
   };
 }
 
-function rateOf(kind: 'drop' | 'dup' | 'corrupt', faults: readonly Fault[], route: Route): number {
+function readFaultRate(kind: 'drop' | 'dup' | 'corrupt', faults: readonly Fault[], route: Route): number {
   const rates = faults.filter((fault) => 'rate' in fault).filter((fault) => fault.kind === kind);
-  return ofRoute(rates, route)?.rate ?? 0;
+  return findRouteFault(rates, route)?.rate ?? 0;
 }
 
-function ofRoute<F extends { readonly route?: Route }>(
+function findRouteFault<F extends { readonly route?: Route }>(
   faults: readonly F[],
   { from, to }: Route,
 ): F | undefined {
@@ -60,7 +60,7 @@ function ofRoute<F extends { readonly route?: Route }>(
 }
 
 /** 48 bits, so that a packet's number can be added and the sum is still exact. */
-function startOf(seed: number, { from, to }: Route): number {
+function hashRouteStart(seed: number, { from, to }: Route): number {
   const text = JSON.stringify([seed, from, to]);
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }

@@ -39,7 +39,7 @@ export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
  */
 export function parseFaults(text: string, agents: readonly NamedAgent[]): Fault[] {
   const items = text.split(',').map((item) => item.trim());
-  if (items.length > MAX_FAULTS) throw wrong(`${items.length} faults; at most ${MAX_FAULTS}`);
+  if (items.length > MAX_FAULTS) throw createFaultError(`${items.length} faults; at most ${MAX_FAULTS}`);
   const faults = items.map((item) => parseFault(item, agents));
   const seen = new Set<string>();
   for (const fault of faults) {
@@ -47,18 +47,18 @@ export function parseFaults(text: string, agents: readonly NamedAgent[]): Fault[
     const which = fault.kind === 'lie' ? [fault.agent, fault.type] : fault.route;
     const key = JSON.stringify([fault.kind, which]);
     if (seen.has(key))
-      throw wrong(`${quoted(fault.text)}: there are two ${fault.kind} for the same deliveries`);
+      throw createFaultError(`${quoteText(fault.text)}: there are two ${fault.kind} for the same deliveries`);
     seen.add(key);
   }
   return faults;
 }
 
 function parseFault(item: string, agents: readonly NamedAgent[]): Fault {
-  const [name, value = ''] = halves(item, item.indexOf('='));
+  const [name, value = ''] = splitHalves(item, item.indexOf('='));
   const kinds = Object.keys(EXAMPLES);
   if (!isKind(name)) {
-    throw wrong(
-      `${quoted(item)}: ${quoted(name)} is no fault; there are ${kinds.join(', ')}, e.g. ${EXAMPLES.drop}`,
+    throw createFaultError(
+      `${quoteText(item)}: ${quoteText(name)} is no fault; there are ${kinds.join(', ')}, e.g. ${EXAMPLES.drop}`,
     );
   }
   const reader = new FaultReader(item, name, agents);
@@ -66,27 +66,27 @@ function parseFault(item: string, agents: readonly NamedAgent[]): Fault {
     case 'drop':
     case 'dup':
     case 'corrupt': {
-      const [rate, route] = halves(value, value.indexOf(':'));
+      const [rate, route] = splitHalves(value, value.indexOf(':'));
       return { kind: name, rate: reader.rate(rate), ...reader.route(route), text: item };
     }
     case 'delay': {
-      const [delay, route] = halves(value, value.indexOf(':'));
+      const [delay, route] = splitHalves(value, value.indexOf(':'));
       return { kind: name, ...reader.delay(delay), ...reader.route(route), text: item };
     }
     case 'kill': {
-      const [agent, at] = halves(value, value.lastIndexOf('@'));
+      const [agent, at] = splitHalves(value, value.lastIndexOf('@'));
       return { kind: name, agent: reader.agent(agent), atMs: reader.time(at), text: item };
     }
     case 'lie': {
-      const [agent, type] = halves(value, value.indexOf('@'));
+      const [agent, type] = splitHalves(value, value.indexOf('@'));
       return { kind: name, agent: reader.agent(agent), type: reader.type(type), text: item };
     }
     case 'stall': {
-      const [agent, times] = halves(value, value.lastIndexOf('@'));
+      const [agent, times] = splitHalves(value, value.lastIndexOf('@'));
       return { kind: name, agent: reader.agent(agent), ...reader.span(times), text: item };
     }
     case 'partition': {
-      const [groups, times] = halves(value, value.lastIndexOf('@'));
+      const [groups, times] = splitHalves(value, value.lastIndexOf('@'));
       return { kind: name, groups: reader.groups(groups), ...reader.span(times), text: item };
     }
   }
@@ -123,7 +123,7 @@ class FaultReader {
   }
 
   span(text: string | undefined): { atMs: number; forMs: number } {
-    const [at, length] = halves(text ?? '', (text ?? '').indexOf('+'));
+    const [at, length] = splitHalves(text ?? '', (text ?? '').indexOf('+'));
     if (length === undefined) this.#fail(text, 'expected when it begins and how long it takes');
     const forMs = this.time(length);
     if (forMs === 0) this.#fail(length, 'expected more than no time');
@@ -150,7 +150,7 @@ class FaultReader {
 
   route(text: string | undefined): { route?: Route } {
     if (text === undefined) return {};
-    const [from, to] = halves(text, text.indexOf('>'));
+    const [from, to] = splitHalves(text, text.indexOf('>'));
     if (to === undefined) this.#fail(text, 'expected FROM>TO');
     return { route: { from: from === HUB_ID ? HUB_ID : this.agent(from), to: this.agent(to) } };
   }
@@ -189,19 +189,21 @@ class FaultReader {
   }
 
   #fail(part: string | undefined, expected: string): never {
-    throw wrong(`${quoted(this.#item)}: ${quoted(part ?? '')}: ${expected}; e.g. ${EXAMPLES[this.#kind]}`);
+    throw createFaultError(
+      `${quoteText(this.#item)}: ${quoteText(part ?? '')}: ${expected}; e.g. ${EXAMPLES[this.#kind]}`,
+    );
   }
 }
 
 /** What is before and behind the character at `index`; without one, all and nothing. */
-function halves(text: string, index: number): [string, string?] {
+function splitHalves(text: string, index: number): [string, string?] {
   return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return JSON.stringify(text);
 }
 
-function wrong(message: string): MeshError {
+function createFaultError(message: string): MeshError {
   return new MeshError('usage', `faults: ${message}`, { setting: 'faults' });
 }

@@ -1,10 +1,10 @@
 import type { Codec } from '../../contracts/adapter.ts';
 import { MeshError } from '../../contracts/errors.ts';
-import { addLine, emptyLine, type LedgerLine, lineOf } from '../../contracts/ledger.ts';
+import { addLine, createLedgerLine, type LedgerLine, measureLine } from '../../contracts/ledger.ts';
 import { DOC_INIT, HUB_ID, type JsonObject, type Packet, parsePacket } from '../../contracts/packet.ts';
-import { monotonicUs } from '../../system/clock.ts';
-import { whenAborted } from '../../system/process/abort.ts';
-import { frameOf } from '../../wire/frame.ts';
+import { readMonotonicUs } from '../../system/clock.ts';
+import { onAbort } from '../../system/process/abort.ts';
+import { encodeFrame } from '../../wire/frame.ts';
 import type { ControlSender } from '../control-sender.ts';
 import type { DeliveryStrategy } from '../delivery/delivery-strategy.ts';
 import type { Link } from '../link.ts';
@@ -41,7 +41,7 @@ interface OpenTasksOptions {
 /** The tasks that are running: each begins with its document's broadcast, and ends once. */
 export class OpenTasks {
   /** What the hub itself sent: one line a packet, whatever the number of its copies. */
-  readonly ownLine: LedgerLine = emptyLine();
+  readonly ownLine: LedgerLine = createLedgerLine();
   initBytes = 0;
   readonly #options: OpenTasksOptions;
 
@@ -60,7 +60,7 @@ export class OpenTasks {
     }
     const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens, task.endsAfter);
     clocks.set(task.taskId, clock);
-    const unwatch = whenAborted(signal, () =>
+    const unwatch = onAbort(signal, () =>
       clock.stop('failed', null, performance.now(), { reason: INTERRUPTED }),
     );
     const timer = setTimeout(() => {
@@ -97,26 +97,26 @@ export class OpenTasks {
 
   async #broadcast(clock: TaskClock, { payload, opening }: TaskRequest): Promise<void> {
     const { codec, control, delivery, observer, maxFrameBytes, destinations } = this.#options;
-    const beganUs = monotonicUs();
+    const beganUs = readMonotonicUs();
     const packet = parsePacket(opening ?? control.packet(DOC_INIT, clock.taskId, payload));
     const blob = codec.encode(packet);
-    const encodeUs = monotonicUs() - beganUs;
+    const encodeUs = readMonotonicUs() - beganUs;
     if (blob.length > maxFrameBytes) {
       // Sent, it would cost every agent its connection.
       const reason = `the document takes ${blob.length} bytes as a packet; a frame has at most ${maxFrameBytes} (limits.max_frame_bytes of the team file)`;
       clock.stop('failed', null, performance.now(), { reason });
       return;
     }
-    const frame = frameOf(blob);
+    const frame = encodeFrame(blob);
     const links = destinations();
-    const forwardedUs = monotonicUs();
+    const forwardedUs = readMonotonicUs();
     for (const link of links) delivery.carry({ from: HUB_ID, head: packet, frame }, link);
     const bytes = frame.length * links.length;
     this.initBytes += bytes;
     clock.counts.init_bytes += bytes;
     clock.counts.bytes_tx += bytes;
     clock.seenTypes.add(DOC_INIT);
-    addLine(this.ownLine, lineOf(codec, packet, blob.length, codec.layerBytes?.last));
+    addLine(this.ownLine, measureLine(codec, packet, blob.length, codec.layerBytes?.last));
     observer.broadcast(packet, { beganUs, encodeUs, forwardedUs }, frame.length, links.length);
     await Promise.all(links.map((link) => Promise.race([link.socket.drained(), clock.ended])));
   }

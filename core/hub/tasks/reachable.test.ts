@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canReach, gapsBefore } from './reachable.ts';
+import { canReach, findBlockedAgents } from './reachable.ts';
 
 const agent = (id: string, subscribes: string[], emits: string[]) => ({ node: { id }, subscribes, emits });
 const search = agent('0', ['doc_init'], ['search_docs']);
@@ -65,6 +65,8 @@ describe('what keeps an answer from coming', () => {
     ],
     ['is an agent that only itself could give work', [agent('a', ['x'], ['x', 'triples']), last], ['a']],
   ])('%s', (_what, agents, expected) => {
-    expect(gapsBefore('3', new Set(['doc_init']), agents).map(({ node }) => node.id)).toEqual(expected);
+    expect(findBlockedAgents('3', new Set(['doc_init']), agents).map(({ node }) => node.id)).toEqual(
+      expected,
+    );
   });
 });

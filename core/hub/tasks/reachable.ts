@@ -1,6 +1,6 @@
 import type { Link } from '../link.ts';
 
-interface Hearer {
+interface Subscriber {
   readonly node: Pick<Link['node'], 'id'>;
   readonly subscribes: readonly string[];
   readonly emits: readonly string[];
@@ -14,15 +14,15 @@ interface Hearer {
 export function canReach(
   final: string,
   seen: ReadonlySet<string>,
-  alive: readonly Hearer[],
-  returning: readonly Hearer[] = [],
+  alive: readonly Subscriber[],
+  returning: readonly Subscriber[] = [],
 ): boolean {
-  const waiting = new Set(withoutWork(seen, alive, returning));
+  const waiting = new Set(findIdleAgents(seen, alive, returning));
   return [...alive, ...returning].some((agent) => agent.node.id === final && !waiting.has(agent));
 }
 
 /** Those whom nothing reaches that they subscribe to. */
-function withoutWork<Agent extends Hearer>(
+function findIdleAgents<Agent extends Subscriber>(
   seen: ReadonlySet<string>,
   alive: readonly Agent[],
   returning: readonly Agent[] = [],
@@ -49,13 +49,13 @@ function withoutWork<Agent extends Hearer>(
  * The agents that keep an answer from coming, when only packets of the types `seen` are there to begin with: those on the way to `final`
  * that wait for types which nobody else emits. Without such an agent, the ones that wait for each other; none where an answer can come.
  */
-export function gapsBefore<Agent extends Hearer>(
+export function findBlockedAgents<Agent extends Subscriber>(
   final: string,
   seen: ReadonlySet<string>,
   agents: readonly Agent[],
 ): Agent[] {
   if (canReach(final, seen, agents)) return [];
-  const waiting = withoutWork(seen, agents);
+  const waiting = findIdleAgents(seen, agents);
   const onTheWay = new Set(waiting.filter(({ node }) => node.id === final));
   const gaps: Agent[] = [];
   // A set takes in what is added while it is walked.

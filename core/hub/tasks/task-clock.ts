@@ -9,7 +9,7 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type StatusCounts = Readonly<Record<TaskStatus, number>>;
 
 /** The worst that happened: several tasks are answered only if there are any, and every one was. */
-export function worstStatus({ answered, timeout, failed }: StatusCounts): TaskStatus {
+export function pickWorstStatus({ answered, timeout, failed }: StatusCounts): TaskStatus {
   if (failed > 0 || answered + timeout === 0) return 'failed';
   return timeout > 0 ? 'timeout' : 'answered';
 }

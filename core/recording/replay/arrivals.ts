@@ -1,5 +1,5 @@
 import { FINAL_ANSWER, type PacketHead, TASK_FAILED } from '../../contracts/packet.ts';
-import { unlessAborted } from '../../system/process/abort.ts';
+import { raceAbort } from '../../system/process/abort.ts';
 import type { Recording } from '../recording.ts';
 
 /** What of a recording has come while it is played: each pass expects every packet that had a cause, once. */
@@ -47,7 +47,7 @@ export class Arrivals {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#isWhole = resolve;
     try {
-      await unlessAborted(signal, promise);
+      await raceAbort(signal, promise);
     } catch {
       const [missing] = this.#expected;
       this.faults.push(`packet ${missing} of the recording never came`);

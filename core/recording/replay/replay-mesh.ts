@@ -4,18 +4,18 @@ import type { UserFile } from '../../agent/spec.ts';
 import type { ProtocolAdapter } from '../../contracts/adapter.ts';
 import { MeshError } from '../../contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contracts/limits.ts';
-import { folderNameOf } from '../../contracts/node-id.ts';
+import { toFolderName } from '../../contracts/node-id.ts';
 import { type Team, teamSchema } from '../../contracts/team.ts';
 import type { Link, MeshNode } from '../../hub/link.ts';
 import { MeshNetwork } from '../../hub/mesh-network.ts';
-import { routerNamed } from '../../hub/routing.ts';
+import { createRouter } from '../../hub/routing.ts';
 import { AgentGroup, type AgentGroupOptions } from '../../run/agents/agent-group.ts';
-import { type RunLedger, runLedger } from '../../run/metrics/run-ledger.ts';
-import { cpuUsOf } from '../../system/process/machine-state.ts';
-import { tcpDialler } from '../../transports/tcp/tcp-transport.ts';
-import { RECORDING_FILE, type Recording, recordingLines } from '../recording.ts';
+import { buildRunLedger, type RunLedger } from '../../run/metrics/run-ledger.ts';
+import { readCpuUs } from '../../system/process/machine-state.ts';
+import { createTcpDialler } from '../../transports/tcp/tcp-transport.ts';
+import { formatRecording, RECORDING_FILE, type Recording } from '../recording.ts';
 import { Arrivals } from './arrivals.ts';
-import { type TrafficGroups, TrafficPlaces, type TrafficTally } from './traffic-groups.ts';
+import { type TrafficGroups, TrafficPositions, type TrafficTally } from './traffic-groups.ts';
 
 interface ReplayOptions
   extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'secret' | 'signal'> {
@@ -58,7 +58,7 @@ export class ReplayMesh {
   readonly #options: ReplayOptions;
   readonly #agents: AgentGroup;
   readonly #team: Team;
-  readonly #places: TrafficPlaces;
+  readonly #places: TrafficPositions;
   #nodes: readonly MeshNode[] = [];
   readonly #pids: number[] = [];
   #round = 0;
@@ -68,7 +68,7 @@ export class ReplayMesh {
     const { files, reads } = options.userAdapters ?? { files: [], reads: [] };
     this.#options = options;
     this.#team = team;
-    this.#places = new TrafficPlaces(options.recording);
+    this.#places = new TrafficPositions(options.recording);
     this.#agents = new AgentGroup({
       ...options,
       team,
@@ -94,9 +94,9 @@ export class ReplayMesh {
   /** @throws MeshError `agent` when one does not come up */
   static async start(options: ReplayOptions): Promise<ReplayMesh> {
     const team = replayTeam(options.recording, options);
-    const lines = recordingLines(options.recording);
+    const lines = formatRecording(options.recording);
     for (const { id } of team.agents) {
-      const workspace = path.join(options.workspaces, folderNameOf(id));
+      const workspace = path.join(options.workspaces, toFolderName(id));
       mkdirSync(workspace, { recursive: true });
       writeFileSync(path.join(workspace, RECORDING_FILE), lines.join(''));
     }
@@ -122,12 +122,12 @@ export class ReplayMesh {
     this.#round += 1;
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
-      dialler: tcpDialler(),
+      dialler: createTcpDialler(),
       adapter,
       secret,
       nodes: this.#nodes,
       final: recording.header.final,
-      router: routerNamed(this.#team.routing),
+      router: createRouter(this.#team.routing),
       maxFrameBytes: MAX_FRAME_BYTES,
       observer: {
         relayed: ({ packets }) => {
@@ -148,12 +148,12 @@ export class ReplayMesh {
       await network.settle();
       const { faults } = arrivals;
       if (this.#death !== undefined) faults.push(this.#death);
-      const ledger = runLedger(network);
+      const ledger = buildRunLedger(network);
       if (!ledger.balanced) faults.push(`the ledger does not balance: ${ledger.differences.join('; ')}`);
       const [fault] = faults;
       if (fault !== undefined) throw new MeshError('packet', `replay through ${adapter.name}: ${fault}`);
       const cpuUs = beganUs === undefined || endedUs === undefined ? undefined : endedUs - beganUs;
-      const figures = sessionAndTimes(network.links, ledger);
+      const figures = sumSessionTimes(network.links, ledger);
       return { adapter: adapter.name, passes, elapsedMs, ledger, ...figures, cpuUs, ...tally.groups() };
     } finally {
       network.close();
@@ -181,7 +181,7 @@ export class ReplayMesh {
 
   /** Of all agents and of this process, which is the hub. */
   #cpuUs(): number | undefined {
-    return cpuUsOf([process.pid, ...this.#pids]);
+    return readCpuUs([process.pid, ...this.#pids]);
   }
 
   async stop(): Promise<void> {
@@ -189,13 +189,13 @@ export class ReplayMesh {
   }
 }
 
-function sessionAndTimes(
+function sumSessionTimes(
   links: readonly Link[],
   ledger: RunLedger,
 ): Pick<Round, 'sessionBytes' | 'encodeUs' | 'decodeUs'> {
   let encodeUs = 0;
   let decodeUs = 0;
-  for (const { books } of links) {
+  for (const { ledgerReport: books } of links) {
     decodeUs += books?.received.decode_us ?? 0;
     for (const { encode_us } of books?.sent ?? []) encodeUs += encode_us;
   }

@@ -30,17 +30,17 @@ export interface TrafficGroups {
   readonly sizes: readonly TrafficGroup[];
 }
 
-interface Place {
+interface PacketPosition {
   readonly part: number;
   readonly size: number;
   readonly payload: number;
 }
 
 /** Where each packet of a recording belongs. Made once, for all rounds. */
-export class TrafficPlaces {
+export class TrafficPositions {
   readonly #parts: readonly string[];
   readonly #partOf: ReadonlyMap<string, number>;
-  readonly #places: ReadonlyMap<string, Place>;
+  readonly #places: ReadonlyMap<string, PacketPosition>;
 
   constructor({ header, packets }: Recording) {
     const { parts = [] } = header;
@@ -76,12 +76,12 @@ export class TrafficTally {
   readonly #parts: readonly Sum<PartGroup>[];
   readonly #sizes: readonly Sum<TrafficGroup>[];
   readonly #partOf: (taskId: string) => number;
-  readonly #places: ReadonlyMap<string, Place>;
+  readonly #places: ReadonlyMap<string, PacketPosition>;
 
   constructor(
     parts: readonly string[],
     partOf: (taskId: string) => number,
-    places: ReadonlyMap<string, Place>,
+    places: ReadonlyMap<string, PacketPosition>,
   ) {
     const nothing = { packets: 0, payload: 0, wire: 0 };
     this.#parts = parts.map((name) => ({ name, ...nothing, elapsedMs: 0 }));

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import type { AgentLaunch, AgentPlace } from '../../agent/spec.ts';
+import type { AgentEndpoint, AgentLaunch } from '../../agent/spec.ts';
 import { MeshError } from '../../contracts/errors.ts';
-import { folderNameOf } from '../../contracts/node-id.ts';
+import { toFolderName } from '../../contracts/node-id.ts';
 import type { Team, TeamAgent } from '../../contracts/team.ts';
 import type { MeshNode } from '../../hub/link.ts';
-import { unlessAborted } from '../../system/process/abort.ts';
+import { raceAbort } from '../../system/process/abort.ts';
 import { type RunTransport, tcpTransport } from '../../transports/run-transport.ts';
-import { secretIn } from '../../wire/run-secret.ts';
+import { readRunSecret } from '../../wire/run-secret.ts';
 import { RateLimiter } from '../rate-limiter.ts';
 import { AgentProcess } from './launcher.ts';
 
@@ -32,7 +32,7 @@ export interface AgentGroupOptions {
   /** What an agent is told, and what its process may do. */
   readonly launchOf: (agent: TeamAgent) => AgentLaunch;
   /** What a person types to start an agent that nobody launches, for the message that it is not there. */
-  readonly howToStart?: (agent: { id: string; tool: string; place: AgentPlace }) => string;
+  readonly howToStart?: (agent: { id: string; tool: string; place: AgentEndpoint }) => string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What to do where a port is in use, for people. */
   readonly portHint?: string;
@@ -69,7 +69,7 @@ export class AgentGroup {
       const process = this.#agents.get(agent.id);
       return process === undefined ? this.#nodeOf(agent, this.#portOf(agent.id)) : this.#up(agent, process);
     });
-    return unlessAborted(this.#options.signal, Promise.all(ups));
+    return raceAbort(this.#options.signal, Promise.all(ups));
   }
 
   /** Kills an agent of this group: a fault of the run. */
@@ -107,7 +107,7 @@ export class AgentGroup {
     const { environment: named = [] } = permissions;
     const ofTransport = Object.keys(this.#transport.environment);
     const process = new AgentProcess(
-      { ...setup, id, tool, place, workspace: path.join(workspaces, folderNameOf(id)), resumes },
+      { ...setup, id, tool, place, workspace: path.join(workspaces, toFolderName(id)), resumes },
       {
         ...permissions,
         network: permissions.network === true || !('port' in place),
@@ -147,7 +147,7 @@ export class AgentGroup {
       ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
       ...(agent.may_fail === undefined ? {} : { mayFail: agent.may_fail }),
       // An agent that was started by hand knows no secret but the one that its environment gave it.
-      secret: external.has(agent.id) ? secretIn(environment) : secret,
+      secret: external.has(agent.id) ? readRunSecret(environment) : secret,
     };
   }
 

@@ -18,7 +18,7 @@ function recoveryOf(options: Partial<ConstructorParameters<typeof AgentRecovery>
     restart,
     readmit,
     onGivenUp,
-    onNews: (text) => news.push(text),
+    onEvent: (text) => news.push(text),
     nowMs: () => Date.now() - startMs,
     signal: new AbortController().signal,
     ...options,

@@ -1,7 +1,7 @@
-import { messageOf } from '../../contracts/errors.ts';
+import { toErrorMessage } from '../../contracts/errors.ts';
 import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../contracts/limits.ts';
 import type { MeshNode } from '../../hub/link.ts';
-import { unlessAborted } from '../../system/process/abort.ts';
+import { raceAbort } from '../../system/process/abort.ts';
 
 /** One loss of an agent. Times are milliseconds from the start of the first task; null for one that did not come back. */
 interface Recovery {
@@ -22,7 +22,7 @@ interface RecoveryOptions {
   /** No more tries are left for an agent. */
   readonly onGivenUp: (id: string) => void;
   /** What people should know. */
-  readonly onNews: (news: string) => void;
+  readonly onEvent: (news: string) => void;
   /** Milliseconds from the start of the first task. */
   readonly nowMs: () => number;
   readonly signal: AbortSignal;
@@ -72,7 +72,7 @@ export class AgentRecovery {
 
   async #bringBack(recovery: Recovery): Promise<void> {
     const { agent: id, tool } = recovery;
-    const { nowMs, onNews, onGivenUp } = this.#options;
+    const { nowMs, onEvent: onNews, onGivenUp } = this.#options;
     let isBack = false;
     while (!isBack && !this.#signal.aborted && !this.#isGivenUp(id)) {
       const attempt = (this.#attempts.get(id) ?? 0) + 1;
@@ -93,16 +93,18 @@ export class AgentRecovery {
   }
 
   async #tryOnce({ agent: id, tool }: Recovery, attempt: number): Promise<boolean> {
-    const { restart, readmit, onNews } = this.#options;
+    const { restart, readmit, onEvent: onNews } = this.#options;
     try {
       await this.#pause(RESTART_BACKOFF_MS * 2 ** (attempt - 1));
       // Whoever ends the run need not wait for it: its process is ended with the others.
-      const node = await unlessAborted(this.#signal, restart(id));
+      const node = await raceAbort(this.#signal, restart(id));
       await readmit(node, this.#signal);
       return true;
     } catch (error) {
       if (!this.#signal.aborted) {
-        onNews(`agent ${id} (${tool}): restart ${attempt} of ${MAX_RESTARTS} failed: ${messageOf(error)}`);
+        onNews(
+          `agent ${id} (${tool}): restart ${attempt} of ${MAX_RESTARTS} failed: ${toErrorMessage(error)}`,
+        );
       }
       return false;
     }
@@ -112,7 +114,7 @@ export class AgentRecovery {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     try {
-      await unlessAborted(this.#signal, promise);
+      await raceAbort(this.#signal, promise);
     } finally {
       clearTimeout(timer);
     }

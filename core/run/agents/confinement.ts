@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { AgentPermissions } from '../../agent/spec.ts';
 import { LOADAVG } from '../../system/platform.ts';
-import { hasNamespaces, nodeWithoutNetwork } from '../../system/process/without-network.ts';
+import { hasNamespaces, isolateNodeCommand } from '../../system/process/without-network.ts';
 
 /** How a process is started that may do less than its parent. */
 interface Confined {
@@ -22,7 +22,7 @@ const NETWORK_VARIABLES =
  * How Node runs with `args` under {@link AgentPermissions}: files, processes and threads by Node's permission model, SQLite by its flag,
  * variables by name, and the network by a namespace without one, where this machine has those.
  */
-export function confined(
+export function buildConfinedCommand(
   args: readonly string[],
   permissions: AgentPermissions,
   readable: readonly string[],
@@ -45,13 +45,13 @@ export function confined(
   const isOffline = network !== true && hasNamespaces();
   const all = [...flags, ...args];
   return {
-    ...(isOffline ? nodeWithoutNetwork(all) : { program: process.execPath, args: all }),
-    environment: variables(permissions, environment),
+    ...(isOffline ? isolateNodeCommand(all) : { program: process.execPath, args: all }),
+    environment: pickVariables(permissions, environment),
     isOffline,
   };
 }
 
-function variables(
+function pickVariables(
   { environment: named = [], network }: AgentPermissions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {

@@ -6,12 +6,12 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { AgentPermissions, AgentSpec } from '../../agent/spec.ts';
-import { lackOf, MeshError } from '../../contracts/errors.ts';
+import { explainShortage, MeshError } from '../../contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../contracts/limits.ts';
-import { afterPatience } from '../../system/process/patience.ts';
+import { waitPatiently } from '../../system/process/patience.ts';
 import { openPort } from '../../transports/tcp/tcp-transport.ts';
 import { isPermitMessage, type RateLimiter } from '../rate-limiter.ts';
-import { confined } from './confinement.ts';
+import { buildConfinedCommand } from './confinement.ts';
 
 /**
  * In a workspace: code that Node has compiled, kept for the next run of the same agent, which starts in half the time. Each
@@ -67,7 +67,7 @@ export class AgentProcess {
     // It must be there when Node starts: a folder that is not counts as a file, and nothing in it may be written.
     const cache = path.join(workspace, CACHE_FOLDER);
     mkdirSync(cache, { recursive: true });
-    const { program, args, environment, isOffline } = confined(
+    const { program, args, environment, isOffline } = buildConfinedCommand(
       [
         // Young objects get 16 MB before they are collected, not 1: a collection in the middle of a packet takes longer than the packet.
         '--min-semi-space-size=16',
@@ -138,7 +138,7 @@ export class AgentProcess {
 
   async #awaitPort(noPort: Promise<never>): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const callOff = afterPatience(AGENT_START_TIMEOUT_MS, () =>
+    const callOff = waitPatiently(AGENT_START_TIMEOUT_MS, () =>
       reject(`it did not listen within ${AGENT_START_TIMEOUT_MS / 1000} s${this.#tail()}`),
     );
     this.#child.on('message', (message) => {
@@ -170,13 +170,13 @@ export class AgentProcess {
     });
     this.#child.on('error', (error) => {
       // Of one that was started the end is heard; this may be a message that came too late for it.
-      if (this.#child.pid === undefined) resolve(lackOf(error) ?? error.message);
+      if (this.#child.pid === undefined) resolve(explainShortage(error) ?? error.message);
     });
     // Not `close`: Node does not emit it for a child whose channel was closed on this side.
     this.#child.on('exit', (code, signal) => {
       // One that crashed while the run was ending because of that very crash was not ended by this side.
       this.#isOwnEnd = !this.#isStopping || this.#isShot || (code !== 0 && !this.#child.killed);
-      resolve(howItEnded(code, signal));
+      resolve(describeExit(code, signal));
     });
     const how = await promise;
     // One that could not be started has none.
@@ -188,7 +188,7 @@ export class AgentProcess {
 
   /** The last it said: its standard error, else the end of its log. */
   #tail(): string {
-    const text = this.#stderr.trim() || lastText(this.#logFile);
+    const text = this.#stderr.trim() || readLogEnd(this.#logFile);
     if (text === '') return '';
     // The message of an uncaught error stands above its stack, which would fill the few lines.
     const lines = text
@@ -199,11 +199,11 @@ export class AgentProcess {
   }
 }
 
-function howItEnded(code: number | null, signal: NodeJS.Signals | null): string {
+function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
   return signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
 }
 
-function lastText(file: string): string {
+function readLogEnd(file: string): string {
   try {
     return readFileSync(file, 'utf8').slice(-STDERR_BYTES).trim();
   } catch {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { folderNameOf } from '../../contracts/node-id.ts';
+import { toFolderName } from '../../contracts/node-id.ts';
 
 /** Read at a time; a line is shorter, and whatever has no end in so many bytes is stepped over. */
 const MAX_READ_BYTES = 1024 * 1024;
@@ -12,7 +12,7 @@ export class AgentLines {
   readonly #files: readonly GrowingFile[];
 
   constructor(workspaces: string, ids: readonly string[], fileName: string) {
-    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, folderNameOf(id), fileName)));
+    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, toFolderName(id), fileName)));
   }
 
   /** The lines that were finished since the last call, agent by agent. */

@@ -1,14 +1,14 @@
-import { entryOrOthers, OTHERS } from '../../contracts/others.ts';
+import { findOrAddEntry, OTHERS } from '../../contracts/others.ts';
 import type { Timeline } from '../../recording/timeline.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 import { Samples } from './samples.ts';
 
 /** The steps of a run's tasks by packet type and sender, each packet's time from the arrival of its cause to its own arrival. */
-export function hopMetrics(timeline: Timeline): RunMetrics['hops'] {
+export function summarizeHops(timeline: Timeline): RunMetrics['hops'] {
   const hops = new Map<string, Hop>();
   for (const { trace, us, parts } of timeline.pieces()) {
     const { from, type } = trace.packet;
-    const hop = entryOrOthers(hops, `${from} ${type}`, (key) => ({
+    const hop = findOrAddEntry(hops, `${from} ${type}`, (key) => ({
       ...(key === OTHERS ? { type: OTHERS, from: OTHERS } : { type, from }),
       latencyUs: new Samples(),
       sumUs: 0,
@@ -30,8 +30,8 @@ export function hopMetrics(timeline: Timeline): RunMetrics['hops'] {
       packets,
       latency_us: {
         mean,
-        median: rounded(latencyUs.percentile(0.5)),
-        p95: rounded(latencyUs.percentile(0.95)),
+        median: roundOrNull(latencyUs.percentile(0.5)),
+        p95: roundOrNull(latencyUs.percentile(0.95)),
       },
       tool_us: tool,
       mesh_us: tool === null ? null : mean - tool,
@@ -47,6 +47,6 @@ interface Hop {
   toolUs: number | null;
 }
 
-function rounded(value: number | null): number | null {
+function roundOrNull(value: number | null): number | null {
   return value === null ? null : Math.round(value);
 }

@@ -5,9 +5,9 @@ import { TASK_STATUSES } from '../../hub/tasks/task-clock.ts';
 import { tokenLedgerSchema } from './token-ledger.ts';
 
 const count = (description: string) => z.int().nonnegative().describe(description);
-const text = (description: string) => z.string().describe(description);
-const mean = (description: string) => z.number().min(0).max(1).nullable().describe(description);
-const us = (description: string) => z.number().describe(`microseconds ${description}`);
+const textField = (description: string) => z.string().describe(description);
+const meanField = (description: string) => z.number().min(0).max(1).nullable().describe(description);
+const microsecondsField = (description: string) => z.number().describe(`microseconds ${description}`);
 
 const volume = z
   .strictObject({ packets: count('deliveries'), bytes: count('bytes of their frames') })
@@ -26,10 +26,10 @@ const answers = z
   .meta({ id: 'answers', description: 'How tasks ended.' });
 
 const agent = z.strictObject({
-  id: text('its id'),
-  tool: text('its tool'),
+  id: textField('its id'),
+  tool: textField('its tool'),
   status: z.enum(['up', 'lost']).describe('whether it was there at the end'),
-  fault: text('why its connection ended, where the hub did not end it').exactOptional(),
+  fault: textField('why its connection ended, where the hub did not end it').exactOptional(),
   packets_rx: count('packets from it'),
   bytes_rx: count('bytes of packets from it'),
   packets_tx: count('packets to it'),
@@ -47,8 +47,8 @@ const agent = z.strictObject({
 });
 
 const hop = z.strictObject({
-  type: text('type of the packet that arrived'),
-  from: text('id of its sender'),
+  type: textField('type of the packet that arrived'),
+  from: textField('id of its sender'),
   packets: count('packets'),
   latency_us: z
     .strictObject({
@@ -79,17 +79,17 @@ const hop = z.strictObject({
 
 const time = z
   .strictObject({
-    encode: us('in adapters, writing packets'),
-    relay: us('in the hub, from the arrival of a packet until the hub begins to write it'),
-    wire: us('in system calls, kernel and event loops, between one process and the next'),
-    decode: us('in adapters, reading and checking packets'),
-    tool: us('in tools, without their engines'),
-    engine: us('in engines'),
-    agent: us('in agents around their tools: log and queue'),
-    unknown: us(
+    encode: microsecondsField('in adapters, writing packets'),
+    relay: microsecondsField('in the hub, from the arrival of a packet until the hub begins to write it'),
+    wire: microsecondsField('in system calls, kernel and event loops, between one process and the next'),
+    decode: microsecondsField('in adapters, reading and checking packets'),
+    tool: microsecondsField('in tools, without their engines'),
+    engine: microsecondsField('in engines'),
+    agent: microsecondsField('in agents around their tools: log and queue'),
+    unknown: microsecondsField(
       'with agents that did not report what they did, or whose report does not fit the time between two arrivals at the hub',
     ),
-    total: us('in all: the sum of the parts'),
+    total: microsecondsField('in all: the sum of the parts'),
   })
   .nullable()
   .describe(
@@ -192,7 +192,7 @@ const faults = z.strictObject({
   timed: z
     .array(
       z.strictObject({
-        fault: text('the fault as the user wrote it'),
+        fault: textField('the fault as the user wrote it'),
         kind: z.enum(['kill', 'stall', 'partition']).describe('its kind'),
         at_ms: z
           .int()
@@ -210,8 +210,8 @@ const faults = z.strictObject({
   lost: z
     .array(
       z.strictObject({
-        id: text('id of the agent'),
-        tool: text('its tool'),
+        id: textField('id of the agent'),
+        tool: textField('its tool'),
         dropped: count('packets dropped by a fault'),
         partitioned: count('packets dropped between two groups'),
         undeliverable: count('packets that came while it was gone'),
@@ -221,8 +221,8 @@ const faults = z.strictObject({
   recoveries: z
     .array(
       z.strictObject({
-        agent: text('id of the agent'),
-        tool: text('its tool'),
+        agent: textField('id of the agent'),
+        tool: textField('its tool'),
         lost_at_ms: count('milliseconds from the start of the first task'),
         back_at_ms: z.int().nonnegative().nullable().describe('the same; null where it did not come back'),
         took_ms: z.int().nonnegative().nullable().describe('milliseconds from its loss to its return'),
@@ -255,10 +255,10 @@ export const metricsSchema = z.strictObject({
     .describe('when the run began (UTC), and six hexadecimal digits that make it unique'),
   status: z.enum(TASK_STATUSES).describe('how the task ended; of a batch, the worst that happened to a task'),
   answer: z.string().nullable().describe('the final answer; null where there is none, and for a batch'),
-  reason: text('why there is no answer').exactOptional(),
-  adapter: text('adapter of the packets, with its layers'),
-  team: text('name of the team'),
-  engine: text('the engine, with its model'),
+  reason: textField('why there is no answer').exactOptional(),
+  adapter: textField('adapter of the packets, with its layers'),
+  team: textField('name of the team'),
+  engine: textField('the engine, with its model'),
   bytes_tx: count(
     'bytes that the hub wrote for packets: whole frames, each copy, the broadcast of the document among them',
   ),
@@ -274,11 +274,11 @@ export const metricsSchema = z.strictObject({
     .number()
     .nonnegative()
     .describe('milliseconds from the broadcast to the final answer; of a batch, from its start to its end'),
-  quality_score: mean('mean of exact_match and rouge_l'),
-  exact_match: mean('1 where the answer is exactly the true one, white space around it aside'),
-  rouge_l: mean('ROUGE-L (F) of the answer'),
-  normalized_em: mean('exact match as SQuAD normalises it: case, punctuation and articles aside'),
-  f1: mean('F1 over words, as SQuAD has it'),
+  quality_score: meanField('mean of exact_match and rouge_l'),
+  exact_match: meanField('1 where the answer is exactly the true one, white space around it aside'),
+  rouge_l: meanField('ROUGE-L (F) of the answer'),
+  normalized_em: meanField('exact match as SQuAD normalises it: case, punctuation and articles aside'),
+  f1: meanField('F1 over words, as SQuAD has it'),
   token_source: z
     .enum(['embedded', 'model'])
     .describe('who counted the tokens: the embedded engine (words read) or the model server'),

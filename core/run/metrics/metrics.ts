@@ -2,7 +2,7 @@ import type { ModelSums } from '../../contracts/usage.ts';
 import type { AcknowledgedDelivery } from '../../hub/delivery/acknowledged.ts';
 import type { Link, LinkCounts } from '../../hub/link.ts';
 import type { MeshNetwork } from '../../hub/mesh-network.ts';
-import { type TaskOutcome, type TaskStatus, worstStatus } from '../../hub/tasks/task-clock.ts';
+import { pickWorstStatus, type TaskOutcome, type TaskStatus } from '../../hub/tasks/task-clock.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { RunMetrics, Scores } from './metrics-schema.ts';
 import type { RunLedger } from './run-ledger.ts';
@@ -33,7 +33,7 @@ export class RunTally {
   }
 
   get status(): TaskStatus {
-    return worstStatus(this.#status);
+    return pickWorstStatus(this.#status);
   }
 
   /** Mean over the tasks that have the measure; null where none has. */
@@ -58,7 +58,7 @@ interface RunFacts {
 }
 
 /** What `metrics.json` says, but for times, which the recording tells later. */
-export function runMetrics(
+export function buildRunMetrics(
   tally: RunTally,
   { adapter, team, engine, unseen }: Pick<RunOptions, 'adapter' | 'team' | 'engine' | 'unseen'>,
   facts: RunFacts,
@@ -78,9 +78,9 @@ export function runMetrics(
     engine: engine.name,
     bytes_tx: ledger.written.packets,
     bytes_rx: ledger.read.packets,
-    pkt_cnt: sumOf(links, 'packetsRx'),
+    pkt_cnt: sumLinkCounts(links, 'packetsRx'),
     header_overhead: ledger.total.header_size - network.ownLine.header_size,
-    token_sum: sumOf(links, 'tokens'),
+    token_sum: sumLinkCounts(links, 'tokens'),
     ...facts.models,
     ...(facts.tokenLedger === undefined ? {} : { token_ledger: facts.tokenLedger }),
     elapsed_ms: toMicroseconds(isSingle ? last.elapsedMs : facts.wallMs),
@@ -94,42 +94,46 @@ export function runMetrics(
     session_bytes: ledger.written.session + ledger.read.session,
     ack_bytes: ledger.written.acks + ledger.read.acks,
     refused_packets: links.reduce(
-      (sum, link) => sum + link.counts.refusedPackets + (link.books?.refused.packets ?? 0),
+      (sum, link) => sum + link.counts.refusedPackets + (link.ledgerReport?.refused.packets ?? 0),
       0,
     ),
     tasks: tally.tasks,
     answered: tally.answered,
     agents: network.links.map((link) => {
       const own = links.filter(({ node }) => node.id === link.node.id);
-      return agentMetrics(link, own, unseen?.has(link.node.id) === true);
+      return buildAgentMetrics(link, own, unseen?.has(link.node.id) === true);
     }),
     packet_types: Object.fromEntries(network.typeCounts),
     ledger,
     ...(faults === undefined ? {} : { faults }),
-    ...(acknowledged === undefined ? {} : { delivery: deliveryMetrics(acknowledged, links) }),
+    ...(acknowledged === undefined ? {} : { delivery: buildDeliveryMetrics(acknowledged, links) }),
   };
 }
 
 /** `current` is the link that the agent has now, `own` are all that it had: it may have been started again. */
-function agentMetrics(current: Link, own: readonly Link[], isUnseen: boolean): RunMetrics['agents'][number] {
-  const { node, alive, fault, books } = current;
+function buildAgentMetrics(
+  current: Link,
+  own: readonly Link[],
+  isUnseen: boolean,
+): RunMetrics['agents'][number] {
+  const { node, alive, fault, ledgerReport: books } = current;
   return {
     id: node.id,
     tool: node.tool,
     status: alive ? 'up' : 'lost',
     ...(fault === undefined ? {} : { fault: fault.message }),
-    packets_rx: sumOf(own, 'packetsRx'),
-    bytes_rx: sumOf(own, 'bytesRx'),
-    packets_tx: sumOf(own, 'packetsTx'),
-    bytes_tx: sumOf(own, 'bytesTx'),
-    tokens: isUnseen ? null : sumOf(own, 'tokens'),
-    refused: sumOf(own, 'refusedPackets') + (books?.refused.packets ?? 0),
-    session_bytes: sumOf(own, 'sessionRx') + sumOf(own, 'sessionTx'),
+    packets_rx: sumLinkCounts(own, 'packetsRx'),
+    bytes_rx: sumLinkCounts(own, 'bytesRx'),
+    packets_tx: sumLinkCounts(own, 'packetsTx'),
+    bytes_tx: sumLinkCounts(own, 'bytesTx'),
+    tokens: isUnseen ? null : sumLinkCounts(own, 'tokens'),
+    refused: sumLinkCounts(own, 'refusedPackets') + (books?.refused.packets ?? 0),
+    session_bytes: sumLinkCounts(own, 'sessionRx') + sumLinkCounts(own, 'sessionTx'),
     tool_us: books === undefined ? null : books.sent.reduce((us, entry) => us + entry.tool_us, 0),
   };
 }
 
-function deliveryMetrics(
+function buildDeliveryMetrics(
   { counters }: AcknowledgedDelivery,
   links: readonly Link[],
 ): NonNullable<RunMetrics['delivery']> {
@@ -141,11 +145,11 @@ function deliveryMetrics(
     undeliverable: undeliverable.packets,
     waiting,
     redelivered: repeated.packets,
-    dropped: sumOf(links, 'repeatedPackets'),
+    dropped: sumLinkCounts(links, 'repeatedPackets'),
   };
 }
 
-function sumOf(links: readonly Link[], key: keyof LinkCounts): number {
+function sumLinkCounts(links: readonly Link[], key: keyof LinkCounts): number {
   return links.reduce((sum, { counts }) => sum + counts[key], 0);
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { Workspace } from '../../agent/workspace.ts';
 import type { ModelExchange } from '../../contracts/engine.ts';
-import { EXCHANGES_FILE, requestKey } from '../../contracts/model-exchange.ts';
+import { EXCHANGES_FILE, hashRequest } from '../../contracts/model-exchange.ts';
 import { asRetry } from '../../contracts/prompt-part.ts';
 import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { RunExchanges } from './run-exchanges.ts';
@@ -126,10 +126,10 @@ test('a request is named by what is asked, not by what is known of its parts', (
   const bare = first.messages.map((message) =>
     'parts' in message ? { role: message.role, content: message.content } : message,
   );
-  expect(requestKey({ messages: JSON.parse(JSON.stringify(bare)), tools: first.tools })).toBe(
-    requestKey(first),
+  expect(hashRequest({ messages: JSON.parse(JSON.stringify(bare)), tools: first.tools })).toBe(
+    hashRequest(first),
   );
-  expect(requestKey(second)).not.toBe(requestKey(first));
+  expect(hashRequest(second)).not.toBe(hashRequest(first));
 });
 
 function linesWith(folder: string, text: string): number {

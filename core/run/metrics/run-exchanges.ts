@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { EXCHANGES_FILE, type ExchangeLine, exchangeLineSchema } from '../../contracts/model-exchange.ts';
-import { exchangeIn } from '../../recording/recorded-exchange.ts';
-import { jsonIn } from '../../system/json-line.ts';
+import { restoreExchange } from '../../recording/recorded-exchange.ts';
+import { tryParseJson } from '../../system/json-line.ts';
 import { countExchange } from '../../tokens/count-exchange.ts';
 import { AgentLines } from './agent-lines.ts';
-import { sumOfLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
+import { sumLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
 
 /** Of tasks that have not ended: what agents note of others that nobody asked is not kept. */
 const MAX_OPEN_TASKS = 4_096;
@@ -40,7 +40,7 @@ export class RunExchanges {
     const ledger = new TokenLedger();
     for (const line of task.exchanges) {
       const { role, packet_type, prompt_tokens, completion_tokens } = line;
-      const exchange = exchangeIn(line, task.texts);
+      const exchange = restoreExchange(line, task.texts);
       if (exchange === undefined) ledger.addUnknown();
       else
         ledger.add({
@@ -52,7 +52,7 @@ export class RunExchanges {
       await setImmediate();
     }
     const { figures } = ledger;
-    this.#total = sumOfLedgers([this.#total, figures].flatMap((one) => one ?? []));
+    this.#total = sumLedgers([this.#total, figures].flatMap((one) => one ?? []));
     return figures;
   }
 
@@ -64,7 +64,7 @@ export class RunExchanges {
   }
 
   #keep(line: string): void {
-    const parsed = exchangeLineSchema.safeParse(jsonIn(line));
+    const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
     // The log's own word that it was cut, or something else's of this name.
     if (!parsed.success) return;
     const { data } = parsed;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DOC_INIT } from '../../contracts/packet.ts';
 import { startMesh, toolOf } from '../../testing/mesh.ts';
-import { runLedger } from './run-ledger.ts';
+import { buildRunLedger } from './run-ledger.ts';
 
 /** A mesh of two agents that has answered a task, and closed its books. */
 async function settledMesh() {
@@ -20,7 +20,7 @@ async function settledMesh() {
 
 describe('the ledger of a run', () => {
   it('balances, and has each byte of the sockets on one line', async () => {
-    const { balanced, differences, types, total, written, read } = runLedger(await settledMesh());
+    const { balanced, differences, types, total, written, read } = buildRunLedger(await settledMesh());
 
     expect({ balanced, differences }).toEqual({ balanced: true, differences: [] });
     expect(Object.keys(types).sort()).toEqual(['data_event', DOC_INIT, 'note']);
@@ -50,7 +50,7 @@ describe('the ledger of a run', () => {
     if (link === undefined) throw new Error('no link');
     link.counts[counter] += change;
 
-    const { balanced, differences } = runLedger(network);
+    const { balanced, differences } = buildRunLedger(network);
 
     expect(balanced).toBe(false);
     expect(differences.join('\n')).toContain(named);
@@ -60,22 +60,22 @@ describe('the ledger of a run', () => {
   it('finds bytes that were read and that neither side has booked', async () => {
     const network = await settledMesh();
     const [link] = network.links;
-    if (link?.books === undefined) throw new Error('no books');
+    if (link?.ledgerReport === undefined) throw new Error('no books');
     // Both sides forget the same packet: only the socket knows of it.
     link.counts.bytesRx -= 1;
-    const [sent] = link.books.sent;
+    const [sent] = link.ledgerReport.sent;
     if (sent === undefined) throw new Error('nothing was sent');
     sent.line.wire -= 1;
     sent.line.envelope -= 1;
 
-    expect(runLedger(network).differences).toEqual([expect.stringContaining('bytes read')]);
+    expect(buildRunLedger(network).differences).toEqual([expect.stringContaining('bytes read')]);
   });
 
   it('finds lines that do not sum to the packets', async () => {
     const network = await settledMesh();
     network.ownLine.envelope += 1;
 
-    const { differences } = runLedger(network);
+    const { differences } = buildRunLedger(network);
 
     expect(differences).toEqual([expect.stringContaining('the lines sum to')]);
   });
@@ -84,9 +84,9 @@ describe('the ledger of a run', () => {
     const network = await settledMesh();
     const [link] = network.links;
     if (link === undefined) throw new Error('no link');
-    link.books = undefined;
+    link.ledgerReport = undefined;
 
-    expect(runLedger(network).differences).toEqual(['agent 0 (doc_init-to-note) handed in no books']);
+    expect(buildRunLedger(network).differences).toEqual(['agent 0 (doc_init-to-note) handed in no books']);
   });
 
   it('has the tokens that a tool counted once, whatever it sends after', async () => {

@@ -1,5 +1,5 @@
-import { addLine, emptyLine, type LedgerLine } from '../../contracts/ledger.ts';
-import { entryOrOthers } from '../../contracts/others.ts';
+import { addLine, createLedgerLine, type LedgerLine } from '../../contracts/ledger.ts';
+import { findOrAddEntry } from '../../contracts/others.ts';
 import { DOC_INIT } from '../../contracts/packet.ts';
 import type { AcknowledgedDelivery } from '../../hub/delivery/acknowledged.ts';
 import type { FaultCounters } from '../../hub/faults/fault-counters.ts';
@@ -27,7 +27,7 @@ interface LedgerSources {
 }
 
 /** Joins what the hub counted with what the senders booked and what the sockets moved. */
-export function runLedger(
+export function buildRunLedger(
   network: Carried,
   { decoded, acknowledged, faults, connection }: LedgerSources = {},
 ): RunLedger {
@@ -36,20 +36,20 @@ export function runLedger(
   const relayedBytes = [...typeCounts.values()].reduce((sum, { bytes_tx }) => sum + bytes_tx, initBytes);
   const differences: string[] = [];
   const faultLines =
-    faults && faultLinesOf(faults, links, offeredBytes(relayedBytes, acknowledged), differences);
+    faults && buildFaultLines(faults, links, sumOfferedBytes(relayedBytes, acknowledged), differences);
   if (acknowledged !== undefined) checkMailboxes(acknowledged, relayedBytes, differences);
   const types = new Map<string, LedgerLine>();
-  const total = emptyLine();
+  const total = createLedgerLine();
   const written = { packets: 0, session: 0, acks: 0, sockets: 0 };
   const read = { packets: 0, session: 0, acks: 0, refused: 0, torn: 0, repeated: 0, sockets: 0 };
   let unbooked = 0;
   const book = (type: string, line: LedgerLine) => {
-    addLine(entryOrOthers(types, type, emptyLine), line);
+    addLine(findOrAddEntry(types, type, createLedgerLine), line);
     addLine(total, line);
   };
   if (ownLine.packets > 0) book(DOC_INIT, ownLine);
   for (const link of links) {
-    const { counts, socket, books, node } = link;
+    const { counts, socket, ledgerReport: books, node } = link;
     written.packets += counts.bytesTx;
     written.session += counts.sessionTx;
     written.acks += counts.ackTx;
@@ -77,7 +77,7 @@ export function runLedger(
       read.torn += socket.bytesRead - readBytes;
     }
     if (books === undefined) {
-      if (link.alive && link.keepsBooks)
+      if (link.alive && link.hasLedger)
         differences.push(`agent ${node.id} (${node.tool}) handed in no books`);
       unbooked += counts.bytesRx;
       for (const [type, line] of decoded?.get(link) ?? []) {
@@ -86,7 +86,7 @@ export function runLedger(
       }
       continue;
     }
-    const sent = emptyLine();
+    const sent = createLedgerLine();
     for (const { type, line } of books.sent) {
       addLine(sent, line);
       book(type, line);
@@ -116,13 +116,13 @@ export function runLedger(
 }
 
 /** What the deliveries below the mailboxes come to: the relay's, and those that were made again, without those that never were. */
-function offeredBytes(relayedBytes: number, acknowledged: LedgerSources['acknowledged']): number {
+function sumOfferedBytes(relayedBytes: number, acknowledged: LedgerSources['acknowledged']): number {
   const { repeated, unwritten } = acknowledged?.counters ?? {};
   return relayedBytes + (repeated?.bytes ?? 0) - (unwritten?.bytes ?? 0);
 }
 
 /** The lines that only a run with faults has: from what was offered, copy by copy, to what the sockets wrote. */
-function faultLinesOf(
+function buildFaultLines(
   counters: FaultCounters,
   links: readonly Link[],
   offeredBytes: number,
@@ -145,14 +145,14 @@ function faultLinesOf(
       expect(`${unit} written to agent ${id}`, ofAgent.delivered[unit] + ofAgent.duplicated[unit], written);
     }
   }
-  const unsentBytes = links.reduce((sum, link) => sum + unsentOf(link), 0);
+  const unsentBytes = links.reduce((sum, link) => sum + countUnsentBytes(link), 0);
   if (unsentBytes < 0) differences.push(`faults: the sockets wrote ${-unsentBytes} bytes that nobody booked`);
   const lines = { offered, delivered, dropped, partitioned, undeliverable, duplicated };
   return { ...lines, unsent_bytes: unsentBytes };
 }
 
 /** A connection that is up takes everything: a difference there is the ledger's own to report. */
-function unsentOf({ alive, counts, socket }: Link): number {
+function countUnsentBytes({ alive, counts, socket }: Link): number {
   return alive ? 0 : counts.bytesTx + counts.sessionTx + counts.ackTx - socket.bytesWritten;
 }
 

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Workspace } from '../../agent/workspace.ts';
-import { usageOf } from '../../contracts/usage.ts';
+import { toUsage } from '../../contracts/usage.ts';
 import { RunUsage } from './run-usage.ts';
 
 let folder = '';
@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const workspaceOf = (id: string) =>
   new Workspace(path.join(folder, id), { id, tool: 'reason', engine: 'openai' });
 const reply = (model: string, costUsd: number | null) =>
-  usageOf('reason', { model, promptTokens: 100, completionTokens: 10, costUsd });
+  toUsage('reason', { model, promptTokens: 100, completionTokens: 10, costUsd });
 const sums = (n: number, cost_usd: number | null) => ({
   ...{ model_calls: n, prompt_tokens: 100 * n, completion_tokens: 10 * n, cost_usd },
 });

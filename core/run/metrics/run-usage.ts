@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Team } from '../../contracts/team.ts';
 import { type ModelSums, USAGE_FILE, UsageBook, usageSchema } from '../../contracts/usage.ts';
-import { jsonIn } from '../../system/json-line.ts';
+import { tryParseJson } from '../../system/json-line.ts';
 import type { RunOptions } from '../run-options.ts';
 import { AgentLines } from './agent-lines.ts';
 
@@ -54,7 +54,7 @@ export class RunUsage {
   }
 
   #add(line: string): void {
-    const parsed = lineSchema.safeParse(jsonIn(line));
+    const parsed = lineSchema.safeParse(tryParseJson(line));
     // The log's own word that it was cut, or something else's of this name: it says nothing of models.
     if (!parsed.success) return;
     const { task_id, ...usage } = parsed.data;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PROMPT_KINDS } from '../../contracts/prompt-part.ts';
-import { sumOfLedgers, TokenLedger, tokenLedgerSchema } from './token-ledger.ts';
+import { sumLedgers, TokenLedger, tokenLedgerSchema } from './token-ledger.ts';
 
 const part = fc.record({
   kind: fc.constantFrom(...PROMPT_KINDS),
@@ -79,7 +79,7 @@ test('the ledgers of tasks add up to that of all of them', () => {
   const [a, b] = [new TokenLedger(), new TokenLedger()];
   a.add(once);
   b.add(once);
-  const both = sumOfLedgers([a, b].flatMap(({ figures }) => figures ?? []));
+  const both = sumLedgers([a, b].flatMap(({ figures }) => figures ?? []));
   expect(both?.prompt.map(({ kind, read, tokens }) => [kind, read, tokens])).toEqual([
     ['peer', 1, 40],
     ['structure', 1, 14],

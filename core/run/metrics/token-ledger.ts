@@ -139,18 +139,18 @@ export class TokenLedger {
 }
 
 /** Lines of several tasks as those of all of them. */
-export function sumOfLedgers(ledgers: readonly TokenLedgerFigures[]): TokenLedgerFigures | undefined {
+export function sumLedgers(ledgers: readonly TokenLedgerFigures[]): TokenLedgerFigures | undefined {
   const [first] = ledgers;
   if (first === undefined) return undefined;
   return {
-    prompt: summed(ledgers.flatMap(({ prompt }) => prompt)),
-    completion: summed(ledgers.flatMap(({ completion }) => completion)),
+    prompt: sumTokenLines(ledgers.flatMap(({ prompt }) => prompt)),
+    completion: sumTokenLines(ledgers.flatMap(({ completion }) => completion)),
     estimated: ledgers.some(({ estimated }) => estimated),
     uncounted: ledgers.reduce((sum, { uncounted }) => sum + uncounted, 0),
   };
 }
 
-function summed<Line extends { readonly tokens: number }>(lines: readonly Line[]): Line[] {
+function sumTokenLines<Line extends { readonly tokens: number }>(lines: readonly Line[]): Line[] {
   const sums = new Map<string, Line>();
   for (const line of lines) {
     const { tokens, ...by } = line;

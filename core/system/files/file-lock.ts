@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, messageOf, systemCodeOf } from '../../contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '../../contracts/errors.ts';
 import { makeFolder } from './make-folder.ts';
 
 /** Somebody else may take it between finding it stale and taking it: then once more. */
@@ -22,10 +22,10 @@ export class FileLock {
         writeFileSync(file, `${process.pid}\n`, { flag: 'wx' });
         return new FileLock(file);
       } catch (error) {
-        if (systemCodeOf(error) !== 'EEXIST')
-          throw new MeshError('io', `cannot make ${file}: ${messageOf(error)}`, { cause: error });
+        if (readSystemCode(error) !== 'EEXIST')
+          throw new MeshError('io', `cannot make ${file}: ${toErrorMessage(error)}`, { cause: error });
       }
-      const holder = holderOf(file);
+      const holder = readLockHolder(file);
       if (holder !== undefined && isAlive(holder)) {
         throw new MeshError('locked', refusal(holder), setting === undefined ? {} : { setting });
       }
@@ -40,12 +40,12 @@ export class FileLock {
   }
 }
 
-function holderOf(file: string): number | undefined {
+function readLockHolder(file: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
     return Number.isInteger(pid) && pid > 0 ? pid : undefined;
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return undefined;
+    if (readSystemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -55,6 +55,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return systemCodeOf(error) === 'EPERM';
+    return readSystemCode(error) === 'EPERM';
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { systemCodeOf } from '../../contracts/errors.ts';
+import { readSystemCode } from '../../contracts/errors.ts';
 
 /**
  * Makes a folder and those above it that are missing. Not by `mkdirSync` with `recursive`: where a folder refuses new ones with ENOENT, as
@@ -15,7 +15,7 @@ export function makeFolder(folder: string): void {
       mkdirSync(name);
     } catch (error) {
       // Somebody else has made it meanwhile.
-      if (systemCodeOf(error) !== 'EEXIST') throw error;
+      if (readSystemCode(error) !== 'EEXIST') throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, writeFaultOf } from '../../contracts/errors.ts';
+import { explainWriteFault, MeshError } from '../../contracts/errors.ts';
 import { makeFolder } from './make-folder.ts';
 
 /**
@@ -13,7 +13,7 @@ export function checkWritable(folder: string): void {
     makeFolder(folder);
     rmSync(mkdtempSync(path.join(folder, '.gaia-mesh-')), { recursive: true });
   } catch (error) {
-    throw new MeshError('io', `${folder} cannot be written: ${writeFaultOf(error)}`, { cause: error });
+    throw new MeshError('io', `${folder} cannot be written: ${explainWriteFault(error)}`, { cause: error });
   }
 }
 
@@ -30,6 +30,6 @@ export function writeWhole(file: string, text: string | Uint8Array): void {
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
-    throw new MeshError('io', `${file} cannot be written: ${writeFaultOf(error)}`, { cause: error });
+    throw new MeshError('io', `${file} cannot be written: ${explainWriteFault(error)}`, { cause: error });
   }
 }

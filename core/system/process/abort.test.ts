@@ -1,22 +1,22 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { unlessAborted, whenAborted } from './abort.ts';
+import { onAbort, raceAbort } from './abort.ts';
 
 describe('whoever watches a signal', () => {
   test('is called when it is aborted, and at once when it is already', () => {
     const controller = new AbortController();
     const calls: string[] = [];
-    whenAborted(controller.signal, () => calls.push('before'));
+    onAbort(controller.signal, () => calls.push('before'));
     expect(calls).toEqual([]);
     controller.abort();
-    whenAborted(controller.signal, () => calls.push('after'));
+    onAbort(controller.signal, () => calls.push('after'));
     expect(calls).toEqual(['before', 'after']);
   });
 
   test('is not called any more when it has stopped to watch', () => {
     const controller = new AbortController();
     const calls: string[] = [];
-    whenAborted(controller.signal, () => calls.push('called'))();
+    onAbort(controller.signal, () => calls.push('called'))();
     controller.abort();
     expect(calls).toEqual([]);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
@@ -26,7 +26,7 @@ describe('whoever watches a signal', () => {
 describe('work that a signal may cut short', () => {
   test('gives its value, and leaves no listener', async () => {
     const { signal } = new AbortController();
-    await expect(unlessAborted(signal, Promise.resolve(7))).resolves.toBe(7);
+    await expect(raceAbort(signal, Promise.resolve(7))).resolves.toBe(7);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
@@ -34,7 +34,7 @@ describe('work that a signal may cut short', () => {
     const controller = new AbortController();
     const { promise, reject } = Promise.withResolvers<never>();
     if (when === 'before') controller.abort(new Error('enough'));
-    const work = unlessAborted(controller.signal, promise);
+    const work = raceAbort(controller.signal, promise);
     controller.abort(new Error('enough'));
     await expect(work).rejects.toThrow('enough');
     // Nobody hears of this one: it must not end the process.
@@ -43,7 +43,7 @@ describe('work that a signal may cut short', () => {
   });
 
   test('fails with another reason where one is given', async () => {
-    const work = unlessAborted(AbortSignal.abort(), Promise.resolve(7), () => new Error('the run ended'));
+    const work = raceAbort(AbortSignal.abort(), Promise.resolve(7), () => new Error('the run ended'));
     await expect(work).rejects.toThrow('the run ended');
   });
 });

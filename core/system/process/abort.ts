@@ -1,5 +1,5 @@
 /** Calls back when `signal` is aborted, at once if it is already. @returns stops watching */
-export function whenAborted(signal: AbortSignal | undefined, callback: () => void): () => void {
+export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal?.aborted) callback();
   signal?.addEventListener('abort', callback);
   return () => signal?.removeEventListener('abort', callback);
@@ -10,13 +10,13 @@ export function whenAborted(signal: AbortSignal | undefined, callback: () => voi
  *
  * @throws `reason`, without it the signal's own
  */
-export async function unlessAborted<Value>(
+export async function raceAbort<Value>(
   signal: AbortSignal,
   work: Promise<Value>,
   reason = (): unknown => signal.reason,
 ): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const unwatch = whenAborted(signal, () => reject(reason()));
+  const unwatch = onAbort(signal, () => reject(reason()));
   try {
     return await Promise.race([aborted, work]);
   } finally {

@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { expect, test } from 'vitest';
-import { cpuUsOf, watchMachine } from './machine-state.ts';
+import { readCpuUs, watchMachine } from './machine-state.ts';
 
 test('the machine tells its load and its memory, and what was taken from it since the last look', () => {
   const look = watchMachine();
@@ -13,13 +13,13 @@ test('the machine tells its load and its memory, and what was taken from it sinc
 });
 
 test.skipIf(process.platform !== 'linux')('a process that works has had a core for longer', () => {
-  const before = cpuUsOf([process.pid]) ?? Number.NaN;
+  const before = readCpuUs([process.pid]) ?? Number.NaN;
   let sum = 0;
   for (let i = 0; i < 3e6; i++) sum += Math.sqrt(i);
   expect(sum).toBeGreaterThan(0);
-  expect((cpuUsOf([process.pid]) ?? 0) - before).toBeGreaterThan(100);
+  expect((readCpuUs([process.pid]) ?? 0) - before).toBeGreaterThan(100);
 });
 
 test('the time of a process that is gone is not known', () => {
-  expect(cpuUsOf([process.pid, 2 ** 22 + 1])).toBeUndefined();
+  expect(readCpuUs([process.pid, 2 ** 22 + 1])).toBeUndefined();
 });

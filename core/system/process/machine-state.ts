@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import os from 'node:os';
-import { linuxText } from '../platform.ts';
+import { readLinuxFile } from '../platform.ts';
 
 /** What the operating system had counted at one moment; `undefined` where it does not count that. */
 interface Counters {
@@ -25,9 +25,9 @@ const MS_PER_TICK = 10;
 
 /** Begins to watch the machine. The function that it gives tells what was since it was last called. */
 export function watchMachine(): () => MachineState {
-  let before = counters();
+  let before = readCounters();
   return () => {
-    const now = counters();
+    const now = readCounters();
     const since = (key: keyof Counters) => {
       const [from, to] = [before[key], now[key]];
       return from === undefined || to === undefined ? null : Math.max(0, to - from);
@@ -36,7 +36,7 @@ export function watchMachine(): () => MachineState {
       load: os.loadavg()[0] ?? 0,
       stealMs: since('stealMs'),
       throttledMs: since('throttledMs'),
-      availableBytes: availableBytes(),
+      availableBytes: readAvailableBytes(),
     };
     before = now;
     return state;
@@ -47,39 +47,39 @@ export function watchMachine(): () => MachineState {
  * Microseconds that these processes, all their threads, have had a core (user and system), as Linux counts them to the nanosecond.
  * Undefined elsewhere, and where one of them is gone: a part of a sum would pass for the sum.
  */
-export function cpuUsOf(pids: readonly number[]): number | undefined {
-  const each = pids.map(threadsUs);
+export function readCpuUs(pids: readonly number[]): number | undefined {
+  const each = pids.map(readThreadsUs);
   return each.some(Number.isNaN) ? undefined : each.reduce((sum, us) => sum + us, 0);
 }
 
 /** NaN for a process that is not there. */
-function threadsUs(pid: number): number {
+function readThreadsUs(pid: number): number {
   const folder = `/proc/${pid}/task` as const;
   try {
     const threads = readdirSync(folder);
-    const ns = threads.map((thread) => Number(linuxText(`${folder}/${thread}/schedstat`)?.split(' ')[0]));
+    const ns = threads.map((thread) => Number(readLinuxFile(`${folder}/${thread}/schedstat`)?.split(' ')[0]));
     return ns.reduce((sum, own) => sum + own, 0) / 1000;
   } catch {
     return Number.NaN;
   }
 }
 
-function counters(): Counters {
+function readCounters(): Counters {
   // cpu  user nice system idle iowait irq softirq steal …
-  const steal = numberIn('/proc/stat', /^cpu +(?:\d+ +){7}(\d+)/);
-  const throttledUs = numberIn('/sys/fs/cgroup/cpu.stat', /^throttled_usec (\d+)$/m);
+  const steal = parseLinuxNumber('/proc/stat', /^cpu +(?:\d+ +){7}(\d+)/);
+  const throttledUs = parseLinuxNumber('/sys/fs/cgroup/cpu.stat', /^throttled_usec (\d+)$/m);
   return {
     stealMs: steal === undefined ? undefined : steal * MS_PER_TICK,
     throttledMs: throttledUs === undefined ? undefined : throttledUs / 1000,
   };
 }
 
-function availableBytes(): number {
-  const kibibytes = numberIn('/proc/meminfo', /^MemAvailable: +(\d+) kB$/m);
+function readAvailableBytes(): number {
+  const kibibytes = parseLinuxNumber('/proc/meminfo', /^MemAvailable: +(\d+) kB$/m);
   return kibibytes === undefined ? os.freemem() : kibibytes * 1024;
 }
 
-function numberIn(file: Parameters<typeof linuxText>[0], pattern: RegExp): number | undefined {
-  const digits = pattern.exec(linuxText(file) ?? '')?.[1];
+function parseLinuxNumber(file: Parameters<typeof readLinuxFile>[0], pattern: RegExp): number | undefined {
+  const digits = pattern.exec(readLinuxFile(file) ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { afterPatience } from './patience.ts';
+import { waitPatiently } from './patience.ts';
 
 describe('patience', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -8,7 +8,7 @@ describe('patience', () => {
   /** Milliseconds until 5 s of patience end. */
   function endOf(crowding: () => number): number {
     const onEnd = vi.fn();
-    afterPatience(5000, onEnd, crowding);
+    waitPatiently(5000, onEnd, crowding);
     let ms = 0;
     for (; onEnd.mock.calls.length === 0 && ms < 1_000_000; ms += 50) vi.advanceTimersByTime(50);
     vi.advanceTimersByTime(100_000);
@@ -28,7 +28,7 @@ describe('patience', () => {
   it('counts a stop of this process as one look', () => {
     const onEnd = vi.fn();
     const crowding = vi.fn(() => 1);
-    afterPatience(1000, onEnd, crowding);
+    waitPatiently(1000, onEnd, crowding);
     // A timer that comes late comes once.
     vi.advanceTimersByTime(250);
     expect(crowding).toHaveBeenCalledOnce();
@@ -37,7 +37,7 @@ describe('patience', () => {
 
   it('can be called off', () => {
     const onEnd = vi.fn();
-    afterPatience(1000, onEnd, () => 1)();
+    waitPatiently(1000, onEnd, () => 1)();
     vi.advanceTimersByTime(10_000);
     expect(onEnd).not.toHaveBeenCalled();
   });

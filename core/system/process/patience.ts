@@ -1,5 +1,5 @@
 import os from 'node:os';
-import { LOADAVG, linuxText } from '../platform.ts';
+import { LOADAVG, readLinuxFile } from '../platform.ts';
 
 /** How often is looked whether the processor has others to work for. */
 const TICK_MS = 250;
@@ -13,10 +13,10 @@ const CORES = os.availableParallelism();
  * as long. So a limit that is generous on an idle machine fails nobody on a busy one, and the time in which this process was itself
  * stopped does not count. Returns what calls it off.
  */
-export function afterPatience(
+export function waitPatiently(
   ms: number,
   onEnd: () => void,
-  crowding: () => number = crowdingNow,
+  crowding: () => number = measureCrowding,
 ): () => void {
   let leftMs = ms;
   let timer = setTimeout(tick, Math.min(TICK_MS, ms));
@@ -29,12 +29,12 @@ export function afterPatience(
 }
 
 /** Processes that could run, for each core; at least 1. */
-function crowdingNow(): number {
-  return Math.min(MAX_CROWDING, Math.max(1, runnable() / CORES));
+function measureCrowding(): number {
+  return Math.min(MAX_CROWDING, Math.max(1, countRunnable() / CORES));
 }
 
-function runnable(): number {
+function countRunnable(): number {
   // "0.20 0.18 0.12 3/450 11206": the fourth are those that run or could, now.
-  const running = linuxText(LOADAVG)?.split(' ')[3];
+  const running = readLinuxFile(LOADAVG)?.split(' ')[3];
   return running === undefined ? (os.loadavg()[0] ?? 0) : Number.parseInt(running, 10);
 }

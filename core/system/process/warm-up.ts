@@ -18,7 +18,7 @@ export function warmUp(adapter: ProtocolAdapter): void {
   const writer = codecs.get(MEMBER_ID);
   const reader = codecs.get(HUB_ID);
   for (let round = 0; round < ROUNDS; round++) {
-    const packet = samplePacket(round);
+    const packet = createSamplePacket(round);
     const blob = writer?.encode(packet);
     if (blob === undefined) continue;
     writer?.headerSize(packet);
@@ -27,7 +27,7 @@ export function warmUp(adapter: ProtocolAdapter): void {
   }
 }
 
-function samplePacket(round: number): Packet {
+function createSamplePacket(round: number): Packet {
   return {
     type: 'sample',
     from: MEMBER_ID,

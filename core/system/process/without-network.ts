@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mayHave } from '../platform.ts';
+import { canHave } from '../platform.ts';
 
 /** `unshare` becomes the program that it starts: same process, same signals. */
 const UNSHARE = [
@@ -15,12 +15,12 @@ let namespaces: boolean | undefined;
 export function hasNamespaces(): boolean {
   const [program, ...args] = UNSHARE;
   namespaces ??=
-    mayHave('namespaces') && spawnSync(program, [...args, 'true'], { timeout: 5000 }).status === 0;
+    canHave('namespaces') && spawnSync(program, [...args, 'true'], { timeout: 5000 }).status === 0;
   return namespaces;
 }
 
 /** How Node is started with `args` and no network, where this machine can see to that; else as ever. */
-export function nodeWithoutNetwork(args: readonly string[]): { program: string; args: string[] } {
+export function isolateNodeCommand(args: readonly string[]): { program: string; args: string[] } {
   const [program, ...rest] = UNSHARE;
   if (!hasNamespaces()) return { program: process.execPath, args: [...args] };
   return { program, args: [...rest, process.execPath, ...args] };

@@ -12,7 +12,7 @@ export class ConnectionBytes {
   readonly #port: number;
   readonly #sockets: net.Socket[] = [];
   readonly #watch = (message: unknown) => {
-    const socket = socketIn(message);
+    const socket = findMessageSocket(message);
     socket?.once('connect', () => {
       if (socket.remotePort === this.#port) this.#sockets.push(socket);
     });
@@ -37,7 +37,7 @@ export class ConnectionBytes {
   }
 }
 
-function socketIn(message: unknown): net.Socket | undefined {
+function findMessageSocket(message: unknown): net.Socket | undefined {
   if (typeof message !== 'object' || message === null || !('socket' in message)) return undefined;
   return message.socket instanceof net.Socket ? message.socket : undefined;
 }

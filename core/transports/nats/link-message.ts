@@ -16,7 +16,7 @@ const PLACE_BYTES = 6;
 export const HEADER_BYTES: number = 1 + PLACE_BYTES;
 
 /** A message with room for `bytes` bytes of the stream. */
-export function messageOf(kind: MessageKind, place: number, bytes = 0): Buffer {
+export function allocateMessage(kind: MessageKind, place: number, bytes = 0): Buffer {
   const message = Buffer.allocUnsafe(HEADER_BYTES + bytes);
   message.writeUInt8(1 + KINDS.indexOf(kind), 0);
   message.writeUIntBE(place, 1, PLACE_BYTES);

@@ -24,13 +24,13 @@ export interface NatsAddress {
  *
  * @throws MeshError `usage` for what is no such URL; the message has no credentials in it
  */
-export function natsAddress(
+export function resolveNatsAddress(
   asked: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
 ): NatsAddress {
-  const known = environment.NATS_URL ? parsed('NATS_URL', environment.NATS_URL) : undefined;
-  if (asked === undefined) return known ?? parsed('NATS_URL', DEFAULT_NATS_URL);
-  const address = parsed('the URL of the NATS server', asked);
+  const known = environment.NATS_URL ? parseNatsUrl('NATS_URL', environment.NATS_URL) : undefined;
+  if (asked === undefined) return known ?? parseNatsUrl('NATS_URL', DEFAULT_NATS_URL);
+  const address = parseNatsUrl('the URL of the NATS server', asked);
   if (address.user !== undefined || address.token !== undefined) {
     throw new MeshError(
       'usage',
@@ -40,7 +40,7 @@ export function natsAddress(
   return known?.shown === address.shown ? known : address;
 }
 
-function parsed(name: string, text: string): NatsAddress {
+function parseNatsUrl(name: string, text: string): NatsAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isWhole =
     url !== undefined && url.hostname !== '' && /^\/?$/.test(url.pathname + url.search + url.hash);
@@ -49,8 +49,8 @@ function parsed(name: string, text: string): NatsAddress {
     throw new MeshError('usage', `${name}: expected nats://HOST:PORT or tls://HOST:PORT`);
   }
   const port = url.port || DEFAULT_PORT;
-  const user = decoded(name, url.username);
-  const password = decoded(name, url.password);
+  const user = decodeCredential(name, url.username);
+  const password = decodeCredential(name, url.password);
   return {
     shown: `${url.protocol}//${url.hostname}:${port}`,
     host: url.hostname,
@@ -62,7 +62,7 @@ function parsed(name: string, text: string): NatsAddress {
   };
 }
 
-function decoded(name: string, text: string): string {
+function decodeCredential(name: string, text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {

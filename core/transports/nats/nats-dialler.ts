@@ -1,22 +1,22 @@
 import { MeshError } from '../../contracts/errors.ts';
 import { HANDSHAKE_TIMEOUT_MS } from '../../contracts/limits.ts';
 import type { MeshNode } from '../../hub/link.ts';
-import { afterPatience } from '../../system/process/patience.ts';
+import { waitPatiently } from '../../system/process/patience.ts';
 import type { FrameLink } from '../../wire/frame-link.ts';
 import type { Dialler } from '../transport.ts';
 import { readMessage } from './link-message.ts';
 import { NatsLink } from './nats-link.ts';
 import type { NatsServer } from './nats-server.ts';
-import { type AgentSubjects, subjectsOf } from './subjects.ts';
+import { type AgentSubjects, nameAgentSubjects } from './subjects.ts';
 
 const NOTHING = new Uint8Array(0);
 /** Between calls while those who answered work for other hubs: others may have the same name, or one becomes free. */
 const BUSY_REDIAL_MS = 20;
 
 /** Agents that are asked for on a NATS server; `meshOf` says below which subject each is. */
-export function natsDialler(server: NatsServer, meshOf: (node: MeshNode) => string): Dialler {
+export function createNatsDialler(server: NatsServer, meshOf: (node: MeshNode) => string): Dialler {
   return {
-    dial: (node) => dial(server, subjectsOf(meshOf(node), node.id)),
+    dial: (node) => dial(server, nameAgentSubjects(meshOf(node), node.id)),
     where: (node) => `${server.address.shown} as ${meshOf(node)}.${node.id}`,
   };
 }
@@ -29,7 +29,7 @@ async function dial(server: NatsServer, subjects: AgentSubjects): Promise<FrameL
   let again: NodeJS.Timeout | undefined;
   const call = () => server.publish(subjects.dial, NOTHING, ear);
   const unsubscribe = server.subscribe(ear, (message) => {
-    if (link !== undefined) return link.hear(message);
+    if (link !== undefined) return link.receive(message);
     if (message.isNobodyThere) return resolve(undefined);
     const { reply, bytes } = message;
     const kind = readMessage(bytes)?.kind;
@@ -44,7 +44,7 @@ async function dial(server: NatsServer, subjects: AgentSubjects): Promise<FrameL
     resolve(link);
   });
   const forget = server.onLost(reject);
-  const callOff = afterPatience(HANDSHAKE_TIMEOUT_MS, () => reject(new MeshError('io', why)));
+  const callOff = waitPatiently(HANDSHAKE_TIMEOUT_MS, () => reject(new MeshError('io', why)));
   try {
     call();
     await server.confirmed();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { MAX_FRAME_BYTES } from '../../contracts/limits.ts';
-import { frameOf, PREFIX_BYTES } from '../../wire/frame.ts';
+import { encodeFrame, PREFIX_BYTES } from '../../wire/frame.ts';
 import type { FrameLink } from '../../wire/frame-link.ts';
-import { messageOf } from './link-message.ts';
+import { allocateMessage } from './link-message.ts';
 import { WINDOW_BYTES } from './nats-link.ts';
 import { clientOf, diallerOf, linkedEnds, listeningEnd, MESH, nodeNamed } from './testing/linked-ends.ts';
 import { needNatsServer, realServer } from './testing/real-server.ts';
@@ -53,7 +53,7 @@ describe('a connection over NATS', () => {
     expect(there.blobs.map((blob) => blob.toString('hex'))).toEqual(sent.map((blob) => blob.toString('hex')));
     expect(here.blobs.map((blob) => blob.toString('hex'))).toEqual(sent.map((blob) => blob.toString('hex')));
     const bytes = sizes.reduce((sum, size) => sum + PREFIX_BYTES + size, 0);
-    expect(hub.bytesWritten).toBe(bytes + frameOf(Buffer.from('hello')).length);
+    expect(hub.bytesWritten).toBe(bytes + encodeFrame(Buffer.from('hello')).length);
     expect(agent.bytesRead).toBe(hub.bytesWritten);
     expect(hub.bytesRead).toBe(agent.bytesWritten);
   });
@@ -73,7 +73,7 @@ describe('a connection over NATS', () => {
     const { hub, agent } = await linkedEnds((await realServer()).url);
     const there = hearing(agent, 40);
     agent.pause();
-    const frames = Array.from({ length: 40 }, (_, i) => frameOf(Buffer.alloc(100_000, i)));
+    const frames = Array.from({ length: 40 }, (_, i) => encodeFrame(Buffer.alloc(100_000, i)));
     const takenAtOnce = frames.map((frame) => {
       const isTaken = hub.sendFrames(frame);
       frame.fill(255); // What is not taken has been copied.
@@ -124,7 +124,7 @@ describe('a connection over NATS', () => {
   test('lets go of what waits for an end that hung up, and still counts it', async () => {
     const { hub, agent } = await linkedEnds((await realServer()).url);
     agent.pause();
-    hub.sendFrames(frameOf(Buffer.alloc(2_000_000)));
+    hub.sendFrames(encodeFrame(Buffer.alloc(2_000_000)));
     const drained = hub.drained();
     agent.destroy();
 
@@ -138,7 +138,7 @@ describe('a connection over NATS', () => {
 
   test('says so when the other end hangs up in the middle of a frame', async () => {
     const { hub, agent } = await linkedEnds((await realServer()).url);
-    hub.sendFrames(frameOf(Buffer.alloc(100)).subarray(0, 50));
+    hub.sendFrames(encodeFrame(Buffer.alloc(100)).subarray(0, 50));
     hub.end();
 
     expect(await agent.closed).toMatchObject({
@@ -195,12 +195,12 @@ describe('whoever can write to a connection’s subjects', () => {
   }
 
   test.each([
-    ['bytes at another place', messageOf('data', 7, 3), 'io', /byte 7 of the stream came after byte 0/],
-    ['an end at another place', messageOf('end', 9), 'io', /byte 9/],
-    ['bytes taken that were never sent', messageOf('taken', 1), 'frame', /took 1 bytes; it was sent 0/],
+    ['bytes at another place', allocateMessage('data', 7, 3), 'io', /byte 7 of the stream came after byte 0/],
+    ['an end at another place', allocateMessage('end', 9), 'io', /byte 9/],
+    ['bytes taken that were never sent', allocateMessage('taken', 1), 'frame', /took 1 bytes; it was sent 0/],
     ['no message of a link', Buffer.from('hello'), 'frame', /no message of a link/],
     ['half a message', Buffer.from([1, 0]), 'frame', /no message of a link/],
-    ['a second opening', messageOf('open', 0), 'frame', /two agents/],
+    ['a second opening', allocateMessage('open', 0), 'frame', /two agents/],
   ])('ends it with %s', async (_what, bytes, code, message) => {
     const { hub, stranger, hubEar } = await overheard((await realServer()).url);
     stranger.publish(hubEar, bytes);
@@ -212,7 +212,7 @@ describe('whoever can write to a connection’s subjects', () => {
     const { agent, stranger, agentEar } = await overheard((await realServer()).url);
     agent.pause();
     const piece = WINDOW_BYTES / 4;
-    for (let i = 0; i < 5; i++) stranger.publish(agentEar, messageOf('data', i * piece, piece));
+    for (let i = 0; i < 5; i++) stranger.publish(agentEar, allocateMessage('data', i * piece, piece));
 
     expect(await agent.closed).toMatchObject({ message: `more than ${WINDOW_BYTES} bytes came at once` });
     expect(agent.bytesRead).toBe(0);

@@ -1,9 +1,9 @@
 import { MeshError } from '../../contracts/errors.ts';
-import { type FrameRun, frameOf } from '../../wire/frame.ts';
+import { encodeFrame, type FrameRun } from '../../wire/frame.ts';
 import { FrameIntake } from '../../wire/frame-intake.ts';
 import type { FrameLink, SlabPart } from '../../wire/frame-link.ts';
 import { largeFrames, type Waiter } from '../../wire/large-frames.ts';
-import { HEADER_BYTES, messageOf, readMessage } from './link-message.ts';
+import { allocateMessage, HEADER_BYTES, readMessage } from './link-message.ts';
 import type { NatsMessage, NatsServer } from './nats-server.ts';
 import { PieceQueue } from './piece-queue.ts';
 
@@ -33,8 +33,8 @@ const MAX_SILENT_BEATS = 30;
 export class NatsLink implements FrameLink, Waiter {
   readonly closed: Promise<MeshError | undefined>;
   readonly #server: NatsServer;
-  readonly #ear: string;
-  readonly #voice: string;
+  readonly #inbound: string;
+  readonly #outbound: string;
   readonly #intake: FrameIntake = new FrameIntake((fault) => this.destroy(fault));
   readonly #beat: NodeJS.Timeout;
   readonly #forget: () => void;
@@ -49,7 +49,7 @@ export class NatsLink implements FrameLink, Waiter {
   #draining: PromiseWithResolvers<void> | undefined;
   #endsWhenSent = false;
   /** Places in the stream from there. */
-  #heard = 0;
+  #received = 0;
   #taken = 0;
   #announced = 0;
   readonly #waiting: Uint8Array[] = [];
@@ -60,11 +60,11 @@ export class NatsLink implements FrameLink, Waiter {
   #silentBeats = 0;
   #isEnded = false;
 
-  /** Speaks to `voice`, and hears what {@link hear} is given of what comes to `ear`. */
+  /** Speaks to `voice`, and hears what {@link receive} is given of what comes to `ear`. */
   constructor(server: NatsServer, ear: string, voice: string) {
     this.#server = server;
-    this.#ear = ear;
-    this.#voice = voice;
+    this.#inbound = ear;
+    this.#outbound = voice;
     this.#maxPieceBytes = Math.min(MAX_PIECE_BYTES, server.maxMessageBytes - HEADER_BYTES);
     const { promise, resolve } = Promise.withResolvers<MeshError | undefined>();
     this.closed = promise;
@@ -81,7 +81,7 @@ export class NatsLink implements FrameLink, Waiter {
   }
 
   /** One message that came to this end's ear. */
-  hear(message: NatsMessage): void {
+  receive(message: NatsMessage): void {
     if (this.#isEnded) return;
     this.#silentBeats = 0;
     if (message.isNobodyThere) {
@@ -91,10 +91,10 @@ export class NatsLink implements FrameLink, Waiter {
     const said = readMessage(message.bytes);
     switch (said?.kind) {
       case 'data':
-        this.#hearData(said.place, said.bytes);
+        this.#receiveData(said.place, said.bytes);
         break;
       case 'taken':
-        this.#hearTaken(said.place);
+        this.#receiveTaken(said.place);
         break;
       case 'end':
         if (this.#isNext(said.place)) this.#hangUp();
@@ -140,7 +140,7 @@ export class NatsLink implements FrameLink, Waiter {
   }
 
   sendBlob(blob: Uint8Array): number {
-    const frame = frameOf(blob);
+    const frame = encodeFrame(blob);
     this.sendFrames(frame);
     return frame.length;
   }
@@ -193,7 +193,7 @@ export class NatsLink implements FrameLink, Waiter {
   destroy(fault?: MeshError): void {
     if (this.#isEnded) return;
     if (fault !== undefined) this.#intake.fail(fault);
-    this.#server.publish(this.#voice, messageOf('end', this.#sent));
+    this.#server.publish(this.#outbound, allocateMessage('end', this.#sent));
     this.#finish();
   }
 
@@ -218,20 +218,20 @@ export class NatsLink implements FrameLink, Waiter {
       const room = WINDOW_BYTES - (this.#sent - this.#takenThere);
       if (room <= 0) return;
       const bytes = Math.min(room, this.#maxPieceBytes, this.#queue.bytes);
-      const message = messageOf('data', this.#sent, bytes);
+      const message = allocateMessage('data', this.#sent, bytes);
       this.#queue.take(message.subarray(HEADER_BYTES));
       this.#sent += bytes;
-      this.#server.publish(this.#voice, message);
+      this.#server.publish(this.#outbound, message);
     }
     this.#draining?.resolve();
     this.#draining = undefined;
     if (this.#endsWhenSent) this.destroy();
   }
 
-  #hearData(place: number, bytes: Uint8Array): void {
+  #receiveData(place: number, bytes: Uint8Array): void {
     if (!this.#isNext(place)) return;
-    this.#heard += bytes.length;
-    if (this.#heard - this.#announced > WINDOW_BYTES) {
+    this.#received += bytes.length;
+    if (this.#received - this.#announced > WINDOW_BYTES) {
       this.destroy(new MeshError('frame', `more than ${WINDOW_BYTES} bytes came at once`));
       return;
     }
@@ -240,7 +240,7 @@ export class NatsLink implements FrameLink, Waiter {
     else this.#take(bytes);
   }
 
-  #hearTaken(place: number): void {
+  #receiveTaken(place: number): void {
     if (place < this.#takenThere || place > this.#sent) {
       this.destroy(new MeshError('frame', `the other end took ${place} bytes; it was sent ${this.#sent}`));
       return;
@@ -250,11 +250,11 @@ export class NatsLink implements FrameLink, Waiter {
   }
 
   #isNext(place: number): boolean {
-    if (place === this.#heard) return true;
+    if (place === this.#received) return true;
     this.destroy(
       new MeshError(
         'io',
-        `byte ${place} of the stream came after byte ${this.#heard}: NATS lost a message, or somebody else wrote one`,
+        `byte ${place} of the stream came after byte ${this.#received}: NATS lost a message, or somebody else wrote one`,
       ),
     );
     return false;
@@ -282,7 +282,7 @@ export class NatsLink implements FrameLink, Waiter {
   #announce(reply?: string): void {
     if (this.#isEnded) return;
     this.#announced = this.#taken;
-    this.#server.publish(this.#voice, messageOf('taken', this.#taken), reply);
+    this.#server.publish(this.#outbound, allocateMessage('taken', this.#taken), reply);
   }
 
   #onBeat(): void {
@@ -291,7 +291,7 @@ export class NatsLink implements FrameLink, Waiter {
       const seconds = (MAX_SILENT_BEATS * HEARTBEAT_MS) / 1000;
       this.destroy(new MeshError('io', `nothing was heard of it for ${seconds} s`));
     } else {
-      this.#announce(this.#ear);
+      this.#announce(this.#inbound);
     }
   }
 

@@ -1,14 +1,14 @@
 import type { Listen } from '../transport.ts';
-import { messageOf } from './link-message.ts';
+import { allocateMessage } from './link-message.ts';
 import type { NatsAddress } from './nats-address.ts';
 import { NatsLink } from './nats-link.ts';
 import { NatsServer } from './nats-server.ts';
-import { subjectsOf } from './subjects.ts';
+import { nameAgentSubjects } from './subjects.ts';
 
 /** Whoever listens for one name is in this queue group: the server gives each call to one of them. */
 const QUEUE = 'agents';
 
-interface NatsPlace {
+interface NatsEndpoint {
   readonly address: NatsAddress;
   /** What the subjects begin with; see `subjects.ts`. */
   readonly mesh: string;
@@ -16,11 +16,11 @@ interface NatsPlace {
 }
 
 /** Listens for hubs on a NATS server. When the server goes away it waits for it to come back. */
-export function natsListen({ address, mesh, node }: NatsPlace): Listen {
+export function createNatsListen({ address, mesh, node }: NatsEndpoint): Listen {
   return async ({ accept, fault }) => {
     const server = await NatsServer.connect({ address, name: `gaia-mesh agent ${node}`, reconnects: true });
     server.onLost(({ message }) => fault(message));
-    const subjects = subjectsOf(mesh, node);
+    const subjects = nameAgentSubjects(mesh, node);
     let isBusy = false;
     server.subscribe(
       subjects.dial,
@@ -28,14 +28,14 @@ export function natsListen({ address, mesh, node }: NatsPlace): Listen {
         // Whoever wants an answer anywhere else is no hub.
         if (hub === undefined || !subjects.isHubEar(hub)) return;
         if (isBusy) {
-          server.publish(hub, messageOf('end', 0));
+          server.publish(hub, allocateMessage('end', 0));
           return;
         }
         const ear = subjects.agentEar();
         const link = new NatsLink(server, ear, hub);
-        const unsubscribe = server.subscribe(ear, (message) => link.hear(message));
+        const unsubscribe = server.subscribe(ear, (message) => link.receive(message));
         void link.closed.then(unsubscribe);
-        server.publish(hub, messageOf('open', 0), ear);
+        server.publish(hub, allocateMessage('open', 0), ear);
         accept(link);
       },
       QUEUE,

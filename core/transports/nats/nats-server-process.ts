@@ -46,7 +46,7 @@ export class NatsServerProcess {
     const ended = once(child, 'exit').catch(() => undefined);
     void ended.then(guard({ pid: child.pid }));
     try {
-      return new NatsServerProcess(child, ended, await listening(child));
+      return new NatsServerProcess(child, ended, await awaitListening(child));
     } catch (error) {
       child.kill('SIGKILL');
       throw error;
@@ -61,7 +61,7 @@ export class NatsServerProcess {
   }
 }
 
-async function listening(child: ChildProcess): Promise<string> {
+async function awaitListening(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let said = '';
   const fail = (why: string) =>

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Msg, NatsConnection, TlsOptions } from '@nats-io/transport-node';
-import { MeshError, messageOf } from '../../contracts/errors.ts';
+import { MeshError, toErrorMessage } from '../../contracts/errors.ts';
 import { ConnectionBytes } from './connection-bytes.ts';
 import type { NatsAddress } from './nats-address.ts';
 
@@ -72,7 +72,7 @@ export class NatsServer {
       return new NatsServer(address, connection, bytes);
     } catch (error) {
       bytes.end();
-      throw new MeshError('io', whyNot(error, address), { cause: error });
+      throw new MeshError('io', explainRefusal(error, address), { cause: error });
     }
   }
 
@@ -99,7 +99,7 @@ export class NatsServer {
       ...(queue === undefined ? {} : { queue }),
       callback: (error, message) => {
         // A subscription that the server does not allow: `confirmed` says so.
-        if (error === null) onMessage(messageFrom(message));
+        if (error === null) onMessage(toNatsMessage(message));
       },
     });
     return () => {
@@ -117,7 +117,7 @@ export class NatsServer {
     try {
       await this.#connection.flush();
     } catch (error) {
-      throw this.#fault(messageOf(error), error);
+      throw this.#fault(toErrorMessage(error), error);
     }
     // What it did not allow comes before its answer, but by a longer way.
     await nextTurn();
@@ -164,12 +164,12 @@ export class NatsServer {
   }
 }
 
-function messageFrom({ data, reply, headers }: Msg): NatsMessage {
+function toNatsMessage({ data, reply, headers }: Msg): NatsMessage {
   return { bytes: data, reply, isNobodyThere: data.length === 0 && headers?.code === NO_RESPONDERS };
 }
 
-function whyNot(error: unknown, { shown, host, port }: NatsAddress): string {
-  const message = messageOf(error);
+function explainRefusal(error: unknown, { shown, host, port }: NatsAddress): string {
+  const message = toErrorMessage(error);
   if (!/connection refused|timeout/i.test(message)) return `NATS server ${shown}: ${message}`;
   return `no NATS server answers at ${shown} (${message}); start one: nats-server -a ${host} -p ${port}`;
 }

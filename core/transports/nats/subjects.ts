@@ -7,7 +7,7 @@ export const DEFAULT_SUBJECT = 'gaia';
 const subjectPattern = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,7}$/;
 
 /** @throws MeshError `usage`: wildcards, spaces and empty parts mean something else to a server, or nothing */
-export function checkedSubject(name: string, subject: string): string {
+export function checkSubject(name: string, subject: string): string {
   if (subjectPattern.test(subject)) return subject;
   throw new MeshError(
     'usage',
@@ -16,7 +16,7 @@ export function checkedSubject(name: string, subject: string): string {
 }
 
 /** A part has no dot, wildcard or blank: all but letters, digits, `_` and `-` become `=` and their code, so that no two ids become one. */
-function partOf(id: string): string {
+function escapeSubjectPart(id: string): string {
   return id.replaceAll(
     /[^A-Za-z0-9_-]/g,
     (character) => `=${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
@@ -43,8 +43,8 @@ export interface AgentSubjects {
 
 const TOKEN_BYTES = 16;
 
-export function subjectsOf(mesh: string, node: string): AgentSubjects {
-  const prefix = `${mesh}.${partOf(node)}`;
+export function nameAgentSubjects(mesh: string, node: string): AgentSubjects {
+  const prefix = `${mesh}.${escapeSubjectPart(node)}`;
   const ear = (side: string) => `${prefix}.${side}.${randomBytes(TOKEN_BYTES).toString('hex')}`;
   const isEar = (side: string, subject: string) =>
     subject.startsWith(`${prefix}.${side}.`) &&

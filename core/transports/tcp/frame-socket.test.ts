@@ -3,7 +3,7 @@ import type net from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_HANDSHAKE_FRAME_BYTES } from '../../contracts/limits.ts';
 import { bareDialler, bareListener, loopback } from '../../testing/loopback.ts';
-import { frameOf } from '../../wire/frame.ts';
+import { encodeFrame } from '../../wire/frame.ts';
 import { FrameSocket } from './frame-socket.ts';
 
 const open: { destroy(): void }[] = [];
@@ -70,7 +70,7 @@ describe('FrameSocket', () => {
 
   it.each(['hub', 'agent'] as const)('reports a frame that the connection tore (%s)', async (end) => {
     const { bare, socket } = await against(end);
-    bare.end(frameOf(Buffer.from('half of this')).subarray(0, 9));
+    bare.end(encodeFrame(Buffer.from('half of this')).subarray(0, 9));
     const fault = await socket.closed;
     expect(fault).toMatchObject({ code: 'frame', message: expect.stringContaining('torn frame') });
   });
@@ -80,7 +80,7 @@ describe('FrameSocket', () => {
     async (end) => {
       const { bare, socket } = await against(end);
       const blobs = receiveBlobs(socket, 1);
-      bare.end(frameOf(Buffer.from('whole')));
+      bare.end(encodeFrame(Buffer.from('whole')));
       expect(await blobs).toEqual(['whole']);
       expect(await socket.closed).toBeUndefined();
       expect(socket.isClosed).toBe(true);
@@ -110,7 +110,7 @@ describe('FrameSocket', () => {
   it('closes on frames that nobody waits for during the handshake', async () => {
     const { bare, socket } = await against('agent');
     bare.on('error', () => undefined);
-    for (let i = 0; i < 20; i++) bare.write(frameOf(Buffer.from('{}')));
+    for (let i = 0; i < 20; i++) bare.write(encodeFrame(Buffer.from('{}')));
     expect(await socket.closed).toMatchObject({
       code: 'frame',
       message: expect.stringContaining('handshake'),
@@ -120,7 +120,7 @@ describe('FrameSocket', () => {
   it('closes when a frame came before the handshake had ended', async () => {
     const { bare, socket } = await against('agent');
     bare.on('error', () => undefined);
-    bare.write(Buffer.concat([frameOf(Buffer.from('ready')), frameOf(Buffer.from('too early'))]));
+    bare.write(Buffer.concat([encodeFrame(Buffer.from('ready')), encodeFrame(Buffer.from('too early'))]));
     await socket.nextBlob(1000);
     socket.start(1024, () => 'done');
     expect(await socket.closed).toMatchObject({
@@ -179,7 +179,7 @@ describe('FrameSocket', () => {
     hub.destroy();
     await drained;
     await hub.drained();
-    expect(hub.sendFrames(frameOf(Buffer.from('to nobody')))).toBe(true);
+    expect(hub.sendFrames(encodeFrame(Buffer.from('to nobody')))).toBe(true);
   });
 
   it('says when nobody listens', async () => {

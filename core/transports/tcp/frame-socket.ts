@@ -1,6 +1,6 @@
 import net from 'node:net';
-import { MeshError, messageOf } from '../../contracts/errors.ts';
-import { type FrameRun, frameOf } from '../../wire/frame.ts';
+import { MeshError, toErrorMessage } from '../../contracts/errors.ts';
+import { encodeFrame, type FrameRun } from '../../wire/frame.ts';
 import { FrameIntake } from '../../wire/frame-intake.ts';
 import type { FrameLink, SlabPart } from '../../wire/frame-link.ts';
 import { largeFrames, type Waiter } from '../../wire/large-frames.ts';
@@ -23,7 +23,9 @@ export class FrameSocket implements FrameLink, Waiter {
     this.#intake = intake;
     socket.setNoDelay(true);
     this.closed = new Promise((resolve) => {
-      socket.on('error', (error) => intake.fail(new MeshError('io', messageOf(error), { cause: error })));
+      socket.on('error', (error) =>
+        intake.fail(new MeshError('io', toErrorMessage(error), { cause: error })),
+      );
       socket.on('end', () => {
         intake.end();
         socket.end();
@@ -98,7 +100,7 @@ export class FrameSocket implements FrameLink, Waiter {
   }
 
   sendBlob(blob: Uint8Array): number {
-    const frame = frameOf(blob);
+    const frame = encodeFrame(blob);
     this.sendFrames(frame);
     return frame.length;
   }

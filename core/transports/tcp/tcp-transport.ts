@@ -1,19 +1,19 @@
 import net from 'node:net';
-import { MeshError, messageOf, systemCodeOf } from '../../contracts/errors.ts';
-import type { Dialler, Hearer, Listen, Listener } from '../transport.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '../../contracts/errors.ts';
+import type { Dialler, LinkHandler, Listen, Listener } from '../transport.ts';
 import { FrameSocket } from './frame-socket.ts';
 
 /** Agents listen on this machine alone. */
 const HOST = '127.0.0.1';
 
 /** Agents that listen on ports of one host. */
-export function tcpDialler(host = HOST): Dialler {
+export function createTcpDialler(host = HOST): Dialler {
   return {
     async dial({ port }) {
       try {
         return await FrameSocket.dial(host, port);
       } catch (error) {
-        if (error instanceof Error && systemCodeOf(error.cause) === 'ECONNREFUSED') return undefined;
+        if (error instanceof Error && readSystemCode(error.cause) === 'ECONNREFUSED') return undefined;
         throw error;
       }
     },
@@ -22,15 +22,15 @@ export function tcpDialler(host = HOST): Dialler {
 }
 
 /** Listens on a port; 0 takes any free one. */
-export function tcpListen(port: number): Listen {
-  return async (hearer) => listenerOf(await openPort(port), hearer);
+export function createTcpListen(port: number): Listen {
+  return async (hearer) => createListener(await openPort(port), hearer);
 }
 
 /** Listens on a port that another process opened: one with no network of its own. */
-export function inheritedListen(server: net.Server): Listen {
+export function createInheritedListen(server: net.Server): Listen {
   return async (hearer) => {
     server.removeAllListeners('connection');
-    return listenerOf(server, hearer);
+    return createListener(server, hearer);
   };
 }
 
@@ -47,15 +47,15 @@ export async function openPort(port: number): Promise<net.Server> {
   try {
     await promise;
   } catch (error) {
-    const reason = systemCodeOf(error) === 'EADDRINUSE' ? `port ${port} is in use` : messageOf(error);
+    const reason = readSystemCode(error) === 'EADDRINUSE' ? `port ${port} is in use` : toErrorMessage(error);
     throw new MeshError('io', `cannot listen on ${HOST}:${port}: ${reason}`, { cause: error });
   }
   return server;
 }
 
-function listenerOf(server: net.Server, { accept, fault }: Hearer): Listener {
+function createListener(server: net.Server, { accept, fault }: LinkHandler): Listener {
   server.on('connection', (socket) => accept(FrameSocket.accept(socket)));
-  server.on('error', (error) => fault(messageOf(error)));
+  server.on('error', (error) => fault(toErrorMessage(error)));
   const address = server.address();
   const { address: host, port } =
     typeof address === 'object' && address !== null ? address : { address: HOST, port: 0 };

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileFaultOf, MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { explainFileFault, MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import * as z from 'zod';
-import { shortPath } from '../../plan/batch-places.ts';
-import type { Setup } from '../../plan/batch-setup.ts';
+import { shortenPath } from '../../plan/batch-places.ts';
+import type { Fingerprint } from '../../plan/batch-setup.ts';
 import type { Question } from '../../questions/question.ts';
 
 /** Version of the file's format. */
@@ -55,7 +55,7 @@ export type BatchHead = z.infer<typeof batchHeadSchema>;
 /** Of a plan, what its head says. */
 interface HeadFacts {
   readonly places: { readonly answers: string; readonly head: string };
-  readonly setup: Setup;
+  readonly setup: Fingerprint;
   readonly teams: readonly { readonly team: Team; readonly concurrency: number }[];
   readonly questions: readonly Question[];
 }
@@ -67,7 +67,7 @@ export function writeBatchHead(facts: HeadFacts, repeat: number, source: string 
     schema_version: HEAD_VERSION,
     gaia_mesh: packageVersion,
     answers: path.basename(places.answers),
-    source: source === undefined ? null : shortPath(source),
+    source: source === undefined ? null : shortenPath(source),
     repeat,
     setup,
     teams: teams.map(({ team, concurrency }) => ({
@@ -92,7 +92,7 @@ export function writeBatchHead(facts: HeadFacts, repeat: number, source: string 
   try {
     writeWhole(places.head, `${JSON.stringify(head)}\n`);
   } catch (error) {
-    throw new MeshError('io', `cannot write ${places.head}: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('io', `cannot write ${places.head}: ${toErrorMessage(error)}`, { cause: error });
   }
   return head;
 }
@@ -105,22 +105,24 @@ export function readBatchHead(file: string): BatchHead {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('usage', `${file}: ${fileFaultOf(error)}: npm run gaia writes it`, { cause: error });
+    throw new MeshError('usage', `${file}: ${explainFileFault(error)}: npm run gaia writes it`, {
+      cause: error,
+    });
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new MeshError('config', `${file}: not JSON: ${messageOf(error)}`, { cause: error });
+    throw new MeshError('config', `${file}: not JSON: ${toErrorMessage(error)}`, { cause: error });
   }
   const parsed = batchHeadSchema.safeParse(value);
   if (!parsed.success)
-    throw new MeshError('config', `${file}: expected the head of a batch: ${issuesOf(parsed.error)}`);
+    throw new MeshError('config', `${file}: expected the head of a batch: ${formatIssues(parsed.error)}`);
   return parsed.data;
 }
 
 /** The questions as they were asked. */
-export function questionsOfHead({ questions }: BatchHead): Question[] {
+export function listHeadQuestions({ questions }: BatchHead): Question[] {
   return questions.map(({ task_id, question, level, category, truths, file_name }) => ({
     taskId: task_id,
     question,
@@ -132,7 +134,12 @@ export function questionsOfHead({ questions }: BatchHead): Question[] {
 }
 
 /** @throws MeshError `usage`: results of one batch on the questions of another would be nonsense */
-export function checkSameBatch(head: BatchHead, headFile: string, journal: Setup, journalFile: string): void {
+export function checkSameBatch(
+  head: BatchHead,
+  headFile: string,
+  journal: Fingerprint,
+  journalFile: string,
+): void {
   const names = Object.keys({ ...head.setup, ...journal });
   const other = names.find((name) => head.setup[name] !== journal[name]);
   if (other !== undefined)

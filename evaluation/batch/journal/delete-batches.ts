@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { besides } from '../../plan/batch-places.ts';
+import { deriveBatchPaths } from '../../plan/batch-places.ts';
 import { readBatchHead } from './batch-head.ts';
 import { lockBatch } from './journal.ts';
 
@@ -19,9 +19,9 @@ const SHARED = /^(agent_run_\d{8}-\d{6}\.log|submission_payload(\.[\w-]+)?\.log)
 export function deleteBatches(folder: string): number {
   if (!existsSync(folder)) return 0;
   const names = readdirSync(folder);
-  const batches = names.filter((name) => HEAD.test(name)).flatMap((name) => batchOf(folder, name));
+  const batches = names.filter((name) => HEAD.test(name)).flatMap((name) => listBatches(folder, name));
   for (const { answers } of batches) {
-    const { journal, stem, head, report } = besides(answers);
+    const { journal, stem, head, report } = deriveBatchPaths(answers);
     const lock = lockBatch(journal, 'a batch');
     try {
       const leaderboards = names
@@ -40,11 +40,11 @@ export function deleteBatches(folder: string): number {
 }
 
 /** A file of that name that is something else is the user's own. */
-function batchOf(folder: string, name: string): { answers: string }[] {
+function listBatches(folder: string, name: string): { answers: string }[] {
   const file = path.join(folder, name);
   try {
     const answers = path.join(folder, path.basename(readBatchHead(file).answers));
-    return besides(answers).head === file ? [{ answers }] : [];
+    return deriveBatchPaths(answers).head === file ? [{ answers }] : [];
   } catch (error) {
     if (error instanceof MeshError) return [];
     throw error;

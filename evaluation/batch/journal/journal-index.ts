@@ -1,7 +1,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
-import { byteLines } from '../../questions/text-lines.ts';
+import { readByteLines } from '../../questions/text-lines.ts';
 import { type GaiaResult, gaiaResultSchema } from '../../results/gaia-result.ts';
 
 /** A longer line was not written by us: the texts of an attempt are bounded, at a few bytes a character. */
@@ -26,16 +26,16 @@ export class JournalIndex {
   }
 
   has(key: ResultKey): boolean {
-    return this.#lines.has(keyText(key));
+    return this.#lines.has(formatResultKey(key));
   }
 
   set(key: ResultKey, at: number, bytes: number): void {
-    this.#lines.set(keyText(key), { at, bytes });
+    this.#lines.set(formatResultKey(key), { at, bytes });
   }
 
   /** The result, read from the file; undefined where it is not finished. */
   read(key: ResultKey): GaiaResult | undefined {
-    const line = this.#lines.get(keyText(key));
+    const line = this.#lines.get(formatResultKey(key));
     if (line === undefined) return undefined;
     const bytes = Buffer.alloc(line.bytes);
     this.#fill(bytes, line.at);
@@ -56,8 +56,8 @@ export class JournalIndex {
     let end = 0;
     const { size } = fstatSync(this.#descriptor);
     const tooLong = (number: number) =>
-      damaged(`${this.file}:${number}`, `longer than ${MAX_LINE_BYTES} bytes`);
-    const lines = byteLines(this.#descriptor, { maxBytes: MAX_LINE_BYTES, tooLong, end: size });
+      createDamageError(`${this.file}:${number}`, `longer than ${MAX_LINE_BYTES} bytes`);
+    const lines = readByteLines(this.#descriptor, { maxBytes: MAX_LINE_BYTES, tooLong, end: size });
     for (const { bytes: line, at, number, isWhole } of lines) {
       const text = line.toString('utf8');
       const bytes = line.length + (isWhole ? 1 : 0);
@@ -65,9 +65,9 @@ export class JournalIndex {
       if (number === 1) {
         if (!takesHeader(text, isWhole, where)) break;
       } else {
-        const result = isWhole ? resultIn(text, where) : 'the line is not whole';
+        const result = isWhole ? parseResultLine(text, where) : 'the line is not whole';
         if (typeof result === 'string') {
-          if (at + bytes < size) throw damaged(where, result);
+          if (at + bytes < size) throw createDamageError(where, result);
           return {
             end,
             dropped: `${where}: the last line was torn when the run before ended: that question is asked again`,
@@ -90,7 +90,7 @@ export class JournalIndex {
 }
 
 /** The result, or what is wrong with the line. */
-function resultIn(line: string, where: string): GaiaResult | string {
+function parseResultLine(line: string, where: string): GaiaResult | string {
   try {
     return parseJsonLine(line, gaiaResultSchema, where);
   } catch (error) {
@@ -99,13 +99,13 @@ function resultIn(line: string, where: string): GaiaResult | string {
   }
 }
 
-function damaged(where: string, what: string): MeshError {
+function createDamageError(where: string, what: string): MeshError {
   return new MeshError(
     'store',
     `the journal is damaged at ${where} (${what}): mend or delete that line, or begin anew without --resume`,
   );
 }
 
-export function keyText({ team, cycle, task_id }: ResultKey): string {
+export function formatResultKey({ team, cycle, task_id }: ResultKey): string {
   return JSON.stringify([team, cycle, task_id]);
 }

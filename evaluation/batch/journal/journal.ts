@@ -1,11 +1,11 @@
 import { closeSync, existsSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { FileLock } from '@gaia-mesh/core/system/files/file-lock.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { checkSetup, type Setup } from '../../plan/batch-setup.ts';
+import { checkSetup, type Fingerprint } from '../../plan/batch-setup.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
-import { JournalIndex, keyText, type ResultKey } from './journal-index.ts';
+import { formatResultKey, JournalIndex, type ResultKey } from './journal-index.ts';
 
 /** Version of the journal's format. */
 const JOURNAL_VERSION = 1;
@@ -29,12 +29,12 @@ export class Journal {
   readonly #index: JournalIndex;
   #end = 0;
 
-  private constructor(file: string, descriptor: number, lock: FileLock, setup: Setup) {
+  private constructor(file: string, descriptor: number, lock: FileLock, fingerprint: Fingerprint) {
     this.file = file;
     this.#descriptor = descriptor;
     this.#lock = lock;
     this.#index = new JournalIndex(file, descriptor);
-    this.dropped = this.#readAll(setup);
+    this.dropped = this.#readAll(fingerprint);
   }
 
   /**
@@ -43,18 +43,18 @@ export class Journal {
    * @throws MeshError `usage` when it belongs to another set-up; `store` when a line in the middle is damaged;
    *   `locked` while another process writes it; `io`
    */
-  static open(file: string, setup: Setup, { resume }: { readonly resume: boolean }): Journal {
+  static open(file: string, fingerprint: Fingerprint, { resume }: { readonly resume: boolean }): Journal {
     const lock = lockBatch(file, 'another batch');
     let descriptor: number | undefined;
     try {
       if (!resume && existsSync(file)) renameSync(file, `${file}.previous`);
       descriptor = openSync(file, existsSync(file) ? 'r+' : 'w+');
-      return new Journal(file, descriptor, lock, setup);
+      return new Journal(file, descriptor, lock, fingerprint);
     } catch (error) {
       if (descriptor !== undefined) closeSync(descriptor);
       lock.release();
       if (error instanceof MeshError) throw error;
-      throw new MeshError('io', `journal ${file}: ${messageOf(error)}`, { cause: error });
+      throw new MeshError('io', `journal ${file}: ${toErrorMessage(error)}`, { cause: error });
     }
   }
 
@@ -73,7 +73,8 @@ export class Journal {
    */
   append(result: GaiaResult): void {
     // A bug of the batch, which would be paid for twice.
-    if (this.#index.has(result)) throw new Error(`result ${keyText(result)} is in the journal already`);
+    if (this.#index.has(result))
+      throw new Error(`result ${formatResultKey(result)} is in the journal already`);
     const { at, bytes } = this.#write(`${JSON.stringify(result)}\n`);
     this.#index.set(result, at, bytes);
   }
@@ -95,7 +96,7 @@ export class Journal {
       for (let from = 0; from < bytes.length; )
         from += writeSync(this.#descriptor, bytes, from, bytes.length - from, at + from);
     } catch (error) {
-      const full = systemCodeOf(error) === 'ENOSPC' ? 'the disk is full' : messageOf(error);
+      const full = readSystemCode(error) === 'ENOSPC' ? 'the disk is full' : toErrorMessage(error);
       throw new MeshError('io', `journal ${this.file}: ${full}: what was finished before is kept`, {
         cause: error,
       });
@@ -104,12 +105,12 @@ export class Journal {
     return { at, bytes: bytes.length };
   }
 
-  #readAll(setup: Setup): string | undefined {
-    const header = `${JSON.stringify({ journal: JOURNAL_VERSION, setup })}\n`;
+  #readAll(fingerprint: Fingerprint): string | undefined {
+    const header = `${JSON.stringify({ journal: JOURNAL_VERSION, setup: fingerprint })}\n`;
     const { end, dropped } = this.#index.load((line, isWhole, where) => {
       // Killed within the first write. Anything else that begins otherwise is a file of somebody else's.
       if (!isWhole && header.startsWith(line)) return false;
-      checkSetup(this.file, headerOf(line, where).setup, setup);
+      checkSetup(this.file, parseJournalHeader(line, where).setup, fingerprint);
       return true;
     });
     this.#end = end;
@@ -121,13 +122,13 @@ export class Journal {
 }
 
 /** @throws MeshError `store` for a file that is no journal */
-export function headerOf(line: string, where: string): z.infer<typeof headerSchema> {
+export function parseJournalHeader(line: string, where: string): z.infer<typeof headerSchema> {
   try {
     return parseJsonLine(line, headerSchema, where);
   } catch (error) {
     throw new MeshError(
       'store',
-      `${where}: this is no journal of a batch, and is left as it is: ${messageOf(error)}`,
+      `${where}: this is no journal of a batch, and is left as it is: ${toErrorMessage(error)}`,
       {
         cause: error,
       },

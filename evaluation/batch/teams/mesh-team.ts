@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
@@ -11,27 +11,27 @@ import { MeshRun } from '@gaia-mesh/core/run/mesh-run.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
-import type { Asked, RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import type { RunObserver, TaskRunResult } from '@gaia-mesh/core/run/run-options.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
-import { codeFolder, packageVersion, readableByAgents } from '@gaia-mesh/core/system/package-root.ts';
+import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { NO_ANSWER } from '@gaia-mesh/tools/answers/answer-format.ts';
-import { engineNamed } from '@gaia-mesh/tools/engines/registry.ts';
+import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { readAnyText } from '@gaia-mesh/tools/files/read-confined.ts';
 import { isUnseen } from '@gaia-mesh/tools/foreign/needs.ts';
-import { promptNamed } from '@gaia-mesh/tools/prompts.ts';
+import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { TRUTHS_FILE, type Truth } from '@gaia-mesh/tools/roles/overseer/truths.ts';
-import { toolCallsIn } from '@gaia-mesh/tools/roles/role-tool.ts';
-import { type TraceEntry, traceText } from '@gaia-mesh/tools/roles/trace.ts';
+import { countToolCalls } from '@gaia-mesh/tools/roles/role-tool.ts';
+import { formatTrace, type TraceEntry } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
-import { fileOutline } from '../../questions/file-outline.ts';
-import { attemptId, type Question } from '../../questions/question.ts';
-import { scoresBy, taskResult } from '../../results/task-result.ts';
-import { scorerNamed } from '../../scorers/scorer.ts';
-import { agentLaunch, type RunPlaces } from '../../teams/agent-launch.ts';
+import { outlineFile } from '../../questions/file-outline.ts';
+import { type Question, toAttemptId } from '../../questions/question.ts';
+import { buildTaskResult, createTaskScorer } from '../../results/task-result.ts';
+import { findScorer } from '../../scorers/scorer.ts';
+import { buildAgentLaunch, type RunPaths } from '../../teams/agent-launch.ts';
 import { PORT_HINT } from '../../teams/port-hint.ts';
 import type { ResultKey } from '../journal/journal-index.ts';
-import { redactor } from '../redact.ts';
+import { createRedactor } from '../redact.ts';
 import { RunTraces } from './run-traces.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
 
@@ -41,7 +41,7 @@ interface MeshTeamOptions {
   readonly out: string;
   readonly adapter: ProtocolAdapter;
   /** Folder of the tasks' files, and the store: a file, or the URL of a server. */
-  readonly places: RunPlaces;
+  readonly places: RunPaths;
   readonly portBase: number | 'auto' | undefined;
   /** Agents that somebody else started, and what to type to start one. */
   readonly external?: ReadonlySet<string>;
@@ -80,7 +80,9 @@ export class MeshTeam {
     );
     this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
     if (options.isBatch)
-      writeFileSync(run.folder.resultsFile, keptLines(run.folder.resultsFile, options), { mode: 0o600 });
+      writeFileSync(run.folder.resultsFile, keepFinishedLines(run.folder.resultsFile, options), {
+        mode: 0o600,
+      });
   }
 
   /** @throws MeshError `locked`, `io`, `agent`, `usage`; nothing is left running then */
@@ -88,34 +90,34 @@ export class MeshTeam {
     const { team, adapter, out, observer, signal, portBase, places, external = new Set(), faults } = options;
     if (places.files !== undefined) mkdirSync(places.files, { recursive: true });
     const timeoutMs = options.timeoutMs ?? team.limits.task_timeout_s * 1000;
-    const withRun = ofRun(team, `${new Date().toISOString()} ${process.pid}`, timeoutMs / 1000);
-    const engine = await engineNamed(team.engine, {
-      prompts: promptNamed,
-      ...defined({ model: team.model, host: team.model_host, options: team.engine_options }),
+    const withRun = adaptTeam(team, `${new Date().toISOString()} ${process.pid}`, timeoutMs / 1000);
+    const engine = await loadEngine(team.engine, {
+      prompts: loadPrompt,
+      ...omitUndefined({ model: team.model, host: team.model_host, options: team.engine_options }),
     });
     const run = await MeshRun.start({
       team: withRun,
       adapter,
-      score: scoresBy(scorerNamed(team.scorer)),
+      score: createTaskScorer(findScorer(team.scorer)),
       out,
       resumes: options.isFinished !== undefined,
       portBase,
       external,
-      ...defined({ howToStart: options.howToStart, faults }),
+      ...omitUndefined({ howToStart: options.howToStart, faults }),
       timeoutMs,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
-      readable: readableByAgents(),
-      launchOf: (agent) => agentLaunch(withRun, agent, places, faults),
+      readable: listReadablePaths(),
+      launchOf: (agent) => buildAgentLaunch(withRun, agent, places, faults),
       environment: process.env,
       portHint: PORT_HINT,
-      unseen: unseenIn(team),
+      unseen: findUnseenAgents(team),
       engine,
       version: packageVersion,
       codeFolder,
-      command: process.argv.slice(2).map(redactor(process.env)),
+      command: process.argv.slice(2).map(createRedactor(process.env)),
       observer,
       signal,
-      workspaceFiles: truthFiles(team, options.questions, options.repeat),
+      workspaceFiles: buildTruthFiles(team, options.questions, options.repeat),
     });
     const hasOther = team.agents.some((agent) => agent.engine !== undefined && agent.engine !== engine.name);
     return new MeshTeam(run, options, engine.tokenSource === 'model' || hasOther);
@@ -127,7 +129,7 @@ export class MeshTeam {
   }
 
   /** A task was answered by the cache; `result` is its line of the results. */
-  answered(asked: Pick<Asked, 'outcome' | 'scores'>, result: object): void {
+  answered(asked: Pick<TaskRunResult, 'outcome' | 'scores'>, result: object): void {
     this.#run.answered(asked.outcome, asked.scores);
     appendFileSync(this.folder.resultsFile, `${JSON.stringify(result)}\n`);
   }
@@ -138,30 +140,30 @@ export class MeshTeam {
 
   async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<TeamReply> {
     const { team, maxTokens = team.limits.tokens, timeoutMs } = this.#options;
-    const task = await taskOf(team, question, cycle, { hasModel: this.#hasModel, signal });
+    const task = await createTask(team, question, cycle, { hasModel: this.#hasModel, signal });
     const asked = await this.#run.ask(task, {
       signal,
-      ...defined({ timeoutMs, maxTokens }),
+      ...omitUndefined({ timeoutMs, maxTokens }),
     });
-    const result = taskResult(task, asked);
+    const result = buildTaskResult(task, asked);
     if (this.#options.isBatch) appendFileSync(this.#run.folder.resultsFile, `${JSON.stringify(result)}\n`);
     const { answer: _answer, truth: _truth, reason: _reason, ...mesh } = result;
-    return { ...replyOf(asked, this.#traces.ended(task.taskId)), mesh };
+    return { ...toTeamReply(asked, this.#traces.ended(task.taskId)), mesh };
   }
 }
 
 /** Agents of whose work on a server or by an agent of somebody else's nobody here knows the tokens. */
-function unseenIn({ agents }: Team): ReadonlySet<string> {
+function findUnseenAgents({ agents }: Team): ReadonlySet<string> {
   return new Set(agents.filter(({ tool, options }) => isUnseen(tool, options)).map(({ id }) => id));
 }
 
 /** Lines of an earlier run that is gone on with: those of what is finished, in whole lines. */
-function keptLines(file: string, { isFinished, team, questions, repeat }: MeshTeamOptions): string {
+function keepFinishedLines(file: string, { isFinished, team, questions, repeat }: MeshTeamOptions): string {
   if (isFinished === undefined || !existsSync(file)) return '';
   const finished = new Set<string>();
   for (let cycle = 1; cycle <= repeat; cycle++)
     for (const { taskId } of questions)
-      if (isFinished({ task_id: taskId, team: team.name, cycle })) finished.add(attemptId(taskId, cycle));
+      if (isFinished({ task_id: taskId, team: team.name, cycle })) finished.add(toAttemptId(taskId, cycle));
   const whole = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   const kept = whole.filter((line) => finished.has(parseJsonLine(line, keySchema, file).task_id));
   return kept.map((line) => `${line}\n`).join('');
@@ -170,7 +172,7 @@ function keptLines(file: string, { isFinished, team, questions, repeat }: MeshTe
 const keySchema = z.looseObject({ task_id: z.string() });
 
 /** The overseer keeps its attempts by run; who leads a team must know when a question's time is up, and so must all who wait for a model. */
-function ofRun(team: Team, runId: string, timeS: number): Team {
+function adaptTeam(team: Team, runId: string, timeS: number): Team {
   const agents = team.agents.map((agent) => {
     if (agent.id !== team.entry) return agent;
     const ofStore = agent.tool === 'oversee' ? { run_id: runId, team: team.name } : {};
@@ -180,13 +182,13 @@ function ofRun(team: Team, runId: string, timeS: number): Team {
 }
 
 /** Teams that score themselves get the true answers in one agent's workspace, which no other agent can read. */
-function truthFiles(team: Team, questions: readonly Question[], repeat: number) {
+function buildTruthFiles(team: Team, questions: readonly Question[], repeat: number) {
   const lines = (cycle: number) =>
     questions
       .filter(({ truths }) => truths.length > 0)
       .map(({ taskId, level, truths }) => {
         const truth: Truth = {
-          task_id: attemptId(taskId, cycle),
+          task_id: toAttemptId(taskId, cycle),
           question_id: taskId,
           cycle,
           level: level ?? null,
@@ -204,7 +206,7 @@ function truthFiles(team: Team, questions: readonly Question[], repeat: number) 
 }
 
 /** The question as a task of the mesh. */
-async function taskOf(
+async function createTask(
   team: Team,
   question: Question,
   cycle: number,
@@ -215,21 +217,21 @@ async function taskOf(
   const hasText = team.document === 'attachment' || team.entry === undefined;
   // Models decide by it what to do with a file; the embedded engine goes by the name.
   const hasOutline = hasModel && team.entry !== undefined && attachment?.status === 'placed';
-  const text = hasText || hasOutline ? await attachmentText(question, signal) : '';
+  const text = hasText || hasOutline ? await readAttachmentText(question, signal) : '';
   const missing =
     attachment?.status === 'missing' ? `\n\n[The attached file ${attachment.name} is missing.]` : '';
   return {
-    taskId: attemptId(question.taskId, cycle),
+    taskId: toAttemptId(question.taskId, cycle),
     question: question.question + missing,
     document: question.document ?? (hasText ? text : ''),
     truths: question.truths,
     ...(attachment === undefined ? {} : { fileName: attachment.name }),
-    ...(hasOutline ? { fileOutline: fileOutline({ ...attachment, text, hasText }) } : {}),
-    ...defined({ level, source }),
+    ...(hasOutline ? { fileOutline: outlineFile({ ...attachment, text, hasText }) } : {}),
+    ...omitUndefined({ level, source }),
   };
 }
 
-async function attachmentText({ attachment }: Question, signal: AbortSignal): Promise<string> {
+async function readAttachmentText({ attachment }: Question, signal: AbortSignal): Promise<string> {
   if (attachment?.status !== 'placed') return '';
   try {
     return await readAnyText(attachment.file, signal);
@@ -256,8 +258,8 @@ const finalSchema = z.looseObject({
 const CODES: readonly ErrorCode[] = ['engine', 'agent', 'store', 'tool', 'limit', 'config', 'packet', 'io'];
 
 /** A reply of the mesh as the batch knows it; `steps` are what its agents noted, for a reply that brings none. */
-function replyOf(
-  { models, outcome: { answer, final, ...outcome }, usage, tokenLedger }: Asked,
+function toTeamReply(
+  { models, outcome: { answer, final, ...outcome }, usage, tokenLedger }: TaskRunResult,
   steps: readonly TraceEntry[],
 ): TeamReply {
   const parsed = finalSchema.safeParse(final ?? {});
@@ -267,7 +269,7 @@ function replyOf(
   const status = outcome.status === 'answered' && gaveUp ? 'failed' : outcome.status;
   const empty = parsed.success
     ? 'the team gave an empty answer'
-    : `its final packet: ${issuesOf(parsed.error)}`;
+    : `its final packet: ${formatIssues(parsed.error)}`;
   const reason = outcome.reason ?? (isEmpty ? empty : answer);
   const code =
     CODES.find((known) => known === said.code) ?? (/ is gone\b/.test(reason) ? 'agent' : undefined);
@@ -278,12 +280,12 @@ function replyOf(
     status,
     answer,
     rawAnswer: said.raw_answer ?? answer,
-    reasoningTrace: said.reasoning_trace || traceText(steps),
+    reasoningTrace: said.reasoning_trace || formatTrace(steps),
     ...(status === 'answered' ? {} : { reason }),
     ...(status === 'answered' || code === undefined ? {} : { code }),
-    ...defined({ confidence: said.confidence, failedRole: said.failed_role, tokenLedger }),
+    ...omitUndefined({ confidence: said.confidence, failedRole: said.failed_role, tokenLedger }),
     usage,
-    toolCalls: said.tool_calls ?? toolCallsIn(steps),
+    toolCalls: said.tool_calls ?? countToolCalls(steps),
     tokens: taken === null ? null : Math.max(outcome.counts.token_sum, taken),
     costUsd: cost_usd,
     packets: outcome.counts.pkt_cnt,

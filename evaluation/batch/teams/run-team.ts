@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { defined } from '@gaia-mesh/core/system/defined.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { GaiaPlan } from '../../plan/gaia-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import { placeFile } from '../../questions/place-file.ts';
-import { oneLine } from '../../terminal/table.ts';
+import { toOneLine } from '../../terminal/table.ts';
 import { type Batch, type BatchEnd, runBatch } from '../batch.ts';
 import { MeshTeam } from './mesh-team.ts';
 
@@ -62,7 +62,7 @@ export async function runTeam(
       placeFile: (question, cycle) =>
         placeFile(question, cycle, {
           root: places.files,
-          ...defined({ folder: plan.folder, api: plan.api }),
+          ...omitUndefined({ folder: plan.folder, api: plan.api }),
         }),
       clean: (raw) => cleanAnswer(raw) ?? undefined,
     });
@@ -101,7 +101,7 @@ async function startMesh(
       repeat: shared.repeat,
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       maxTokens: tokens,
-      observer: shared.watch(alarms(shared.note)),
+      observer: shared.watch(createAlarms(shared.note)),
       signal,
     });
   } catch (error) {
@@ -111,10 +111,10 @@ async function startMesh(
   }
 }
 
-function alarms(note: (text: string) => void): RunObserver {
+function createAlarms(note: (text: string) => void): RunObserver {
   return {
-    faultNews: note,
-    refused: (node, reason, bytes) => note(`refused from ${node}: ${oneLine(reason, 200)} (${bytes} B)`),
-    agentLost: (node, reason) => note(`agent ${node.id} (${node.tool}) is gone: ${oneLine(reason, 200)}`),
+    faultEvent: note,
+    refused: (node, reason, bytes) => note(`refused from ${node}: ${toOneLine(reason, 200)} (${bytes} B)`),
+    agentLost: (node, reason) => note(`agent ${node.id} (${node.tool}) is gone: ${toOneLine(reason, 200)}`),
   };
 }

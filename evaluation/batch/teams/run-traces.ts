@@ -1,6 +1,6 @@
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import { AgentLines } from '@gaia-mesh/core/run/metrics/agent-lines.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 
@@ -33,7 +33,7 @@ export class RunTraces {
   }
 
   #add(text: string): void {
-    const parsed = lineSchema.safeParse(jsonIn(text));
+    const parsed = lineSchema.safeParse(tryParseJson(text));
     // The log's own word that it was cut, or something else's of this name.
     if (!parsed.success || this.#openEntries >= MAX_OPEN_ENTRIES) return;
     this.#openEntries += 1;

@@ -11,7 +11,7 @@ export interface TeamFacts {
   readonly questions_per_s: number | null;
 }
 
-export function factsOf(
+export function buildTeamFacts(
   { engine, model, adapter }: PlannedTeam['team'],
   end: TeamEnd | undefined,
 ): TeamFacts {

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { readQuestions } from '../../questions/read-questions.ts';
 import { answerLine, writeLines } from '../../results/answers.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
-import { teamSummary } from '../../results/summary.ts';
+import { summarizeTeam } from '../../results/summary.ts';
 import { runBatch } from '../batch.ts';
 import { Journal } from '../journal/journal.ts';
 import type { AskTeam } from '../teams/team-reply.ts';
@@ -42,7 +42,7 @@ const end = await runBatch({
 if (end.kind !== 'finished') throw new Error(end.reason);
 const read = (taskId: string) => journal.read({ task_id: taskId, team: 'single', cycle: 1 });
 writeLines(path.join(folder, 'answers.jsonl'), linesOf());
-const summary = teamSummary(questions, 1, ({ taskId }) => read(taskId));
+const summary = summarizeTeam(questions, 1, ({ taskId }) => read(taskId));
 writeLines(path.join(folder, 'summary.json'), [JSON.stringify(summary)]);
 journal.close();
 

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import * as z from 'zod';
 
 /** A local server with the shapes of the agents course's scoring API, for tests. */
@@ -116,7 +116,7 @@ export async function startScoringServer(script: ScoringScript): Promise<Scoring
 
   const { questions } = script;
   return {
-    url: `http://127.0.0.1:${await listenAt(server, { port: 0 })}`,
+    url: `http://127.0.0.1:${await listenOnPlace(server, { port: 0 })}`,
     requests,
     submissions,
     close: async () => {

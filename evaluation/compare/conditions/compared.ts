@@ -10,7 +10,7 @@ export interface Compared {
   readonly environment: Readonly<Record<string, string | number | undefined>>;
   /** What two comparisons have to have in common to say anything about each other, by what it is called. */
   readonly same: Readonly<Record<string, string | number>>;
-  readonly said: Said;
+  readonly said: ComparisonStatement;
 }
 
 export interface ComparedArm {
@@ -24,7 +24,7 @@ export interface ComparedArm {
 }
 
 /** What a comparison comes to, for a comment under a pull request. */
-interface Said {
+interface ComparisonStatement {
   readonly title: string;
   readonly sentence: string;
   readonly warnings: readonly string[];

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../statistics/thresholds.ts';
-import { comparedAdapters } from '../compared-adapters.ts';
+import { toComparedAdapters } from '../compared-adapters.ts';
 import type { ComparisonFile } from '../comparison-file.ts';
 import { sampleFile } from '../testing/sample-comparison.ts';
-import { figuresFor } from './conditions.ts';
-import { junitOf } from './junit.ts';
-import { changesSince, checkComparable, checkSameMachine } from './saved-baseline.ts';
-import { summaryMarkdown } from './summary.ts';
+import { createThresholdFigures } from './conditions.ts';
+import { formatJunit } from './junit.ts';
+import { checkComparable, checkSameMachine, judgeChanges } from './saved-baseline.ts';
+import { formatSummary } from './summary.ts';
 
 const now = await sampleFile(['json', 'msgpack', 'anp'], 'pipeline');
 
@@ -22,11 +22,11 @@ function slowed(file: ComparisonFile, times: number): ComparisonFile {
 const outcomeOf = (text: string, saved?: ComparisonFile) =>
   evaluateThreshold(
     parseThreshold(text),
-    figuresFor(comparedAdapters(now), saved && comparedAdapters(saved)),
+    createThresholdFigures(toComparedAdapters(now), saved && toComparedAdapters(saved)),
   );
 
 const changesOf = (saved: ComparisonFile, later: ComparisonFile) =>
-  changesSince(comparedAdapters(saved), comparedAdapters(later));
+  judgeChanges(toComparedAdapters(saved), toComparedAdapters(later));
 
 describe('conditions', () => {
   test('are about the samples of the two arms that they name, whichever the baseline is', () => {
@@ -72,13 +72,15 @@ describe('a comparison that was saved', () => {
     const elsewhere = { ...now, environment: { ...now.environment, cpus: 64 } };
     const refused = (message: RegExp) =>
       expect.objectContaining({ code: 'config', message: expect.stringMatching(message) });
-    expect(() => checkSameMachine(comparedAdapters(elsewhere), now.environment, 'base.json')).toThrow(
+    expect(() => checkSameMachine(toComparedAdapters(elsewhere), now.environment, 'base.json')).toThrow(
       refused(/base\.json: cannot be compared.*cores \(then 64, now 2\)/),
     );
     expect(() =>
-      checkComparable(comparedAdapters({ ...now, run_id: 'other' }), comparedAdapters(now), 'base.json'),
+      checkComparable(toComparedAdapters({ ...now, run_id: 'other' }), toComparedAdapters(now), 'base.json'),
     ).toThrow(refused(/the recording \(then other/));
-    expect(() => checkComparable(comparedAdapters(now), comparedAdapters(now), 'base.json')).not.toThrow();
+    expect(() =>
+      checkComparable(toComparedAdapters(now), toComparedAdapters(now), 'base.json'),
+    ).not.toThrow();
   });
 });
 
@@ -88,7 +90,7 @@ describe('reports for CI', () => {
   );
 
   test('as JUnit: a condition that cannot be told is skipped', () => {
-    const xml = junitOf(conditions);
+    const xml = formatJunit(conditions);
     expect(xml).toContain('<testsuites tests="3" failures="1">');
     expect(xml).toContain('skipped="1"');
     expect(xml).toMatch(
@@ -98,7 +100,7 @@ describe('reports for CI', () => {
 
   test('as Markdown: the answer, what failed, what changed, and how to repeat it', () => {
     const changes = changesOf(slowed(now, 0.5), now);
-    const text = summaryMarkdown(comparedAdapters(now), {
+    const text = formatSummary(toComparedAdapters(now), {
       conditions,
       changes,
       command: 'npm run compare -- --adapters json,anp',

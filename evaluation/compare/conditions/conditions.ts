@@ -1,5 +1,5 @@
-import { judgeLevels } from '../../statistics/level-verdicts.ts';
-import { measureLevels } from '../../statistics/levels.ts';
+import { judgeComparisons } from '../../statistics/level-verdicts.ts';
+import { compareNestedSamples } from '../../statistics/levels.ts';
 import {
   type MeasuredMetric,
   type MeasuredRatio,
@@ -10,7 +10,7 @@ import type { Compared, Samples } from './compared.ts';
 import { asManyOfEach } from './saved-baseline.ts';
 
 /** What the conditions of `--fail-if` are about, from a comparison and from one that was saved, if there is one. */
-export function figuresFor(now: Compared, saved: Compared | undefined): ThresholdFigures {
+export function createThresholdFigures(now: Compared, saved: Compared | undefined): ThresholdFigures {
   const armOf = (compared: Compared | undefined, arm: string) =>
     compared?.arms.find(({ name }) => name === arm);
   return {
@@ -25,18 +25,21 @@ export function figuresFor(now: Compared, saved: Compared | undefined): Threshol
           : (armOf(isSaved ? saved : now, isSaved ? arm : times)?.samples(metric) ?? []);
       if (own.length === 0 || base.length === 0) return undefined;
       const [before, after] = isSaved ? asManyOfEach(base, own) : [base, own];
-      return ratioOf(before, after, metric, now.margin);
+      return measureRatio(before, after, metric, now.margin);
     },
   };
 }
 
-function ratioOf(
+function measureRatio(
   base: Samples,
   values: Samples,
   metric: MeasuredMetric,
   margin: number,
 ): MeasuredRatio | undefined {
-  const [judged] = judgeLevels([measureLevels(base, values, metric === 'first' ? 1 : undefined)], { margin });
+  const [judged] = judgeComparisons(
+    [compareNestedSamples(base, values, metric === 'first' ? 1 : undefined)],
+    { margin },
+  );
   if (judged === undefined) return undefined;
   const { ratio, low, high, verdict } = judged;
   return { ratio, low, high, margin, isEquivalent: verdict === 'equivalent' };

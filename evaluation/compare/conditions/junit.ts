@@ -5,15 +5,15 @@ import type { ThresholdResult } from '../../statistics/thresholds.ts';
  * and skipped where the measurement cannot tell. The format is that of
  * Ant's junitreport, which has no standard but is what all of them accept.
  */
-export function junitOf(results: readonly ThresholdResult[]): string {
+export function formatJunit(results: readonly ThresholdResult[]): string {
   const of = (wanted: ThresholdResult['outcome']) =>
     results.filter(({ outcome }) => outcome === wanted).length;
   const [failures, skipped] = [of('failed'), of('cannot tell')];
   const cases = results.map(({ text, outcome, found }) => {
-    const name = `    <testcase classname="gaia-mesh.compare" name="${escaped(text)}"`;
+    const name = `    <testcase classname="gaia-mesh.compare" name="${escapeXml(text)}"`;
     if (outcome === 'held') return `${name}/>`;
     const element = outcome === 'failed' ? 'failure' : 'skipped';
-    const message = escaped(outcome === 'failed' ? `${text}: ${found}` : `cannot tell: ${found}`);
+    const message = escapeXml(outcome === 'failed' ? `${text}: ${found}` : `cannot tell: ${found}`);
     return `${name}>\n      <${element} message="${message}"/>\n    </testcase>`;
   });
   return [
@@ -30,7 +30,7 @@ export function junitOf(results: readonly ThresholdResult[]): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** XML 1.0 has no way at all to write most control characters. */
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ')
     .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { type JudgedLevels, judgeLevels } from '../../statistics/level-verdicts.ts';
-import { measureLevels } from '../../statistics/levels.ts';
+import { type JudgedComparison, judgeComparisons } from '../../statistics/level-verdicts.ts';
+import { compareNestedSamples } from '../../statistics/levels.ts';
 import type { Compared, Samples } from './compared.ts';
 
 /** One arm now and when it was saved. */
@@ -8,7 +8,7 @@ export interface SavedChange {
   readonly name: string;
   readonly bytes: { readonly before: number; readonly now: number };
   /** How many times as long it takes as then; null where either has no times. */
-  readonly time: JudgedLevels | null;
+  readonly time: JudgedComparison | null;
 }
 
 type Environment = Compared['environment'];
@@ -26,7 +26,7 @@ const SAME_MACHINE: readonly {
 /** Before the minutes that it takes. @throws MeshError `config` for a comparison that another machine or Node made */
 export function checkSameMachine({ environment: then }: Compared, now: Environment, file: string): void {
   refuse(
-    SAME_MACHINE.flatMap(({ what, of }) => differenceOf(what, of(then), of(now))),
+    SAME_MACHINE.flatMap(({ what, of }) => describeDifference(what, of(then), of(now))),
     file,
   );
 }
@@ -35,12 +35,12 @@ export function checkSameMachine({ environment: then }: Compared, now: Environme
 export function checkComparable(saved: Compared, now: Compared, file: string): void {
   checkSameMachine(saved, now.environment, file);
   refuse(
-    Object.entries(now.same).flatMap(([what, value]) => differenceOf(what, saved.same[what], value)),
+    Object.entries(now.same).flatMap(([what, value]) => describeDifference(what, saved.same[what], value)),
     file,
   );
 }
 
-function differenceOf(what: string, then?: string | number, now?: string | number): string[] {
+function describeDifference(what: string, then?: string | number, now?: string | number): string[] {
   return then === now ? [] : [`${what} (then ${then}, now ${now})`];
 }
 
@@ -53,7 +53,7 @@ function refuse(differences: readonly string[], file: string): void {
 }
 
 /** Every arm that is in both, judged together. Bytes are exact; for times see {@link asManyOfEach}. */
-export function changesSince(saved: Compared, now: Compared): SavedChange[] {
+export function judgeChanges(saved: Compared, now: Compared): SavedChange[] {
   const both = now.arms.flatMap((arm) => {
     const before = saved.arms.find(({ name }) => name === arm.name);
     return before === undefined ? [] : [{ arm, before }];
@@ -61,9 +61,9 @@ export function changesSince(saved: Compared, now: Compared): SavedChange[] {
   const timed = both.filter(
     ({ arm, before }) => arm.samples('time').length > 0 && before.samples('time').length > 0,
   );
-  const judged = judgeLevels(
+  const judged = judgeComparisons(
     timed.map(({ arm, before }) =>
-      measureLevels(...asManyOfEach(before.samples('time'), arm.samples('time'))),
+      compareNestedSamples(...asManyOfEach(before.samples('time'), arm.samples('time'))),
     ),
     { margin: now.margin },
   );

@@ -1,7 +1,7 @@
 import type { ThresholdResult } from '../../statistics/thresholds.ts';
-import { count, decimals, oneLine } from '../../terminal/table.ts';
-import { markdownOf, tableView } from '../../terminal/table-view.ts';
-import { intervalText, verdictText } from '../verdict-text.ts';
+import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
+import { createTableView, formatMarkdown } from '../../terminal/table-view.ts';
+import { formatInterval, formatVerdict } from '../verdict-text.ts';
 import type { Compared } from './compared.ts';
 import type { SavedChange } from './saved-baseline.ts';
 
@@ -20,45 +20,47 @@ const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
 };
 
 /** A comparison as a comment under a pull request has room for: the answer, the conditions, what changed, and how to disagree. */
-export function summaryMarkdown({ said }: Compared, { conditions, changes, command }: Outcome): string {
+export function formatSummary({ said }: Compared, { conditions, changes, command }: Outcome): string {
   const { title, sentence, warnings, table, played } = said;
   const parts = [
     `### ${title}`,
     sentence,
     ...warnings.map((warning) => `> Warning: ${warning}.`),
-    conditionsTable(conditions),
-    changesTable(changes),
-    markdownOf(table),
+    formatConditionsTable(conditions),
+    formatChangesTable(changes),
+    formatMarkdown(table),
     played,
     `To repeat it: \`${command}\``,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function conditionsTable(conditions: readonly ThresholdResult[]): string {
+function formatConditionsTable(conditions: readonly ThresholdResult[]): string {
   if (conditions.length === 0) return '';
-  return markdownOf(
-    tableView(
+  return formatMarkdown(
+    createTableView(
       ['condition to fail', 'outcome', 'found'],
-      conditions.map(({ text, outcome, found }) => [oneLine(text, 80), MARKS[outcome], found]),
+      conditions.map(({ text, outcome, found }) => [toOneLine(text, 80), MARKS[outcome], found]),
     ),
   );
 }
 
 /** Since the comparison was saved, a row an arm. */
-function changesTable(changes: readonly SavedChange[]): string {
+function formatChangesTable(changes: readonly SavedChange[]): string {
   if (changes.length === 0) return '';
-  const table = markdownOf(tableView(CHANGE_TITLES, changes.map(changeCells)));
+  const table = formatMarkdown(createTableView(CHANGE_TITLES, changes.map(formatChangeCells)));
   return `Against the comparison that was saved:\n\n${table}`;
 }
 
 export const CHANGE_TITLES = ['arm', '#bytes then', '#bytes now', '#time', '#95 %', 'verdict'];
 
-export function changeCells({ name, bytes, time }: SavedChange): string[] {
+export function formatChangeCells({ name, bytes, time }: SavedChange): string[] {
   return [
-    oneLine(name, 60),
+    toOneLine(name, 60),
     count(bytes.before),
     count(bytes.now),
-    ...(time === null ? ['–', '–', '–'] : [decimals(time.ratio, 2), intervalText(time), verdictText(time)]),
+    ...(time === null
+      ? ['–', '–', '–']
+      : [formatDecimals(time.ratio, 2), formatInterval(time), formatVerdict(time)]),
   ];
 }

@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackTraits } from '@gaia-mesh/stacks/contract/stack.ts';
 import { expect, test } from 'vitest';
-import { armsOf } from './arms.ts';
+import { combineArms } from './arms.ts';
 import { chooseStacks } from './chosen-stacks.ts';
 import { DEFAULT_SETTINGS, parseFactors, toStackSettings } from './factors.ts';
 import { framedTcp } from './testing/framed-tcp.ts';
@@ -15,7 +15,7 @@ const stdio = findStack('mcp/stdio', { protocol: 'mcp', transport: 'stdio' });
 const unpacked = findStack('x/http', { implementation: 'sdk' });
 
 test('every combination of levels is an arm, and what a stack does not have is left out by name', () => {
-  const { arms, leftOut } = armsOf(
+  const { arms, leftOut } = combineArms(
     [{ stack: mcp }, { stack: stdio }],
     parseFactors(['tls=on,off', 'size=64']),
   );
@@ -33,7 +33,7 @@ test('every combination of levels is an arm, and what a stack does not have is l
 
 test('a factor sets what it is called for', () => {
   const later = findStack('a2a/rest', { protocol: 'a2a' }, { later: ['hold', 'poll'] });
-  const [arm] = armsOf(
+  const [arm] = combineArms(
     [{ stack: later }],
     parseFactors(['later=poll', 'nagle=on', 'keepalive=0', 'connections=1', 'history=on', 'poll=20']),
   ).arms;
@@ -54,7 +54,7 @@ test('a factor sets what it is called for', () => {
 });
 
 test('a factor that is nothing to a stack is not varied for it', () => {
-  const { arms, leftOut } = armsOf(
+  const { arms, leftOut } = combineArms(
     [{ stack: stdio }, { stack: framedTcp }],
     parseFactors(['results=text,both', 'connections=1,4']),
   );
@@ -70,7 +70,7 @@ test('a factor that is nothing to a stack is not varied for it', () => {
 
 test('a message that an implementation would refuse is not sent', () => {
   const small = findStack('a2a/jsonrpc', {}, { largestMessageBytes: 102_400 });
-  const { arms, leftOut } = armsOf([{ stack: small }], parseFactors(['size=4096,65536']));
+  const { arms, leftOut } = combineArms([{ stack: small }], parseFactors(['size=4096,65536']));
   expect(arms).toHaveLength(1);
   expect(leftOut).toEqual(['a2a/jsonrpc bare size=65536: it takes messages of at most 102400 bytes']);
 });
@@ -89,7 +89,7 @@ test.each([
 test('refuses more arms than can be measured', () => {
   const sizes = Array.from({ length: 10 }, (_, index) => 64 + index).join(',');
   const factors = parseFactors([`size=${sizes}`, 'tls=on,off', 'connections=1,2,3,4']);
-  expect(() => armsOf([{ stack: mcp }], factors)).toThrow(
+  expect(() => combineArms([{ stack: mcp }], factors)).toThrow(
     '1 stacks with all combinations of levels are 80 arms',
   );
 });

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
-import { type ArmSettings, type Factors, lackOf, settingsOf } from './factors.ts';
+import { type ArmSettings, explainUnsupported, type Factors, resolveSettings } from './factors.ts';
 import type { StackRef } from './peers/protocol.ts';
 
 /** A stack as it is measured: one implementation with one level of every factor. */
@@ -36,24 +36,24 @@ const MAX_ARMS = 64;
  *
  * @throws MeshError `usage` for more arms than can be measured
  */
-export function armsOf(chosen: readonly ChosenStack[], { settings: factors }: Factors): Arms {
+export function combineArms(chosen: readonly ChosenStack[], { settings: factors }: Factors): Arms {
   const leftOut: string[] = [];
   const arms = chosen.flatMap(({ stack, file }): Arm[] => {
     const { name, implementation, protocol, transport } = stack;
     const own = [...factors].flatMap(([factor, levels]) => {
-      const lacks = levels.map((level) => lackOf(stack, factor, level));
+      const lacks = levels.map((level) => explainUnsupported(stack, factor, level));
       lacks.forEach((lack, index) => {
         if (lack !== undefined) leftOut.push(`${name} ${implementation} ${factor}=${levels[index]}: ${lack}`);
       });
       const had = levels.filter((_, index) => lacks[index] === undefined);
       return had.length > 0 || factor === 'size' ? [[factor, had] as const] : [];
     });
-    return product(own).map((levels) => ({
+    return combineLevels(own).map((levels) => ({
       name: [`${name} ${implementation}`, ...Object.entries(levels).map((pair) => pair.join('='))].join(' '),
       stack: { name, implementation, ...(file === undefined ? {} : { file }) },
       protocol,
       transport,
-      settings: settingsOf(stack, levels),
+      settings: resolveSettings(stack, levels),
       levels,
     }));
   });
@@ -66,7 +66,7 @@ export function armsOf(chosen: readonly ChosenStack[], { settings: factors }: Fa
   return { arms, leftOut };
 }
 
-function product(factors: readonly (readonly [string, readonly string[]])[]): Record<string, string>[] {
+function combineLevels(factors: readonly (readonly [string, readonly string[]])[]): Record<string, string>[] {
   return factors.reduce<Record<string, string>[]>(
     (combinations, [name, levels]) =>
       combinations.flatMap((before) => levels.map((level) => ({ ...before, [name]: level }))),

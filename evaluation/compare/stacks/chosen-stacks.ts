@@ -1,8 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
 import { findStackEntries, listStackNames, type StackEntry } from '@gaia-mesh/stacks/registry.ts';
-import { fileIn, readStacks } from '../../teams/user-files.ts';
+import { parseFileName, readStacks } from '../../teams/user-files.ts';
 import type { ChosenStack } from './arms.ts';
 
 const ALL_STACKS = 'all';
@@ -10,13 +10,13 @@ const ALL_STACKS = 'all';
 const OWN = 'mesh/json';
 
 /** Where names are looked up. */
-interface Known {
+interface StackCatalog {
   readonly names: readonly string[];
   /** @throws MeshError `usage` for a name that nothing has */
   findStackEntries(name: string): readonly StackEntry[];
 }
 
-const shipped: Known = { names: [OWN, ...listStackNames()], findStackEntries };
+const shipped: StackCatalog = { names: [OWN, ...listStackNames()], findStackEntries };
 
 interface Choice {
   /** As `--stacks` takes them: names, files of the user's, or `all`; the baseline first. */
@@ -37,17 +37,17 @@ interface Chosen {
  */
 export async function chooseStacks(
   { names, implementations }: Choice,
-  known: Known = shipped,
+  known: StackCatalog = shipped,
 ): Promise<Chosen> {
   const chosen = new Map<string, ChosenStack>();
   const leftOut: string[] = [];
   for (const name of names) {
     const isAll = name === ALL_STACKS;
-    const file = fileIn(name) === undefined ? undefined : userPath(name);
+    const file = parseFileName(name) === undefined ? undefined : resolveUserPath(name);
     const found =
       file === undefined
         ? (isAll ? known.names : [name]).flatMap((one) => known.findStackEntries(one))
-        : readStacks(file).map(entryOf);
+        : readStacks(file).map(toStackEntry);
     const own = found.filter(({ implementation }) => implementations.includes(implementation));
     if (own.length === 0) leftOut.push(`${name}: it has no implementation ${implementations.join(' or ')}`);
     for (const entry of own) {
@@ -65,6 +65,6 @@ export async function chooseStacks(
   return { chosen: [...chosen.values()], leftOut };
 }
 
-function entryOf(stack: Stack): StackEntry {
+function toStackEntry(stack: Stack): StackEntry {
   return { ...stack, load: async () => stack };
 }

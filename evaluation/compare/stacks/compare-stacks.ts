@@ -4,8 +4,8 @@ import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/
 import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
-import { roundOf } from '../../statistics/schedule.ts';
-import { machineWarnings } from '../machine-warnings.ts';
+import { drawRound } from '../../statistics/schedule.ts';
+import { listMachineWarnings } from '../machine-warnings.ts';
 import type { Arm } from './arms.ts';
 import { toStackSettings } from './factors.ts';
 import { type Invocation, measureInvocation, type Protocol } from './invocation.ts';
@@ -91,7 +91,8 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
     const elapsedMs = performance.now() - startMs;
     const slots = left.size + 1;
     const blocksLeft = Math.max(1, Math.min(WANTED_INVOCATIONS, options.invocations) - block);
-    const ownMs = options.measuredMs ?? within((budgetMs - elapsedMs) / (blocksLeft * slots) - overheadMs);
+    const ownMs =
+      options.measuredMs ?? clampMeasuredMs((budgetMs - elapsedMs) / (blocksLeft * slots) - overheadMs);
     if (block > 0 && elapsedMs + slots * (ownMs + overheadMs) > budgetMs) {
       stopped = 'budget';
       break;
@@ -111,7 +112,7 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
     overheadMs = Math.max(100, (performance.now() - startMs - elapsedMs) / slots - ownMs);
   }
   const invocations = new Map([...left.keys()].map((name) => [name, done.get(name) ?? []]));
-  const warnings = machineWarnings(machine, {
+  const warnings = listMachineWarnings(machine, {
     loadBefore,
     cores: os.availableParallelism(),
     elapsedMs: performance.now() - startMs,
@@ -119,7 +120,7 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
   return { invocations, nullInvocations, failed, lost, stopped, machine, warnings };
 
   async function playBlock(block: number, ownMs: number): Promise<MeasuredInvocation[]> {
-    const slots = roundOf([...left.keys()], baseline.name, random);
+    const slots = drawRound([...left.keys()], baseline.name, random);
     const measured: MeasuredInvocation[] = [];
     for (const [index, { arm: name, isNull }] of slots.entries()) {
       const arm = left.get(name);
@@ -150,7 +151,7 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
   async function tried(arm: Arm, protocol: Protocol): Promise<Invocation | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await measureInvocation(pairOf(arm, options), protocol, signal);
+        return await measureInvocation(buildPairOptions(arm, options), protocol, signal);
       } catch (error) {
         if (!(error instanceof MeshError) || signal.aborted) throw error;
         if (error.code === 'agent' && attempt < MAX_TRIES) {
@@ -166,11 +167,11 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
   }
 }
 
-function within(ms: number): number {
+function clampMeasuredMs(ms: number): number {
   return Math.min(MEASURED_MS.most, Math.max(MEASURED_MS.least, ms));
 }
 
-function pairOf(arm: Arm, { identity, exchangesOf }: CompareStacksOptions): PairOptions {
+function buildPairOptions(arm: Arm, { identity, exchangesOf }: CompareStacksOptions): PairOptions {
   const { stack, settings } = arm;
   return {
     stack,

@@ -17,15 +17,20 @@ export interface Exchange {
  * @returns exchanges in an order in which they can be played: what a client sends, an exchange before it has caused
  */
 export function planExchanges(recording: Recording): readonly Exchange[] {
-  const recipientsOf = actingRecipients(recording);
+  const recipientsOf = createActorFinder(recording);
   const open = new Map<string, { client: string; server: string; request: Packet; replies: Packet[] }>();
   for (const entry of recording.packets) {
     const { packet, cause } = entry;
     const answered = packet.reply_to ?? cause ?? '';
-    for (const [from, to] of hopsOf(packet.from, recipientsOf(entry))) {
-      const asked = open.get(keyOf(to, from, answered));
+    for (const [from, to] of listHops(packet.from, recipientsOf(entry))) {
+      const asked = open.get(joinExchangeKey(to, from, answered));
       if (asked === undefined) {
-        open.set(keyOf(from, to, packet.id), { client: from, server: to, request: packet, replies: [] });
+        open.set(joinExchangeKey(from, to, packet.id), {
+          client: from,
+          server: to,
+          request: packet,
+          replies: [],
+        });
       } else {
         asked.replies.push(packet);
       }
@@ -35,7 +40,7 @@ export function planExchanges(recording: Recording): readonly Exchange[] {
 }
 
 /** From node to node: every packet of an agent goes up to the hub, and down to each recipient. */
-function hopsOf(from: string, recipients: readonly string[]): (readonly [string, string])[] {
+function listHops(from: string, recipients: readonly string[]): (readonly [string, string])[] {
   const down = recipients.filter((to) => to !== HUB_ID).map((to) => [HUB_ID, to] as const);
   return from === HUB_ID ? down : [[from, HUB_ID] as const, ...down];
 }
@@ -44,13 +49,13 @@ function hopsOf(from: string, recipients: readonly string[]): (readonly [string,
  * Whom a packet was for, as far as a recording shows it: who is addressed, else who was caused to send something by it, else the hub
  * where it ends a task, else who sent what caused it.
  */
-function actingRecipients(recording: Recording) {
+function createActorFinder(recording: Recording) {
   const nodes = new Set([HUB_ID, ...recording.header.agents.map((agent) => agent.id)]);
   const acted = Map.groupBy(recording.packets, ({ cause }) => cause);
   const senders = new Map(recording.packets.map(({ packet }) => [packet.id, packet.from]));
   return ({ packet, cause }: RecordedPacket): readonly string[] => {
     const { from, to, id } = packet;
-    const asker = endsTask(packet) && from !== HUB_ID ? [HUB_ID] : [];
+    const asker = isTaskEnd(packet) && from !== HUB_ID ? [HUB_ID] : [];
     if (to !== undefined) {
       const named = nodes.has(to) && to !== from ? [to] : [];
       return [...new Set([...named, ...asker])];
@@ -65,11 +70,11 @@ function actingRecipients(recording: Recording) {
   };
 }
 
-function endsTask({ tag }: Packet): boolean {
+function isTaskEnd({ tag }: Packet): boolean {
   return tag === FINAL_ANSWER || tag === TASK_FAILED;
 }
 
 /** No node id has a space. */
-function keyOf(client: string, server: string, requestId: string): string {
+function joinExchangeKey(client: string, server: string, requestId: string): string {
   return `${client} ${server} ${requestId}`;
 }

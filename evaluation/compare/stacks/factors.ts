@@ -43,7 +43,7 @@ interface SettingFactor {
   /** undefined for a text that is no level. */
   set(level: string): Partial<ArmSettings> | undefined;
   /** Why a stack has no such level; undefined where it has. */
-  lack(stack: Stack, level: string): string | undefined;
+  unsupportedReason(stack: Stack, level: string): string | undefined;
 }
 
 const anywhere = () => undefined;
@@ -51,55 +51,56 @@ const anywhere = () => undefined;
 const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
   tls: {
     expected: 'on or off',
-    set: (level) => onOff(level, (tls) => ({ tls })),
-    lack: ({ traits }, level) => (level === 'on' && !traits.hasTls ? 'it has no TLS' : undefined),
+    set: (level) => parseOnOff(level, (tls) => ({ tls })),
+    unsupportedReason: ({ traits }, level) =>
+      level === 'on' && !traits.hasTls ? 'it has no TLS' : undefined,
   },
   connections: {
     expected: 'a number from 1 to 256',
-    set: (level) => whole(level, [1, 256], (connections) => ({ connections })),
-    lack: ({ transport }) => (transport === 'stdio' ? 'it has one pair of pipes' : undefined),
+    set: (level) => parseWhole(level, [1, 256], (connections) => ({ connections })),
+    unsupportedReason: ({ transport }) => (transport === 'stdio' ? 'it has one pair of pipes' : undefined),
   },
   keepalive: {
     expected: 'milliseconds from 0 to 600000',
-    set: (level) => whole(level, [0, 600_000], (keepAliveMs) => ({ keepAliveMs })),
-    lack: ({ transport }) => (transport === 'stdio' ? 'its pipes stay open' : undefined),
+    set: (level) => parseWhole(level, [0, 600_000], (keepAliveMs) => ({ keepAliveMs })),
+    unsupportedReason: ({ transport }) => (transport === 'stdio' ? 'its pipes stay open' : undefined),
   },
   nagle: {
     expected: 'on or off',
-    set: (level) => onOff(level, (nagle) => ({ noDelay: !nagle })),
-    lack: ({ transport }) =>
+    set: (level) => parseOnOff(level, (nagle) => ({ noDelay: !nagle })),
+    unsupportedReason: ({ transport }) =>
       transport === 'stdio' || transport === 'unix' ? 'it is not carried by TCP' : undefined,
   },
   later: {
     expected: LATER.join(', '),
-    set: (level) => oneOf(level, LATER, (later) => ({ later })),
-    lack: ({ traits }, level) =>
+    set: (level) => parseChoice(level, LATER, (later) => ({ later })),
+    unsupportedReason: ({ traits }, level) =>
       traits.later.some((way) => way === level) ? undefined : `it has no way to ${level}`,
   },
   poll: {
     expected: 'milliseconds from 1 to 10000',
-    set: (level) => whole(level, [1, 10_000], (pollMs) => ({ pollMs })),
-    lack: ({ traits }) => (traits.later.includes('poll') ? undefined : 'it does not poll'),
+    set: (level) => parseWhole(level, [1, 10_000], (pollMs) => ({ pollMs })),
+    unsupportedReason: ({ traits }) => (traits.later.includes('poll') ? undefined : 'it does not poll'),
   },
   work: {
     expected: 'milliseconds from 0 to 10000',
-    set: (level) => whole(level, [0, 10_000], (workMs) => ({ workMs })),
-    lack: anywhere,
+    set: (level) => parseWhole(level, [0, 10_000], (workMs) => ({ workMs })),
+    unsupportedReason: anywhere,
   },
   results: {
     expected: RESULTS.join(', '),
-    set: (level) => oneOf(level, RESULTS, (results) => ({ results })),
-    lack: ({ protocol }) => (protocol === 'mcp' ? undefined : 'its results have one form'),
+    set: (level) => parseChoice(level, RESULTS, (results) => ({ results })),
+    unsupportedReason: ({ protocol }) => (protocol === 'mcp' ? undefined : 'its results have one form'),
   },
   history: {
     expected: 'on or off',
-    set: (level) => onOff(level, (history) => ({ history })),
-    lack: ({ protocol }) => (protocol === 'a2a' ? undefined : 'its answers have no history'),
+    set: (level) => parseOnOff(level, (history) => ({ history })),
+    unsupportedReason: ({ protocol }) => (protocol === 'a2a' ? undefined : 'its answers have no history'),
   },
   size: {
     expected: `bytes from ${SIZE_RANGE[0]} to ${SIZE_RANGE[1]}`,
-    set: (level) => whole(level, SIZE_RANGE, (size) => ({ size })),
-    lack: ({ traits: { largestMessageBytes } }, level) =>
+    set: (level) => parseWhole(level, SIZE_RANGE, (size) => ({ size })),
+    unsupportedReason: ({ traits: { largestMessageBytes } }, level) =>
       largestMessageBytes !== null && Number(level) * 2 + 4096 > largestMessageBytes
         ? `it takes messages of at most ${largestMessageBytes} bytes`
         : undefined,
@@ -134,7 +135,8 @@ export function parseFactors(texts: readonly string[]): Factors {
   const concurrency = given
     .get('concurrency')
     ?.map(
-      (level) => whole(level, [1, 256], Number) ?? refuse('concurrency', level, 'a number from 1 to 256'),
+      (level) =>
+        parseWhole(level, [1, 256], Number) ?? refuse('concurrency', level, 'a number from 1 to 256'),
     );
   given.delete('concurrency');
   for (const [name, levels] of given) {
@@ -149,12 +151,12 @@ export function parseFactors(texts: readonly string[]): Factors {
 }
 
 /** Why a stack has no such level; undefined where it has. */
-export function lackOf(stack: Stack, factor: string, level: string): string | undefined {
-  return SETTING_FACTORS[factor]?.lack(stack, level);
+export function explainUnsupported(stack: Stack, factor: string, level: string): string | undefined {
+  return SETTING_FACTORS[factor]?.unsupportedReason(stack, level);
 }
 
 /** What the levels of an arm set it to. */
-export function settingsOf(stack: Stack, levels: Readonly<Record<string, string>>): ArmSettings {
+export function resolveSettings(stack: Stack, levels: Readonly<Record<string, string>>): ArmSettings {
   const [ownLater] = stack.traits.later;
   const isLater = levels.later !== undefined;
   const settings = { ...DEFAULT_SETTINGS, later: ownLater, ...(isLater ? { workMs: LATER_WORK_MS } : {}) };
@@ -176,11 +178,11 @@ function refuse(name: string, level: string, expected: string): never {
   throw new MeshError('usage', `--factor ${name}: expected ${expected}, not "${level}"`);
 }
 
-function onOff<T>(level: string, set: (isOn: boolean) => T): T | undefined {
+function parseOnOff<T>(level: string, set: (isOn: boolean) => T): T | undefined {
   return level === 'on' || level === 'off' ? set(level === 'on') : undefined;
 }
 
-function whole<T>(
+function parseWhole<T>(
   level: string,
   [low, high]: readonly [number, number],
   set: (value: number) => T,
@@ -189,7 +191,7 @@ function whole<T>(
   return /^\d+$/.test(level) && value >= low && value <= high ? set(value) : undefined;
 }
 
-function oneOf<Level extends string, T>(
+function parseChoice<Level extends string, T>(
   level: string,
   known: readonly Level[],
   set: (value: Level) => T,

@@ -1,7 +1,7 @@
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
-import { percentile } from '../../statistics/inference/quantile.ts';
-import { type Growth, growthOf, type LoadPoint, loadCurve } from './load-curve.ts';
+import { computePercentile } from '../../statistics/inference/quantile.ts';
+import { type Growth, type LoadPoint, loadCurve, measureGrowth } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
 import type { CpuUs, Part } from './peers/protocol.ts';
 
@@ -81,7 +81,7 @@ export async function measureInvocation(
     const rssBytes = { client: client.rssBytes, server: server.rssBytes };
     const fastest = Math.max(...rounds.flatMap(({ perS }) => perS));
     const curve = protocol.raisesLoad ? await loadCurve(pair, fastest) : null;
-    const growth = protocol.growsTask ? await growthOf(pair) : null;
+    const growth = protocol.growsTask ? await measureGrowth(pair) : null;
     return { setup, bytes, rounds, growth, curve, rssBytes };
   } finally {
     await pair.stop();
@@ -101,8 +101,8 @@ async function countBytes(pair: Pair, options: PairOptions): Promise<CountedByte
     const pass = { kind: 'closed', count, concurrency, maxMs: PASS_MS } as const;
     const first = (await pair.play(pass, { part })).wire;
     const { wire } = await pair.play(pass, { part });
-    firstUse.sent += moreThan(first.sent, wire.sent);
-    firstUse.received += moreThan(first.received, wire.received);
+    firstUse.sent += subtractFraming(first.sent, wire.sent);
+    firstUse.received += subtractFraming(first.received, wire.received);
     return wire;
   };
   const answered = exchanges.filter(({ replies }) => replies.length > 0).length;
@@ -114,7 +114,7 @@ async function countBytes(pair: Pair, options: PairOptions): Promise<CountedByte
 }
 
 /** Bytes around messages alone: those of the messages differ by their ids. */
-function moreThan(first: DirectionBytes, second: DirectionBytes): number {
+function subtractFraming(first: DirectionBytes, second: DirectionBytes): number {
   return Math.max(0, first.tls + first.head - second.tls - second.head);
 }
 
@@ -138,18 +138,18 @@ async function playRound(pair: Pair, roundMs: number, { concurrency, ratePerS }:
     perS.push((load.count / load.elapsedMs) * 1000);
   }
   return {
-    cpuUs: { client: perExchange(one.client, one.count), server: perExchange(one.server, one.count) },
+    cpuUs: { client: divideCpu(one.client, one.count), server: divideCpu(one.server, one.count) },
     latencyUs: open.isOverloaded ? null : open.timesUs,
     lateUs: open.lateUs,
     perS,
   };
 }
 
-function perExchange({ user, system }: CpuUs, count: number): CpuUs {
+function divideCpu({ user, system }: CpuUs, count: number): CpuUs {
   return { user: user / count, system: system / count };
 }
 
 /** The median of what the open load of a round took; null where its rate was too high. */
-export function latencyOf({ latencyUs }: Round): number | null {
-  return latencyUs === null ? null : percentile(latencyUs, 0.5);
+export function medianLatency({ latencyUs }: Round): number | null {
+  return latencyUs === null ? null : computePercentile(latencyUs, 0.5);
 }

@@ -1,4 +1,4 @@
-import { percentile } from '../../statistics/inference/quantile.ts';
+import { computePercentile } from '../../statistics/inference/quantile.ts';
 import type { Pair } from './peers/pair.ts';
 
 /** What a load of so many exchanges a second came to. */
@@ -35,8 +35,8 @@ export async function loadCurve(pair: Pair, saturatedPerS: number): Promise<read
       offeredPerS: ratePerS,
       achievedPerS: (n / elapsedMs) * 1000,
       n,
-      p50Us: times === null ? null : percentile(times, 0.5),
-      p99Us: times === null || n < MIN_COUNT ? null : percentile(times, 0.99),
+      p50Us: times === null ? null : computePercentile(times, 0.5),
+      p99Us: times === null || n < MIN_COUNT ? null : computePercentile(times, 0.99),
     });
     const [lowest] = points;
     const last = points.at(-1);
@@ -50,7 +50,7 @@ function isBeyondKnee(lowest: number | null, last: number | null): boolean {
 }
 
 /** The highest load that the ends kept up with: at most so many times slower than the lowest, and no more offered than done. */
-export function kneeOf(points: readonly LoadPoint[]): LoadPoint | undefined {
+export function findKnee(points: readonly LoadPoint[]): LoadPoint | undefined {
   const lowest = points[0]?.p50Us ?? null;
   return points.findLast(
     ({ p50Us, offeredPerS, achievedPerS }) =>
@@ -75,7 +75,7 @@ const GROWTH_STEPS = 4;
 const GROWTH_MS = 10_000;
 
 /** Plays exchanges that all belong to one task. */
-export async function growthOf(pair: Pair): Promise<Growth> {
+export async function measureGrowth(pair: Pair): Promise<Growth> {
   const points: Growth['points'][number][] = [];
   let exchanges = 0;
   let exchangeUs: number | null = null;
@@ -86,7 +86,7 @@ export async function growthOf(pair: Pair): Promise<Growth> {
     const load = { kind: 'closed', count: GROWTH_STEP, concurrency: 1, maxMs: GROWTH_MS } as const;
     const { count, timesUs } = await pair.play(load, { tasks: 'same' });
     exchanges += count;
-    exchangeUs = count === 0 ? null : percentile(timesUs, 0.5);
+    exchangeUs = count === 0 ? null : computePercentile(timesUs, 0.5);
   }
   return { points };
 }

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import { armsOf } from './arms.ts';
+import { combineArms } from './arms.ts';
 import { measureStacks } from './compare-stacks.ts';
 import { parseFactors } from './factors.ts';
-import { figuresOf } from './figures/arm-figures.ts';
-import { attributionsOf, attributionText } from './figures/stack-attribution.ts';
+import { computeArmFigures } from './figures/arm-figures.ts';
+import { attributeArms, formatAttribution } from './figures/stack-attribution.ts';
 import { stacks } from './testing/planted.ts';
-import { syntheticWorkload } from './workload.ts';
+import { buildSyntheticWorkload } from './workload.ts';
 
 const FILE = path.join(import.meta.dirname, 'testing', 'planted.ts');
 const SEED = 1;
@@ -22,14 +22,14 @@ const MARGIN = 0.05;
 test(
   'a history that a server copies for each message is found in the protocol that it was planted in',
   async () => {
-    const { arms } = armsOf(
+    const { arms } = combineArms(
       stacks.map((stack) => ({ stack, file: FILE })),
       parseFactors([]),
     );
     const [baseline, ...others] = arms;
     if (baseline === undefined) throw new Error('there are arms');
-    const answers = syntheticWorkload(64, SEED).exchanges;
-    const exchanges = syntheticWorkload(4096, SEED)
+    const answers = buildSyntheticWorkload(64, SEED).exchanges;
+    const exchanges = buildSyntheticWorkload(4096, SEED)
       .exchanges.slice(0, EXCHANGES)
       .map(({ request, replies }, index) => ({ request, replies: answers[index]?.replies ?? replies }));
 
@@ -51,15 +51,15 @@ test(
     });
 
     const figures = arms.map((arm) =>
-      figuresOf(arm, exchanges, invocations.get(arm.name) ?? [], CONCURRENCY),
+      computeArmFigures(arm, exchanges, invocations.get(arm.name) ?? [], CONCURRENCY),
     );
     // The last arm differs from the baseline in everything that the comparison varies.
-    const attributions = attributionsOf(figures, MARGIN).filter(({ arm }) => arm === arms.at(-1)?.name);
+    const attributions = attributeArms(figures, MARGIN).filter(({ arm }) => arm === arms.at(-1)?.name);
     const blamed = attributions
       .flatMap(({ shares }) => shares)
       .filter(({ verdict }) => verdict === 'contributes')
       .map(({ factor }) => factor);
-    expect([...new Set(blamed)], attributions.map(attributionText).join('\n')).toEqual(['protocol']);
+    expect([...new Set(blamed)], attributions.map(formatAttribution).join('\n')).toEqual(['protocol']);
   },
   TIMEOUT_MS,
 );

@@ -3,11 +3,11 @@ import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_SETTINGS, toStackSettings } from './factors.ts';
 import { Pair } from './peers/pair.ts';
-import { syntheticWorkload } from './workload.ts';
+import { buildSyntheticWorkload } from './workload.ts';
 
 /** What settings do to real stacks, by counts where there is something to count. */
 
-const { exchanges } = syntheticWorkload(256, 1);
+const { exchanges } = buildSyntheticWorkload(256, 1);
 const over = new AbortController();
 let pair: Pair | undefined;
 afterEach(() => pair?.stop());

@@ -2,7 +2,7 @@ import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { planExchanges } from './exchanges.ts';
-import { playable } from './peers/planned-inbox.ts';
+import { makePlayable } from './peers/planned-inbox.ts';
 import type { PlannedExchange } from './peers/protocol.ts';
 
 /** The exchanges that every arm plays. */
@@ -21,7 +21,7 @@ const ECHOES = 20;
  * The exchanges of a recording through a hub, for one client and one server: what was addressed, with replies in the response. Those
  * without an answer are among them, since an acknowledgement costs something too.
  */
-export function recordedWorkload(recording: Recording): Workload {
+export function buildRecordedWorkload(recording: Recording): Workload {
   const exchanges = planExchanges(recording);
   const step = Math.max(1, exchanges.length / MAX_RECORDED);
   const chosen = Array.from(
@@ -29,21 +29,21 @@ export function recordedWorkload(recording: Recording): Workload {
     (_, index) => exchanges[Math.floor(index * step)],
   ).filter((exchange) => exchange !== undefined);
   const { run_id, team } = recording.header;
-  return { source: `recording ${run_id} of team ${team}`, exchanges: playable(chosen) };
+  return { source: `recording ${run_id} of team ${team}`, exchanges: makePlayable(chosen) };
 }
 
 /** Echoes of payloads of exactly `size` bytes; the same for the same seed. */
-export function syntheticWorkload(size: number, seed: number): Workload {
+export function buildSyntheticWorkload(size: number, seed: number): Workload {
   const random = new Random(seed);
   const exchanges = Array.from({ length: ECHOES }, (_, index) => {
-    const request = packetOf(`q-${index}`, 'hub', 'a', payloadOf(size, random));
-    const reply = packetOf(`a-${index}`, 'a', 'hub', payloadOf(size, random));
+    const request = createPacket(`q-${index}`, 'hub', 'a', drawPayload(size, random));
+    const reply = createPacket(`a-${index}`, 'a', 'hub', drawPayload(size, random));
     return { request, replies: [{ ...reply, reply_to: request.id }] };
   });
   return { source: `echoes of ${size} bytes`, exchanges };
 }
 
-function packetOf(id: string, from: string, to: string, payload: JsonObject): Packet {
+function createPacket(id: string, from: string, to: string, payload: JsonObject): Packet {
   // A time that does not change: bytes are to be the same from run to run.
   return { type: 'echo', from, to, id, task_id: 'task', token_used: 0, ts: 1_795_000_000_000, payload };
 }
@@ -54,7 +54,7 @@ const WORDS =
   );
 
 /** A payload of exactly `bytes` as JSON: records as tools return them, filled up with text. */
-function payloadOf(bytes: number, random: Random): JsonObject {
+function drawPayload(bytes: number, random: Random): JsonObject {
   const word = () => WORDS[random.integer(WORDS.length)] ?? '';
   const records: JsonObject[] = [];
   const text = (fill: string) => ({ records, text: fill });

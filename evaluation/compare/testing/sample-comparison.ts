@@ -1,7 +1,7 @@
-import { emptyLine, type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { createLedgerLine, type LedgerLine, measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from '../comparison-file.ts';
 
 const packet: Packet = {
@@ -16,9 +16,9 @@ const packet: Packet = {
 
 /** The line of the ledger for one packet of `spec`. */
 export async function sampleLine(spec: string): Promise<LedgerLine> {
-  const codec = openMembers(await adapterNamed(spec), 'sample', ['0']).get('0');
-  if (codec === undefined) return emptyLine();
-  return lineOf(codec, packet, codec.encode(packet).length, codec.layerBytes?.last);
+  const codec = openMembers(await loadAdapter(spec), 'sample', ['0']).get('0');
+  if (codec === undefined) return createLedgerLine();
+  return measureLine(codec, packet, codec.encode(packet).length, codec.layerBytes?.last);
 }
 
 /** The same, read. */

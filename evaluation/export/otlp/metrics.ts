@@ -1,7 +1,7 @@
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
 import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
-import { packetSpans } from './packet-spans.ts';
+import { buildPacketSpans } from './packet-spans.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** A metric before it is one of OpenTelemetry's packages. */
@@ -22,36 +22,44 @@ const SHORT_BOUNDS = [1e-5, 1e-4, 1e-3, ...SECOND_BOUNDS];
 const BYTE_BOUNDS = Array.from({ length: 12 }, (_, power) => 64 * 4 ** power);
 
 /** Bytes, tokens and times of a run. Names with `gen_ai` are those of the conventions. */
-export function runMetrics(exported: ExportedRun, clock: WallClock): Metric[] {
+export function buildRunMetrics(exported: ExportedRun, clock: WallClock): Metric[] {
   const { recording, exchanges } = exported;
   const model = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': recording.header.engine };
   const tokens = exchanges.flatMap(({ exchange }) => {
     const of = (type: string, count: number | null) =>
       count === null
         ? []
-        : [point({ ...model, 'gen_ai.request.model': exchange.model, 'gen_ai.token.type': type }, count)];
+        : [
+            createPoint(
+              { ...model, 'gen_ai.request.model': exchange.model, 'gen_ai.token.type': type },
+              count,
+            ),
+          ];
     return [...of('input', exchange.promptTokens), ...of('output', exchange.completionTokens)];
   });
   const calls = exchanges.flatMap(({ exchange: { startedUs, endedUs, model: name } }) =>
     startedUs === undefined || endedUs === undefined
       ? []
-      : [point({ ...model, 'gen_ai.request.model': name }, seconds(endedUs - startedUs))],
+      : [createPoint({ ...model, 'gen_ai.request.model': name }, toSeconds(endedUs - startedUs))],
   );
-  const spans = packetSpans(exported, { clock, hasContents: false });
+  const spans = buildPacketSpans(exported, { clock, hasContents: false });
   const durationsOf = (operations: readonly string[], names: readonly string[]) =>
     spans
       .filter(({ attributes }) => operations.includes(String(attributes['gen_ai.operation.name'])))
       .map(({ attributes, startUs, endUs }) =>
-        point(only(attributes, ['gen_ai.operation.name', ...names]), seconds(endUs - startUs)),
+        createPoint(
+          pickAttributes(attributes, ['gen_ai.operation.name', ...names]),
+          toSeconds(endUs - startUs),
+        ),
       );
   const relayed = recording.packets.flatMap(({ relayed: at, packet }) =>
     at === undefined ? [] : [{ ...at, type: packet.type }],
   );
   const hops = [...new Timeline(recording.packets).pieces()].map(({ trace, us }) =>
-    point({ 'gaia_mesh.packet.type': trace.packet.type }, seconds(us)),
+    createPoint({ 'gaia_mesh.packet.type': trace.packet.type }, toSeconds(us)),
   );
   const histogram = (name: string, about: string, unit: string, bounds: readonly number[], of: Point[]) =>
-    metric({ name, about, unit, bounds }, of);
+    createMetric({ name, about, unit, bounds }, of);
   return [
     histogram(
       'gen_ai.client.token.usage',
@@ -93,16 +101,16 @@ export function runMetrics(exported: ExportedRun, clock: WallClock): Metric[] {
       'Bytes of frames, as they came to the hub.',
       'By',
       BYTE_BOUNDS,
-      relayed.map(({ type, bytes }) => point({ 'gaia_mesh.packet.type': type }, bytes)),
+      relayed.map(({ type, bytes }) => createPoint({ 'gaia_mesh.packet.type': type }, bytes)),
     ),
-    metric(
+    createMetric(
       {
         name: 'gaia_mesh.bytes',
         about: 'The ledger: each byte of a packet once, by packet type and by what it is for.',
         unit: 'By',
         bounds: null,
       },
-      ledgerPoints(exported),
+      listLedgerPoints(exported),
     ),
   ].filter(({ points }) => points.length > 0);
 }
@@ -114,17 +122,17 @@ interface Point {
 
 const LINES = ['payload', 'framing', 'envelope', 'payload_coding', 'layers'] as const;
 
-function ledgerPoints({ run }: ExportedRun): Point[] {
+function listLedgerPoints({ run }: ExportedRun): Point[] {
   return Object.entries(run?.metrics.ledger.types ?? {}).flatMap(([type, line]) =>
-    LINES.map((name) => point({ 'gaia_mesh.packet.type': type, 'gaia_mesh.line': name }, line[name])),
+    LINES.map((name) => createPoint({ 'gaia_mesh.packet.type': type, 'gaia_mesh.line': name }, line[name])),
   );
 }
 
-function point(attributes: Attributes, value: number): Point {
+function createPoint(attributes: Attributes, value: number): Point {
   return { attributes, value };
 }
 
-function metric(about: Omit<Metric, 'points'>, of: readonly Point[]): Metric {
+function createMetric(about: Omit<Metric, 'points'>, of: readonly Point[]): Metric {
   const groups = Map.groupBy(of, ({ attributes }) => JSON.stringify(attributes)).values();
   const points = [...groups].map((own) => ({
     attributes: own[0]?.attributes ?? {},
@@ -133,12 +141,12 @@ function metric(about: Omit<Metric, 'points'>, of: readonly Point[]): Metric {
   return { ...about, points };
 }
 
-function only(attributes: Attributes, names: readonly string[]): Attributes {
+function pickAttributes(attributes: Attributes, names: readonly string[]): Attributes {
   return Object.fromEntries(
     names.flatMap((name) => (attributes[name] === undefined ? [] : [[name, attributes[name]]])),
   );
 }
 
-function seconds(us: number): number {
+function toSeconds(us: number): number {
   return us / 1e6;
 }

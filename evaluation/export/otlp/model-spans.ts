@@ -1,34 +1,34 @@
 import type { ChatMessage, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
-import { otherSpanIdOf, spanIdOf, traceIdOf } from '@gaia-mesh/core/recording/trace-context.ts';
+import { hashOtherSpanId, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
 import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** Exchanges with models as spans below the work that they were part of. Those of which no time was noted take none, at its beginning. */
-export function modelSpans(
+export function buildModelSpans(
   { recording, exchanges }: ExportedRun,
   { clock, hasContents }: { readonly clock: WallClock; readonly hasContents: boolean },
 ): Span[] {
   const { run_id: runId, engine } = recording.header;
   const works = Map.groupBy(
     recording.packets.filter(({ work }) => work !== undefined),
-    ({ packet }) => workKey(packet.from, packet.task_id),
+    ({ packet }) => joinWorkKey(packet.from, packet.task_id),
   );
   const roots = new Map(
     recording.packets.filter(({ cause }) => cause === null).map((root) => [root.packet.task_id, root]),
   );
   return exchanges.flatMap((of, index) => {
     const { taskId, agent, role, exchange } = of;
-    const above = workOf(works.get(workKey(agent, taskId)) ?? [], exchange) ?? roots.get(taskId);
+    const above = findWork(works.get(joinWorkKey(agent, taskId)) ?? [], exchange) ?? roots.get(taskId);
     if (above === undefined) return [];
     const { startedUs = above.work?.receivedAt, endedUs = startedUs } = exchange;
     const startUs = startedUs === undefined ? clock.work(above).startUs : clock.at(startedUs);
     return {
-      traceId: traceIdOf(runId, taskId),
-      spanId: otherSpanIdOf(runId, 'model', agent, String(index)),
-      parentSpanId: spanIdOf(runId, above.packet.id),
+      traceId: hashTraceId(runId, taskId),
+      spanId: hashOtherSpanId(runId, 'model', agent, String(index)),
+      parentSpanId: hashSpanId(runId, above.packet.id),
       name: `chat ${exchange.model}`,
       kind: 'client' as const,
       startUs,
@@ -41,14 +41,14 @@ export function modelSpans(
         'gen_ai.agent.name': agent,
         'gen_ai.response.finish_reasons': [exchange.reply.finish],
         'gaia_mesh.role': role,
-        ...usageOf(exchange),
-        ...(hasContents ? contentsOf(exchange) : {}),
+        ...buildUsage(exchange),
+        ...(hasContents ? buildContents(exchange) : {}),
       },
     };
   });
 }
 
-function usageOf({ promptTokens, completionTokens }: ModelExchange): Attributes {
+function buildUsage({ promptTokens, completionTokens }: ModelExchange): Attributes {
   return {
     ...(promptTokens === null ? {} : { 'gen_ai.usage.input_tokens': promptTokens }),
     ...(completionTokens === null ? {} : { 'gen_ai.usage.output_tokens': completionTokens }),
@@ -56,7 +56,7 @@ function usageOf({ promptTokens, completionTokens }: ModelExchange): Attributes 
 }
 
 /** Prompt and reply in the conventions' own form. */
-function contentsOf({ messages, tools, reply }: ModelExchange): Attributes {
+function buildContents({ messages, tools, reply }: ModelExchange): Attributes {
   const text = (content: string) => ({ type: 'text', content });
   const calls = reply.toolCalls.map((call) => ({ type: 'tool_call', ...call }));
   const system = messages.filter(({ role }) => role === 'system');
@@ -65,7 +65,7 @@ function contentsOf({ messages, tools, reply }: ModelExchange): Attributes {
     ...(reply.content === '' ? [] : [text(reply.content)]),
     ...calls,
   ];
-  const others = messages.filter(({ role }) => role !== 'system').map(messageOf);
+  const others = messages.filter(({ role }) => role !== 'system').map(toConventionMessage);
   return {
     ...(system.length === 0
       ? {}
@@ -78,7 +78,7 @@ function contentsOf({ messages, tools, reply }: ModelExchange): Attributes {
   };
 }
 
-function messageOf(message: ChatMessage) {
+function toConventionMessage(message: ChatMessage) {
   const { role, content } = message;
   if (message.role === 'tool')
     return { role, parts: [{ type: 'tool_call_response', id: message.toolCallId, response: content }] };
@@ -92,12 +92,12 @@ function messageOf(message: ChatMessage) {
   };
 }
 
-function workKey(agent: string, taskId: string): string {
+function joinWorkKey(agent: string, taskId: string): string {
   return JSON.stringify([agent, taskId]);
 }
 
 /** The work within which an exchange was; of several packets of one work the first one. */
-function workOf(
+function findWork(
   works: readonly RecordedPacket[],
   { startedUs, endedUs }: ModelExchange,
 ): RecordedPacket | undefined {

@@ -30,11 +30,11 @@ const REQUEST_MS = 30_000;
 const SCOPE = { name: 'gaia-mesh', version: packageVersion };
 
 /** The lines of a file of spans and of one of metrics, as OTLP's file exporter writes them. */
-export function fileLines(telemetry: RunTelemetry): { spans: string[]; metrics: string[] } {
+export function formatTelemetry(telemetry: RunTelemetry): { spans: string[]; metrics: string[] } {
   const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
-  const metrics = resourceMetrics(telemetry);
+  const metrics = toResourceMetrics(telemetry);
   return {
-    spans: [...requests(telemetry)].map((spans) => text(JsonTraceSerializer.serializeRequest(spans))),
+    spans: [...splitRequests(telemetry)].map((spans) => text(JsonTraceSerializer.serializeRequest(spans))),
     metrics: [text(JsonMetricsSerializer.serializeRequest(metrics))],
   };
 }
@@ -49,25 +49,27 @@ export async function send(telemetry: RunTelemetry, endpoint: string): Promise<v
   const spans = new OTLPTraceExporter(settings('/v1/traces'));
   const metrics = new OTLPMetricExporter(settings('/v1/metrics'));
   try {
-    for (const request of requests(telemetry)) await exported((done) => spans.export(request, done));
-    await exported((done) => metrics.export(resourceMetrics(telemetry), done));
+    for (const request of splitRequests(telemetry)) await awaitExport((done) => spans.export(request, done));
+    await awaitExport((done) => metrics.export(toResourceMetrics(telemetry), done));
   } finally {
     await Promise.all([spans.shutdown(), metrics.shutdown()]);
   }
 }
 
-function exported(start: (done: (result: { code: number; error?: Error }) => void) => void): Promise<void> {
+function awaitExport(
+  start: (done: (result: { code: number; error?: Error }) => void) => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     start(({ code, error }) => (code === 0 ? resolve() : reject(error ?? new Error('not taken'))));
   });
 }
 
-function* requests({ resource, spans }: RunTelemetry): Generator<ReadableSpan[]> {
-  const own = resourceFromAttributes(mutable(resource));
+function* splitRequests({ resource, spans }: RunTelemetry): Generator<ReadableSpan[]> {
+  const own = resourceFromAttributes(copyAttributes(resource));
   let request: ReadableSpan[] = [];
   let characters = 0;
   for (const span of spans) {
-    const size = charactersOf(span.attributes);
+    const size = countCharacters(span.attributes);
     if (
       request.length === MAX_REQUEST_SPANS ||
       (request.length > 0 && characters + size > MAX_REQUEST_CHARACTERS)
@@ -76,17 +78,17 @@ function* requests({ resource, spans }: RunTelemetry): Generator<ReadableSpan[]>
       request = [];
       characters = 0;
     }
-    request.push(readable(span, own));
+    request.push(toReadableSpan(span, own));
     characters += size;
   }
   if (request.length > 0) yield request;
 }
 
-function charactersOf(attributes: Attributes): number {
+function countCharacters(attributes: Attributes): number {
   return Object.values(attributes).reduce<number>((sum, value) => sum + String(value).length, 0);
 }
 
-function readable(span: Span, resource: Resource): ReadableSpan {
+function toReadableSpan(span: Span, resource: Resource): ReadableSpan {
   const { traceId, spanId, parentSpanId, name, kind, startUs, links = [], events = [], error } = span;
   const context = (own: string, id: string) => ({ traceId: own, spanId: id, traceFlags: 1 });
   const endUs = Math.max(startUs, span.endUs);
@@ -95,24 +97,24 @@ function readable(span: Span, resource: Resource): ReadableSpan {
     kind: kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL,
     spanContext: () => context(traceId, spanId),
     ...(parentSpanId === undefined ? {} : { parentSpanContext: context(traceId, parentSpanId) }),
-    startTime: timeOf(startUs),
-    endTime: timeOf(endUs),
-    duration: timeOf(endUs - startUs),
+    startTime: toHrTime(startUs),
+    endTime: toHrTime(endUs),
+    duration: toHrTime(endUs - startUs),
     ended: true,
     status:
       error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
-    attributes: mutable({
+    attributes: copyAttributes({
       ...span.attributes,
       ...(error === undefined ? {} : { 'error.type': '_OTHER' }),
     }),
     links: links.map((link) => ({
       context: context(link.traceId, link.spanId),
-      attributes: mutable(link.attributes),
+      attributes: copyAttributes(link.attributes),
     })),
     events: events.map((event) => ({
       name: event.name,
-      time: timeOf(event.atUs),
-      attributes: mutable(event.attributes),
+      time: toHrTime(event.atUs),
+      attributes: copyAttributes(event.attributes),
     })),
     resource,
     instrumentationScope: SCOPE,
@@ -122,15 +124,15 @@ function readable(span: Span, resource: Resource): ReadableSpan {
   };
 }
 
-function resourceMetrics({ resource, metrics, startUs, endUs }: RunTelemetry): ResourceMetrics {
-  const times = { startTime: timeOf(startUs), endTime: timeOf(endUs) };
+function toResourceMetrics({ resource, metrics, startUs, endUs }: RunTelemetry): ResourceMetrics {
+  const times = { startTime: toHrTime(startUs), endTime: toHrTime(endUs) };
   return {
-    resource: resourceFromAttributes(mutable(resource)),
-    scopeMetrics: [{ scope: SCOPE, metrics: metrics.map((metric) => metricData(metric, times)) }],
+    resource: resourceFromAttributes(copyAttributes(resource)),
+    scopeMetrics: [{ scope: SCOPE, metrics: metrics.map((metric) => toMetricData(metric, times)) }],
   };
 }
 
-function metricData(
+function toMetricData(
   { name, about, unit, bounds, points }: Metric,
   times: Pick<DataPoint<number>, 'startTime' | 'endTime'>,
 ): MetricData {
@@ -146,8 +148,8 @@ function metricData(
       isMonotonic: false,
       dataPoints: points.map(({ attributes, values }) => ({
         ...times,
-        attributes: mutable(attributes),
-        value: sumOf(values),
+        attributes: copyAttributes(attributes),
+        value: sumValues(values),
       })),
     };
   }
@@ -156,14 +158,14 @@ function metricData(
     dataPointType: DataPointType.HISTOGRAM,
     dataPoints: points.map(({ attributes, values }) => ({
       ...times,
-      attributes: mutable(attributes),
-      value: histogramOf(values, bounds),
+      attributes: copyAttributes(attributes),
+      value: buildHistogram(values, bounds),
     })),
   };
 }
 
 /** A bucket holds what is above the bound before it and not above its own. */
-function histogramOf(values: readonly number[], bounds: readonly number[]): Histogram {
+function buildHistogram(values: readonly number[], bounds: readonly number[]): Histogram {
   const counts = Array.from({ length: bounds.length + 1 }, () => 0);
   for (const value of values) {
     const at = bounds.findIndex((bound) => value <= bound);
@@ -172,23 +174,23 @@ function histogramOf(values: readonly number[], bounds: readonly number[]): Hist
   }
   return {
     buckets: { boundaries: [...bounds], counts },
-    sum: sumOf(values),
+    sum: sumValues(values),
     count: values.length,
     min: values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY),
     max: values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY),
   };
 }
 
-function sumOf(values: readonly number[]): number {
+function sumValues(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Seconds and nanoseconds. */
-function timeOf(us: number): HrTime {
+function toHrTime(us: number): HrTime {
   const seconds = Math.floor(us / 1e6);
   return [seconds, Math.round((us - seconds * 1e6) * 1000)];
 }
 
-function mutable(attributes: Attributes): Record<string, string | number | boolean | string[]> {
+function copyAttributes(attributes: Attributes): Record<string, string | number | boolean | string[]> {
   return { ...attributes };
 }

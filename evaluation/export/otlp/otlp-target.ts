@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readExportedRun } from '../exported-run.ts';
 import { runTelemetry } from './run-telemetry.ts';
 
@@ -31,7 +31,7 @@ export interface OtlpTarget {
  * @throws MeshError `usage` for a URL of another kind, `config` where the packages are not installed, `io` for a folder that cannot be written
  */
 export async function openOtlp(target: string): Promise<OtlpTarget> {
-  const url = urlIn(target);
+  const url = parseTargetUrl(target);
   const otlp = await withPackage(PACKAGES, '--otlp', () => import('./open-telemetry.ts'));
   if (url !== undefined) {
     const hasContents = process.env[CAPTURE] === 'true';
@@ -41,9 +41,13 @@ export async function openOtlp(target: string): Promise<OtlpTarget> {
         try {
           await otlp.send(telemetry, url);
         } catch (cause) {
-          throw new MeshError('io', `--otlp ${url}: ${telemetry.spans.length} spans: ${messageOf(cause)}`, {
-            cause,
-          });
+          throw new MeshError(
+            'io',
+            `--otlp ${url}: ${telemetry.spans.length} spans: ${toErrorMessage(cause)}`,
+            {
+              cause,
+            },
+          );
         }
         const left = hasContents ? '' : `, without contents (${CAPTURE}=true sends them)`;
         return `${telemetry.spans.length} spans sent to ${url}${left}`;
@@ -51,11 +55,11 @@ export async function openOtlp(target: string): Promise<OtlpTarget> {
     };
   }
   const hasContents = process.env[CAPTURE] !== 'false';
-  checkWritable(path.dirname(userPath(target)));
+  checkWritable(path.dirname(resolveUserPath(target)));
   return {
     async export(archive, name) {
-      const lines = otlp.fileLines(runTelemetry(await readExportedRun(archive), hasContents));
-      const { dir, name: stem, ext } = path.parse(userPath(target));
+      const lines = otlp.formatTelemetry(runTelemetry(await readExportedRun(archive), hasContents));
+      const { dir, name: stem, ext } = path.parse(resolveUserPath(target));
       const own = path.join(dir, name === undefined ? stem : `${stem}.${name}`);
       const text = (of: readonly string[]) => of.map((line) => `${line}\n`).join('');
       writeWhole(`${own}${ext}`, text(lines.spans));
@@ -65,7 +69,7 @@ export async function openOtlp(target: string): Promise<OtlpTarget> {
   };
 }
 
-function urlIn(target: string): string | undefined {
+function parseTargetUrl(target: string): string | undefined {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) return undefined;
   if (!URL.canParse(target) || !/^https?:$/.test(new URL(target).protocol))
     throw new MeshError('usage', `--otlp: expected a file or an http(s) URL of a collector, not ${target}`);

@@ -1,12 +1,12 @@
 import { FINAL_ANSWER, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
-import { otherSpanIdOf, spanIdOf, traceIdOf } from '@gaia-mesh/core/recording/trace-context.ts';
+import { hashOtherSpanId, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import {
   type Attributes,
-  contentAttributes,
+  buildContentAttributes,
+  buildPacketAttributes,
   type Operation,
-  packetAttributes,
 } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';
@@ -22,7 +22,7 @@ interface SpanOptions {
  * A run's packets as spans: the packet that opens a task is the task's span, and each other packet is the span of the work that it came
  * of, below the task and linked to the packet that caused it. So a task reads as a list in order of time, however long its chain.
  */
-export function packetSpans(exported: ExportedRun, { clock, hasContents }: SpanOptions): Span[] {
+export function buildPacketSpans(exported: ExportedRun, { clock, hasContents }: SpanOptions): Span[] {
   const { header, packets } = exported.recording;
   const runId = header.run_id;
   const tools = new Map(header.agents.map(({ id, tool }) => [id, tool]));
@@ -30,23 +30,23 @@ export function packetSpans(exported: ExportedRun, { clock, hasContents }: SpanO
   const roots = new Map<string, string>();
   for (const { cause, packet } of packets)
     if (cause === null && !roots.has(packet.task_id)) roots.set(packet.task_id, packet.id);
-  const ends = endsOf(packets, clock);
+  const ends = mapTaskEnds(packets, clock);
   return packets.map((recorded, order): Span => {
     const { packet, cause } = recorded;
-    const traceId = traceIdOf(runId, packet.task_id);
+    const traceId = hashTraceId(runId, packet.task_id);
     const root = roots.get(packet.task_id);
     const isTask = root === packet.id;
     const tool = tools.get(packet.from) ?? 'unknown';
-    const work = isTask ? taskWork(exported, packet.task_id) : agentWork(recorded, tool);
+    const work = isTask ? describeTask(exported, packet.task_id) : describeAgentWork(recorded, tool);
     const { operation } = work;
     const contents = hasContents
-      ? { ...contentAttributes(operation, packet.payload), ...argumentsOf(operation, recorded, byId) }
+      ? { ...buildContentAttributes(operation, packet.payload), ...buildArguments(operation, recorded, byId) }
       : {};
     const caused = cause === null ? undefined : byId.get(cause)?.packet;
     return {
       traceId,
-      spanId: spanIdOf(runId, packet.id),
-      ...(isTask || root === undefined ? {} : { parentSpanId: spanIdOf(runId, root) }),
+      spanId: hashSpanId(runId, packet.id),
+      ...(isTask || root === undefined ? {} : { parentSpanId: hashSpanId(runId, root) }),
       name: work.name,
       kind: work.isRemote === true ? 'client' : 'internal',
       ...(isTask
@@ -56,30 +56,30 @@ export function packetSpans(exported: ExportedRun, { clock, hasContents }: SpanO
         'gen_ai.operation.name': operation,
         'gen_ai.conversation.id': packet.task_id,
         ...work.attributes,
-        ...packetAttributes(recorded, order),
+        ...buildPacketAttributes(recorded, order),
         ...contents,
       },
       links: [
-        ...(isTask ? [{ ...runSpanOf(runId), attributes: { 'gaia_mesh.link': 'run' } }] : []),
+        ...(isTask ? [{ ...createRunSpan(runId), attributes: { 'gaia_mesh.link': 'run' } }] : []),
         ...(caused === undefined
           ? []
           : [
               {
-                traceId: traceIdOf(runId, caused.task_id),
-                spanId: spanIdOf(runId, caused.id),
+                traceId: hashTraceId(runId, caused.task_id),
+                spanId: hashSpanId(runId, caused.id),
                 attributes: { 'gaia_mesh.link': 'cause' },
               },
             ]),
       ],
-      ...(isTask ? { events: evaluationsOf(exported, packet.task_id, ends) } : {}),
-      error: isTask ? taskError(exported, packet.task_id) : packetError(recorded),
+      ...(isTask ? { events: listEvaluations(exported, packet.task_id, ends) } : {}),
+      error: isTask ? findTaskError(exported, packet.task_id) : findPacketError(recorded),
     };
   });
 }
 
 /** The span of the run, in a trace of its own: tasks link to it, since a trace of a thousand tasks is one that nobody can open. */
-export function runSpanOf(runId: string): Pick<Span, 'traceId' | 'spanId'> {
-  return { traceId: traceIdOf(runId, ''), spanId: otherSpanIdOf(runId, 'run') };
+export function createRunSpan(runId: string): Pick<Span, 'traceId' | 'spanId'> {
+  return { traceId: hashTraceId(runId, ''), spanId: hashOtherSpanId(runId, 'run') };
 }
 
 interface Work {
@@ -90,7 +90,7 @@ interface Work {
   readonly isRemote?: boolean;
 }
 
-function taskWork({ recording, run }: ExportedRun, taskId: string): Work {
+function describeTask({ recording, run }: ExportedRun, taskId: string): Work {
   const { team } = recording.header;
   const ending = run?.endings.get(taskId);
   return {
@@ -109,7 +109,7 @@ function taskWork({ recording, run }: ExportedRun, taskId: string): Work {
 /** Tools that stand for somebody else's server or agent. */
 const REMOTE_TOOLS = ['mcp', 'a2a'];
 
-function agentWork({ packet }: RecordedPacket, tool: string): Work {
+function describeAgentWork({ packet }: RecordedPacket, tool: string): Work {
   const agent = { 'gen_ai.agent.name': packet.from };
   if (tool === 'a2a')
     return {
@@ -139,7 +139,7 @@ function agentWork({ packet }: RecordedPacket, tool: string): Work {
 }
 
 /** What a tool was asked for. */
-function argumentsOf(
+function buildArguments(
   operation: Operation,
   { packet }: RecordedPacket,
   byId: ReadonlyMap<string, RecordedPacket>,
@@ -150,7 +150,7 @@ function argumentsOf(
 }
 
 /** When each task was over: with its final packet, or else with its last. */
-function endsOf(packets: readonly RecordedPacket[], clock: WallClock): Map<string, number> {
+function mapTaskEnds(packets: readonly RecordedPacket[], clock: WallClock): Map<string, number> {
   const ends = new Map<string, number>();
   const ended = new Set<string>();
   for (const recorded of packets) {
@@ -163,7 +163,7 @@ function endsOf(packets: readonly RecordedPacket[], clock: WallClock): Map<strin
 }
 
 /** Scores of a task, as the conventions have the results of an evaluation. */
-function evaluationsOf({ run }: ExportedRun, taskId: string, ends: ReadonlyMap<string, number>) {
+function listEvaluations({ run }: ExportedRun, taskId: string, ends: ReadonlyMap<string, number>) {
   const scores =
     run?.results.find(({ task_id }) => task_id === taskId) ??
     (run?.metrics.tasks === 1 ? run.metrics : undefined);
@@ -181,12 +181,12 @@ function evaluationsOf({ run }: ExportedRun, taskId: string, ends: ReadonlyMap<s
   );
 }
 
-function taskError({ run }: ExportedRun, taskId: string): string | undefined {
+function findTaskError({ run }: ExportedRun, taskId: string): string | undefined {
   const ending = run?.endings.get(taskId);
   if (ending === undefined || ending.status === 'answered') return undefined;
   return ending.reason ?? ending.status;
 }
 
-function packetError({ packet }: RecordedPacket): string | undefined {
+function findPacketError({ packet }: RecordedPacket): string | undefined {
   return packet.tag === TASK_FAILED ? TASK_FAILED : undefined;
 }

@@ -1,11 +1,11 @@
-import { headerLine } from '@gaia-mesh/core/recording/recording.ts';
+import { formatHeaderLine } from '@gaia-mesh/core/recording/recording.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { Attributes } from '../../traffic/packet-attributes.ts';
 import { CONTENTS_LEFT_OUT, PACKETS, RECORDING_HEADER } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
-import { type Metric, runMetrics } from './metrics.ts';
-import { modelSpans } from './model-spans.ts';
-import { packetSpans, runSpanOf } from './packet-spans.ts';
+import { buildRunMetrics, type Metric } from './metrics.ts';
+import { buildModelSpans } from './model-spans.ts';
+import { buildPacketSpans, createRunSpan } from './packet-spans.ts';
 import type { Span } from './span.ts';
 import { WallClock } from './wall-clock.ts';
 
@@ -23,12 +23,12 @@ export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTe
   const { header } = exported.recording;
   const clock = new WallClock(exported.recording);
   const options = { clock, hasContents };
-  const below = [...packetSpans(exported, options), ...modelSpans(exported, options)];
+  const below = [...buildPacketSpans(exported, options), ...buildModelSpans(exported, options)];
   const startUs = below.reduce((least, span) => Math.min(least, span.startUs), Number.POSITIVE_INFINITY);
   const endUs = below.reduce((most, span) => Math.max(most, span.endUs), startUs);
   const { metrics } = exported.run ?? {};
   const run: Span = {
-    ...runSpanOf(header.run_id),
+    ...createRunSpan(header.run_id),
     name: `run ${header.team}`,
     kind: 'internal',
     startUs,
@@ -55,12 +55,12 @@ export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTe
       'service.name': 'gaia-mesh',
       'service.version': packageVersion,
       'service.instance.id': header.run_id,
-      [RECORDING_HEADER]: headerLine(header).trimEnd(),
+      [RECORDING_HEADER]: formatHeaderLine(header).trimEnd(),
       [PACKETS]: exported.recording.packets.length,
       ...(hasContents ? {} : { [CONTENTS_LEFT_OUT]: true }),
     },
     spans: [run, ...below],
-    metrics: runMetrics(exported, clock),
+    metrics: buildRunMetrics(exported, clock),
     startUs,
     endUs,
   };

@@ -2,19 +2,24 @@ import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import type { TaskResult } from '../../results/task-result.ts';
 import type { ExportedRun } from '../exported-run.ts';
-import { type Table, tableOf } from './table.ts';
+import { createTable, type Table } from './table.ts';
 
 /**
  * A run as tables. Names are those of `metrics.json`, `results.jsonl` and the recording, so that what is said of them there holds here;
  * `from` and `to`, which are words of SQL, are `sender` and `recipient`.
  */
-export function runTables(exported: ExportedRun): Table[] {
-  return [packets(exported.recording), answers(exported), tokens(exported), exchanges(exported)];
+export function buildRunTables(exported: ExportedRun): Table[] {
+  return [
+    buildPacketTable(exported.recording),
+    buildAnswerTable(exported),
+    buildTokenTable(exported),
+    buildExchangeTable(exported),
+  ];
 }
 
-function packets({ header, packets: recorded }: Recording): Table {
+function buildPacketTable({ header, packets: recorded }: Recording): Table {
   const rows = recorded.map((one, index) => ({ ...one, index }));
-  return tableOf('packets', rows, [
+  return createTable('packets', rows, [
     ['run_id', 'text', () => header.run_id],
     ['team', 'text', () => header.team],
     ['adapter', 'text', () => header.adapter],
@@ -64,7 +69,7 @@ type Answer = Pick<
 > & { readonly reason?: string | undefined };
 
 /** A line a task: of a batch its results, of a run of one task its metrics. */
-function answers({ recording, run }: ExportedRun): Table {
+function buildAnswerTable({ recording, run }: ExportedRun): Table {
   const { run_id, team, adapter, engine } = recording.header;
   const results = run?.results ?? [];
   const single = run?.metrics.tasks === 1 ? run.metrics : undefined;
@@ -77,7 +82,7 @@ function answers({ recording, run }: ExportedRun): Table {
             ...{ rouge_l: null, f1: null, ...single },
           },
         ];
-  return tableOf('answers', rows, [
+  return createTable('answers', rows, [
     ['run_id', 'text', () => run_id],
     ['team', 'text', () => team],
     ['adapter', 'text', () => adapter],
@@ -101,7 +106,7 @@ function answers({ recording, run }: ExportedRun): Table {
 }
 
 /** The token ledger: each token of prompts and replies on one line. */
-function tokens({ recording, tokenLedger }: ExportedRun): Table {
+function buildTokenTable({ recording, tokenLedger }: ExportedRun): Table {
   const { prompt, completion }: Pick<TokenLedgerFigures, 'prompt' | 'completion'> = tokenLedger ?? {
     prompt: [],
     completion: [],
@@ -110,7 +115,7 @@ function tokens({ recording, tokenLedger }: ExportedRun): Table {
     ...prompt.map((line) => ({ direction: 'prompt', ...line })),
     ...completion.map((line) => ({ direction: 'completion', read: null, ...line })),
   ];
-  return tableOf('tokens', rows, [
+  return createTable('tokens', rows, [
     ['run_id', 'text', () => recording.header.run_id],
     ['direction', 'text', ({ direction }) => direction],
     ['role', 'text', ({ role }) => role],
@@ -122,8 +127,8 @@ function tokens({ recording, tokenLedger }: ExportedRun): Table {
   ]);
 }
 
-function exchanges({ recording, exchanges: rows }: ExportedRun): Table {
-  return tableOf('exchanges', rows, [
+function buildExchangeTable({ recording, exchanges: rows }: ExportedRun): Table {
+  return createTable('exchanges', rows, [
     ['run_id', 'text', () => recording.header.run_id],
     ['task_id', 'text', ({ taskId }) => taskId],
     ['agent', 'text', ({ agent }) => agent],

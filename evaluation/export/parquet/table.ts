@@ -24,7 +24,7 @@ const TYPES = {
   time: 'TIMESTAMP',
 } as const satisfies Record<Kind, string>;
 
-export function tableOf<Row>(name: string, rows: readonly Row[], columns: readonly Column<Row>[]): Table {
+export function createTable<Row>(name: string, rows: readonly Row[], columns: readonly Column<Row>[]): Table {
   return {
     name,
     rows: rows.length,
@@ -32,12 +32,12 @@ export function tableOf<Row>(name: string, rows: readonly Row[], columns: readon
       name: column,
       type: TYPES[kind],
       nullable: true,
-      data: rows.map((row) => cell(kind, cellOf(row))),
+      data: rows.map((row) => toParquetCell(kind, cellOf(row))),
     })),
   };
 }
 
-function cell(kind: Kind, value: Cell): Exclude<Cell, undefined> | bigint {
+function toParquetCell(kind: Kind, value: Cell): Exclude<Cell, undefined> | bigint {
   if (value === undefined || value === null) return null;
   return kind === 'integer' ? BigInt(Math.round(Number(value))) : value;
 }

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { userPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { comparisonFileText, parseComparison } from '../../compare/comparison-file.ts';
+import { parseComparison, readComparisonText } from '../../compare/comparison-file.ts';
 import { isStacksFile, parseStacks } from '../../compare/stacks/figures/stacks-file.ts';
 import { readExportedRun } from '../exported-run.ts';
-import { runTables } from './run-tables.ts';
-import { type Table, tableOf } from './table.ts';
+import { buildRunTables } from './run-tables.ts';
+import { createTable, type Table } from './table.ts';
 
 /** Enough to see the kind of a recording's first line. */
 const PROBE_BYTES = 200;
@@ -20,17 +20,17 @@ const PROBE_BYTES = 200;
  * @returns what was written, for people
  */
 export async function writeParquet(file: string, out: string): Promise<string> {
-  const folder = userPath(out);
+  const folder = resolveUserPath(out);
   checkWritable(folder);
   const tables = isComparison(file)
-    ? [roundsTable(comparisonFileText(file), file)]
-    : runTables(await readExportedRun(file));
-  for (const table of tables) writeWhole(path.join(folder, `${table.name}.parquet`), bytesOf(table));
+    ? [buildRoundsTable(readComparisonText(file), file)]
+    : buildRunTables(await readExportedRun(file));
+  for (const table of tables) writeWhole(path.join(folder, `${table.name}.parquet`), encodeTable(table));
   const names = tables.map(({ name, rows }) => `${name}.parquet (${rows})`).join(', ');
   return `written to ${folder}: ${names}`;
 }
 
-function bytesOf({ columns }: Table): Uint8Array {
+function encodeTable({ columns }: Table): Uint8Array {
   return new Uint8Array(
     parquetWriteBuffer({ columnData: columns, createdBy: `gaia-mesh version ${packageVersion}` }),
   );
@@ -55,9 +55,9 @@ interface Sample {
 }
 
 /** The samples of a comparison, of adapters or of stacks: a line a round. */
-function roundsTable(text: string, where: string): Table {
-  const rows = isStacksFile(text) ? readStackSamples(text, where) : adapterSamples(text, where);
-  return tableOf('rounds', rows, [
+function buildRoundsTable(text: string, where: string): Table {
+  const rows = isStacksFile(text) ? readStackSamples(text, where) : listAdapterSamples(text, where);
+  return createTable('rounds', rows, [
     ['arm', 'text', ({ arm }) => arm],
     ['metric', 'text', ({ metric }) => metric],
     ['invocation', 'integer', ({ invocation }) => invocation],
@@ -66,11 +66,11 @@ function roundsTable(text: string, where: string): Table {
   ]);
 }
 
-function adapterSamples(text: string, where: string): Sample[] {
+function listAdapterSamples(text: string, where: string): Sample[] {
   return parseComparison(text, where).adapters.flatMap((row) => [
-    ...samplesOf(row.adapter, 'time', row.samples_us),
-    ...samplesOf(row.adapter, 'cpu', row.samples_cpu_us ?? []),
-    ...samplesOf(
+    ...flattenSamples(row.adapter, 'time', row.samples_us),
+    ...flattenSamples(row.adapter, 'cpu', row.samples_cpu_us ?? []),
+    ...flattenSamples(
       row.adapter,
       'first_use',
       row.samples_first_us.map((us) => [us]),
@@ -81,12 +81,12 @@ function adapterSamples(text: string, where: string): Sample[] {
 function readStackSamples(text: string, where: string): Sample[] {
   return parseStacks(text, where).arms.flatMap((row) =>
     Object.entries(row.samples).flatMap(([metric, samples]) =>
-      samplesOf(row.name, metric.replace(/_us$/, ''), samples),
+      flattenSamples(row.name, metric.replace(/_us$/, ''), samples),
     ),
   );
 }
 
-function samplesOf(arm: string, metric: string, samples: readonly (readonly number[])[]): Sample[] {
+function flattenSamples(arm: string, metric: string, samples: readonly (readonly number[])[]): Sample[] {
   return samples.flatMap((rounds, invocation) =>
     rounds.map((value, round) => ({ arm, metric, invocation, round, value })),
   );

@@ -1,9 +1,9 @@
 import type { BlamedMessage, BlameFile } from '../../blame/blame-file.ts';
-import { interval } from '../../blame/headline.ts';
+import { formatDifference } from '../../blame/headline.ts';
 import { REPLACEMENTS } from '../../blame/judge.ts';
-import { wilson } from '../../statistics/inference/confidence.ts';
-import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { computeWilson } from '../../statistics/inference/confidence.ts';
+import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
 
 /** The chance of a right answer once the messages up to one are as they were. */
 interface ChancePoint {
@@ -42,7 +42,7 @@ export function blameView(file: BlameFile): BlameView {
     facts: [
       `Question ${file.task_id}: ${file.question}`,
       `True answer: ${file.truth}. Team ${team} answered: ${file.answer} (${file.correct ? 'right' : 'wrong'}).`,
-      `${count(branches.asked)} branches, ${tries} tries each, live with ${engine}${model === null ? '' : ` ${model}`}: ${count(branches.failed)} without an answer, ${branches.tokens === null ? '–' : count(branches.tokens)} tokens${cost}. Changes of less than ${decimals(margin, 2)} count as none.`,
+      `${count(branches.asked)} branches, ${tries} tries each, live with ${engine}${model === null ? '' : ` ${model}`}: ${count(branches.failed)} without an answer, ${branches.tokens === null ? '–' : count(branches.tokens)} tokens${cost}. Changes of less than ${formatDecimals(margin, 2)} count as none.`,
     ],
     warnings: [
       ...(file.complete ? [] : [`It ended early: ${file.ended_by}`]),
@@ -53,20 +53,20 @@ export function blameView(file: BlameFile): BlameView {
           ]),
     ],
     chances: [
-      chancePoint(0, 'asked anew', outset, false),
+      buildChancePoint(0, 'asked anew', outset, false),
       ...messages.map((message) =>
-        chancePoint(message.place, labelOf(message), message, blamed.includes(message.place)),
+        buildChancePoint(message.place, formatMessageLabel(message), message, blamed.includes(message.place)),
       ),
     ],
     instead: messages.flatMap(({ place, replaced }) =>
       REPLACEMENTS.flatMap((what) => {
         const effect = replaced[what];
         if (effect === undefined) return [];
-        const title = `${what} in the place of message ${place}: ${percent(effect.chance)} (${interval(effect)})`;
+        const title = `${what} in the place of message ${place}: ${formatPercent(effect.chance)} (${formatDifference(effect)})`;
         return [{ place, what, chance: effect.chance, title }];
       }),
     ),
-    table: tableView(
+    table: createTableView(
       [
         '#message',
         'from',
@@ -80,30 +80,34 @@ export function blameView(file: BlameFile): BlameView {
       ],
       messages.map((message) => [
         ...[String(message.place), message.from, message.to ?? 'all', message.type],
-        ...[percent(message.chance), percent(message.again.chance), interval(message.again)],
+        ...[
+          formatPercent(message.chance),
+          formatPercent(message.again.chance),
+          formatDifference(message.again),
+        ],
         ...REPLACEMENTS.map((name) => {
           const effect = message.replaced[name];
-          return effect === undefined ? '–' : percent(effect.chance);
+          return effect === undefined ? '–' : formatPercent(effect.chance);
         }),
         message.verdict,
       ]),
     ),
     messages: messages.map((message) => ({
-      name: `${message.place} ${labelOf(message)} (${message.type}): ${message.verdict}`,
+      name: `${message.place} ${formatMessageLabel(message)} (${message.type}): ${message.verdict}`,
       says: message.says,
     })),
   };
 }
 
-const labelOf = ({ from, to }: BlamedMessage) => oneLine(`${from} → ${to ?? 'all'}`, 40);
+const formatMessageLabel = ({ from, to }: BlamedMessage) => toOneLine(`${from} → ${to ?? 'all'}`, 40);
 
-function chancePoint(
+function buildChancePoint(
   place: number,
   label: string,
   { chance, tries }: { readonly chance: number; readonly tries: number },
   isBlamed: boolean,
 ): ChancePoint {
-  const { low, high } = wilson(Math.round(chance * tries), tries);
-  const title = `${place === 0 ? '' : `${place} `}${label}: ${percent(chance)} (${percent(low)} to ${percent(high)})`;
+  const { low, high } = computeWilson(Math.round(chance * tries), tries);
+  const title = `${place === 0 ? '' : `${place} `}${label}: ${formatPercent(chance)} (${formatPercent(low)} to ${formatPercent(high)})`;
   return { place, label, chance, low, high, isBlamed, title };
 }

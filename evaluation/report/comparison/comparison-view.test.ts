@@ -4,7 +4,7 @@ import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
 import { parseComparison, readComparison } from '../../compare/comparison-file.ts';
 import { sampleComparison } from '../../compare/testing/sample-comparison.ts';
-import { comparisonView } from './comparison-view.ts';
+import { buildComparisonView } from './comparison-view.ts';
 
 const sample = JSON.stringify(await sampleComparison(['json', 'msgpack', 'anp']));
 
@@ -17,7 +17,7 @@ function changed(what: string | RegExp, by: string): string {
 
 describe('a comparison', () => {
   test('is shown by its bytes, and by its times', () => {
-    const view = comparisonView(parseComparison(sample, 'here'));
+    const view = buildComparisonView(parseComparison(sample, 'here'));
 
     expect(view.bytes.waterfalls.map(({ label }) => label)).toEqual(['msgpack', 'json', 'anp']);
     expect(view.bytes.finding).toMatch(/^anp needs \d+\.\d+× the bytes of json, msgpack 0\.\d+×$/);
@@ -37,7 +37,7 @@ describe('a comparison', () => {
   test('without a verdict says what it would take, and of what the machine did', () => {
     const open = changed(/"different"/g, '"cannot tell"').replace(/"sentence":"[^"]*"/, '"sentence":null');
     const busy = open.replace('"warnings":[]', '"warnings":["the machine was busy"]');
-    const view = comparisonView(parseComparison(busy, 'here'));
+    const view = buildComparisonView(parseComparison(busy, 'here'));
 
     expect(view.sentence.replaceAll('\u00a0', ' ')).toMatch(
       /^Cannot tell yet \(anp, the soonest of 2\): About 10 inv/,
@@ -50,7 +50,7 @@ describe('a comparison', () => {
       /"samples_us":\[\[.*?\]\]/g,
       '"samples_us":[[1]]',
     );
-    const view = comparisonView(parseComparison(text, 'here'));
+    const view = buildComparisonView(parseComparison(text, 'here'));
 
     expect(view.time.table.rows[0]?.[2]).toBe('too few invocations');
     expect(view.latency).toBeNull();

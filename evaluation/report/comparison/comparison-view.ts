@@ -1,23 +1,23 @@
 import type { ComparedAdapter, ComparisonFile, JudgedPair } from '../../compare/comparison-file.ts';
 import {
-  bytesRatio,
+  buildComparisonTable,
   COLUMNS_EXPLAINED,
-  comparisonTable,
+  describeNullTest,
+  describePlayed,
+  describeTaskShare,
+  formatBytesRatio,
   groupTables,
-  nullTestText,
   openText,
-  playedText,
-  taskShareText,
 } from '../../compare/comparison-table.ts';
-import { detectableText, intervalText, marginText, verdictText } from '../../compare/verdict-text.ts';
-import { count, oneLine } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { formatDetectable, formatInterval, formatMargin, formatVerdict } from '../../compare/verdict-text.ts';
+import { count, toOneLine } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import type { PanelsView } from '../panels-view.ts';
-import { machineCells, roundsView } from '../rounds-view.ts';
-import { type BytesView, bytesTable, byteWaterfall } from '../run/byte-waterfall.ts';
-import { type DistributionsView, distribution, distributionsTable } from '../run/distribution.ts';
-import { bound, bytesText, msText, ratioText } from '../wording.ts';
-import { type GrowthView, growthView } from './growth-view.ts';
+import { buildRoundsView, formatMachineCells } from '../rounds-view.ts';
+import { type BytesView, buildBytesTable, buildByteWaterfall } from '../run/byte-waterfall.ts';
+import { buildDistribution, buildDistributionsTable, type DistributionsView } from '../run/distribution.ts';
+import { bindNumbers, formatBytes, formatMs, formatRatio } from '../wording.ts';
+import { buildGrowthView, type GrowthView } from './growth-view.ts';
 
 /** A ratio with its interval; `high` is null where there are too few rounds for one. */
 export interface RatioView {
@@ -68,127 +68,138 @@ export interface ComparisonView {
 const NOTHING = 'Nothing was compared';
 
 /** A comparison as the page shows it: adapters by their bytes, fewest first; times by their ratio. */
-export function comparisonView(file: ComparisonFile): ComparisonView {
+export function buildComparisonView(file: ComparisonFile): ComparisonView {
   const byBytes = file.adapters.toSorted((a, b) => a.ledger.total.wire - b.ledger.total.wire);
-  const byTime = file.adapters.toSorted((a, b) => ratioOf(a) - ratioOf(b));
+  const byTime = file.adapters.toSorted((a, b) => readTimeRatio(a) - readTimeRatio(b));
   return {
-    sentence: bound(oneLine(file.sentence ?? openText(file) ?? NOTHING, 1200)),
-    warnings: file.warnings.map((warning) => oneLine(warning, 200)),
-    made: madeText(file),
-    table: comparisonTable(file, byBytes),
+    sentence: bindNumbers(toOneLine(file.sentence ?? openText(file) ?? NOTHING, 1200)),
+    warnings: file.warnings.map((warning) => toOneLine(warning, 200)),
+    made: describeOrigin(file),
+    table: buildComparisonTable(file, byBytes),
     columns: COLUMNS_EXPLAINED,
-    baseline: oneLine(file.baseline, 40),
+    baseline: toOneLine(file.baseline, 40),
     bytes: {
-      finding: bytesFinding(file),
+      finding: describeBytes(file),
       waterfalls: byBytes.map((row) => {
         const { total } = row.ledger;
-        return byteWaterfall(nameOf(row), total, `${bytesText(total.wire)} · ${bytesRatio(row, file)}×`);
+        return buildByteWaterfall(
+          formatAdapterName(row),
+          total,
+          `${formatBytes(total.wire)} · ${formatBytesRatio(row, file)}×`,
+        );
       }),
-      table: bytesTable(byBytes.map((row) => [nameOf(row), row.ledger.total])),
+      table: buildBytesTable(byBytes.map((row) => [formatAdapterName(row), row.ledger.total])),
     },
-    time: timesOf(file, byTime),
-    latency: latencyOf(file, byTime),
-    growth: growthView(file),
+    time: buildTimes(file, byTime),
+    latency: buildLatencies(file, byTime),
+    growth: buildGrowthView(file),
     groups: groupTables(file),
-    rounds: roundsOverTime(file),
+    rounds: buildRoundsPanels(file),
     command: file.command,
     file,
   };
 }
 
-function timesOf(file: ComparisonFile, adapters: readonly ComparedAdapter[]): ComparisonView['time'] {
-  const ratios = ratiosOf(file, adapters);
+function buildTimes(file: ComparisonFile, adapters: readonly ComparedAdapter[]): ComparisonView['time'] {
+  const ratios = listRatios(file, adapters);
   const equal = 1 + file.margin;
   return {
-    finding: bound(timeFinding(file)),
+    finding: bindNumbers(describeTimes(file)),
     ratios,
-    equal: { low: 1 / equal, high: equal, text: marginText(file) },
-    nullTest: bound(oneLine(nullTestText(file), 400)),
-    table: tableView(
+    equal: { low: 1 / equal, high: equal, text: formatMargin(file) },
+    nullTest: bindNumbers(toOneLine(describeNullTest(file), 400)),
+    table: createTableView(
       ['', '#ratio', '#95 % interval', '#detects', 'verdict'],
-      ratios.map((row) => [row.label, ratioText(row.ratio), intervalText(row), row.detects, row.verdict]),
+      ratios.map((row) => [row.label, formatRatio(row.ratio), formatInterval(row), row.detects, row.verdict]),
     ),
   };
 }
 
 /** Names by verdict; the figures are beside them. */
-function timeFinding({ baseline, adapters }: ComparisonFile): string {
+function describeTimes({ baseline, adapters }: ComparisonFile): string {
   const verdicts = Map.groupBy(
     adapters.flatMap((row) => (row.vs_baseline === null ? [] : [{ row, time: row.vs_baseline.time }])),
-    ({ time }) => verdictText(time),
+    ({ time }) => formatVerdict(time),
   );
   const parts = [...verdicts].map(
-    ([verdict, rows]) => `${verdict}: ${rows.map(({ row }) => nameOf(row)).join(', ')}`,
+    ([verdict, rows]) => `${verdict}: ${rows.map(({ row }) => formatAdapterName(row)).join(', ')}`,
   );
-  return `Task time against ${oneLine(baseline, 40)}. ${parts.join('; ')}`;
+  return `Task time against ${toOneLine(baseline, 40)}. ${parts.join('; ')}`;
 }
 
-function latencyOf(file: ComparisonFile, adapters: readonly ComparedAdapter[]): DistributionsView | null {
+function buildLatencies(
+  file: ComparisonFile,
+  adapters: readonly ComparedAdapter[],
+): DistributionsView | null {
   const distributions = adapters.flatMap((row) =>
-    distribution(
-      nameOf(row),
+    buildDistribution(
+      formatAdapterName(row),
       row.samples_us.flat().map((us) => us / 1000),
     ),
   );
   const baseline = adapters.find(({ adapter }) => adapter === file.baseline);
   if (baseline === undefined || distributions.length === 0) return null;
   return {
-    finding: `All tasks take ${msText(baseline.latency_us.median / 1000)} with ${nameOf(baseline)}, the baseline`,
+    finding: `All tasks take ${formatMs(baseline.latency_us.median / 1000)} with ${formatAdapterName(baseline)}, the baseline`,
     distributions,
-    table: distributionsTable(distributions),
+    table: buildDistributionsTable(distributions),
   };
 }
 
-function roundsOverTime({ adapters, machine }: ComparisonFile): PanelsView | null {
+function buildRoundsPanels({ adapters, machine }: ComparisonFile): PanelsView | null {
   const measured = adapters.map((row) => ({
-    label: nameOf(row),
+    label: formatAdapterName(row),
     settings: '',
     samplesMs: row.samples_us.map((rounds) => rounds.map((us) => us / 1000)),
   }));
-  return roundsView(measured, {
+  return buildRoundsView(measured, {
     what: 'set of processes',
     caption:
       'All tasks. Dots are rounds, the line goes through the median of each invocation; adapters took turns within a round, so what the machine did at a time ' +
       'is seen in all charts at the same place. Grey: the baseline. What the machine did meanwhile is in the table.',
-    table: tableView(
+    table: createTableView(
       ['#invocation', '#round', '#load', '#stolen ms', '#throttled ms', '#free MB'],
-      machine.map((state) => [count(state.invocation + 1), count(state.round + 1), ...machineCells(state)]),
+      machine.map((state) => [
+        count(state.invocation + 1),
+        count(state.round + 1),
+        ...formatMachineCells(state),
+      ]),
     ),
   });
 }
 
-function ratioOf({ vs_baseline }: ComparedAdapter): number {
+function readTimeRatio({ vs_baseline }: ComparedAdapter): number {
   return vs_baseline?.time.ratio ?? 1;
 }
 
 /** The baseline's line is the null test: the same adapter in processes of its own. */
-function ratiosOf(
+function listRatios(
   { baseline, null_test }: ComparisonFile,
   adapters: readonly ComparedAdapter[],
 ): RatioView[] {
   const rows = adapters.map((row) =>
     row.vs_baseline === null
-      ? ratioOfPair(`${oneLine(baseline, 40)} again`, null_test)
-      : ratioOfPair(nameOf(row), row.vs_baseline.time),
+      ? toRatioView(`${toOneLine(baseline, 40)} again`, null_test)
+      : toRatioView(formatAdapterName(row), row.vs_baseline.time),
   );
   return rows.toSorted((a, b) => a.ratio - b.ratio);
 }
 
-function ratioOfPair(label: string, judged: JudgedPair): RatioView {
+function toRatioView(label: string, judged: JudgedPair): RatioView {
   const { ratio, low, high } = judged;
-  const verdict = verdictText(judged);
-  const text = `${ratioText(ratio)} ${verdict}`;
+  const verdict = formatVerdict(judged);
+  const text = `${formatRatio(ratio)} ${verdict}`;
   const isDetected = judged.verdict === 'different';
-  return { label, ratio, low, high, detects: detectableText(judged), verdict, isDetected, text };
+  return { label, ratio, low, high, detects: formatDetectable(judged), verdict, isDetected, text };
 }
 
-function madeText(file: ComparisonFile): string {
+function describeOrigin(file: ComparisonFile): string {
   const { cpu, node } = file.environment;
-  const machine = oneLine(`${cpu ?? 'unknown processor'}, Node ${node ?? 'unknown'}`, 120);
-  return `${bound(playedText(file))}. The packets were recorded once and played through every adapter. ${taskShareText(file)} ${machine}`;
+  const machine = toOneLine(`${cpu ?? 'unknown processor'}, Node ${node ?? 'unknown'}`, 120);
+  return `${bindNumbers(describePlayed(file))}. The packets were recorded once and played through every adapter. ${describeTaskShare(file)} ${machine}`;
 }
 
-function bytesFinding({ adapters }: ComparisonFile): string {
+function describeBytes({ adapters }: ComparisonFile): string {
   const baseline = adapters.find(({ vs_baseline }) => vs_baseline === null);
   const others = adapters.filter((row) => row !== baseline);
   const wireOf = ({ ledger }: ComparedAdapter) => ledger.total.wire;
@@ -196,14 +207,15 @@ function bytesFinding({ adapters }: ComparisonFile): string {
   const fewest = others.toSorted((a, b) => wireOf(a) - wireOf(b))[0];
   if (baseline === undefined || most === undefined || fewest === undefined)
     return 'Bytes of the same packets';
-  const base = `the bytes of ${nameOf(baseline)}`;
-  const ratio = (row: ComparedAdapter) => ratioText(wireOf(row) / wireOf(baseline));
+  const base = `the bytes of ${formatAdapterName(baseline)}`;
+  const ratio = (row: ComparedAdapter) => formatRatio(wireOf(row) / wireOf(baseline));
   const isBetween = wireOf(fewest) < wireOf(baseline) && wireOf(baseline) < wireOf(most);
-  if (isBetween) return `${nameOf(most)} needs ${ratio(most)} ${base}, ${nameOf(fewest)} ${ratio(fewest)}`;
+  if (isBetween)
+    return `${formatAdapterName(most)} needs ${ratio(most)} ${base}, ${formatAdapterName(fewest)} ${ratio(fewest)}`;
   const furthest = wireOf(most) > wireOf(baseline) ? most : fewest;
-  return `${nameOf(furthest)} needs ${ratio(furthest)} ${base}`;
+  return `${formatAdapterName(furthest)} needs ${ratio(furthest)} ${base}`;
 }
 
-function nameOf({ adapter }: ComparedAdapter): string {
-  return oneLine(adapter, 40);
+function formatAdapterName({ adapter }: ComparedAdapter): string {
+  return toOneLine(adapter, 40);
 }

@@ -1,7 +1,7 @@
 import type { CycleSummary } from '../../results/cycles.ts';
-import { count, oneLine, percent, signedPercent } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bound, counted } from '../wording.ts';
+import { count, formatPercent, formatSignedPercent, toOneLine } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
+import { bindNumbers, formatCounted } from '../wording.ts';
 import type { NamedSummary } from './team-tables.ts';
 
 interface CyclePoint {
@@ -26,24 +26,24 @@ export interface CyclesView {
 const MAX_CHANGES = 200;
 
 /** null where every question was asked once. */
-export function cyclesView(teams: readonly NamedSummary[]): CyclesView | null {
+export function buildCyclesView(teams: readonly NamedSummary[]): CyclesView | null {
   const repeated = teams.flatMap(([name, { cycles }]) => (cycles === undefined ? [] : [{ name, cycles }]));
   if (repeated.length === 0) return null;
-  const lines = repeated.map(({ name, cycles }) => ({ team: name, points: cycles.flatMap(pointOf) }));
-  const changes = repeated.flatMap(({ name, cycles }) => changesOf(name, cycles));
+  const lines = repeated.map(({ name, cycles }) => ({ team: name, points: cycles.flatMap(toCyclePoint) }));
+  const changes = repeated.flatMap(({ name, cycles }) => listChanges(name, cycles));
   return {
-    finding: bound(findingOf(lines)),
+    finding: bindNumbers(describeCycles(lines)),
     lines: lines.filter(({ points }) => points.length > 0),
-    table: tableView(
+    table: createTableView(
       ['team', '#cycle', '', '#right', '#accuracy', '#change', '#newly right', '#newly wrong'],
-      repeated.flatMap(({ name, cycles }) => cycles.map((cycle) => cycleRow(name, cycle))),
+      repeated.flatMap(({ name, cycles }) => cycles.map((cycle) => formatCycleRow(name, cycle))),
     ),
     changes:
       changes.length === 0
         ? null
         : {
-            finding: changesFinding(changes),
-            table: tableView(
+            finding: describeChanges(changes),
+            table: createTableView(
               ['team', '#cycle', 'kind', '#before', '#now', '#of', ''],
               // What got worse first.
               changes
@@ -52,24 +52,29 @@ export function cyclesView(teams: readonly NamedSummary[]): CyclesView | null {
                 .map(({ cells }) => cells),
             ),
           },
-    passes: passesTable(teams),
+    passes: buildPassesTable(teams),
   };
 }
 
-function pointOf({ cycle, accuracy, low, high, correct, scored }: CycleSummary): CyclePoint[] {
+function toCyclePoint({ cycle, accuracy, low, high, correct, scored }: CycleSummary): CyclePoint[] {
   if (accuracy === null || low === null || high === null) return [];
   const what = cycle === 1 ? 'first attempts' : `cycle ${cycle}, repeats`;
-  return [{ cycle, accuracy, low, high, text: `${what}: ${correct} of ${scored} (${percent(accuracy)})` }];
+  return [
+    { cycle, accuracy, low, high, text: `${what}: ${correct} of ${scored} (${formatPercent(accuracy)})` },
+  ];
 }
 
-function cycleRow(team: string, { cycle, correct, scored, accuracy, delta, ...row }: CycleSummary): string[] {
+function formatCycleRow(
+  team: string,
+  { cycle, correct, scored, accuracy, delta, ...row }: CycleSummary,
+): string[] {
   return [
     team,
     String(cycle),
     cycle === 1 ? 'first attempts' : 'repeats',
     accuracy === null ? '–' : `${count(correct)} of ${count(scored)}`,
-    percent(accuracy),
-    delta === null ? '–' : signedPercent(delta),
+    formatPercent(accuracy),
+    delta === null ? '–' : formatSignedPercent(delta),
     cycle === 1 ? '–' : count(row.newly_right),
     cycle === 1 ? '–' : count(row.newly_wrong),
   ];
@@ -80,14 +85,14 @@ interface Change {
   readonly cells: readonly string[];
 }
 
-function changesOf(team: string, cycles: readonly CycleSummary[]): Change[] {
+function listChanges(team: string, cycles: readonly CycleSummary[]): Change[] {
   return cycles.flatMap(({ cycle, categories }) =>
     categories.map(({ category, correct_before, correct, questions, regressed }) => ({
       isWorse: regressed,
       cells: [
         team,
         String(cycle),
-        oneLine(category, 40),
+        toOneLine(category, 40),
         count(correct_before),
         count(correct),
         count(questions),
@@ -97,15 +102,15 @@ function changesOf(team: string, cycles: readonly CycleSummary[]): Change[] {
   );
 }
 
-function changesFinding(changes: readonly Change[]): string {
+function describeChanges(changes: readonly Change[]): string {
   const worse = changes.filter(({ isWorse }) => isWorse).length;
   const better = changes.length - worse;
-  return bound(
-    `From one cycle to the next ${counted(worse, 'time')} a kind of question got worse, ${counted(better, 'time')} one got better`,
+  return bindNumbers(
+    `From one cycle to the next ${formatCounted(worse, 'time')} a kind of question got worse, ${formatCounted(better, 'time')} one got better`,
   );
 }
 
-function findingOf(lines: readonly { team: string; points: readonly CyclePoint[] }[]): string {
+function describeCycles(lines: readonly { team: string; points: readonly CyclePoint[] }[]): string {
   const changes = lines.flatMap(({ team, points }) => {
     const [first] = points;
     const last = points.at(-1);
@@ -116,20 +121,20 @@ function findingOf(lines: readonly { team: string; points: readonly CyclePoint[]
   if (largest === undefined) return 'Nothing is scored, so there is no score by cycle';
   if (largest.change === 0) return 'Asked again, no team is right more often or less';
   const { team, first, last } = largest;
-  return `${team} goes from ${percent(first.accuracy)} at first attempts to ${percent(last.accuracy)} in cycle ${last.cycle}, when it has seen the questions`;
+  return `${team} goes from ${formatPercent(first.accuracy)} at first attempts to ${formatPercent(last.accuracy)} in cycle ${last.cycle}, when it has seen the questions`;
 }
 
-function passesTable(teams: readonly NamedSummary[]): TableView {
+function buildPassesTable(teams: readonly NamedSummary[]): TableView {
   const rows = teams.flatMap(([name, { pass_at, pass_hat, pass_hat_talked: talked }]) =>
     pass_at === undefined || pass_hat === undefined
       ? []
       : Object.keys(pass_at).map((k) => [
-          ...[name, k, percent(pass_at[k] ?? null), percent(pass_hat[k] ?? null)],
-          percent(talked?.by[k] ?? null),
+          ...[name, k, formatPercent(pass_at[k] ?? null), formatPercent(pass_hat[k] ?? null)],
+          formatPercent(talked?.by[k] ?? null),
           count(talked?.questions ?? 0),
         ]),
   );
-  return tableView(
+  return createTableView(
     [
       'team',
       '#k',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { reportHtml } from '../report-html.ts';
+import { buildReportHtml } from '../report-html.ts';
 import { sampleSource } from '../testing/sample-batch.ts';
-import { gaiaView } from './gaia-view.ts';
+import { buildGaiaView } from './gaia-view.ts';
 
 const wrong = { correct: false, correct_lenient: false } as const;
 const failed = { ...wrong, status: 'failed', reason: 'no key' } as const;
@@ -12,7 +12,7 @@ const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ');
 describe('what teams made of the same questions', () => {
   test('is set against single on the questions that both were asked, and said first', () => {
     // supervisor: right on 20 where single is not, wrong on 2 where it is right; react: 3 more and 3 fewer; panel: asked ten only.
-    const view = gaiaView(
+    const view = buildGaiaView(
       sampleSource({
         teams: ['single', 'supervisor', 'react', 'panel'],
         questions: 40,
@@ -67,7 +67,7 @@ describe('what teams made of the same questions', () => {
   });
 
   test('says that no difference is detected where there is none to see', () => {
-    const view = gaiaView(
+    const view = buildGaiaView(
       sampleSource({
         questions: 20,
         result: ({ team, index }) => (index < (team === 'single' ? 9 : 11) ? {} : wrong),
@@ -89,16 +89,16 @@ describe('what teams made of the same questions', () => {
     });
     const equal = sampleSource({ teams, questions: 9, result: () => ({}) });
 
-    expect(plain(gaiaView(tied).finding)).toBe(
+    expect(plain(buildGaiaView(tied).finding)).toBe(
       'react, panel are right on 9 of 9 questions, single alone on 0',
     );
-    expect(plain(gaiaView(equal).finding)).toMatch(
+    expect(plain(buildGaiaView(equal).finding)).toMatch(
       /^No difference to single was detected: right on 9 of 9 questions; so many/,
     );
   });
 
   test('sets every pair of teams side by side, and a team that is asked again against itself', () => {
-    const view = gaiaView(
+    const view = buildGaiaView(
       sampleSource({
         teams: ['single', 'react', 'panel'],
         questions: 40,
@@ -122,11 +122,11 @@ describe('what teams made of the same questions', () => {
     expect(plain(view.pairs?.finding ?? '')).toBe(
       'Of 3 pairs of teams 2 differ detectably; asked again, panel differs from itself: it has learned, or it is luck',
     );
-    expect(gaiaView(sampleSource({ questions: 4, result: () => ({}) })).pairs).toBeNull();
+    expect(buildGaiaView(sampleSource({ questions: 4, result: () => ({}) })).pairs).toBeNull();
   });
 
   test('without single has no differences, and says how to get them', () => {
-    const view = gaiaView(sampleSource({ teams: ['supervisor'], result: () => ({}) }));
+    const view = buildGaiaView(sampleSource({ teams: ['supervisor'], result: () => ({}) }));
 
     expect(view.score.table.columns.map(({ title }) => title)).toEqual([
       ...['team', 'right', 'accuracy', '95 % interval', 'lenient'],
@@ -137,7 +137,7 @@ describe('what teams made of the same questions', () => {
   test('where no answer is known has no accuracy and no chart', () => {
     const source = sampleSource({ result: () => ({ correct: null, correct_lenient: null }) });
     const questions = source.batch.questions.map((question) => ({ ...question, truths: [] }));
-    const view = gaiaView({
+    const view = buildGaiaView({
       batch: { ...source.batch, questions },
       summaries: Object.fromEntries(
         Object.entries(source.summaries).map(([name, summary]) => [
@@ -153,7 +153,7 @@ describe('what teams made of the same questions', () => {
   });
 
   test('leaves out of a chart who has no place on its scale', () => {
-    const view = gaiaView(
+    const view = buildGaiaView(
       sampleSource({
         teams: ['single', 'react', 'panel'],
         result: ({ team }) => (team === 'panel' ? wrong : { cost: team === 'react' ? 0.5 : 0 }),
@@ -174,7 +174,7 @@ describe('what teams made of the same questions', () => {
   });
 
   test('counts what went wrong by role and kind, and the tools', () => {
-    const view = gaiaView(
+    const view = buildGaiaView(
       sampleSource({
         questions: 6,
         result: ({ team, index }) =>
@@ -202,7 +202,7 @@ describe('what teams made of the same questions', () => {
   });
 
   test('has accuracy by level and by kind, with intervals', () => {
-    const view = gaiaView(
+    const view = buildGaiaView(
       sampleSource({ questions: 8, result: ({ index }) => (index % 2 === 0 ? {} : wrong) }),
     );
 
@@ -224,7 +224,7 @@ describe('cycles', () => {
   });
 
   test('have first attempts apart from repeats, and what got worse first (OV-45)', () => {
-    const cycles = gaiaView(source).cycles;
+    const cycles = buildGaiaView(source).cycles;
 
     expect(cycles?.lines[0]?.points.map(({ cycle, text }) => [cycle, text])).toEqual([
       [1, 'first attempts: 2 of 4 (50.0 %)'],
@@ -245,17 +245,17 @@ describe('cycles', () => {
   });
 
   test('are not there where every question was asked once', () => {
-    expect(gaiaView(sampleSource({ result: () => ({}) })).cycles).toBeNull();
+    expect(buildGaiaView(sampleSource({ result: () => ({}) })).cycles).toBeNull();
   });
 
   test('leave the score of first attempts as it is', () => {
-    expect(gaiaView(source).score.table.rows[0]?.slice(1, 3)).toEqual(['2', '50.0 %']);
+    expect(buildGaiaView(source).score.table.rows[0]?.slice(1, 3)).toEqual(['2', '50.0 %']);
   });
 });
 
 describe('the questions of a page', () => {
   test('have a mark for every attempt, and its texts', () => {
-    const { questions } = gaiaView(
+    const { questions } = buildGaiaView(
       sampleSource({
         teams: ['single', 'react', 'panel'],
         questions: 2,
@@ -289,7 +289,7 @@ describe('the questions of a page', () => {
 
   test('have traces with what is in the middle cut, and say so', () => {
     const trace = `1. single: begins\n${'2. single: goes on\n'.repeat(1000)}3. single: ends`;
-    const { questions } = gaiaView(
+    const { questions } = buildGaiaView(
       sampleSource({ teams: ['single'], questions: 1, result: () => ({ reasoning_trace: trace }) }),
     );
 
@@ -311,10 +311,10 @@ describe('the questions of a page', () => {
       result: ({ index }) => ({ reasoning_trace: trace, ...(index % 2 === 0 ? wrong : {}) }),
     });
 
-    const html = await reportHtml({ runs: [], gaia: source });
+    const html = await buildReportHtml({ runs: [], gaia: source });
 
     expect(Buffer.byteLength(html)).toBeLessThan(25_000_000);
-    const { notes, questions } = gaiaView(source).questions;
+    const { notes, questions } = buildGaiaView(source).questions;
     expect(questions).toHaveLength(2000);
     expect(notes.map(plain)).toEqual([
       'The page holds the first 2,000 questions of 2,500; the figures above are of all.',

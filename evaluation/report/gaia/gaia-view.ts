@@ -1,16 +1,22 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { BASELINE } from '../../results/baseline.ts';
 import type { TeamSummary } from '../../results/summary.ts';
-import { detectableText } from '../../results/tables/detectable-text.ts';
-import { count, oneLine } from '../../terminal/table.ts';
-import { bound, counted } from '../wording.ts';
-import { type CyclesView, cyclesView } from './cycles-view.ts';
-import { type GroupsView, groupsView } from './groups-view.ts';
-import { againstBaseline, type Compared, pairedTeams } from './paired-teams.ts';
-import { type QuestionsView, questionsView } from './questions-view.ts';
-import { type ScoreCostView, scoreCostView } from './score-cost-view.ts';
-import { type NamedSummary, pairsTable, type ScoreView, scoreTable, takenTables } from './team-tables.ts';
-import { type WorkView, workView } from './work-view.ts';
+import { formatDetectable } from '../../results/tables/detectable-text.ts';
+import { count, toOneLine } from '../../terminal/table.ts';
+import { bindNumbers, formatCounted } from '../wording.ts';
+import { buildCyclesView, type CyclesView } from './cycles-view.ts';
+import { buildGroupsViews, type GroupsView } from './groups-view.ts';
+import { type Compared, mapBaselinePairs, pairTeams } from './paired-teams.ts';
+import { buildQuestionsView, type QuestionsView } from './questions-view.ts';
+import { buildScoreCostView, type ScoreCostView } from './score-cost-view.ts';
+import {
+  buildCostTables,
+  buildPairsTable,
+  type NamedSummary,
+  type ScoreView,
+  scoreTable,
+} from './team-tables.ts';
+import { buildWorkViews, type WorkView } from './work-view.ts';
 
 /** A batch of questions and what came of it. */
 export interface GaiaSource {
@@ -36,46 +42,46 @@ export interface GaiaView {
   readonly questions: QuestionsView;
 }
 
-export function gaiaView({ batch, summaries }: GaiaSource): GaiaView {
+export function buildGaiaView({ batch, summaries }: GaiaSource): GaiaView {
   const teams = batch.head.teams.flatMap(({ name }): NamedSummary[] => {
     const summary = summaries[name];
     return summary === undefined ? [] : [[name, summary]];
   });
-  const paired = pairedTeams(batch);
-  const compared = againstBaseline(paired);
+  const paired = pairTeams(batch);
+  const compared = mapBaselinePairs(paired);
   return {
-    finding: bound(findingOf(teams, compared)),
-    made: bound(madeText(batch)),
-    alarm: alarmOf(teams, batch.head.repeat),
+    finding: bindNumbers(describeBestTeam(teams, compared)),
+    made: bindNumbers(describeOrigin(batch)),
+    alarm: findAlarm(teams, batch.head.repeat),
     score: scoreTable(teams, compared),
-    pairs: pairsTable(paired),
-    taken: takenTables(teams, batch.head),
-    cost: scoreCostView(teams),
-    groups: groupsView(teams),
-    cycles: cyclesView(teams),
-    work: workView(teams),
-    questions: questionsView(batch),
+    pairs: buildPairsTable(paired),
+    taken: buildCostTables(teams, batch.head),
+    cost: buildScoreCostView(teams),
+    groups: buildGroupsViews(teams),
+    cycles: buildCyclesView(teams),
+    work: buildWorkViews(teams),
+    questions: buildQuestionsView(batch),
   };
 }
 
 /** The best team, or those that share the place, against the baseline: the one sentence to take away. */
-function findingOf(teams: readonly NamedSummary[], compared: ReadonlyMap<string, Compared>): string {
+function describeBestTeam(teams: readonly NamedSummary[], compared: ReadonlyMap<string, Compared>): string {
   const [first] = teams;
   if (first === undefined) return 'No team was asked';
   const scored = teams.filter(([, { accuracy }]) => accuracy !== null);
   if (scored.length === 0) {
     const [name, { answered, questions }] = first;
-    return `${name} answered ${count(answered)} of ${counted(questions, 'question')}; no true answer is known`;
+    return `${name} answered ${count(answered)} of ${formatCounted(questions, 'question')}; no true answer is known`;
   }
   const most = Math.max(...scored.map(([, { correct }]) => correct));
   const best = scored.filter(([, { correct }]) => correct === most).map(([name]) => name);
-  const result = `right on ${count(most)} of ${counted(first[1].scored, 'question')}`;
+  const result = `right on ${count(most)} of ${formatCounted(first[1].scored, 'question')}`;
   const base = teams.find(([team]) => team === BASELINE)?.[1];
   const said = `${best.join(', ')} ${best.length === 1 ? 'is' : 'are'} ${result}`;
   if (base === undefined || teams.length === 1) return said;
   const calls = [...compared].map(([, { judged }]) => judged);
   if (calls.length > 0 && calls.every(({ verdict }) => verdict === 'no detectable difference'))
-    return undecidedText(teams, calls);
+    return describeUndecided(teams, calls);
   if (best.includes(BASELINE)) return `No team is right more often than ${BASELINE} alone: ${result}`;
   const isBetter = best.every((name) => compared.get(name)?.judged.verdict === 'better');
   const against = `${said}, ${BASELINE} alone on ${count(base.correct)}`;
@@ -83,37 +89,37 @@ function findingOf(teams: readonly NamedSummary[], compared: ReadonlyMap<string,
 }
 
 /** Where no difference is called nobody is ranked: who has one right answer more has it by luck, as far as anybody knows. */
-function undecidedText(teams: readonly NamedSummary[], calls: readonly Compared['judged'][]): string {
+function describeUndecided(teams: readonly NamedSummary[], calls: readonly Compared['judged'][]): string {
   const rights = teams.map(([, { correct }]) => correct);
   const [fewest, most] = [Math.min(...rights), Math.max(...rights)];
   const scored = teams[0]?.[1].scored ?? 0;
   const range = fewest === most ? count(most) : `${count(fewest)} to ${count(most)}`;
   const shown = Math.max(...calls.map(({ detectable }) => detectable));
   const least = Number.isFinite(shown)
-    ? `so many questions show one of ${detectableText({ detectable: shown })} points`
+    ? `so many questions show one of ${formatDetectable({ detectable: shown })} points`
     : 'so few questions can show none';
-  return `No difference to ${BASELINE} was detected: right on ${range} of ${counted(scored, 'question')}; ${least}`;
+  return `No difference to ${BASELINE} was detected: right on ${range} of ${formatCounted(scored, 'question')}; ${least}`;
 }
 
-function madeText({ head: { gaia_mesh, questions, repeat, teams, source } }: FinishedBatch): string {
+function describeOrigin({ head: { gaia_mesh, questions, repeat, teams, source } }: FinishedBatch): string {
   const engines = [...new Set(teams.map(({ engine, model }) => [engine, model].filter(Boolean).join(' ')))];
-  const from = source === null ? 'a scoring API' : oneLine(source, 80);
+  const from = source === null ? 'a scoring API' : toOneLine(source, 80);
   const times = repeat === 1 ? '' : `, each ${repeat} times`;
   return (
-    `${counted(questions.length, 'question')} of ${from}${times}, put to ${counted(teams.length, 'team')} on ` +
-    `${engines.map((engine) => oneLine(engine, 60)).join(', ')} with Gaia Mesh ${oneLine(gaia_mesh, 20)}. ` +
+    `${formatCounted(questions.length, 'question')} of ${from}${times}, put to ${formatCounted(teams.length, 'team')} on ` +
+    `${engines.map((engine) => toOneLine(engine, 60)).join(', ')} with Gaia Mesh ${toOneLine(gaia_mesh, 20)}. ` +
     'Right means right by GAIA’s official scorer; whatever failed, ran out of time or was not asked is wrong.'
   );
 }
 
-function alarmOf(teams: readonly NamedSummary[], repeat: number): string | null {
+function findAlarm(teams: readonly NamedSummary[], repeat: number): string | null {
   const missing = teams.flatMap(([name, { not_asked, repeats, questions }]) => {
     const later = repeats?.not_asked ?? 0;
     if (not_asked + later === 0) return [];
     return [`${name} ${count(not_asked + later)} of ${count(questions * repeat)}`];
   });
   if (missing.length === 0) return null;
-  return bound(
+  return bindNumbers(
     `The batch is not finished, so these are the figures of a part. Not asked yet: ${missing.join(', ')}. The same command with --resume asks the rest.`,
   );
 }

@@ -1,6 +1,6 @@
 import type { Figures } from '../../results/figures.ts';
-import { count, oneLine, percent } from '../../terminal/table.ts';
-import { bound } from '../wording.ts';
+import { count, formatPercent, toOneLine } from '../../terminal/table.ts';
+import { bindNumbers } from '../wording.ts';
 import type { NamedSummary } from './team-tables.ts';
 
 /** One team in one group of questions. */
@@ -25,7 +25,7 @@ export interface GroupsView {
 const MAX_ROWS = 40;
 
 /** By level and by kind; what has one group only says nothing that the table of teams has not said. */
-export function groupsView(teams: readonly NamedSummary[]): GroupsView[] {
+export function buildGroupsViews(teams: readonly NamedSummary[]): GroupsView[] {
   const views = [
     groupView(
       'levels',
@@ -61,16 +61,16 @@ function groupView(
   const groups = [...sizes.keys()].filter((group) => largest.has(group));
   return {
     name,
-    finding: bound(findingOf(teams, groupsOf, groups, label)),
+    finding: bindNumbers(describeWeakestGroup(teams, groupsOf, groups, label)),
     teams: teams.map(([team]) => team),
     rows: groups.map((group) => ({
-      label: oneLine(label(group), 40),
-      cells: teams.map(([, summary]) => cellOf(groupsOf(summary)[group])),
+      label: toOneLine(label(group), 40),
+      cells: teams.map(([, summary]) => toGroupCell(groupsOf(summary)[group])),
     })),
   };
 }
 
-function cellOf(figures: Figures | undefined): GroupCell {
+function toGroupCell(figures: Figures | undefined): GroupCell {
   if (figures === undefined || figures.accuracy === null || figures.low === null || figures.high === null)
     return { text: '–', note: '', tenths: null };
   const { correct, scored, accuracy, low, high } = figures;
@@ -82,7 +82,7 @@ function cellOf(figures: Figures | undefined): GroupCell {
 }
 
 /** Where the best team is weakest. */
-function findingOf(
+function describeWeakestGroup(
   teams: readonly NamedSummary[],
   groupsOf: (summary: NamedSummary[1]) => Readonly<Record<string, Figures>>,
   groups: readonly string[],
@@ -97,5 +97,5 @@ function findingOf(
   const [worst] = known;
   if (worst?.figures === undefined) return 'Nothing is scored';
   const { correct, scored, accuracy } = worst.figures;
-  return `${best[0]}, the most accurate, is weakest at ${oneLine(label(worst.group), 40)}: ${correct} of ${scored} (${percent(accuracy)})`;
+  return `${best[0]}, the most accurate, is weakest at ${toOneLine(label(worst.group), 40)}: ${correct} of ${scored} (${formatPercent(accuracy)})`;
 }

@@ -26,7 +26,7 @@ export interface PairedTeams {
 }
 
 /** By first attempts: later ones have seen the question. Pairs that share no question are left out. */
-export function pairedTeams({ head, questions, read }: FinishedBatch): PairedTeams {
+export function pairTeams({ head, questions, read }: FinishedBatch): PairedTeams {
   const names = head.teams.map(({ name }) => name);
   const ordered = [
     ...names.filter((name) => name === BASELINE),
@@ -41,8 +41,8 @@ export function pairedTeams({ head, questions, read }: FinishedBatch): PairedTea
     if (truths.length === 0) continue;
     const rightOf = (team: string, cycle: number) => read({ task_id: taskId, team, cycle })?.correct;
     const first = new Map(ordered.map((team) => [team, rightOf(team, 1)]));
-    for (const { base, other, counts } of pairs) count(counts, first.get(base), first.get(other));
-    for (const [team, counts] of itself) count(counts, first.get(team), rightOf(team, 2));
+    for (const { base, other, counts } of pairs) countPair(counts, first.get(base), first.get(other));
+    for (const [team, counts] of itself) countPair(counts, first.get(team), rightOf(team, 2));
   }
   const shared = pairs.filter(({ counts }) => isAny(counts));
   const judged = judgeAnswers(shared.map(({ counts }) => counts));
@@ -61,24 +61,24 @@ export function pairedTeams({ head, questions, read }: FinishedBatch): PairedTea
 }
 
 /** The pairs of the baseline, by the other team. Empty where the baseline was not asked. */
-export function againstBaseline({ pairs }: PairedTeams): Map<string, Compared> {
+export function mapBaselinePairs({ pairs }: PairedTeams): Map<string, Compared> {
   return new Map(pairs.filter(({ base }) => base === BASELINE).map((pair) => [pair.other, pair]));
 }
 
 /** `null` is a question that was answered and could not be scored, which is not right; undefined was not asked. */
-function count(
+function countPair(
   counts: { -readonly [Key in keyof PairedCounts]: number },
   base: boolean | null | undefined,
   other: boolean | null | undefined,
 ): void {
-  if (base !== undefined && other !== undefined) counts[fateOf(base === true, other === true)] += 1;
+  if (base !== undefined && other !== undefined) counts[classifyPair(base === true, other === true)] += 1;
 }
 
 function isAny(counts: PairedCounts): boolean {
   return Object.values(counts).some((questions) => questions > 0);
 }
 
-function fateOf(isBaseRight: boolean, isOtherRight: boolean): keyof PairedCounts {
+function classifyPair(isBaseRight: boolean, isOtherRight: boolean): keyof PairedCounts {
   if (isBaseRight) return isOtherRight ? 'both' : 'onlyBaseline';
   return isOtherRight ? 'onlyOther' : 'neither';
 }

@@ -1,8 +1,8 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
-import { isToolStep, stepsOf } from '../../results/failures/trace-steps.ts';
+import { isToolStep, splitSteps } from '../../results/failures/trace-steps.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
-import { count, decimals, oneLine } from '../../terminal/table.ts';
-import { bound, bytesText, counted } from '../wording.ts';
+import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
+import { bindNumbers, formatBytes, formatCounted } from '../wording.ts';
 
 /**
  * What became of an attempt: `r`ight, `w`rong, `f`ailed, out of `t`ime, answered where no true answer is `u`nknown, `-` not asked. In upper
@@ -55,7 +55,7 @@ export const MAX_QUESTION_CHARACTERS = 2000;
 export const MAX_ANSWER_CHARACTERS = 400;
 
 /** The questions with what each team made of them, as many as a page should hold. */
-export function questionsView({ head, questions, read }: FinishedBatch): QuestionsView {
+export function buildQuestionsView({ head, questions, read }: FinishedBatch): QuestionsView {
   const teams = head.teams.map(({ name }) => name);
   const shown = questions.slice(0, MAX_QUESTIONS);
   const perCycle = Math.max(1, shown.length * teams.length);
@@ -67,16 +67,16 @@ export function questionsView({ head, questions, read }: FinishedBatch): Questio
     const attempts: (AttemptView | null)[][] = [];
     for (let cycle = 1; cycle <= head.repeat; cycle++) {
       const results = teams.map((team) => read({ task_id: taskId, team, cycle }));
-      marks.push(results.map(markOf).join(''));
+      marks.push(results.map(markAttempt).join(''));
       if (cycle > detailed) continue;
       isCut ||= results.some((result) => (result?.reasoning_trace.length ?? 0) > room);
-      attempts.push(results.map((result) => (result === undefined ? null : attemptOf(result, room))));
+      attempts.push(results.map((result) => (result === undefined ? null : toAttemptView(result, room))));
     }
     return {
-      id: oneLine(taskId, 80),
-      level: level === undefined ? null : oneLine(level, 20),
-      kind: oneLine(category, 40),
-      file: fileName === undefined ? null : oneLine(fileName, 120),
+      id: toOneLine(taskId, 80),
+      level: level === undefined ? null : toOneLine(level, 20),
+      kind: toOneLine(category, 40),
+      file: fileName === undefined ? null : toOneLine(fileName, 120),
       text: cutEnd(question, MAX_QUESTION_CHARACTERS),
       truth: truths.length === 0 ? null : cutEnd(truths.join(' | '), MAX_ANSWER_CHARACTERS),
       marks,
@@ -86,19 +86,19 @@ export function questionsView({ head, questions, read }: FinishedBatch): Questio
   const notes = [
     ...(shown.length < questions.length
       ? [
-          `The page holds the first ${counted(shown.length, 'question')} of ${count(questions.length)}; the figures above are of all.`,
+          `The page holds the first ${formatCounted(shown.length, 'question')} of ${count(questions.length)}; the figures above are of all.`,
         ]
       : []),
     ...(detailed < head.repeat
-      ? [`Answers and traces are those of the first ${counted(detailed, 'cycle')} of ${head.repeat}.`]
+      ? [`Answers and traces are those of the first ${formatCounted(detailed, 'cycle')} of ${head.repeat}.`]
       : []),
     ...(isCut ? [`Traces are cut to ${count(room)} characters; the answers file has the whole.`] : []),
   ];
-  return { teams, cycles: head.repeat, questions: views, notes: notes.map(bound) };
+  return { teams, cycles: head.repeat, questions: views, notes: notes.map(bindNumbers) };
 }
 
 /** The {@link Mark} of an attempt. */
-export function markOf(result: Pick<GaiaResult, 'status' | 'correct' | 'cached'> | undefined): Mark {
+export function markAttempt(result: Pick<GaiaResult, 'status' | 'correct' | 'cached'> | undefined): Mark {
   if (result === undefined) return '-';
   const mark =
     result.status === 'timeout'
@@ -113,17 +113,17 @@ export function markOf(result: Pick<GaiaResult, 'status' | 'correct' | 'cached'>
   return result.cached ? mark.toUpperCase() : mark;
 }
 
-function attemptOf(result: GaiaResult, room: number): AttemptView {
+function toAttemptView(result: GaiaResult, room: number): AttemptView {
   const { final_answer, reason, tokens, packets, bytes, seconds, model_calls, cost, cached } = result;
   const took = cached
-    ? `from the cache in ${decimals(seconds, 3)} s`
+    ? `from the cache in ${formatDecimals(seconds, 3)} s`
     : [
-        tokens === null ? 'tokens not known' : counted(tokens, 'token'),
-        counted(packets, 'packet'),
-        bytesText(bytes),
-        `${decimals(seconds, 2)} s`,
-        counted(model_calls, 'model call'),
-        ...(cost === null || cost === 0 ? [] : [`$${decimals(cost, 4)}`]),
+        tokens === null ? 'tokens not known' : formatCounted(tokens, 'token'),
+        formatCounted(packets, 'packet'),
+        formatBytes(bytes),
+        `${formatDecimals(seconds, 2)} s`,
+        formatCounted(model_calls, 'model call'),
+        ...(cost === null || cost === 0 ? [] : [`$${formatDecimals(cost, 4)}`]),
       ].join(' · ');
   const tools = result.tool_calls.map(({ tool, count: times, failed }) =>
     failed === 0 ? `${tool} ${times}` : `${tool} ${times} (${failed} failed)`,
@@ -132,9 +132,9 @@ function attemptOf(result: GaiaResult, room: number): AttemptView {
     answer: cutEnd(final_answer, MAX_ANSWER_CHARACTERS),
     reason:
       reason === undefined || final_answer.includes(reason) ? null : cutEnd(reason, MAX_ANSWER_CHARACTERS),
-    took: bound(took),
-    tools: oneLine(tools.join(', '), 400),
-    steps: stepsOf(cutMiddle(result.reasoning_trace, room)).map((text) => ({
+    took: bindNumbers(took),
+    tools: toOneLine(tools.join(', '), 400),
+    steps: splitSteps(cutMiddle(result.reasoning_trace, room)).map((text) => ({
       isTool: isToolStep(text),
       text,
     })),

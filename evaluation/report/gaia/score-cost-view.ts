@@ -1,6 +1,6 @@
 import { BASELINE } from '../../results/baseline.ts';
-import { count, decimals, percent } from '../../terminal/table.ts';
-import { bytesText } from '../wording.ts';
+import { count, formatDecimals, formatPercent } from '../../terminal/table.ts';
+import { formatBytes } from '../wording.ts';
 import type { NamedSummary } from './team-tables.ts';
 
 /** A team on the chart; fractions from 0 to 1. */
@@ -29,35 +29,47 @@ export interface ScoreCostView {
 }
 
 const MEASURES = [
-  { key: 'bytes', label: 'bytes for a right answer', text: (value: number) => bytesText(Math.round(value)) },
-  { key: 'seconds', label: 'seconds for a right answer', text: (value: number) => `${decimals(value, 2)} s` },
-  { key: 'cost', label: 'dollars for a right answer', text: (value: number) => `$${decimals(value, 4)}` },
+  {
+    key: 'bytes',
+    label: 'bytes for a right answer',
+    text: (value: number) => formatBytes(Math.round(value)),
+  },
+  {
+    key: 'seconds',
+    label: 'seconds for a right answer',
+    text: (value: number) => `${formatDecimals(value, 2)} s`,
+  },
+  {
+    key: 'cost',
+    label: 'dollars for a right answer',
+    text: (value: number) => `$${formatDecimals(value, 4)}`,
+  },
   { key: 'tokens', label: 'tokens for a right answer', text: (value: number) => `${count(value)} tokens` },
 ] as const;
 
 /** Accuracy against what a right answer takes; null where nothing is scored or nobody is right. */
-export function scoreCostView(teams: readonly NamedSummary[]): ScoreCostView | null {
+export function buildScoreCostView(teams: readonly NamedSummary[]): ScoreCostView | null {
   const measures = MEASURES.flatMap((measure): ScoreMeasure[] => {
-    const points = teams.flatMap((team) => pointOf(team, measure));
+    const points = teams.flatMap((team) => toScorePoint(team, measure));
     if (points.length === 0) return [];
     const left = teams.map(([name]) => name).filter((name) => !points.some(({ team }) => team === name));
     return [{ name: measure.key, label: measure.label, points, left }];
   });
-  return measures.length === 0 ? null : { finding: findingOf(measures[0]?.points ?? []), measures };
+  return measures.length === 0 ? null : { finding: describeFrontier(measures[0]?.points ?? []), measures };
 }
 
-function pointOf(
+function toScorePoint(
   [team, { accuracy, low, high, per_correct }]: NamedSummary,
   { key, text }: (typeof MEASURES)[number],
 ): ScorePoint[] {
   const per = per_correct[key];
   if (accuracy === null || low === null || high === null || per === null || per === 0) return [];
-  const score = `${percent(accuracy)} (${percent(low)} to ${percent(high)})`;
+  const score = `${formatPercent(accuracy)} (${formatPercent(low)} to ${formatPercent(high)})`;
   return [{ team, isBaseline: team === BASELINE, accuracy, low, high, per, text: `${score}, ${text(per)}` }];
 }
 
 /** The teams that no other is at least as accurate as for fewer bytes. */
-function findingOf(points: readonly ScorePoint[]): string {
+function describeFrontier(points: readonly ScorePoint[]): string {
   const beaten = points.filter((one) =>
     points.some((other) => other.accuracy >= one.accuracy && other.per < one.per),
   );

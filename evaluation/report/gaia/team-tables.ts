@@ -1,11 +1,11 @@
 import type { BatchHead } from '../../batch/journal/batch-head.ts';
 import { BASELINE } from '../../results/baseline.ts';
-import type { Taken } from '../../results/figures.ts';
+import type { ResourceUse } from '../../results/figures.ts';
 import type { TeamSummary } from '../../results/summary.ts';
-import { detectableText } from '../../results/tables/detectable-text.ts';
-import { count, decimals, percent } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bound, bytesText, ratioText } from '../wording.ts';
+import { formatDetectable } from '../../results/tables/detectable-text.ts';
+import { count, formatDecimals, formatPercent } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
+import { bindNumbers, formatBytes, formatRatio } from '../wording.ts';
 import type { Compared, PairedTeams } from './paired-teams.ts';
 
 /** A team by its name, with its figures; in the order in which they were asked. */
@@ -30,8 +30,8 @@ export function scoreTable(
   ];
   const rows = teams.map(([name, summary]) => [
     name === BASELINE ? `${name} (baseline)` : name,
-    ...scoreCells(summary),
-    ...(hasBaseline ? differenceCells(name, compared.get(name)) : []),
+    ...formatScoreCells(summary),
+    ...(hasBaseline ? formatDifferenceCells(name, compared.get(name)) : []),
   ]);
   const scored = teams[0]?.[1].scored ?? 0;
   const paired = hasBaseline
@@ -40,38 +40,38 @@ export function scoreTable(
       'A difference is called where p is below 0.05 and the interval does not reach 0; that none is detected is not that there is none.'
     : `The baseline ${BASELINE} (one agent, nobody to ask) was not asked, so nothing is set against it: --team ${BASELINE},… does.`;
   return {
-    finding: verdictFinding(teams, compared),
-    table: tableView(titles, rows),
-    note: bound(
+    finding: describeVerdicts(teams, compared),
+    table: createTableView(titles, rows),
+    note: bindNumbers(
       `right: of ${count(scored)}, by GAIA’s official scorer; interval: Wilson. lenient: without quotes, articles, units and the like. ${paired}`,
     ),
   };
 }
 
-function scoreCells({ correct, accuracy, low, high, correct_lenient }: NamedSummary[1]): string[] {
+function formatScoreCells({ correct, accuracy, low, high, correct_lenient }: NamedSummary[1]): string[] {
   if (accuracy === null || low === null || high === null) return ['–', '–', '–', '–'];
-  const interval = `${(low * 100).toFixed(1)}–${percent(high)}`;
-  return [count(correct), percent(accuracy), interval, count(correct_lenient)];
+  const interval = `${(low * 100).toFixed(1)}–${formatPercent(high)}`;
+  return [count(correct), formatPercent(accuracy), interval, count(correct_lenient)];
 }
 
-function differenceCells(name: string, compared: Compared | undefined): string[] {
+function formatDifferenceCells(name: string, compared: Compared | undefined): string[] {
   const verdict = name === BASELINE ? 'baseline' : 'no question in common';
-  return compared === undefined ? ['–', '–', '–', '–', '–', verdict] : comparedCells(compared);
+  return compared === undefined ? ['–', '–', '–', '–', '–', verdict] : formatComparedCells(compared);
 }
 
-function comparedCells({ counts, judged }: Compared): string[] {
+function formatComparedCells({ counts, judged }: Compared): string[] {
   return [
-    points(judged.difference),
-    `${points(judged.low)} to ${points(judged.high)}`,
+    formatPoints(judged.difference),
+    `${formatPoints(judged.low)} to ${formatPoints(judged.high)}`,
     `${count(counts.onlyOther)} : ${count(counts.onlyBaseline)}`,
-    judged.adjustedP < 0.001 ? '<0.001' : decimals(judged.adjustedP, 3),
-    detectableText(judged),
+    judged.adjustedP < 0.001 ? '<0.001' : formatDecimals(judged.adjustedP, 3),
+    formatDetectable(judged),
     judged.verdict,
   ];
 }
 
 /** Every pair of teams, and each team against itself; null where the table of scores says it all. */
-export function pairsTable({ pairs, itself }: PairedTeams): ScoreView | null {
+export function buildPairsTable({ pairs, itself }: PairedTeams): ScoreView | null {
   const isBeyond = pairs.some(({ base }) => base !== BASELINE) || itself.size > 0;
   if (!isBeyond) return null;
   const called = pairs.filter(({ judged }) => judged.verdict !== 'no detectable difference');
@@ -83,21 +83,21 @@ export function pairsTable({ pairs, itself }: PairedTeams): ScoreView | null {
         ? '; asked again, no team differs from itself'
         : `; asked again, ${apart.map(([name]) => name).join(', ')} differs from itself: it has learned, or it is luck`;
   return {
-    finding: bound(
+    finding: bindNumbers(
       `Of ${count(pairs.length)} pairs of teams ${count(called.length)} differ detectably${luck}`,
     ),
-    table: tableView(
+    table: createTableView(
       ['team', 'against', '#difference', '#95 % interval', '#won : lost', '#p', '#detects', 'verdict'],
       [
-        ...pairs.map((pair) => [pair.other, pair.base, ...comparedCells(pair)]),
+        ...pairs.map((pair) => [pair.other, pair.base, ...formatComparedCells(pair)]),
         ...[...itself].map(([name, compared]) => [
           `${name}, second attempts`,
           'its first',
-          ...comparedCells(compared),
+          ...formatComparedCells(compared),
         ]),
       ],
     ),
-    note: bound(
+    note: bindNumbers(
       'All pairs are judged together (Holm), on the questions that both were asked, by first attempts. A team’s second attempts against its first are ' +
         'a null test: whatever it shows is luck, unless the team learns. Verdicts are not transitive: a may be better than b, and c differ from neither.',
     ),
@@ -105,31 +105,31 @@ export function pairsTable({ pairs, itself }: PairedTeams): ScoreView | null {
 }
 
 /** `+12.3` percentage points. */
-function points(fraction: number): string {
+function formatPoints(fraction: number): string {
   const value = (Math.abs(fraction) * 100).toFixed(1);
   return Number(value) === 0 ? value : `${fraction < 0 ? '−' : '+'}${value}`;
 }
 
-function verdictFinding(teams: readonly NamedSummary[], compared: ReadonlyMap<string, Compared>): string {
+function describeVerdicts(teams: readonly NamedSummary[], compared: ReadonlyMap<string, Compared>): string {
   if (compared.size === 0)
     return teams.length === 1 ? 'How often it is right' : 'How often each team is right';
   const said = (verdict: string) =>
     [...compared].filter(([, { judged }]) => judged.verdict === verdict).map(([name]) => name);
   const parts = [
-    ...listed(said('better'), 'better'),
-    ...listed(said('worse'), 'worse'),
-    ...listed(said('no detectable difference'), 'not detectably different'),
+    ...formatGroup(said('better'), 'better'),
+    ...formatGroup(said('worse'), 'worse'),
+    ...formatGroup(said('no detectable difference'), 'not detectably different'),
   ];
   return `Against ${BASELINE} on the same questions: ${parts.join('; ')}`;
 }
 
-function listed(names: readonly string[], what: string): string[] {
+function formatGroup(names: readonly string[], what: string): string[] {
   if (names.length === 0) return [];
   return [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} ${what}`];
 }
 
 /** What answers took: in total, and for a right one. */
-export function takenTables(teams: readonly NamedSummary[], { teams: facts }: BatchHead): ScoreView[] {
+export function buildCostTables(teams: readonly NamedSummary[], { teams: facts }: BatchHead): ScoreView[] {
   const base = teams.find(([name]) => name === BASELINE)?.[1];
   const titles = ['#tokens', '#cost $', '#packets', '#bytes', '#seconds'];
   const how = (name: string) => {
@@ -142,24 +142,24 @@ export function takenTables(teams: readonly NamedSummary[], { teams: facts }: Ba
   return [
     {
       finding: 'What all answers took',
-      table: tableView(
+      table: createTableView(
         ['team', 'routing', '#agents', '#at once', ...titles],
-        teams.map(([name, summary]) => [name, ...how(name), ...takenCells(summary, 0)]),
+        teams.map(([name, summary]) => [name, ...how(name), ...formatCostCells(summary, 0)]),
       ),
       note: 'bytes: as they travelled, copies included: broadcast sends each packet to every other agent, topic to those that subscribe to its type, direct to its addressee. seconds: of all questions, each by its own clock, so they add up to more than the wall where several are on their way at once. Answers from the cache took nothing and are left out. –: not known, such as the price of a model.',
     },
     {
-      finding: rightFinding(teams),
-      table: tableView(
+      finding: describeRightCosts(teams),
+      table: createTableView(
         ['team', ...titles, ...perRight],
         teams.map(([name, { per_correct }]) => [
           name,
-          ...takenCells(per_correct, 1),
+          ...formatCostCells(per_correct, 1),
           ...(base === undefined
             ? []
             : [
-                against(per_correct.bytes, base.per_correct.bytes),
-                isOneConcurrency ? against(per_correct.seconds, base.per_correct.seconds) : '–',
+                formatAgainst(per_correct.bytes, base.per_correct.bytes),
+                isOneConcurrency ? formatAgainst(per_correct.seconds, base.per_correct.seconds) : '–',
               ]),
         ]),
       ),
@@ -172,21 +172,21 @@ export function takenTables(teams: readonly NamedSummary[], { teams: facts }: Ba
   ];
 }
 
-function takenCells({ tokens, cost, packets, bytes, seconds }: Taken, digits: number): string[] {
+function formatCostCells({ tokens, cost, packets, bytes, seconds }: ResourceUse, digits: number): string[] {
   const number = (value: number | null) =>
-    value === null || (digits > 0 && value < 100) ? decimals(value, digits) : count(value);
-  return [number(tokens), decimals(cost, 4), number(packets), number(bytes), secondsText(seconds)];
+    value === null || (digits > 0 && value < 100) ? formatDecimals(value, digits) : count(value);
+  return [number(tokens), formatDecimals(cost, 4), number(packets), number(bytes), formatSeconds(seconds)];
 }
 
-function secondsText(seconds: number | null): string {
-  return seconds !== null && seconds >= 1000 ? count(seconds) : decimals(seconds, 2);
+function formatSeconds(seconds: number | null): string {
+  return seconds !== null && seconds >= 1000 ? count(seconds) : formatDecimals(seconds, 2);
 }
 
-function against(value: number | null, base: number | null): string {
-  return value === null || base === null || base === 0 ? '–' : ratioText(value / base);
+function formatAgainst(value: number | null, base: number | null): string {
+  return value === null || base === null || base === 0 ? '–' : formatRatio(value / base);
 }
 
-function rightFinding(teams: readonly NamedSummary[]): string {
+function describeRightCosts(teams: readonly NamedSummary[]): string {
   const known = teams
     .flatMap(([name, { per_correct }]) =>
       per_correct.bytes === null ? [] : [{ name, bytes: per_correct.bytes }],
@@ -195,6 +195,6 @@ function rightFinding(teams: readonly NamedSummary[]): string {
   const [least] = known;
   const most = known.at(-1);
   if (least === undefined || most === undefined) return 'What a right answer took: there is none';
-  const text = `A right answer takes ${bytesText(Math.round(least.bytes))} with ${least.name}`;
-  return least === most ? text : `${text}, ${bytesText(Math.round(most.bytes))} with ${most.name}`;
+  const text = `A right answer takes ${formatBytes(Math.round(least.bytes))} with ${least.name}`;
+  return least === most ? text : `${text}, ${formatBytes(Math.round(most.bytes))} with ${most.name}`;
 }

@@ -1,8 +1,8 @@
 import type { TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { KNOWN_GAPS } from '../../results/failures/known-gap.ts';
-import { TOKEN_LABELS, tokenShares } from '../../results/token-shares.ts';
-import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { computeTokenShares, TOKEN_LABELS } from '../../results/token-shares.ts';
+import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import type { NamedSummary } from './team-tables.ts';
 
 /** How teams worked: a table with the teams as columns, or roles as rows. */
@@ -23,13 +23,18 @@ const GAPS: Readonly<Record<(typeof KNOWN_GAPS)[number], string>> = {
   other: 'kind: other',
 };
 
-export function workView(teams: readonly NamedSummary[]): WorkView[] {
-  return [failures(teams), tools(teams), pace(teams), roles(teams), prompts(teams), bills(teams)].filter(
-    ({ table }) => table.rows.length > 0,
-  );
+export function buildWorkViews(teams: readonly NamedSummary[]): WorkView[] {
+  return [
+    buildFailuresView(teams),
+    buildToolsView(teams),
+    buildPaceView(teams),
+    buildRolesView(teams),
+    buildPromptsView(teams),
+    buildBillsView(teams),
+  ].filter(({ table }) => table.rows.length > 0);
 }
 
-function failures(teams: readonly NamedSummary[]): WorkView {
+function buildFailuresView(teams: readonly NamedSummary[]): WorkView {
   const firsts: [string, (summary: NamedSummary[1]) => number][] = [
     [
       teams.some(([, { scored, questions }]) => scored < questions)
@@ -40,7 +45,7 @@ function failures(teams: readonly NamedSummary[]): WorkView {
     ['failed', ({ failed }) => failed],
     ['out of time', ({ timeout }) => timeout],
     ['not asked', ({ not_asked }) => not_asked],
-    ...namesOf(teams, ({ failures: { by_role } }) => by_role).map(
+    ...listFrequentNames(teams, ({ failures: { by_role } }) => by_role).map(
       (role): [string, (summary: NamedSummary[1]) => number] => [
         `role: ${role}`,
         ({ failures: { by_role } }) => by_role[role] ?? 0,
@@ -53,25 +58,25 @@ function failures(teams: readonly NamedSummary[]): WorkView {
   ];
   return {
     heading: 'What went wrong',
-    table: byTeam(
+    table: buildTeamTable(
       teams,
-      firsts.map(([label, of]) => [label, (summary) => quietZero(of(summary))]),
+      firsts.map(([label, of]) => [label, (summary) => formatQuietZero(of(summary))]),
     ),
     note: 'The first four rows are of first attempts, those below of all. role: where the team says which of its roles gave up. kind: every wrong or failed attempt under the first known weakness of such teams that fits it, by rule of thumb.',
   };
 }
 
-function tools(teams: readonly NamedSummary[]): WorkView {
+function buildToolsView(teams: readonly NamedSummary[]): WorkView {
   const used = ({ metrics }: NamedSummary[1]) => metrics.tool_usage;
   return {
     heading: 'Tools that were asked',
-    table: byTeam(
+    table: buildTeamTable(
       teams,
-      namesOf(teams, used).map((tool) => [
+      listFrequentNames(teams, used).map((tool) => [
         tool,
         (summary) => {
           const { count: times, failed } = used(summary)[tool] ?? { count: 0, failed: 0 };
-          return failed === 0 ? quietZero(times) : `${count(times)} (${count(failed)} failed)`;
+          return failed === 0 ? formatQuietZero(times) : `${count(times)} (${count(failed)} failed)`;
         },
       ]),
     ),
@@ -79,36 +84,36 @@ function tools(teams: readonly NamedSummary[]): WorkView {
   };
 }
 
-function pace(teams: readonly NamedSummary[]): WorkView {
+function buildPaceView(teams: readonly NamedSummary[]): WorkView {
   const rows: [string, (summary: NamedSummary[1]) => string][] = [
     ['attempts', ({ metrics }) => count(metrics.questions_processed)],
-    ['errors', ({ metrics }) => percent(metrics.error_rate)],
-    ['from the cache', ({ metrics }) => percent(metrics.cache_hit_rate)],
-    ['model calls per attempt', ({ metrics }) => decimals(metrics.model_calls_per_question, 1)],
-    ['seconds per attempt', ({ metrics }) => decimals(metrics.seconds_per_question, 2)],
-    ['seconds per cached answer', ({ metrics }) => decimals(metrics.seconds_per_cached, 3)],
+    ['errors', ({ metrics }) => formatPercent(metrics.error_rate)],
+    ['from the cache', ({ metrics }) => formatPercent(metrics.cache_hit_rate)],
+    ['model calls per attempt', ({ metrics }) => formatDecimals(metrics.model_calls_per_question, 1)],
+    ['seconds per attempt', ({ metrics }) => formatDecimals(metrics.seconds_per_question, 2)],
+    ['seconds per cached answer', ({ metrics }) => formatDecimals(metrics.seconds_per_cached, 3)],
   ];
   return {
     heading: 'How each team worked',
-    table: byTeam(teams, rows),
+    table: buildTeamTable(teams, rows),
     note: 'Of all attempts, repeats included.',
   };
 }
 
-function roles(teams: readonly NamedSummary[]): WorkView {
+function buildRolesView(teams: readonly NamedSummary[]): WorkView {
   const rows = teams.flatMap(([name, summary]) =>
     Object.entries(summary.roles).map(([role, sum]) => [
       name,
-      oneLine(role, 60),
+      toOneLine(role, 60),
       count(sum.calls),
       sum.prompt_tokens === null ? '–' : count(sum.prompt_tokens),
       sum.completion_tokens === null ? '–' : count(sum.completion_tokens),
-      decimals(sum.cost, 4),
+      formatDecimals(sum.cost, 4),
     ]),
   );
   return {
     heading: 'Model calls by role',
-    table: tableView(
+    table: createTableView(
       ['team', 'role and model', '#calls', '#tokens read', '#tokens written', '#cost $'],
       rows.slice(0, MAX_ROWS),
     ),
@@ -117,19 +122,19 @@ function roles(teams: readonly NamedSummary[]): WorkView {
 }
 
 /** What the prompts of each team were made of. */
-function prompts(teams: readonly NamedSummary[]): WorkView {
+function buildPromptsView(teams: readonly NamedSummary[]): WorkView {
   const linesOf = ({ token_ledger }: NamedSummary[1]) => token_ledger?.prompt ?? [];
   const all = teams.flatMap(([, summary]) => linesOf(summary));
   const share = (summary: NamedSummary[1], kind: TokenLine['kind']) => {
-    const own = tokenShares(linesOf(summary)).find((one) => one.kind === kind);
+    const own = computeTokenShares(linesOf(summary)).find((one) => one.kind === kind);
     if (own === undefined) return NOTHING;
-    return `${count(own.tokens)} (${percent(own.share)}${own.again > 0 ? `; ${percent(own.again / own.tokens)} of it again` : ''})`;
+    return `${count(own.tokens)} (${formatPercent(own.share)}${own.again > 0 ? `; ${formatPercent(own.again / own.tokens)} of it again` : ''})`;
   };
   return {
     heading: 'Where the prompt tokens went',
-    table: byTeam(
+    table: buildTeamTable(
       teams,
-      tokenShares(all).map(({ kind }) => [TOKEN_LABELS[kind], (summary) => share(summary, kind)]),
+      computeTokenShares(all).map(({ kind }) => [TOKEN_LABELS[kind], (summary) => share(summary, kind)]),
     ),
     note: `Each token of each prompt is on one line; they sum to the servers’ own figures. Again: read before in the same question. ${ESTIMATE}`,
   };
@@ -139,7 +144,7 @@ const ESTIMATE =
   'Models whose tokens are not public are counted by o200k_base; what their server counts otherwise is the last line.';
 
 /** Who made which part of the bill: roles, and the messages that they worked on. */
-function bills(teams: readonly NamedSummary[]): WorkView {
+function buildBillsView(teams: readonly NamedSummary[]): WorkView {
   const rows = teams.flatMap(([name, { token_ledger }]) => {
     const lines = token_ledger?.prompt ?? [];
     const total = lines.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -148,19 +153,19 @@ function bills(teams: readonly NamedSummary[]): WorkView {
       .toSorted((a, b) => b.tokens - a.tokens)
       .map(({ own, tokens }) => [
         name,
-        oneLine(own[0]?.role ?? '', 40),
-        oneLine(own[0]?.packet_type ?? '', 40),
+        toOneLine(own[0]?.role ?? '', 40),
+        toOneLine(own[0]?.packet_type ?? '', 40),
         count(tokens),
-        total > 0 ? percent(tokens / total) : NOTHING,
-        tokenShares(own)
+        total > 0 ? formatPercent(tokens / total) : NOTHING,
+        computeTokenShares(own)
           .slice(0, 2)
-          .map(({ kind, share }) => `${TOKEN_LABELS[kind]} ${percent(share)}`)
+          .map(({ kind, share }) => `${TOKEN_LABELS[kind]} ${formatPercent(share)}`)
           .join(', '),
       ]);
   });
   return {
     heading: 'Who made which part of the bill',
-    table: tableView(
+    table: createTableView(
       ['team', 'role', 'at work on', '#prompt tokens', '#share', 'mostly'],
       rows.slice(0, MAX_ROWS),
     ),
@@ -168,14 +173,14 @@ function bills(teams: readonly NamedSummary[]): WorkView {
   };
 }
 
-function byTeam(
+function buildTeamTable(
   teams: readonly NamedSummary[],
   rows: readonly (readonly [string, (summary: NamedSummary[1]) => string])[],
 ): TableView {
-  return tableView(
+  return createTableView(
     ['', ...teams.map(([name]) => `#${name}`)],
     rows
-      .map(([label, of]) => [oneLine(label, 60), ...teams.map(([, summary]) => of(summary))])
+      .map(([label, of]) => [toOneLine(label, 60), ...teams.map(([, summary]) => of(summary))])
       // What nobody did is no row.
       .filter(([, ...cells]) => cells.some((cell) => cell !== NOTHING))
       .slice(0, MAX_ROWS),
@@ -183,10 +188,10 @@ function byTeam(
 }
 
 const NOTHING = '–';
-const quietZero = (value: number) => (value === 0 ? NOTHING : count(value));
+const formatQuietZero = (value: number) => (value === 0 ? NOTHING : count(value));
 
 /** Names that any team has, the most frequent first. */
-function namesOf(
+function listFrequentNames(
   teams: readonly NamedSummary[],
   of: (summary: NamedSummary[1]) => Readonly<Record<string, number | { readonly count: number }>>,
 ): string[] {

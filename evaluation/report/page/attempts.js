@@ -13,7 +13,7 @@ import { element } from './dom.js';
  * @param {number} cycle
  * @param {number | null} chosen the team whose reasoning is open at once
  */
-export function attemptsOf(question, teams, cycle, chosen) {
+export function listAttempts(question, teams, cycle, chosen) {
   const { id, text, truth, file, marks, attempts } = question;
   const letters = [...(marks[cycle] ?? '')];
   const facts = [`id ${id}`, ...(file === null ? [] : [`file ${file}`])].join(' · ');
@@ -29,7 +29,7 @@ export function attemptsOf(question, teams, cycle, chosen) {
     ),
     element('p', { class: 'facts' }, facts),
     ...teams.map((team, index) =>
-      attemptOf(team, letters[index], attempts[cycle]?.[index] ?? null, index === chosen),
+      renderAttempt(team, letters[index], attempts[cycle]?.[index] ?? null, index === chosen),
     ),
   );
 }
@@ -40,11 +40,11 @@ export function attemptsOf(question, teams, cycle, chosen) {
  * @param {AttemptView | null} attempt
  * @param {boolean} isOpen
  */
-function attemptOf(team, letter, attempt, isOpen) {
+function renderAttempt(team, letter, attempt, isOpen) {
   const heading = element(
     'h4',
     {},
-    markOf(letter, ''),
+    renderMark(letter, ''),
     ` ${team} `,
     element('span', { class: 'quiet' }, markWord(letter)),
   );
@@ -95,7 +95,7 @@ const MARKS = /** @type {Readonly<Record<string, readonly [sign: string, kind: s
 });
 
 /** @param {string | undefined} letter */
-function partsOf(letter = '-') {
+function listParts(letter = '-') {
   return MARKS[letter.toLowerCase()] ?? ['·', 'unasked', 'not asked'];
 }
 
@@ -106,7 +106,7 @@ function isCached(letter = '-') {
 
 /** @param {string | undefined} letter */
 export function markWord(letter) {
-  return `${partsOf(letter)[2]}${isCached(letter) ? ', from the cache' : ''}`;
+  return `${listParts(letter)[2]}${isCached(letter) ? ', from the cache' : ''}`;
 }
 
 /**
@@ -114,8 +114,8 @@ export function markWord(letter) {
  * @param {string} title
  * @param {string} [team]
  */
-export function markOf(letter, title, team) {
-  const [sign, kind] = partsOf(letter);
+export function renderMark(letter, title, team) {
+  const [sign, kind] = listParts(letter);
   return element(
     'span',
     { class: `mark ${kind}`, title, ...(team === undefined ? {} : { 'data-team': team }) },
@@ -130,7 +130,7 @@ export function marksKey() {
     'p',
     { class: 'key note' },
     ...Object.keys(MARKS).map((letter) =>
-      element('span', { class: 'key-item' }, markOf(letter, ''), ` ${partsOf(letter)[2]}`),
+      element('span', { class: 'key-item' }, renderMark(letter, ''), ` ${listParts(letter)[2]}`),
     ),
     element('span', { class: 'key-item' }, element('sup', {}, 'c'), ' from the cache'),
   );

@@ -39,7 +39,7 @@ export function shape(tag, attributes = {}, ...children) {
  * @param {readonly string[]} names
  * @param {(index: number) => void} onChoice
  */
-export function choiceOf(label, names, onChoice) {
+export function createChoice(label, names, onChoice) {
   const buttons = names.map((name, index) => {
     const button = element('button', { type: 'button', 'aria-pressed': String(index === 0) }, name);
     button.addEventListener('click', () => {

@@ -11,7 +11,7 @@ const QUIET = ['–', 'no detectable difference', 'baseline'];
  * @param {TableView} view
  * @param {string} label
  */
-export function tableOf({ columns, rows }, label) {
+export function createTable({ columns, rows }, label) {
   const numeric = columns.map(({ isNumber }) => (isNumber ? { class: 'number' } : {}));
   const head = element(
     'tr',
@@ -48,7 +48,7 @@ export function tableOf({ columns, rows }, label) {
  * @param {string} label
  */
 function tableBelow(table, label) {
-  return element('details', {}, element('summary', {}, 'Figures as a table'), tableOf(table, label));
+  return element('details', {}, element('summary', {}, 'Figures as a table'), createTable(table, label));
 }
 
 /**
@@ -107,7 +107,7 @@ export function tableBlock(finding, table, note) {
     'div',
     { class: 'block' },
     element('h3', {}, finding),
-    tableOf(table, finding),
+    createTable(table, finding),
     element('p', { class: 'note' }, note),
   );
 }

@@ -1,6 +1,6 @@
 import { cycleLinesFigure } from './cycle-lines.js';
-import { choiceOf, element } from './dom.js';
-import { section, tableBlock, tableOf } from './figure.js';
+import { createChoice, element } from './dom.js';
+import { createTable, section, tableBlock } from './figure.js';
 import { questionGrid } from './question-grid.js';
 import { scoreCostFigure } from './score-cost.js';
 
@@ -81,7 +81,7 @@ function changesBlock({ finding, table }) {
       'details',
       table.rows.length <= FEW_CHANGES ? { open: '' } : {},
       element('summary', {}, 'Which, what got worse first'),
-      tableOf(table, finding),
+      createTable(table, finding),
     ),
     element(
       'p',
@@ -117,7 +117,7 @@ function groupsFigure(groups) {
       heading,
       groups.length < 2
         ? null
-        : choiceOf(
+        : createChoice(
             'Questions grouped by',
             groups.map(({ name }) => name),
             show,

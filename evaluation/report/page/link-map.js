@@ -1,4 +1,4 @@
-import { choiceOf, numberText, tickText } from './dom.js';
+import { createChoice, numberText, tickText } from './dom.js';
 import { chartFigure } from './figure.js';
 import { CHARACTER, Plot } from './rows.js';
 
@@ -15,7 +15,7 @@ const SPACIOUS = 60;
 export function linkMapFigure({ finding, nodes, links, nodesLeft, table }) {
   /** @type {'bytes' | 'packets'} */
   let unit = 'bytes';
-  const controls = choiceOf('Counted', ['bytes', 'packets'], (index) => {
+  const controls = createChoice('Counted', ['bytes', 'packets'], (index) => {
     unit = index === 0 ? 'bytes' : 'packets';
     redraw();
   });

@@ -1,4 +1,4 @@
-import { attemptsOf, markOf, marksKey, markWord } from './attempts.js';
+import { listAttempts, marksKey, markWord, renderMark } from './attempts.js';
 import { element, numberText } from './dom.js';
 
 /**
@@ -168,7 +168,9 @@ function questionRow(question, teams, cycle) {
       element('span', { class: 'about' }, about),
       element('span', { class: 'words' }, question.text),
     ),
-    ...teams.map((team, index) => markOf(marks[index], `${team}: ${markWord(marks[index])}`, String(index))),
+    ...teams.map((team, index) =>
+      renderMark(marks[index], `${team}: ${markWord(marks[index])}`, String(index)),
+    ),
   );
   const item = element('li', {}, button);
   /** @type {Element | undefined} */
@@ -184,7 +186,7 @@ function questionRow(question, teams, cycle) {
       return;
     }
     button.setAttribute('aria-expanded', 'true');
-    detail = attemptsOf(question, teams, cycle, team);
+    detail = listAttempts(question, teams, cycle, team);
     item.append(detail);
   });
   return item;

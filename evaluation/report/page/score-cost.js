@@ -1,5 +1,5 @@
-import { choiceOf, tickText } from './dom.js';
-import { chartFigure, tableOf } from './figure.js';
+import { createChoice, tickText } from './dom.js';
+import { chartFigure, createTable } from './figure.js';
 import { ACCURACY_AXIS, CHARACTER, logTicks, Plot } from './rows.js';
 
 /**
@@ -19,7 +19,7 @@ const POINT_RADIUS = 6;
  */
 export function scoreCostFigure({ finding, measures }) {
   let [measure] = measures;
-  const controls = choiceOf(
+  const controls = createChoice(
     'What a right answer takes',
     measures.map(({ name }) => name),
     (index) => {
@@ -38,7 +38,7 @@ export function scoreCostFigure({ finding, measures }) {
       'Up is more accurate, left is cheaper, on a logarithmic scale. The whisker is the 95 % interval of the accuracy. ',
       `The square is the baseline. Cached answers took nothing and are left out of what is taken.${left}`,
     ],
-    table: scoreTableOf(measures),
+    table: createScoreTable(measures),
     controls,
     draw: (width) => drawScores(measure, width),
   });
@@ -46,7 +46,7 @@ export function scoreCostFigure({ finding, measures }) {
 }
 
 /** @param {readonly ScoreMeasure[]} measures */
-function scoreTableOf(measures) {
+function createScoreTable(measures) {
   const rows = measures.flatMap(({ name, points }) => points.map(({ team, text }) => [team, name, text]));
   return {
     columns: ['team', '', 'accuracy (interval), and what a right answer takes'].map((title) => ({
@@ -62,7 +62,7 @@ function scoreTableOf(measures) {
  * @param {number} width
  */
 function drawScores(measure, width) {
-  if (measure === undefined) return tableOf({ columns: [], rows: [] }, '');
+  if (measure === undefined) return createTable({ columns: [], rows: [] }, '');
   const { points, label } = measure;
   const values = points.map(({ per }) => per);
   const [low, high] = [Math.min(...values) / 1.6, Math.max(...values) * 1.6];
@@ -137,12 +137,12 @@ function labelPlaces(points, { low, high, width, height }) {
     x: SCORE_MARGIN.left + (across * Math.log(point.per / low)) / Math.log(high / low),
     y: SCORE_MARGIN.top + down * (1 - point.accuracy),
   }));
-  const taken = spots.map(({ x, y }) => boxOf(x, y, 2 * POINT_RADIUS, 2 * POINT_RADIUS));
+  const taken = spots.map(({ x, y }) => measureBox(x, y, 2 * POINT_RADIUS, 2 * POINT_RADIUS));
   return spots.map(({ point, x, y }) => {
     const length = point.team.length * CHARACTER;
     const choices = PLACES.map(([anchor, dx, dy]) => {
       const side = anchor === 'start' ? length / 2 : anchor === 'end' ? -length / 2 : 0;
-      const box = boxOf(x + dx + side, y + dy, length, LABEL_HEIGHT);
+      const box = measureBox(x + dx + side, y + dy, length, LABEL_HEIGHT);
       const outside = Math.max(0, SCORE_MARGIN.left - box.left) + Math.max(0, box.right - width);
       const hidden = taken.reduce((sum, other) => sum + overlap(box, other), 0);
       return { anchor, dx, dy, box, cost: hidden + outside * LABEL_HEIGHT };
@@ -159,13 +159,13 @@ function labelPlaces(points, { low, high, width, height }) {
  * @param {number} width
  * @param {number} height
  */
-function boxOf(x, y, width, height) {
+function measureBox(x, y, width, height) {
   return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
 }
 
 /**
- * @param {ReturnType<typeof boxOf>} a
- * @param {ReturnType<typeof boxOf>} b
+ * @param {ReturnType<typeof measureBox>} a
+ * @param {ReturnType<typeof measureBox>} b
  */
 function overlap(a, b) {
   const x = Math.min(a.right, b.right) - Math.max(a.left, b.left);

@@ -60,7 +60,7 @@ function taskChooser(tasks, show) {
  * @param {TasksView} view
  */
 function taskRows(task, { agents, writtenWith }) {
-  const lanes = [{ id: HUB, tool: '' }, ...agentsOf(task, agents)];
+  const lanes = [{ id: HUB, tool: '' }, ...listAgents(task, agents)];
   const at = new Map(lanes.map(({ id }, index) => [id, index]));
   const names = new Map(agents.map(({ id, tool }) => [id, `${id} ${tool}`]));
   const left = agents.length + 1 - lanes.length;
@@ -92,7 +92,7 @@ function taskRows(task, { agents, writtenWith }) {
  * @param {TaskView} task
  * @param {TasksView['agents']} agents
  */
-function agentsOf({ packets }, agents) {
+function listAgents({ packets }, agents) {
   if (agents.length <= MAX_LANES) return agents;
   const senders = new Set(packets.map(({ from }) => from));
   return agents.filter(({ id }) => senders.has(id)).slice(0, MAX_LANES);

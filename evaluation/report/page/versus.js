@@ -1,5 +1,5 @@
 import { element } from './dom.js';
-import { chartFigure, tableOf } from './figure.js';
+import { chartFigure, createTable } from './figure.js';
 import { Plot, ratioAxis, rowLayout } from './rows.js';
 
 /** @typedef {import('../run/versus-view.ts').VersusView} VersusView */
@@ -14,7 +14,7 @@ export function versusSection(view) {
     'section',
     { id: 'versus' },
     element('h2', {}, 'Run against run'),
-    tableOf(view.table, 'Main figures of the runs'),
+    createTable(view.table, 'Main figures of the runs'),
     element('p', { class: 'note' }, view.times),
     chartFigure({
       finding: view.finding,

@@ -1,4 +1,4 @@
-import { choiceOf, element, tickText } from './dom.js';
+import { createChoice, element, tickText } from './dom.js';
 import { chartFigure } from './figure.js';
 import { Plot, rowLayout } from './rows.js';
 
@@ -29,7 +29,7 @@ const SAVINGS = [
  */
 export function waterfallFigure({ finding, waterfalls, table }) {
   let isBeyond = false;
-  const controls = choiceOf('Bytes shown', ['all bytes', 'beyond the payload'], (index) => {
+  const controls = createChoice('Bytes shown', ['all bytes', 'beyond the payload'], (index) => {
     isBeyond = index === 1;
     redraw();
   });

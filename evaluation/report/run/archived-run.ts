@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/recording/recording.ts';
-import { jsonIn, parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { type TaskResult, taskResultSchema } from '../../results/task-result.ts';
 
@@ -103,8 +103,8 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
   );
   return {
     metrics: parseJsonLine(metrics, metricsSchema, `${archive}:${METRICS_FILE}`),
-    recording: recordingOf(texts.get(RECORDING_FILE) ?? '', `${archive}:${RECORDING_FILE}`),
-    endings: taskEndings(logs?.get(HUB_LOG) ?? ''),
+    recording: parseWholeRecording(texts.get(RECORDING_FILE) ?? '', `${archive}:${RECORDING_FILE}`),
+    endings: parseTaskEndings(logs?.get(HUB_LOG) ?? ''),
     results: (logs?.get(RESULTS_FILE) ?? '')
       .split('\n')
       .filter((line) => line !== '')
@@ -113,16 +113,16 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
 }
 
 /** A recording of a header alone is that of a run that was too long. */
-function recordingOf(text: string, where: string): Recording | null {
+function parseWholeRecording(text: string, where: string): Recording | null {
   return text.trimEnd().includes('\n') ? parseRecording(text, where) : null;
 }
 
 /** The endings that a hub's log tells, by task. */
-function taskEndings(hubLog: string): Map<string, TaskEnding> {
+function parseTaskEndings(hubLog: string): Map<string, TaskEnding> {
   const endings = new Map<string, TaskEnding>();
   for (const line of hubLog.split('\n')) {
     if (!line.includes('"task_ended"')) continue;
-    const parsed = endingSchema.safeParse(jsonIn(line));
+    const parsed = endingSchema.safeParse(tryParseJson(line));
     if (!parsed.success) continue;
     const { event: _event, task_id, ...ending } = parsed.data;
     endings.set(task_id, ending);

@@ -1,8 +1,8 @@
-import { emptyLine, type LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import { createLedgerLine, type LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
 import { sampleLine } from '../../compare/testing/sample-comparison.ts';
-import { type ByteWaterfall, byteWaterfall, ledgerLines } from './byte-waterfall.ts';
+import { type ByteWaterfall, buildByteWaterfall, listLedgerLines } from './byte-waterfall.ts';
 
 const layered = ['json+zstd', 'msgpack+deflate+ed25519', 'cbor+aes-256-gcm+crc32c', 'mcp+brotli'];
 
@@ -20,16 +20,23 @@ function expectWhole({ steps, wire }: ByteWaterfall, line: LedgerLine): void {
 describe('a waterfall', () => {
   test.each([...adapterNames, ...layered])('of %s leads from 0 to the bytes on the wire', async (spec) => {
     const line = await sampleLine(spec);
-    const waterfall = byteWaterfall(spec, line);
+    const waterfall = buildByteWaterfall(spec, line);
 
     expectWhole(waterfall, line);
     expect(waterfall.unexplained).toBe(0);
   });
 
   test('adds first and saves last, and leaves out what is nothing', () => {
-    const line = { ...emptyLine(), packets: 1, payload: 100, framing: 4, payload_coding: -30, wire: 74 };
+    const line = {
+      ...createLedgerLine(),
+      packets: 1,
+      payload: 100,
+      framing: 4,
+      payload_coding: -30,
+      wire: 74,
+    };
 
-    const { steps, text, netText } = byteWaterfall('msgpack', line);
+    const { steps, text, netText } = buildByteWaterfall('msgpack', line);
 
     expect(steps.map(({ part, from, to }) => [part, from, to])).toEqual([
       ['payload', 0, 100],
@@ -41,17 +48,17 @@ describe('a waterfall', () => {
   });
 
   test('of a line that does not add up says by how much', () => {
-    const line = { ...emptyLine(), payload: 100, wire: 90 };
+    const line = { ...createLedgerLine(), payload: 100, wire: 90 };
 
-    expect(byteWaterfall('forged', line).unexplained).toBe(-10);
+    expect(buildByteWaterfall('forged', line).unexplained).toBe(-10);
   });
 });
 
 describe('the lines of a run', () => {
-  const line = (wire: number) => ({ ...emptyLine(), packets: 1, payload: wire, wire });
+  const line = (wire: number) => ({ ...createLedgerLine(), packets: 1, payload: wire, wire });
 
   test('are its types, most bytes first, and their sum', () => {
-    const lines = ledgerLines({ small: line(1), large: line(9) }, line(10));
+    const lines = listLedgerLines({ small: line(1), large: line(9) }, line(10));
 
     expect(lines.map(([label]) => label)).toEqual(['large', 'small', 'all packets']);
   });
@@ -63,7 +70,7 @@ describe('the lines of a run', () => {
   ])('of %i types are drawn as %i bars, and no byte is lost', (types, bars) => {
     const many = Object.fromEntries(Array.from({ length: types }, (_, i) => [`type-${i}`, line(i + 1)]));
     const total = line((types * (types + 1)) / 2);
-    const lines = ledgerLines(many, total).slice(0, -1);
+    const lines = listLedgerLines(many, total).slice(0, -1);
 
     expect(lines).toHaveLength(bars);
     expect(lines.reduce((sum, [, { wire }]) => sum + wire, 0)).toBe(total.wire);

@@ -1,7 +1,7 @@
-import { addLine, emptyLine, type LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
-import { count, oneLine } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bytesText, signedBytes } from '../wording.ts';
+import { addLine, createLedgerLine, type LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import { count, toOneLine } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
+import { formatBytes, formatSignedBytes } from '../wording.ts';
 
 /** What bytes are for: the lines of the ledger, in the order in which they are drawn. */
 const BYTE_PARTS = ['payload', 'envelope', 'framing', 'payload_coding', 'layers'] as const;
@@ -44,10 +44,10 @@ export interface BytesView {
 }
 
 /** A line of the ledger as steps from 0 to what was on the wire; `text` is what is read at the end of its bar. */
-export function byteWaterfall(
+export function buildByteWaterfall(
   label: string,
   line: LedgerLine,
-  text: string = bytesText(line.wire),
+  text: string = formatBytes(line.wire),
 ): ByteWaterfall {
   const { wire, payload } = line;
   const adding = BYTE_PARTS.filter((part) => line[part] > 0);
@@ -56,19 +56,19 @@ export function byteWaterfall(
   let total = 0;
   for (const part of [...adding, ...saving]) {
     const to = total + line[part];
-    steps.push({ part, from: total, to, text: `${PART_NAMES[part]} ${signedBytes(line[part])}` });
+    steps.push({ part, from: total, to, text: `${PART_NAMES[part]} ${formatSignedBytes(line[part])}` });
     total = to;
   }
-  const netText = signedBytes(wire - payload);
-  return { label: oneLine(label, 64), wire, payload, steps, unexplained: wire - total, text, netText };
+  const netText = formatSignedBytes(wire - payload);
+  return { label: toOneLine(label, 64), wire, payload, steps, unexplained: wire - total, text, netText };
 }
 
 /** The same figures, exact, a row a waterfall. */
-export function bytesTable(lines: readonly (readonly [label: string, line: LedgerLine])[]): TableView {
-  return tableView(
+export function buildBytesTable(lines: readonly (readonly [label: string, line: LedgerLine])[]): TableView {
+  return createTableView(
     ['', '#packets', ...BYTE_PARTS.map((part) => `#${PART_NAMES[part]}`), '#on the wire'],
     lines.map(([label, line]) => [
-      oneLine(label, 64),
+      toOneLine(label, 64),
       count(line.packets),
       ...BYTE_PARTS.map((part) => count(line[part])),
       count(line.wire),
@@ -80,14 +80,14 @@ export function bytesTable(lines: readonly (readonly [label: string, line: Ledge
 const MAX_TYPES = 12;
 
 /** The lines of a run's ledger that are drawn: packet types, most bytes first, and their sum. */
-export function ledgerLines(
+export function listLedgerLines(
   types: Readonly<Record<string, LedgerLine>>,
   total: LedgerLine,
 ): [label: string, line: LedgerLine][] {
   const sorted = Object.entries(types).sort(([, a], [, b]) => b.wire - a.wire);
   const shown = sorted.length > MAX_TYPES ? sorted.slice(0, MAX_TYPES - 1) : sorted;
   const others = sorted.slice(shown.length);
-  const rest = emptyLine();
+  const rest = createLedgerLine();
   for (const [, line] of others) addLine(rest, line);
   return [
     ...shown,

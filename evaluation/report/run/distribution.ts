@@ -1,7 +1,7 @@
-import { percentile, quantile } from '../../statistics/inference/quantile.ts';
-import { count, decimals, oneLine } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { msText } from '../wording.ts';
+import { computePercentile, computeQuantile } from '../../statistics/inference/quantile.ts';
+import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
+import { formatMs } from '../wording.ts';
 
 /** Measured values, and what they come to, in milliseconds. */
 export interface Distribution {
@@ -28,37 +28,37 @@ export const MIN_SAMPLES = 5;
 const MAX_DRAWN = 1000;
 
 /** Of `samplesMs`, or nothing where they are too few. */
-export function distribution(label: string, samplesMs: readonly number[]): Distribution[] {
+export function buildDistribution(label: string, samplesMs: readonly number[]): Distribution[] {
   if (samplesMs.length < MIN_SAMPLES) return [];
-  const medianMs = thousandth(quantile(samplesMs, 0.5));
+  const medianMs = roundThousandth(computeQuantile(samplesMs, 0.5));
   const stride = Math.ceil(samplesMs.length / MAX_DRAWN);
   return [
     {
-      label: oneLine(label, 64),
-      samplesMs: samplesMs.filter((_, index) => index % stride === 0).map(thousandth),
-      quarterMs: thousandth(quantile(samplesMs, 0.25)),
+      label: toOneLine(label, 64),
+      samplesMs: samplesMs.filter((_, index) => index % stride === 0).map(roundThousandth),
+      quarterMs: roundThousandth(computeQuantile(samplesMs, 0.25)),
       medianMs,
-      threeQuartersMs: thousandth(quantile(samplesMs, 0.75)),
-      p95Ms: percentile(samplesMs, 0.95),
-      text: msText(medianMs),
+      threeQuartersMs: roundThousandth(computeQuantile(samplesMs, 0.75)),
+      p95Ms: computePercentile(samplesMs, 0.95),
+      text: formatMs(medianMs),
     },
   ];
 }
 
-export function distributionsTable(distributions: readonly Distribution[]): TableView {
-  return tableView(
+export function buildDistributionsTable(distributions: readonly Distribution[]): TableView {
+  return createTableView(
     ['', '#quarter ms', '#median ms', '#three quarters ms', '#p95 ms', '#drawn'],
     distributions.map(({ label, samplesMs, quarterMs, medianMs, threeQuartersMs, p95Ms }) => [
       label,
-      decimals(quarterMs, 2),
-      decimals(medianMs, 2),
-      decimals(threeQuartersMs, 2),
-      decimals(p95Ms, 2),
+      formatDecimals(quarterMs, 2),
+      formatDecimals(medianMs, 2),
+      formatDecimals(threeQuartersMs, 2),
+      formatDecimals(p95Ms, 2),
       count(samplesMs.length),
     ]),
   );
 }
 
-function thousandth(ms: number): number {
+function roundThousandth(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { sampleRun } from '../testing/sample-archive.ts';
-import { linksView } from './links-view.ts';
+import { buildLinksView } from './links-view.ts';
 
 describe('the links of a run', () => {
   test('hold every byte that was delivered, from sender to receiver', async () => {
     const run = await sampleRun({ tasks: 3 });
-    const view = linksView(run);
+    const view = buildLinksView(run);
     const [opened, bytes] = [true, false].map((isDocument) =>
       run.recording.packets
         .filter(({ cause }) => (cause === null) === isDocument)
@@ -28,7 +28,7 @@ describe('the links of a run', () => {
     );
     const header = { ...run.recording.header, routing: 'direct' as const };
 
-    const view = linksView({ ...run, recording: { header, packets } });
+    const view = buildLinksView({ ...run, recording: { header, packets } });
 
     expect(view?.links.some(({ to, from }) => to === '0' && from !== 'hub')).toBe(false);
   });
@@ -37,14 +37,14 @@ describe('the links of a run', () => {
     const run = await sampleRun();
     const packets = run.recording.packets.map(({ relayed: _relayed, ...entry }) => entry);
 
-    expect(linksView({ ...run, recording: { ...run.recording, packets } })).toBeNull();
+    expect(buildLinksView({ ...run, recording: { ...run.recording, packets } })).toBeNull();
   });
 
   test('show the 24 busiest nodes of a large team', async () => {
     const run = await sampleRun();
     const agents = Array.from({ length: 100 }, (_, i) => ({ id: String(i), tool: 'triple' }));
     const recording = { ...run.recording, header: { ...run.recording.header, agents } };
-    const view = linksView({ ...run, recording });
+    const view = buildLinksView({ ...run, recording });
 
     expect(view?.nodes).toHaveLength(24);
     expect(view?.nodesLeft).toBe(77);

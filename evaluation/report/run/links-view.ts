@@ -1,7 +1,7 @@
 import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
-import { count, oneLine } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bytesText, shareText } from '../wording.ts';
+import { count, toOneLine } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
+import { formatBytes, formatShare } from '../wording.ts';
 import type { ArchivedRun } from './archived-run.ts';
 
 /** What went from one node to another, copies included: a packet for everybody is on as many links as there are others. */
@@ -28,7 +28,7 @@ const MAX_NODES = 24;
 const MAX_TEAM = 500;
 
 /** The links of a run, from its recording; null where it says nothing, and for a team that is too large. */
-export function linksView({ recording }: ArchivedRun): LinksView | null {
+export function buildLinksView({ recording }: ArchivedRun): LinksView | null {
   if (recording === null || recording.header.agents.length > MAX_TEAM) return null;
   const { agents, routing } = recording.header;
   const ids = agents.map(({ id }) => id);
@@ -51,36 +51,38 @@ export function linksView({ recording }: ArchivedRun): LinksView | null {
   if (all.length === 0) return null;
   const labels = new Map([
     [HUB_ID, HUB_ID],
-    ...agents.map(({ id, tool }): [string, string] => [id, oneLine(`${id} ${tool}`, 40)]),
+    ...agents.map(({ id, tool }): [string, string] => [id, toOneLine(`${id} ${tool}`, 40)]),
   ]);
-  const nodes = busiest([HUB_ID, ...ids], all);
+  const nodes = findBusiest([HUB_ID, ...ids], all);
   const shown = new Set(nodes);
   const drawn = all.filter(({ from, to }) => shown.has(from) && shown.has(to));
   const nameOf = (id: string) => labels.get(id) ?? id;
   return {
-    finding: findingOf(all, nameOf),
+    finding: describeLinks(all, nameOf),
     nodes: nodes.map((id) => ({ id, label: nameOf(id) })),
     links: drawn,
     nodesLeft: ids.length + 1 - nodes.length,
-    table: tableView(
+    table: createTableView(
       ['from', 'to', '#bytes', '#packets'],
       drawn.map(({ from, to, bytes, packets }) => [nameOf(from), nameOf(to), count(bytes), count(packets)]),
     ),
   };
 }
 
-function findingOf(links: readonly LinkView[], nameOf: (id: string) => string): string {
+function describeLinks(links: readonly LinkView[], nameOf: (id: string) => string): string {
   const bySender = new Map<string, number>();
   for (const { from, bytes } of links) bySender.set(from, (bySender.get(from) ?? 0) + bytes);
   const total = links.reduce((sum, { bytes }) => sum + bytes, 0);
   const [most] = [...bySender].sort(([, a], [, b]) => b - a);
   const share =
-    most === undefined ? '' : `, ${shareText(most[1] / Math.max(1, total))} of them from ${nameOf(most[0])}`;
-  return `${bytesText(total)} were delivered${share}`;
+    most === undefined
+      ? ''
+      : `, ${formatShare(most[1] / Math.max(1, total))} of them from ${nameOf(most[0])}`;
+  return `${formatBytes(total)} were delivered${share}`;
 }
 
 /** In the order of `nodes`. */
-function busiest(nodes: readonly string[], links: readonly LinkView[]): string[] {
+function findBusiest(nodes: readonly string[], links: readonly LinkView[]): string[] {
   const bytes = new Map(nodes.map((id) => [id, 0]));
   for (const link of links) {
     for (const id of [link.from, link.to]) bytes.set(id, (bytes.get(id) ?? 0) + link.bytes);

@@ -1,8 +1,8 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
-import { oneLine } from '../../terminal/table.ts';
-import { type ByteWaterfall, byteWaterfall } from './byte-waterfall.ts';
+import { toOneLine } from '../../terminal/table.ts';
+import { type ByteWaterfall, buildByteWaterfall } from './byte-waterfall.ts';
 import type { PacketWriter } from './packet-writer.ts';
 
 /** Of one packet: enough to read what it says, bounded so that a page of hundreds opens at once. */
@@ -42,17 +42,17 @@ export interface LoggedPacket {
   readonly bytes: number | null;
 }
 
-export function packetView(
+export function buildPacketView(
   { packet, cause, toolUs, atMs, bytes }: RecordedPacket & LoggedPacket,
   takenUpBy: readonly string[],
   writer: PacketWriter | string,
 ): PacketView {
-  const json = visible(JSON.stringify(packet, null, 2));
-  const { blob, waterfall, written } = blobView(packet, writer);
+  const json = escapeInvisible(JSON.stringify(packet, null, 2));
+  const { blob, waterfall, written } = buildBlobView(packet, writer);
   return {
     id: packet.id,
-    type: oneLine(packet.type, 64),
-    tag: packet.tag === undefined ? null : oneLine(packet.tag, 64),
+    type: toOneLine(packet.type, 64),
+    tag: packet.tag === undefined ? null : toOneLine(packet.tag, 64),
     from: packet.from,
     to: packet.to ?? null,
     takenUpBy,
@@ -67,7 +67,7 @@ export function packetView(
   };
 }
 
-function blobView(
+function buildBlobView(
   packet: RecordedPacket['packet'],
   writer: PacketWriter | string,
 ): { blob: BlobView; waterfall: ByteWaterfall | null; written: number | null } {
@@ -77,17 +77,17 @@ function blobView(
     const shown = Buffer.from(blob.buffer, blob.byteOffset, Math.min(blob.length, MAX_HEX_BYTES));
     return {
       blob: { base64: shown.toString('base64'), bytes: blob.length, left: blob.length - shown.length },
-      waterfall: writer.isExact ? byteWaterfall(packet.type, line) : null,
+      waterfall: writer.isExact ? buildByteWaterfall(packet.type, line) : null,
       written: writer.isExact ? PREFIX_BYTES + blob.length : null,
     };
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
-    return { blob: { fault: messageOf(error) }, waterfall: null, written: null };
+    return { blob: { fault: toErrorMessage(error) }, waterfall: null, written: null };
   }
 }
 
 /** Characters that are not seen, or that turn the order of others round, as JSON can write them: `\u202e`. */
-function visible(json: string): string {
+function escapeInvisible(json: string): string {
   return json.replaceAll(/[\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(
       { length: character.length },

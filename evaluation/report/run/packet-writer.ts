@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { type LedgerLine, measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
-import { stageOf } from '@gaia-mesh/protocols/layers/registry.ts';
-import { adapterNamed, checkSpec } from '@gaia-mesh/protocols/registry.ts';
+import { findStage } from '@gaia-mesh/protocols/layers/registry.ts';
+import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 
 /** A packet as bytes, and what they are for. */
 interface WrittenPacket {
@@ -27,11 +27,11 @@ export interface PacketWriter {
 }
 
 /** A writer of the run's packets, or why there is none: somebody's own adapter is not among those of this program. */
-export async function packetWriter(recording: Recording): Promise<PacketWriter | string> {
+export async function createPacketWriter(recording: Recording): Promise<PacketWriter | string> {
   try {
     return await openWriter(recording);
   } catch (error) {
-    if (error instanceof MeshError) return messageOf(error);
+    if (error instanceof MeshError) return toErrorMessage(error);
     throw error;
   }
 }
@@ -42,32 +42,32 @@ export async function packetWriter(recording: Recording): Promise<PacketWriter |
  */
 async function openWriter({ header }: Recording): Promise<PacketWriter> {
   const { adapter: name, layers } = checkSpec(header.adapter);
-  const keyed = layers.findIndex((layer) => ['sign', 'encrypt'].includes(stageOf(layer)));
+  const keyed = layers.findIndex((layer) => ['sign', 'encrypt'].includes(findStage(layer)));
   const spec = [name, ...(keyed < 0 ? layers : layers.slice(0, keyed))].join('+');
-  const adapter = await adapterNamed(spec);
-  const hasKeys = makesKeys(await adapterNamed(name));
+  const adapter = await loadAdapter(spec);
+  const hasKeys = hasMemberKeys(await loadAdapter(name));
   const agents = header.agents.map(({ id }) => id);
   const codecs = openMembers(adapter, header.run_id, agents);
   return {
     spec,
     isExact: keyed < 0 && !hasKeys,
-    caveat: caveatOf(spec, layers.slice(keyed < 0 ? layers.length : keyed), hasKeys),
+    caveat: describeCaveat(spec, layers.slice(keyed < 0 ? layers.length : keyed), hasKeys),
     write(packet) {
       const codec = codecs.get(packet.from);
       if (codec === undefined) throw new MeshError('packet', `${packet.from} is no agent of the run`);
       const blob = codec.encode(packet);
-      return { blob, line: lineOf(codec, packet, blob.length, codec.layerBytes?.last) };
+      return { blob, line: measureLine(codec, packet, blob.length, codec.layerBytes?.last) };
     },
   };
 }
 
 /** An adapter whose members make keys offers something else every time. */
-function makesKeys(adapter: ProtocolAdapter): boolean {
+function hasMemberKeys(adapter: ProtocolAdapter): boolean {
   const offer = () => adapter.join?.({ runId: 'run', self: HUB_ID }).offer;
   return !isDeepStrictEqual(offer(), offer());
 }
 
-function caveatOf(spec: string, left: readonly string[], hasKeys: boolean): string | null {
+function describeCaveat(spec: string, left: readonly string[], hasKeys: boolean): string | null {
   const parts = [
     ...(left.length === 0
       ? []

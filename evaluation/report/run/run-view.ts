@@ -1,14 +1,19 @@
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
-import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
+import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
 import type { QuestionsView } from '../gaia/questions-view.ts';
-import { bytesText, counted, msText, ratioText, shareText } from '../wording.ts';
-import { answersView } from './answers-view.ts';
+import { formatBytes, formatCounted, formatMs, formatRatio, formatShare } from '../wording.ts';
+import { buildAnswersView } from './answers-view.ts';
 import type { ArchivedMetrics, ArchivedRun } from './archived-run.ts';
-import { type BytesView, bytesTable, byteWaterfall, ledgerLines } from './byte-waterfall.ts';
-import { type DistributionsView, distribution, distributionsTable, MIN_SAMPLES } from './distribution.ts';
-import { type LinksView, linksView } from './links-view.ts';
-import { type TasksView, tasksView } from './tasks-view.ts';
-import { type TimeView, timeView } from './time-view.ts';
+import { type BytesView, buildBytesTable, buildByteWaterfall, listLedgerLines } from './byte-waterfall.ts';
+import {
+  buildDistribution,
+  buildDistributionsTable,
+  type DistributionsView,
+  MIN_SAMPLES,
+} from './distribution.ts';
+import { buildLinksView, type LinksView } from './links-view.ts';
+import { buildTasksView, type TasksView } from './tasks-view.ts';
+import { buildTimeView, type TimeView } from './time-view.ts';
 
 interface Fact {
   readonly name: string;
@@ -34,70 +39,70 @@ export interface RunView {
 /** A run as the page shows it. `number` is its place among the runs of the page, from 1. */
 export async function runView(run: ArchivedRun, number: number): Promise<RunView> {
   const { metrics } = run;
-  const lines = ledgerLines(metrics.ledger.types, metrics.ledger.total);
+  const lines = listLedgerLines(metrics.ledger.types, metrics.ledger.total);
   return {
-    name: `Run ${number} · ${oneLine(metrics.adapter, 60)}`,
-    id: oneLine(metrics.run_id, 60),
-    title: titleOf(run),
-    facts: factsOf(metrics),
-    alarm: alarmOf(metrics),
+    name: `Run ${number} · ${toOneLine(metrics.adapter, 60)}`,
+    id: toOneLine(metrics.run_id, 60),
+    title: formatRunTitle(run),
+    facts: listRunFacts(metrics),
+    alarm: findAlarm(metrics),
     bytes: {
-      finding: bytesFinding(metrics),
-      waterfalls: lines.map(([label, line]) => byteWaterfall(label, line)),
-      table: bytesTable(lines),
+      finding: describeBytes(metrics),
+      waterfalls: lines.map(([label, line]) => buildByteWaterfall(label, line)),
+      table: buildBytesTable(lines),
     },
-    time: timeView(metrics.time_us, metrics.answered),
-    hops: hopsView(run),
-    answers: answersView(run),
-    tasks: await tasksView(run),
-    links: linksView(run),
+    time: buildTimeView(metrics.time_us, metrics.answered),
+    hops: buildHopsView(run),
+    answers: buildAnswersView(run),
+    tasks: await buildTasksView(run),
+    links: buildLinksView(run),
   };
 }
 
-function titleOf({ metrics, results }: ArchivedRun): string {
+function formatRunTitle({ metrics, results }: ArchivedRun): string {
   const { status, answer, reason, tasks, answered, elapsed_ms } = metrics;
-  const time = msText(elapsed_ms);
+  const time = formatMs(elapsed_ms);
   const scored = results.filter(({ normalized_em }) => normalized_em !== null);
   if (scored.length > 1) {
     const right = scored.filter(({ normalized_em }) => normalized_em === 1).length;
-    return `${count(right)} of ${counted(scored.length, 'task')} right (${shareText(right / scored.length)}), in ${time}`;
+    return `${count(right)} of ${formatCounted(scored.length, 'task')} right (${formatShare(right / scored.length)}), in ${time}`;
   }
-  if (answer !== null) return `Answered “${oneLine(answer, 120)}” in ${time}`;
-  if (tasks > 1) return `${count(answered)} of ${counted(tasks, 'task')} answered in ${time}`;
-  const why = reason === undefined ? '' : `: ${oneLine(reason, 200)}`;
+  if (answer !== null) return `Answered “${toOneLine(answer, 120)}” in ${time}`;
+  if (tasks > 1) return `${count(answered)} of ${formatCounted(tasks, 'task')} answered in ${time}`;
+  const why = reason === undefined ? '' : `: ${toOneLine(reason, 200)}`;
   return status === 'answered' ? `Answered in ${time}` : `No answer (${status}) after ${time}${why}`;
 }
 
-function factsOf(metrics: ArchivedMetrics): Fact[] {
+function listRunFacts(metrics: ArchivedMetrics): Fact[] {
   const { ledger, tasks, answered, quality_score, normalized_em } = metrics;
   return [
     { name: 'status', value: tasks > 1 ? `${metrics.status}, ${answered} of ${tasks}` : metrics.status },
-    { name: 'normalized EM', value: percent(normalized_em) },
-    { name: 'team', value: oneLine(metrics.team, 60) },
-    { name: 'adapter', value: oneLine(metrics.adapter, 60) },
-    { name: 'engine', value: oneLine(metrics.engine, 60) },
-    { name: 'time', value: msText(metrics.elapsed_ms) },
+    { name: 'normalized EM', value: formatPercent(normalized_em) },
+    { name: 'team', value: toOneLine(metrics.team, 60) },
+    { name: 'adapter', value: toOneLine(metrics.adapter, 60) },
+    { name: 'engine', value: toOneLine(metrics.engine, 60) },
+    { name: 'time', value: formatMs(metrics.elapsed_ms) },
     { name: 'packets', value: count(ledger.total.packets) },
-    { name: 'bytes sent', value: bytesText(ledger.total.wire) },
-    { name: 'with all copies', value: bytesText(metrics.bytes_rx + metrics.bytes_tx) },
+    { name: 'bytes sent', value: formatBytes(ledger.total.wire) },
+    { name: 'with all copies', value: formatBytes(metrics.bytes_rx + metrics.bytes_tx) },
     { name: 'tokens', value: count(metrics.token_sum) },
-    { name: 'quality', value: decimals(quality_score, 3) },
+    { name: 'quality', value: formatDecimals(quality_score, 3) },
     { name: 'ledger', value: ledger.balanced ? 'balanced' : 'does not balance' },
   ];
 }
 
-function alarmOf({ ledger }: ArchivedMetrics): string | null {
+function findAlarm({ ledger }: ArchivedMetrics): string | null {
   if (ledger.balanced) return null;
-  return `The ledger does not balance, so these figures cannot be trusted: ${oneLine(ledger.differences.join('; '), 600)}`;
+  return `The ledger does not balance, so these figures cannot be trusted: ${toOneLine(ledger.differences.join('; '), 600)}`;
 }
 
-function bytesFinding({ ledger: { types, total } }: ArchivedMetrics): string {
+function describeBytes({ ledger: { types, total } }: ArchivedMetrics): string {
   if (total.wire === 0) return 'Not a byte was sent';
   const [largest] = Object.entries(types).sort(([, a], [, b]) => b.wire - a.wire);
-  const beyond = `the wire carries ${ratioText(total.wire / Math.max(1, total.payload))} the payload`;
+  const beyond = `the wire carries ${formatRatio(total.wire / Math.max(1, total.payload))} the payload`;
   if (largest === undefined) return beyond;
   const [type, { wire }] = largest;
-  return `${oneLine(type, 40)} is ${shareText(wire / total.wire)} of the bytes; ${beyond}`;
+  return `${toOneLine(type, 40)} is ${formatShare(wire / total.wire)} of the bytes; ${beyond}`;
 }
 
 /** Steps of one kind that a chart has room for. */
@@ -107,7 +112,7 @@ const MAX_HOPS = 16;
  * How long each step of a task took: from the moment the packet that caused it was at the hub (for the document: began to be sent)
  * until the new one was there. null where no step was taken often enough to tell.
  */
-function hopsView({ recording }: ArchivedRun): DistributionsView | null {
+function buildHopsView({ recording }: ArchivedRun): DistributionsView | null {
   if (recording === null) return null;
   const tools = new Map(recording.header.agents.map(({ id, tool }) => [id, tool]));
   const steps = Map.groupBy(new Timeline(recording.packets).pieces(), ({ trace: { packet } }) => {
@@ -115,7 +120,7 @@ function hopsView({ recording }: ArchivedRun): DistributionsView | null {
   });
   const often = [...steps].filter(([, { length }]) => length >= MIN_SAMPLES);
   const distributions = often.slice(0, MAX_HOPS).flatMap(([label, pieces]) =>
-    distribution(
+    buildDistribution(
       label,
       pieces.map(({ us }) => us / 1000),
     ),
@@ -123,8 +128,8 @@ function hopsView({ recording }: ArchivedRun): DistributionsView | null {
   const [slowest] = distributions.toSorted((a, b) => b.medianMs - a.medianMs);
   if (slowest === undefined) return null;
   return {
-    finding: `The slowest step is ${slowest.label}, with a median of ${msText(slowest.medianMs)}`,
+    finding: `The slowest step is ${slowest.label}, with a median of ${formatMs(slowest.medianMs)}`,
     distributions,
-    table: distributionsTable(distributions),
+    table: buildDistributionsTable(distributions),
   };
 }

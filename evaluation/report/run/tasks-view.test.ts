@@ -2,10 +2,10 @@ import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
 import { type SampleOptions, sampleRun } from '../testing/sample-archive.ts';
 import type { PacketView } from './packet-view.ts';
-import { tasksView } from './tasks-view.ts';
+import { buildTasksView } from './tasks-view.ts';
 
 async function viewOf(options: SampleOptions) {
-  const view = await tasksView(await sampleRun(options));
+  const view = await buildTasksView(await sampleRun(options));
   if (view === null) throw new Error('there are no packets');
   return view;
 }
@@ -40,7 +40,7 @@ describe('the packets of a task', () => {
     const { packets } = run.recording;
     const recording = { ...run.recording, packets: packets.toReversed() };
 
-    const view = await tasksView({ ...run, recording });
+    const view = await buildTasksView({ ...run, recording });
 
     expect(view?.tasks[0]?.packets.map(({ id }) => id)).toEqual(['hub-0', '0-0-0', '1-0']);
   });
@@ -90,7 +90,7 @@ describe('the packets of a task', () => {
     const run = await sampleRun();
     const recording = { ...run.recording, header: { ...run.recording.header, adapter: 'my-own' } };
 
-    const view = await tasksView({ ...run, recording });
+    const view = await buildTasksView({ ...run, recording });
 
     expect(view?.notes).toEqual([expect.stringContaining(`"my-own"`)]);
     expect(view?.tasks[0]?.packets[0]?.blob).toEqual({

@@ -1,9 +1,9 @@
-import { caveatsOf, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
-import { oneLine } from '../../terminal/table.ts';
-import { counted, msText } from '../wording.ts';
+import { listCaveats, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { toOneLine } from '../../terminal/table.ts';
+import { formatCounted, formatMs } from '../wording.ts';
 import type { ArchivedRun, TaskEnding } from './archived-run.ts';
-import { type LoggedPacket, type PacketView, packetView } from './packet-view.ts';
-import { type PacketWriter, packetWriter } from './packet-writer.ts';
+import { buildPacketView, type LoggedPacket, type PacketView } from './packet-view.ts';
+import { createPacketWriter, type PacketWriter } from './packet-writer.ts';
 
 /** One run's packets on the page: enough to look into any task of a usual batch, and the page still opens at once. */
 const MAX_TASKS = 200;
@@ -29,35 +29,38 @@ export interface TasksView {
 }
 
 /** The tasks of a run with their packets, decoded and as bytes, as many as a page should hold. */
-export async function tasksView({ recording, endings }: ArchivedRun): Promise<TasksView | null> {
+export async function buildTasksView({ recording, endings }: ArchivedRun): Promise<TasksView | null> {
   if (recording === null) return null;
-  const writer = await packetWriter(recording);
+  const writer = await createPacketWriter(recording);
   const all = [...Map.groupBy(recording.packets, ({ packet }) => packet.task_id)];
-  const takers = takersOf(recording);
-  const relayed = relayedIn(recording);
+  const takers = mapTakers(recording);
+  const relayed = createRelayReader(recording);
   const tasks: TaskView[] = [];
   let characters = 0;
   for (const [id, packets] of all.slice(0, MAX_TASKS)) {
-    const shown = inOrder(packets.map((entry) => ({ ...entry, ...relayed(entry) })))
+    const shown = sortEntries(packets.map((entry) => ({ ...entry, ...relayed(entry) })))
       .slice(0, MAX_PACKETS_PER_TASK)
-      .map((entry) => packetView(entry, takers.get(entry.packet.id) ?? [], writer));
-    characters += shown.reduce((sum, packet) => sum + charactersOf(packet), 0);
+      .map((entry) => buildPacketView(entry, takers.get(entry.packet.id) ?? [], writer));
+    characters += shown.reduce((sum, packet) => sum + countCharacters(packet), 0);
     if (characters > MAX_CHARACTERS && tasks.length > 0) break;
-    const question = questionOf(packets.find(({ cause }) => cause === null));
+    const question = readQuestion(packets.find(({ cause }) => cause === null));
     const packetsLeft = packets.length - shown.length;
-    const ending = endingText(endings.get(id));
-    tasks.push({ id: oneLine(id, 256), question, ending, packets: shown, packetsLeft });
+    const ending = formatEnding(endings.get(id));
+    tasks.push({ id: toOneLine(id, 256), question, ending, packets: shown, packetsLeft });
   }
   return {
-    agents: recording.header.agents.map(({ id, tool }) => ({ id, tool: oneLine(tool, 40) })),
+    agents: recording.header.agents.map(({ id, tool }) => ({ id, tool: toOneLine(tool, 40) })),
     tasks,
-    notes: [...caveatsOf(recording).map((text) => oneLine(text, 300)), ...notesOf(tasks, all.length, writer)],
+    notes: [
+      ...listCaveats(recording).map((text) => toOneLine(text, 300)),
+      ...listNotes(tasks, all.length, writer),
+    ],
     writtenWith: typeof writer === 'string' ? recording.header.adapter : writer.spec,
   };
 }
 
 /** Who sent something because of a packet, by its id. */
-function takersOf({ packets }: Recording): Map<string, string[]> {
+function mapTakers({ packets }: Recording): Map<string, string[]> {
   const takers = new Map<string, string[]>();
   for (const { cause, packet } of packets) {
     if (cause === null) continue;
@@ -69,7 +72,7 @@ function takersOf({ packets }: Recording): Map<string, string[]> {
 }
 
 /** What the hub saw of a packet; times count from the start of its task. */
-function relayedIn({ packets }: Recording): (entry: RecordedPacket) => LoggedPacket {
+function createRelayReader({ packets }: Recording): (entry: RecordedPacket) => LoggedPacket {
   const documents = packets.filter(({ cause }) => cause === null);
   const began = new Map(documents.map(({ packet, relayed }) => [packet.task_id, relayed?.arrivedUs]));
   return ({ packet, relayed }) => {
@@ -80,39 +83,39 @@ function relayedIn({ packets }: Recording): (entry: RecordedPacket) => LoggedPac
 }
 
 /** As they came to the hub, whose clock is one; where it did not say, as they are recorded. */
-function inOrder<Entry extends LoggedPacket>(entries: readonly Entry[]): readonly Entry[] {
+function sortEntries<Entry extends LoggedPacket>(entries: readonly Entry[]): readonly Entry[] {
   if (entries.some(({ atMs }) => atMs === null)) return entries;
   return entries.toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0));
 }
 
-function questionOf(opening: RecordedPacket | undefined): string | null {
+function readQuestion(opening: RecordedPacket | undefined): string | null {
   const question = opening?.packet.payload.question;
-  return typeof question === 'string' ? oneLine(question, 300) : null;
+  return typeof question === 'string' ? toOneLine(question, 300) : null;
 }
 
-function endingText(ending: TaskEnding | undefined): string {
+function formatEnding(ending: TaskEnding | undefined): string {
   if (ending === undefined) return '';
   const { status, answer, reason, elapsed_ms } = ending;
-  if (answer !== null) return `“${oneLine(answer, 300)}” in ${msText(elapsed_ms)}`;
-  return reason === undefined ? status : `${status}: ${oneLine(reason, 300)}`;
+  if (answer !== null) return `“${toOneLine(answer, 300)}” in ${formatMs(elapsed_ms)}`;
+  return reason === undefined ? status : `${status}: ${toOneLine(reason, 300)}`;
 }
 
-function charactersOf({ json, blob }: PacketView): number {
+function countCharacters({ json, blob }: PacketView): number {
   return json.length + ('base64' in blob ? blob.base64.length : 0);
 }
 
-function notesOf(tasks: readonly TaskView[], all: number, writer: PacketWriter | string): string[] {
+function listNotes(tasks: readonly TaskView[], all: number, writer: PacketWriter | string): string[] {
   const left = tasks.reduce((sum, task) => sum + task.packetsLeft, 0);
   return [
     ...(tasks.length < all
       ? [
-          `The page holds the packets of the first ${tasks.length} of ${counted(all, 'task')}; the archive has them all.`,
+          `The page holds the packets of the first ${tasks.length} of ${formatCounted(all, 'task')}; the archive has them all.`,
         ]
       : []),
     ...(left > 0
-      ? [`${counted(left, 'packet')} beyond the first ${MAX_PACKETS_PER_TASK} of a task are left out.`]
+      ? [`${formatCounted(left, 'packet')} beyond the first ${MAX_PACKETS_PER_TASK} of a task are left out.`]
       : []),
-    ...(typeof writer === 'string' ? [`No bytes are shown: ${oneLine(writer, 300)}`] : []),
+    ...(typeof writer === 'string' ? [`No bytes are shown: ${toOneLine(writer, 300)}`] : []),
     ...(typeof writer !== 'string' && writer.caveat !== null ? [writer.caveat] : []),
   ];
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { timeView } from './time-view.ts';
+import { buildTimeView } from './time-view.ts';
 
 const known = { encode: 10, relay: 20, wire: 30, decode: 40, tool: 100, engine: 700, agent: 100 };
 
 test('the parts of a time that is known are those of tools and mesh', () => {
-  const view = timeView({ ...known, unknown: 0, total: 1000 }, 1);
+  const view = buildTimeView({ ...known, unknown: 0, total: 1000 }, 1);
 
   expect(view?.finding).toBe('70\u00a0% of the time is the engine, 20\u00a0% the mesh');
   expect(view?.parts.map(({ name }) => name)).not.toContain('unknown');
@@ -12,7 +12,7 @@ test('the parts of a time that is known are those of tools and mesh', () => {
 });
 
 test('what an agent did not report is a part of its own, and none of the mesh', () => {
-  const view = timeView({ ...known, unknown: 1000, total: 2000 }, 1);
+  const view = buildTimeView({ ...known, unknown: 1000, total: 2000 }, 1);
 
   expect(view?.finding).toBe(
     '35\u00a0% of the time is the engine, 10\u00a0% the mesh, 50\u00a0% is not known',

@@ -1,7 +1,7 @@
 import type { TimeSplit } from '@gaia-mesh/core/recording/timeline.ts';
-import { decimals } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { counted, msText, shareText } from '../wording.ts';
+import { formatDecimals } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
+import { formatCounted, formatMs, formatShare } from '../wording.ts';
 
 /** In the order in which a packet goes through them, and what each is. */
 const PARTS = [
@@ -32,32 +32,32 @@ export interface TimeView {
 }
 
 /** Where the time of the answered tasks went. */
-export function timeView(split: TimeSplit | null, answered: number): TimeView | null {
+export function buildTimeView(split: TimeSplit | null, answered: number): TimeView | null {
   if (split === null || split.total <= 0) return null;
   const thinking = split.engine + split.tool;
   const mesh = split.total - thinking - split.unknown;
   // Agents in other languages need not report.
   const shown = PARTS.filter(([name]) => name !== 'unknown' || split.unknown > 0);
-  const unknown = split.unknown > 0 ? `, ${shareText(split.unknown / split.total)} is not known` : '';
+  const unknown = split.unknown > 0 ? `, ${formatShare(split.unknown / split.total)} is not known` : '';
   const isEngine = split.engine >= split.tool;
   const largest = isEngine ? split.engine : split.tool;
   return {
-    finding: `${shareText(largest / split.total)} of the time is the ${isEngine ? 'engine' : 'tools'}, ${shareText(mesh / split.total)} the mesh${unknown}`,
-    caption: `${msText(split.total / 1000)} of ${counted(answered, 'answered task')}, along the chain of packets that led to each answer${split.unknown > 0 ? '' : ', every part measured'}. Grey is thinking${split.unknown > 0 ? ' or not known' : ''}, blue the mesh.`,
+    finding: `${formatShare(largest / split.total)} of the time is the ${isEngine ? 'engine' : 'tools'}, ${formatShare(mesh / split.total)} the mesh${unknown}`,
+    caption: `${formatMs(split.total / 1000)} of ${formatCounted(answered, 'answered task')}, along the chain of packets that led to each answer${split.unknown > 0 ? '' : ', every part measured'}. Grey is thinking${split.unknown > 0 ? ' or not known' : ''}, blue the mesh.`,
     parts: shown.map(([name, what]) => ({
       name,
       what,
       ms: split[name] / 1000,
-      text: `${msText(split[name] / 1000)} · ${shareText(split[name] / split.total)}`,
+      text: `${formatMs(split[name] / 1000)} · ${formatShare(split[name] / split.total)}`,
       isMesh: !['engine', 'tool', 'unknown'].includes(name),
     })),
-    table: tableView(
+    table: createTableView(
       ['part', 'what it is', '#ms', '#share'],
       shown.map(([name, what]) => [
         name,
         what,
-        decimals(split[name] / 1000, 3),
-        shareText(split[name] / split.total),
+        formatDecimals(split[name] / 1000, 3),
+        formatShare(split[name] / split.total),
       ]),
     ),
   };

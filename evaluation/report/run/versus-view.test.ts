@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sampleRun } from '../testing/sample-archive.ts';
 import type { ArchivedRun } from './archived-run.ts';
-import { versusView } from './versus-view.ts';
+import { buildVersusView } from './versus-view.ts';
 
 let run: ArchivedRun;
 beforeAll(async () => {
@@ -17,11 +17,11 @@ const plain = (text: string | undefined) => text?.replaceAll('\u00a0', ' ');
 
 describe('run against run', () => {
   test('of one run is none', () => {
-    expect(versusView([run])).toBeNull();
+    expect(buildVersusView([run])).toBeNull();
   });
 
   test('of two identical runs says that they sent the same, and nothing of which is faster', () => {
-    const view = versusView([took(100), took(224)]);
+    const view = buildVersusView([took(100), took(224)]);
     expect(view?.finding).toBe('Run 2 sent as many bytes as run 1');
     expect(view?.ratios.map(({ ratio }) => ratio)).toEqual(view?.ratios.map(() => 1));
     expect(JSON.stringify(view)).not.toContain('2.24');
@@ -31,7 +31,7 @@ describe('run against run', () => {
   });
 
   test('of one run of each setting says how many it takes', () => {
-    const view = versusView([took(100), took(224, 'cbor')]);
+    const view = buildVersusView([took(100), took(224, 'cbor')]);
     expect(JSON.stringify(view)).not.toContain('2.24');
     expect(plain(view?.times)).toContain('of 1 run of a setting nothing can be told');
     expect(plain(view?.times)).toContain('at least 5 runs of each');
@@ -40,7 +40,7 @@ describe('run against run', () => {
   test('of five runs of each setting has a verdict with its interval', () => {
     const own = [98, 100, 102, 101, 99].map((ms) => took(ms));
     const other = [148, 150, 152, 151, 149].map((ms) => took(ms, 'cbor'));
-    expect(plain(versusView([...own, ...other])?.times)).toMatch(
+    expect(plain(buildVersusView([...own, ...other])?.times)).toMatch(
       /cbor: slower \(1\.50 times, 95 % interval 1\.4\d–1\.5\d, 5 runs\)\.$/,
     );
   });

@@ -1,9 +1,9 @@
-import { intervalText, verdictText } from '../../compare/verdict-text.ts';
-import { judgeLevels } from '../../statistics/level-verdicts.ts';
-import { MIN_INVOCATIONS, measureLevels } from '../../statistics/levels.ts';
-import { count, decimals, oneLine } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
-import { bound, bytesText, msText, ratioText } from '../wording.ts';
+import { formatInterval, formatVerdict } from '../../compare/verdict-text.ts';
+import { judgeComparisons } from '../../statistics/level-verdicts.ts';
+import { compareNestedSamples, MIN_INVOCATIONS } from '../../statistics/levels.ts';
+import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
+import { bindNumbers, formatBytes, formatMs, formatRatio } from '../wording.ts';
 import type { ArchivedMetrics, ArchivedRun } from './archived-run.ts';
 
 interface VersusRatio {
@@ -33,57 +33,69 @@ interface Figure {
 }
 
 const FIGURES: readonly Figure[] = [
-  { name: 'bytes', isSum: true, isExact: true, of: ({ ledger }) => ledger.total.wire, text: bytesText },
-  { name: 'payload', isSum: true, isExact: true, of: ({ ledger }) => ledger.total.payload, text: bytesText },
+  { name: 'bytes', isSum: true, isExact: true, of: ({ ledger }) => ledger.total.wire, text: formatBytes },
+  {
+    name: 'payload',
+    isSum: true,
+    isExact: true,
+    of: ({ ledger }) => ledger.total.payload,
+    text: formatBytes,
+  },
   {
     name: 'header',
     isSum: true,
     isExact: true,
     of: ({ ledger }) => ledger.total.header_size,
-    text: bytesText,
+    text: formatBytes,
   },
-  { name: 'session', isSum: false, isExact: true, of: ({ session_bytes }) => session_bytes, text: bytesText },
+  {
+    name: 'session',
+    isSum: false,
+    isExact: true,
+    of: ({ session_bytes }) => session_bytes,
+    text: formatBytes,
+  },
   { name: 'packets', isSum: true, isExact: true, of: ({ ledger }) => ledger.total.packets, text: count },
   { name: 'tokens', isSum: true, isExact: true, of: ({ token_sum }) => token_sum, text: count },
-  { name: 'time', isSum: true, isExact: false, of: ({ elapsed_ms }) => elapsed_ms, text: msText },
+  { name: 'time', isSum: true, isExact: false, of: ({ elapsed_ms }) => elapsed_ms, text: formatMs },
 ];
 
 /** null where there is only one run, or none. Runs of different numbers of tasks are compared by what one task takes. */
-export function versusView(runs: readonly ArchivedRun[]): VersusView | null {
+export function buildVersusView(runs: readonly ArchivedRun[]): VersusView | null {
   const all = runs.map(({ metrics }) => metrics);
   const [first, second] = all;
   if (first === undefined || second === undefined) return null;
-  const figures = all.every(({ tasks }) => tasks === first.tasks) ? FIGURES : FIGURES.map(perTask);
+  const figures = all.every(({ tasks }) => tasks === first.tasks) ? FIGURES : FIGURES.map(toPerTask);
   const [bytes] = figures;
   const exact = figures.filter(({ isExact }) => isExact);
   return {
-    finding: bytes === undefined ? '' : bytesFinding(bytes, first, second),
-    table: versusTable(all, first, figures),
-    ratios: exact.flatMap((figure) => ratiosOf(figure, all, first)),
-    times: bound(timesText(all, first)),
+    finding: bytes === undefined ? '' : describeBytes(bytes, first, second),
+    table: buildVersusTable(all, first, figures),
+    ratios: exact.flatMap((figure) => listRatios(figure, all, first)),
+    times: bindNumbers(describeTimes(all, first)),
   };
 }
 
-function bytesFinding({ name, of }: Figure, first: ArchivedMetrics, second: ArchivedMetrics): string {
+function describeBytes({ name, of }: Figure, first: ArchivedMetrics, second: ArchivedMetrics): string {
   const [base, other] = [of(first), of(second)];
   if (other === base) return `Run 2 sent as many ${name} as run 1`;
-  return `Run 2 sent ${base === 0 ? 'other bytes than' : `${ratioText(other / base)} the ${name} of`} run 1`;
+  return `Run 2 sent ${base === 0 ? 'other bytes than' : `${formatRatio(other / base)} the ${name} of`} run 1`;
 }
 
 /**
  * Times of runs are judged as those of invocations: each run is a set of fresh processes, and has one time. Of a single run of each
  * setting nothing can be said, whatever the ratio.
  */
-function timesText(all: readonly ArchivedMetrics[], first: ArchivedMetrics): string {
-  const bySetting = Map.groupBy(all, settingOf);
+function describeTimes(all: readonly ArchivedMetrics[], first: ArchivedMetrics): string {
+  const bySetting = Map.groupBy(all, formatSetting);
   const timesOf = (runs: readonly ArchivedMetrics[]) =>
     runs.map(({ elapsed_ms, tasks }) => Math.max(elapsed_ms, Number.MIN_VALUE) / Math.max(1, tasks));
   const [base = [], ...others] = [...bySetting.values()];
   if (others.length === 0) {
     const times = timesOf(all);
     return (
-      `The ${count(all.length)} runs have the same setting (${settingOf(first)}). A task took ${msText(Math.min(...times))} to ` +
-      `${msText(Math.max(...times))}: that is how much one run differs from another.`
+      `The ${count(all.length)} runs have the same setting (${formatSetting(first)}). A task took ${formatMs(Math.min(...times))} to ` +
+      `${formatMs(Math.max(...times))}: that is how much one run differs from another.`
     );
   }
   const fewest = Math.min(base.length, ...others.map(({ length }) => length));
@@ -97,29 +109,29 @@ function timesText(all: readonly ArchivedMetrics[], first: ArchivedMetrics): str
   const compared = others.map((runs) => {
     const pairs = Math.min(base.length, runs.length);
     const column = (of: readonly ArchivedMetrics[]) => timesOf(of.slice(0, pairs)).map((ms) => [ms]);
-    return measureLevels(column(base), column(runs), 1);
+    return compareNestedSamples(column(base), column(runs), 1);
   });
-  const parts = judgeLevels(compared).map((judged, index) => {
+  const parts = judgeComparisons(compared).map((judged, index) => {
     const runs = others[index] ?? [];
-    const setting = runs[0] === undefined ? '' : settingOf(runs[0]);
-    const verdict = verdictText(judged);
-    return `${setting}: ${verdict} (${decimals(judged.ratio, 2)} times, 95 % interval ${intervalText(judged)}, ${count(runs.length)} runs)`;
+    const setting = runs[0] === undefined ? '' : formatSetting(runs[0]);
+    const verdict = formatVerdict(judged);
+    return `${setting}: ${verdict} (${formatDecimals(judged.ratio, 2)} times, 95 % interval ${formatInterval(judged)}, ${count(runs.length)} runs)`;
   });
-  return `Time of a task against ${settingOf(first)} (${count(base.length)} runs). ${parts.join('; ')}.`;
+  return `Time of a task against ${formatSetting(first)} (${count(base.length)} runs). ${parts.join('; ')}.`;
 }
 
-function settingOf({ team, engine, adapter }: ArchivedMetrics): string {
-  return [team, engine, adapter].map((name) => oneLine(name, 40)).join(', ');
+function formatSetting({ team, engine, adapter }: ArchivedMetrics): string {
+  return [team, engine, adapter].map((name) => toOneLine(name, 40)).join(', ');
 }
 
-function perTask(figure: Figure): Figure {
+function toPerTask(figure: Figure): Figure {
   const { name, isSum, of } = figure;
   if (!isSum) return figure;
   return { ...figure, name: `${name} per task`, of: (metrics) => of(metrics) / Math.max(1, metrics.tasks) };
 }
 
 /** Ratios that a logarithmic scale can hold. */
-function ratiosOf(
+function listRatios(
   { name, of, text }: Figure,
   all: readonly ArchivedMetrics[],
   first: ArchivedMetrics,
@@ -128,29 +140,29 @@ function ratiosOf(
     const [value, base] = [of(metrics), of(first)];
     if (value === 0 || base === 0) return [];
     const label = all.length > 2 ? `${name}, run ${index + 2}` : name;
-    return [{ label, ratio: value / base, text: `${ratioText(value / base)} · ${text(value)}` }];
+    return [{ label, ratio: value / base, text: `${formatRatio(value / base)} · ${text(value)}` }];
   });
 }
 
-function versusTable(
+function buildVersusTable(
   all: readonly ArchivedMetrics[],
   first: ArchivedMetrics,
   figures: readonly Figure[],
 ): TableView {
   const row = (name: string, textOf: (metrics: ArchivedMetrics) => string) => [name, ...all.map(textOf)];
-  return tableView(
-    ['', ...all.map(({ adapter }, index) => `#${index + 1} ${oneLine(adapter, 40)}`)],
+  return createTableView(
+    ['', ...all.map(({ adapter }, index) => `#${index + 1} ${toOneLine(adapter, 40)}`)],
     [
-      row('answer', ({ answer, status }) => oneLine(answer ?? status, 80)),
+      row('answer', ({ answer, status }) => toOneLine(answer ?? status, 80)),
       row('tasks', ({ tasks }) => count(tasks)),
-      row('team', ({ team }) => oneLine(team, 40)),
-      row('engine', ({ engine }) => oneLine(engine, 40)),
+      row('team', ({ team }) => toOneLine(team, 40)),
+      row('engine', ({ engine }) => toOneLine(engine, 40)),
       ...figures.map(({ name, isExact, of, text }) =>
         row(name, (metrics) => {
           const [value, base] = [of(metrics), of(first)];
           return metrics === first || base === 0 || !isExact
             ? text(value)
-            : `${text(value)} (${ratioText(value / base)})`;
+            : `${text(value)} (${formatRatio(value / base)})`;
         }),
       ),
     ],

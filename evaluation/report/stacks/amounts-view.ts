@@ -1,10 +1,17 @@
 import type { StackArm, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { cpuTable } from '../../compare/stacks/figures/stacks-table.ts';
-import { nameText, ratioText } from '../../compare/stacks/figures/stacks-text.ts';
-import { count, decimals } from '../../terminal/table.ts';
-import { tableView } from '../../terminal/table-view.ts';
-import { bound, bytesText, msText, signedBytes, spanText, ratioText as timesText } from '../wording.ts';
-import { type StackedRow, type StackedView, stacked } from './stacked-view.ts';
+import { buildCpuTable } from '../../compare/stacks/figures/stacks-table.ts';
+import { formatName, formatVerdictRatio } from '../../compare/stacks/figures/stacks-text.ts';
+import { count, formatDecimals } from '../../terminal/table.ts';
+import { createTableView } from '../../terminal/table-view.ts';
+import {
+  bindNumbers,
+  formatBytes,
+  formatMs,
+  formatSignedBytes,
+  formatSpan,
+  formatRatio as timesText,
+} from '../wording.ts';
+import { type StackedRow, type StackedView, stackParts } from './stacked-view.ts';
 
 /** Lines of the ledger in the order in which they lie on each other, with their colours. */
 const LINES = [
@@ -16,26 +23,31 @@ const LINES = [
 type Line = (typeof LINES)[number]['line'];
 
 /** Bytes of an exchange by what they are for, every arm in the order in which it was asked for. */
-export function exchangeBytes(file: StacksFile): StackedView {
+export function buildBytesView(file: StacksFile): StackedView {
   const { arms } = file;
-  const there = LINES.filter(({ line }) => arms.some((arm) => eachOf(arm, line) !== 0));
+  const there = LINES.filter(({ line }) => arms.some((arm) => computePerExchange(arm, line) !== 0));
   const rowsOf = (lines: readonly (typeof LINES)[number][], isNet: boolean) =>
     arms.map((arm): StackedRow => {
-      const whole = arm.bytes.per_exchange - (isNet ? eachOf(arm, 'payload') : 0);
+      const whole = arm.bytes.per_exchange - (isNet ? computePerExchange(arm, 'payload') : 0);
       const mark = arm.bytes.is_repeatable ? '' : '~';
       const text = isNet
-        ? `${signedBytes(whole)}${mark}`
-        : `${bytesText(whole)}${mark} · ${timesText(arm.vs_baseline?.bytes_ratio ?? 1)}`;
+        ? `${formatSignedBytes(whole)}${mark}`
+        : `${formatBytes(whole)}${mark} · ${timesText(arm.vs_baseline?.bytes_ratio ?? 1)}`;
       const parts = lines.map(({ line, hue }) => {
-        const value = eachOf(arm, line);
-        return { name: line, hue, value, title: `${nameText(arm.name)}: ${line} ${signedBytes(value)}` };
+        const value = computePerExchange(arm, line);
+        return {
+          name: line,
+          hue,
+          value,
+          title: `${formatName(arm.name)}: ${line} ${formatSignedBytes(value)}`,
+        };
       });
-      return { label: nameText(arm.name), text, end: whole, parts: stacked(parts, 'sum') };
+      return { label: formatName(arm.name), text, end: whole, parts: stackParts(parts, 'sum') };
     });
   const beyond = there.filter(({ line }) => line !== 'payload');
   const vary = arms.some(({ bytes }) => !bytes.is_repeatable);
   return {
-    finding: bytesFinding(file),
+    finding: describeBytes(file),
     key: there.map(({ line, hue, what }) => ({ hue, name: line, what })),
     choices: [
       {
@@ -50,27 +62,27 @@ export function exchangeBytes(file: StacksFile): StackedView {
       'Means over one pass through the exchanges that have an answer, both directions, on a session that is in use. The mark is the whole; ' +
       'what a protocol writes shorter than compact JSON runs to the left of 0. Every byte is on one line, and the lines add up to the counters of ' +
       `the sockets or pipes, at both ends.${vary ? ' ~: not the same in each pass.' : ''}`,
-    table: tableView(
+    table: createTableView(
       ['', '#B an exchange', '#×', ...LINES.map(({ line }) => `#${line}`), '#one way'],
       arms.map((arm) => [
-        nameText(arm.name),
+        formatName(arm.name),
         count(arm.bytes.per_exchange) + (arm.bytes.is_repeatable ? '' : '~'),
-        decimals(arm.vs_baseline?.bytes_ratio ?? 1, 2),
-        ...LINES.map(({ line }) => count(eachOf(arm, line))),
+        formatDecimals(arm.vs_baseline?.bytes_ratio ?? 1, 2),
+        ...LINES.map(({ line }) => count(computePerExchange(arm, line))),
         arm.bytes.one_way === null ? '–' : count(arm.bytes.one_way.per_exchange),
       ]),
     ),
   };
 }
 
-function eachOf({ bytes: { sent, received, exchanges } }: StackArm, line: Line): number {
+function computePerExchange({ bytes: { sent, received, exchanges } }: StackArm, line: Line): number {
   return (sent[line] + received[line]) / exchanges;
 }
 
 /** Bytes are exact, so they may be ranked; those that are equal are not. */
-function bytesFinding({ arms, baseline }: StacksFile): string {
+function describeBytes({ arms, baseline }: StacksFile): string {
   const ratios = arms.flatMap(({ name, vs_baseline }) =>
-    vs_baseline === null ? [] : [{ name: nameText(name), ratio: vs_baseline.bytes_ratio }],
+    vs_baseline === null ? [] : [{ name: formatName(name), ratio: vs_baseline.bytes_ratio }],
   );
   const least = Math.min(...ratios.map(({ ratio }) => ratio));
   const most = Math.max(...ratios.map(({ ratio }) => ratio));
@@ -78,40 +90,40 @@ function bytesFinding({ arms, baseline }: StacksFile): string {
     const names = ratios.filter(({ ratio }) => ratio === wanted).map(({ name }) => name);
     return names.length > 2 ? `${names.length} stacks` : names.join(' and ');
   };
-  const than = `the bytes of ${nameText(baseline)}`;
-  if (ratios.length === 0) return `Bytes of an exchange of ${nameText(baseline)}`;
+  const than = `the bytes of ${formatName(baseline)}`;
+  if (ratios.length === 0) return `Bytes of an exchange of ${formatName(baseline)}`;
   if (least === most) return `An exchange takes ${timesText(most)} ${than} with ${named(most)}`;
   return `An exchange takes ${timesText(least)} (${named(least)}) to ${timesText(most)} (${named(most)}) ${than}`;
 }
 
 /** What comes before the first exchange: bytes drawn, the rest as figures. */
-export function setupBytes({ arms }: StacksFile): StackedView {
+export function buildSetupView({ arms }: StacksFile): StackedView {
   const rows = arms.map(({ name, setup }): StackedRow => {
     const end = setup.sent_bytes + setup.received_bytes;
-    const label = nameText(name);
-    const parts = stacked(
+    const label = formatName(name);
+    const parts = stackParts(
       [
         {
           name: 'sent',
           hue: 1,
           value: setup.sent_bytes,
-          title: `${label}: sent ${bytesText(setup.sent_bytes)}`,
+          title: `${label}: sent ${formatBytes(setup.sent_bytes)}`,
         },
         {
           name: 'received',
           hue: 6,
           value: setup.received_bytes,
-          title: `${label}: received ${bytesText(setup.received_bytes)}`,
+          title: `${label}: received ${formatBytes(setup.received_bytes)}`,
         },
       ],
       'sum',
     );
-    return { label, text: `${bytesText(end)} · ${msText(setup.ms)}`, end, parts };
+    return { label, text: `${formatBytes(end)} · ${formatMs(setup.ms)}`, end, parts };
   });
   const times = arms.map(({ setup }) => setup.round_trips_at_most);
   return {
-    finding: bound(
-      `A session takes ${spanText(rows.map(({ end }) => end))} B before its first exchange, in ${spanText(times)} round trips at most`,
+    finding: bindNumbers(
+      `A session takes ${formatSpan(rows.map(({ end }) => end))} B before its first exchange, in ${formatSpan(times)} round trips at most`,
     ),
     key: [
       { hue: 1, name: 'sent', what: 'by the client' },
@@ -123,7 +135,7 @@ export function setupBytes({ arms }: StacksFile): StackedView {
       'Agent card, versions, tools, handshakes: everything before a session is ready, and no part of any other figure. Times are of a process that ' +
       'sets up its first session: its code is cold. “Paid back” is the exchange after which a set-up that takes more than the baseline’s has paid for ' +
       'itself, in bytes and in time; never where exchanges take more as well.',
-    table: tableView(
+    table: createTableView(
       [
         '',
         '#sent B',
@@ -138,15 +150,15 @@ export function setupBytes({ arms }: StacksFile): StackedView {
         '#paid back ms',
       ],
       arms.map(({ name, setup, vs_baseline }) => [
-        nameText(name),
+        formatName(name),
         count(setup.sent_bytes),
         count(setup.received_bytes),
         count(setup.messages),
         count(setup.connections),
         count(setup.round_trips_at_most),
-        decimals(setup.ms, 1),
-        decimals(Math.min(...setup.samples_ms, setup.ms), 1),
-        decimals(Math.max(...setup.samples_ms, setup.ms), 1),
+        formatDecimals(setup.ms, 1),
+        formatDecimals(Math.min(...setup.samples_ms, setup.ms), 1),
+        formatDecimals(Math.max(...setup.samples_ms, setup.ms), 1),
         ...[setup.paid_back_bytes, setup.paid_back_time].map((exchanges) =>
           vs_baseline === null ? '–' : exchanges === null ? 'never' : count(exchanges),
         ),
@@ -156,9 +168,9 @@ export function setupBytes({ arms }: StacksFile): StackedView {
 }
 
 /** CPU time of each side, one exchange at a time. */
-export function cpuTimes(file: StacksFile): StackedView {
+export function buildCpuView(file: StacksFile): StackedView {
   const rows = file.arms.map(({ name, cpu_us: { client, server }, vs_baseline: vs }): StackedRow => {
-    const label = nameText(name);
+    const label = formatName(name);
     const values = [
       { name: 'client, user', hue: 1, value: client.user },
       { name: 'client, system', hue: 6, value: client.system },
@@ -167,12 +179,13 @@ export function cpuTimes(file: StacksFile): StackedView {
     ];
     const end = values.reduce((sum, { value }) => sum + value, 0);
     const titled = values.map((one) => ({ ...one, title: `${label}: ${one.name} ${count(one.value)} µs` }));
-    const ratio = vs === null ? '1.00×' : vs.cpu === null ? '–' : `${timesOf(ratioText(vs.cpu))}`;
-    return { label, text: `${count(end)} µs · ${ratio}`, end, parts: stacked(titled, 'sum') };
+    const ratio =
+      vs === null ? '1.00×' : vs.cpu === null ? '–' : `${formatTimes(formatVerdictRatio(vs.cpu))}`;
+    return { label, text: `${count(end)} µs · ${ratio}`, end, parts: stackParts(titled, 'sum') };
   });
   const sums = rows.map(({ end }) => end);
   return {
-    finding: bound(`An exchange takes ${spanText(sums)} µs of CPU time, of both sides together`),
+    finding: bindNumbers(`An exchange takes ${formatSpan(sums)} µs of CPU time, of both sides together`),
     key: [
       { hue: 1, name: 'client, user', what: '' },
       { hue: 6, name: 'client, system', what: '' },
@@ -184,10 +197,10 @@ export function cpuTimes(file: StacksFile): StackedView {
     caption:
       'CPU time of the whole process of each side, when one exchange begins as the one before ends: medians over rounds. It includes what asks and ' +
       'what answers, which is the same for all. Behind the ratio, = is equal within the margin and ? cannot be told.',
-    table: cpuTable(file),
+    table: buildCpuTable(file),
   };
 }
 
-function timesOf(text: string): string {
+function formatTimes(text: string): string {
   return text === '–' ? text : text.replace(/[=?]?$/, (mark) => `×${mark}`);
 }

@@ -1,10 +1,10 @@
 import type { StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { FIGURE_NAMES, nameText } from '../../compare/stacks/figures/stacks-text.ts';
-import { intervalText } from '../../compare/verdict-text.ts';
-import { oneLine } from '../../terminal/table.ts';
-import { tableView } from '../../terminal/table-view.ts';
-import { bound, ratioText } from '../wording.ts';
-import { type StackedRow, type StackedView, stacked } from './stacked-view.ts';
+import { FIGURE_NAMES, formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import { formatInterval } from '../../compare/verdict-text.ts';
+import { toOneLine } from '../../terminal/table.ts';
+import { createTableView } from '../../terminal/table-view.ts';
+import { bindNumbers, formatRatio } from '../wording.ts';
+import { type StackedRow, type StackedView, stackParts } from './stacked-view.ts';
 
 type Attributed = StacksFile['attributions'][number];
 
@@ -13,7 +13,7 @@ const HUES: Readonly<Record<string, number>> = { protocol: 1, transport: 3, impl
 const OTHER_HUES = [5, 6, 7, 2];
 
 /** How much of each difference is protocol, transport, implementation and setting; null where nothing was attributed. */
-export function attributionView({ attributions, baseline }: StacksFile): StackedView | null {
+export function buildAttributionView({ attributions, baseline }: StacksFile): StackedView | null {
   const figures = [...Map.groupBy(attributions, ({ figure }) => figure)];
   if (figures.length === 0) return null;
   const factors = [...new Set(attributions.flatMap(({ shares }) => shares.map(({ factor }) => factor)))];
@@ -21,59 +21,62 @@ export function attributionView({ attributions, baseline }: StacksFile): Stacked
   const hueOf = (factor: string) =>
     HUES[factor] ?? OTHER_HUES[others.indexOf(factor) % OTHER_HUES.length] ?? 0;
   return {
-    finding: bound(findingOf(attributions)),
-    key: factors.map((factor) => ({ hue: hueOf(factor), name: oneLine(factor, 40), what: '' })),
+    finding: bindNumbers(describeContributions(attributions)),
+    key: factors.map((factor) => ({ hue: hueOf(factor), name: toOneLine(factor, 40), what: '' })),
     choices: figures.map(([figure, own]) => ({
       name: FIGURE_NAMES[figure],
-      axis: `times the ${FIGURE_NAMES[figure]} of ${nameText(baseline)}`,
-      rows: own.map((one) => rowOf(one, hueOf)),
+      axis: `times the ${FIGURE_NAMES[figure]} of ${formatName(baseline)}`,
+      rows: own.map((one) => buildAttributionRow(one, hueOf)),
     })),
     scale: 'product',
     caption:
-      `Shares multiply to the whole, the mark, on a logarithmic scale: to the right of 1× what takes more than with ${nameText(baseline)}, to the left what takes ` +
+      `Shares multiply to the whole, the mark, on a logarithmic scale: to the right of 1× what takes more than with ${formatName(baseline)}, to the left what takes ` +
       'less. Faint: a share that cannot be told from none. Each share is what a change adds to those before it, over the orders of changes of which every step ' +
       'was measured. What was never changed one without the other has one share; add the stack that has the one without the other.',
-    table: tableView(
+    table: createTableView(
       ['', 'of', 'factor', 'change', '#share', '#95 % interval', 'verdict'],
-      attributions.flatMap(tableRows),
+      attributions.flatMap(buildTableRows),
     ),
   };
 }
 
-function rowOf({ arm, total, shares }: Attributed, hueOf: (factor: string) => number): StackedRow {
-  const label = nameText(arm);
+function buildAttributionRow(
+  { arm, total, shares }: Attributed,
+  hueOf: (factor: string) => number,
+): StackedRow {
+  const label = formatName(arm);
   const parts = shares.map(({ factor, from, to, share, verdict }) => ({
-    name: oneLine(factor, 40),
+    name: toOneLine(factor, 40),
     hue: hueOf(factor),
     value: share.ratio,
     isSure: verdict === 'contributes',
-    title: `${label}: ${oneLine(`${factor} ${from} → ${to}`, 80)} ${ratioText(share.ratio)} (${intervalText(share)}), ${verdict}`,
+    title: `${label}: ${toOneLine(`${factor} ${from} → ${to}`, 80)} ${formatRatio(share.ratio)} (${formatInterval(share)}), ${verdict}`,
   }));
-  return { label, text: ratioText(total.ratio), end: total.ratio, parts: stacked(parts, 'product') };
+  return { label, text: formatRatio(total.ratio), end: total.ratio, parts: stackParts(parts, 'product') };
 }
 
-function tableRows({ arm, figure, total, shares }: Attributed): string[][] {
-  const start = [nameText(arm), FIGURE_NAMES[figure]];
+function buildTableRows({ arm, figure, total, shares }: Attributed): string[][] {
+  const start = [formatName(arm), FIGURE_NAMES[figure]];
   return [
-    [...start, 'whole', '', ratioText(total.ratio), intervalText(total), ''],
+    [...start, 'whole', '', formatRatio(total.ratio), formatInterval(total), ''],
     ...shares.map(({ factor, from, to, share, verdict }) => [
       ...start,
-      oneLine(factor, 40),
-      oneLine(`${from} → ${to}`, 80),
-      ratioText(share.ratio),
-      intervalText(share),
+      toOneLine(factor, 40),
+      toOneLine(`${from} → ${to}`, 80),
+      formatRatio(share.ratio),
+      formatInterval(share),
       verdict,
     ]),
   ];
 }
 
 /** Which factors were seen to contribute, of how many differences. */
-function findingOf(attributions: readonly Attributed[]): string {
+function describeContributions(attributions: readonly Attributed[]): string {
   const arms = new Set(attributions.map(({ arm }) => arm));
   const sure = attributions.flatMap(({ arm, shares }) =>
     shares.filter(({ verdict }) => verdict === 'contributes').map(({ factor }) => ({ arm, factor })),
   );
-  const parts = [...Map.groupBy(sure, ({ factor }) => oneLine(factor, 40))].map(
+  const parts = [...Map.groupBy(sure, ({ factor }) => toOneLine(factor, 40))].map(
     ([factor, own]) => `${factor} of ${new Set(own.map(({ arm }) => arm)).size}`,
   );
   const of = `the differences of ${arms.size} ${arms.size === 1 ? 'stack' : 'stacks'}`;

@@ -1,10 +1,10 @@
 import type { StackArm, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { nameText } from '../../compare/stacks/figures/stacks-text.ts';
-import { count, decimals } from '../../terminal/table.ts';
-import { tableView } from '../../terminal/table-view.ts';
+import { formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import { count, formatDecimals } from '../../terminal/table.ts';
+import { createTableView } from '../../terminal/table-view.ts';
 import { EMPTY, type Panel, type PanelsView, type Point } from '../panels-view.ts';
-import { machineCells, roundsView } from '../rounds-view.ts';
-import { bound, msText, spanText } from '../wording.ts';
+import { buildRoundsView, formatMachineCells } from '../rounds-view.ts';
+import { bindNumbers, formatMs, formatSpan } from '../wording.ts';
 
 /** From load to latency, up to the knee and beyond; null where no arm's load was raised. */
 export function loadCurves({ arms }: StacksFile): PanelsView | null {
@@ -12,16 +12,16 @@ export function loadCurves({ arms }: StacksFile): PanelsView | null {
   if (raised.length === 0) return null;
   const knees = raised.flatMap(({ knee_per_s }) => (knee_per_s === null ? [] : [knee_per_s]));
   return {
-    finding: bound(
+    finding: bindNumbers(
       knees.length === 0
         ? 'No load had a knee'
-        : `The latency bends at ${spanText(knees)} exchanges a second`,
+        : `The latency bends at ${formatSpan(knees)} exchanges a second`,
     ),
     panels: raised.map(({ curve, knee_per_s, ...arm }) => ({
       ...EMPTY,
-      ...titleOf(arm, knee_per_s === null ? 'no knee' : `knee ${count(knee_per_s)}/s`),
-      line: pointsOf(curve, 'p50_us'),
-      upper: pointsOf(curve, 'p99_us'),
+      ...formatArmTitle(arm, knee_per_s === null ? 'no knee' : `knee ${count(knee_per_s)}/s`),
+      line: listCurvePoints(curve, 'p50_us'),
+      upper: listCurvePoints(curve, 'p99_us'),
       lost: curve.filter(({ p50_us }) => p50_us === null).map(({ offered_per_s }) => offered_per_s),
       mark: knee_per_s,
     })),
@@ -30,40 +30,40 @@ export function loadCurves({ arms }: StacksFile): PanelsView | null {
     caption:
       'Strong line: half of the exchanges take at most this; thin line: 99 of 100 do. Dashed: the knee, the highest load at which the median is less than ten ' +
       'times that of the lowest; ×: a load that it did not keep up with. Grey: the baseline. Both axes are logarithmic, and the same in all charts.',
-    table: tableView(
+    table: createTableView(
       ['', '#offered/s', '#done/s', '#n', '#p50 ms', '#p99 ms'],
       raised.flatMap(({ name, curve }) =>
         curve.map((point) => [
-          nameText(name),
+          formatName(name),
           count(point.offered_per_s),
           count(point.achieved_per_s),
           count(point.n),
-          ...[point.p50_us, point.p99_us].map((us) => decimals(us === null ? null : us / 1000, 2)),
+          ...[point.p50_us, point.p99_us].map((us) => formatDecimals(us === null ? null : us / 1000, 2)),
         ]),
       ),
     ),
   };
 }
 
-function pointsOf(curve: NonNullable<StackArm['curve']>, which: 'p50_us' | 'p99_us'): Point[] {
+function listCurvePoints(curve: NonNullable<StackArm['curve']>, which: 'p50_us' | 'p99_us'): Point[] {
   return curve.flatMap((point) => {
     const us = point[which];
     if (us === null || us === 0 || point.offered_per_s === 0) return [];
-    const title = `${count(point.offered_per_s)}/s: ${which === 'p50_us' ? 'p50' : 'p99'} ${msText(us / 1000)}, ${count(point.achieved_per_s)}/s done`;
+    const title = `${count(point.offered_per_s)}/s: ${which === 'p50_us' ? 'p50' : 'p99'} ${formatMs(us / 1000)}, ${count(point.achieved_per_s)}/s done`;
     return [{ x: point.offered_per_s, y: us / 1000, title }];
   });
 }
 
 /** Exchanges a second when so many are under way at once. */
-export function throughput({ arms }: StacksFile): PanelsView | null {
+export function buildThroughputView({ arms }: StacksFile): PanelsView | null {
   const levels = arms[0]?.saturation.map(({ concurrency }) => concurrency) ?? [];
   if (levels.length < 2) return null;
   const bests = arms.map(({ saturation }) => Math.max(...saturation.map(({ per_s }) => per_s)));
   return {
-    finding: bound(`At best ${spanText(bests)} exchanges a second`),
+    finding: bindNumbers(`At best ${formatSpan(bests)} exchanges a second`),
     panels: arms.map(({ saturation, ...arm }, index) => ({
       ...EMPTY,
-      ...titleOf(arm, `at best ${count(bests[index] ?? 0)}/s`),
+      ...formatArmTitle(arm, `at best ${count(bests[index] ?? 0)}/s`),
       line: saturation.map(({ concurrency, per_s }) => ({
         x: concurrency,
         y: per_s,
@@ -77,40 +77,40 @@ export function throughput({ arms }: StacksFile): PanelsView | null {
     y: { label: 'exchanges a second', isLog: false },
     caption:
       'Each exchange begins as one before it ends. Dots are single rounds, the line goes through their medians. Grey: the baseline. The axes are the same in all charts.',
-    table: tableView(
+    table: createTableView(
       ['', ...levels.map((level) => `#/s at ${level}`)],
-      arms.map(({ name, saturation }) => [nameText(name), ...saturation.map(({ per_s }) => count(per_s))]),
+      arms.map(({ name, saturation }) => [formatName(name), ...saturation.map(({ per_s }) => count(per_s))]),
     ),
   };
 }
 
 /** What each fresh pair of processes came to, in the order in which they ran, and what the machine did then. */
-export function roundsOverTime({ arms, machine }: StacksFile): PanelsView | null {
+export function buildRoundsPanels({ arms, machine }: StacksFile): PanelsView | null {
   const measured = arms.map((arm) => ({
-    label: titleOf(arm, '').label,
-    settings: titleOf(arm, '').note,
+    label: formatArmTitle(arm, '').label,
+    settings: formatArmTitle(arm, '').note,
     samplesMs: arm.samples.latency_us.map((rounds) => rounds.map((us) => us / 1000)),
   }));
-  return roundsView(measured, {
+  return buildRoundsView(measured, {
     what: 'pair of processes',
     caption:
       'Dots are rounds, the line goes through the median of each invocation; invocations of all stacks ran side by side, so what the machine did at a ' +
       'time is seen in all charts at the same place. Grey: the baseline. What the machine did meanwhile is in the table.',
-    table: tableView(
+    table: createTableView(
       ['invocation', '#load', '#stolen ms', '#throttled ms', '#free MB'],
-      machine.map((state, at) => [count(at + 1), ...machineCells(state)]),
+      machine.map((state, at) => [count(at + 1), ...formatMachineCells(state)]),
     ),
   });
 }
 
 /** A small chart has two short lines above it: the stack, and its settings with what is to be said of it. */
-export function titleOf(
+export function formatArmTitle(
   { stack, implementation, levels }: Pick<StackArm, 'stack' | 'implementation' | 'levels'>,
   note: string,
 ): Pick<Panel, 'label' | 'note'> {
-  const settings = Object.entries(levels).map(([factor, level]) => nameText(`${factor}=${level}`));
+  const settings = Object.entries(levels).map(([factor, level]) => formatName(`${factor}=${level}`));
   return {
-    label: nameText(`${stack} ${implementation}`),
-    note: bound([settings.join(' '), note].filter((part) => part !== '').join(' · ')),
+    label: formatName(`${stack} ${implementation}`),
+    note: bindNumbers([settings.join(' '), note].filter((part) => part !== '').join(' · ')),
   };
 }

@@ -1,9 +1,9 @@
 import type { StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { nameText } from '../../compare/stacks/figures/stacks-text.ts';
-import { count, decimals } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import { count, formatDecimals } from '../../terminal/table.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { MIN_SAMPLES } from '../run/distribution.ts';
-import { bound, msText, spanText } from '../wording.ts';
+import { bindNumbers, formatMs, formatSpan } from '../wording.ts';
 
 /** How often which time came, on a logarithmic scale. */
 interface Density {
@@ -33,18 +33,18 @@ const MANY = 400;
 const MAX_BINS = 240;
 
 /** The times of all arms that kept up with the rate, from their samples; null where there are none. */
-export function densitiesView({ arms, rate_per_s }: StacksFile): DensitiesView | null {
+export function buildDensitiesView({ arms, rate_per_s }: StacksFile): DensitiesView | null {
   const measured = arms.flatMap(({ name, latency_us: times }) =>
-    times === null || times.samples.length < MIN_SAMPLES ? [] : [{ label: nameText(name), times }],
+    times === null || times.samples.length < MIN_SAMPLES ? [] : [{ label: formatName(name), times }],
   );
   if (measured.length === 0) return null;
   const medians = measured.map(({ times }) => times.p50 / 1000);
   return {
-    finding: bound(`Half of the exchanges take at most ${spanText(medians, msText)}`),
+    finding: bindNumbers(`Half of the exchanges take at most ${formatSpan(medians, formatMs)}`),
     densities: measured.map(({ label, times }) => ({
       label,
-      text: `p50 ${msText(times.p50 / 1000)}${times.p99 === null ? '' : ` · p99 ${msText(times.p99 / 1000)}`}`,
-      ...histogram(times.samples.map((us) => us / 1000)),
+      text: `p50 ${formatMs(times.p50 / 1000)}${times.p99 === null ? '' : ` · p99 ${formatMs(times.p99 / 1000)}`}`,
+      ...buildLogHistogram(times.samples.map((us) => us / 1000)),
       p50Ms: times.p50 / 1000,
       p99Ms: times.p99 === null ? null : times.p99 / 1000,
     })),
@@ -52,16 +52,16 @@ export function densitiesView({ arms, rate_per_s }: StacksFile): DensitiesView |
       `At ${rate_per_s} exchanges a second, each from when it should have begun. The area is how often a time came, of up to 2,000 samples of each ` +
       'stack, and every row is as high as its fullest bin: two hills are two kinds of exchange. The strong mark is the median, the thin one p99. ' +
       'Logarithmic scale.',
-    table: tableView(
+    table: createTableView(
       ['', '#n', '#p50 ms', '#p99 ms', '#p99.9 ms', '#load late by ms'],
       arms.map(({ name, latency_us: times }) => [
-        nameText(name),
+        formatName(name),
         ...(times === null
           ? ['did not keep up', '–', '–', '–', '–']
           : [
               count(times.n),
               ...[times.p50, times.p99, times.p999, times.late].map((us) =>
-                decimals(us === null ? null : us / 1000, 2),
+                formatDecimals(us === null ? null : us / 1000, 2),
               ),
             ]),
       ]),
@@ -70,7 +70,7 @@ export function densitiesView({ arms, rate_per_s }: StacksFile): DensitiesView |
 }
 
 /** Values above 0, in bins of one width on a logarithmic scale. */
-export function histogram(values: readonly number[]): Pick<Density, 'edgesMs' | 'heights'> {
+export function buildLogHistogram(values: readonly number[]): Pick<Density, 'edgesMs' | 'heights'> {
   const logs = values.filter((value) => value > 0).map(Math.log10);
   if (logs.length === 0) return { edgesMs: [], heights: [] };
   const perDecade = logs.length < MANY ? BINS.few : BINS.many;
@@ -85,12 +85,12 @@ export function histogram(values: readonly number[]): Pick<Density, 'edgesMs' | 
   const fullest = Math.max(...counts);
   return {
     edgesMs: Array.from({ length: counts.length + 1 }, (_, index) =>
-      rounded(10 ** ((first + index) / perDecade)),
+      roundMs(10 ** ((first + index) / perDecade)),
     ),
     heights: counts.map((own) => Math.round((own / fullest) * 1000) / 1000),
   };
 }
 
-function rounded(ms: number): number {
+function roundMs(ms: number): number {
   return Number(ms.toPrecision(4));
 }

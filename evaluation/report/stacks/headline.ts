@@ -1,9 +1,9 @@
 import type { PairVerdict, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { nameText } from '../../compare/stacks/figures/stacks-text.ts';
-import { intervalText, marginText } from '../../compare/verdict-text.ts';
+import { formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import { formatInterval, formatMargin } from '../../compare/verdict-text.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
-import { decimals, oneLine } from '../../terminal/table.ts';
-import { bound } from '../wording.ts';
+import { formatDecimals, toOneLine } from '../../terminal/table.ts';
+import { bindNumbers } from '../wording.ts';
 
 /** Of more pairs than these a heading says how many have which verdict, and where their intervals lie. */
 const MAX_NAMED = 4;
@@ -17,52 +17,52 @@ interface Pair {
  * The answer in one line, with its intervals. Arms stand in the order in which they were asked for: what differs from the baseline need
  * not differ from each other, so none comes before another for its ratio.
  */
-export function headlineOf(file: StacksFile): string {
+export function formatStacksHeadline(file: StacksFile): string {
   const pairs: Pair[] = file.arms.flatMap(({ name, vs_baseline }) =>
-    vs_baseline === null ? [] : [{ name: nameText(name), time: vs_baseline.latency }],
+    vs_baseline === null ? [] : [{ name: formatName(name), time: vs_baseline.latency }],
   );
   // Of one pair the file's own sentence has all of it.
-  if (pairs.length < 2) return bound(oneLine(file.sentence, 600));
-  const baseline = nameText(file.baseline);
+  if (pairs.length < 2) return bindNumbers(toOneLine(file.sentence, 600));
+  const baseline = formatName(file.baseline);
   const judged = pairs.flatMap(({ name, time }) => (time === null ? [] : [{ name, time }]));
   const open = judged.filter(({ time }) => time.verdict === 'cannot tell');
   const overloaded = pairs.filter(({ time }) => time === null);
   if (open.length === pairs.length) {
-    return bound(
-      `It cannot be told whether an exchange takes another time than with ${baseline}: ${names(open)}${fewText(file)}.`,
+    return bindNumbers(
+      `It cannot be told whether an exchange takes another time than with ${baseline}: ${joinPairNames(open)}${describeFewInvocations(file)}.`,
     );
   }
   const isShort = pairs.length <= MAX_NAMED;
   const parts = [
-    told(
+    describePairs(
       judged,
       isShort,
       'takes longer',
       'take longer',
       (time) => time.verdict === 'different' && time.ratio > 1,
     ),
-    told(
+    describePairs(
       judged,
       isShort,
       'takes less',
       'take less',
       (time) => time.verdict === 'different' && time.ratio <= 1,
     ),
-    told(
+    describePairs(
       judged,
       isShort,
-      `takes as long within ${marginText(file)}`,
-      `take as long within ${marginText(file)}`,
+      `takes as long within ${formatMargin(file)}`,
+      `take as long within ${formatMargin(file)}`,
       ({ verdict }) => verdict === 'equivalent',
     ),
-    open.length === 0 ? [] : [`no telling for ${names(open)}`],
-    overloaded.length === 0 ? [] : [`${names(overloaded)} did not keep up with the rate`],
+    open.length === 0 ? [] : [`no telling for ${joinPairNames(open)}`],
+    overloaded.length === 0 ? [] : [`${joinPairNames(overloaded)} did not keep up with the rate`],
   ].flat();
-  return bound(`Time of an exchange against ${baseline}: ${parts.join('; ')}.`);
+  return bindNumbers(`Time of an exchange against ${baseline}: ${parts.join('; ')}.`);
 }
 
 /** Each by name with its ratio and interval, or how many there are and what their intervals span. */
-function told(
+function describePairs(
   pairs: readonly { readonly name: string; readonly time: PairVerdict }[],
   isShort: boolean,
   one: string,
@@ -74,7 +74,7 @@ function told(
   if (isShort) {
     return own.map(
       ({ name, time }) =>
-        `${name} ${one} (${decimals(time.ratio, 2)} times, 95 % interval ${intervalText(time)})`,
+        `${name} ${one} (${formatDecimals(time.ratio, 2)} times, 95 % interval ${formatInterval(time)})`,
     );
   }
   const low = Math.min(...own.map(({ time }) => time.low));
@@ -84,17 +84,17 @@ function told(
   );
   const name = own.length === 1 ? `${own[0]?.name} ${one}` : `${own.length} ${several}`;
   return [
-    `${name} (95 % interval${own.length === 1 ? '' : 's within'} ${intervalText({ low, high })} times)`,
+    `${name} (95 % interval${own.length === 1 ? '' : 's within'} ${formatInterval({ low, high })} times)`,
   ];
 }
 
-function names(pairs: readonly { readonly name: string }[]): string {
+function joinPairNames(pairs: readonly { readonly name: string }[]): string {
   if (pairs.length > MAX_NAMED) return `${pairs.length} others`;
   const all = pairs.map(({ name }) => name);
   return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
 }
 
-function fewText({ invocations }: StacksFile): string {
+function describeFewInvocations({ invocations }: StacksFile): string {
   return invocations < MIN_INVOCATIONS
     ? ` (${invocations} invocations are too few for a verdict, which takes ${MIN_INVOCATIONS})`
     : '';

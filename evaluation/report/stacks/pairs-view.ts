@@ -1,10 +1,10 @@
 import type { PairVerdict, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { FIGURE_NAMES, nameText } from '../../compare/stacks/figures/stacks-text.ts';
-import { detectableText, intervalText, marginText } from '../../compare/verdict-text.ts';
+import { FIGURE_NAMES, formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import { formatDetectable, formatInterval, formatMargin } from '../../compare/verdict-text.ts';
 import { count } from '../../terminal/table.ts';
-import { type TableView, tableView } from '../../terminal/table-view.ts';
+import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import type { RatioView } from '../comparison/comparison-view.ts';
-import { bound, ratioText } from '../wording.ts';
+import { bindNumbers, formatRatio } from '../wording.ts';
 
 type Figure = 'latency' | 'cpu' | 'saturated';
 
@@ -27,20 +27,20 @@ export interface PairsView {
   readonly equal: { readonly low: number; readonly high: number; readonly text: string };
 }
 
-export function pairsView(file: StacksFile): PairsView {
+export function buildPairsView(file: StacksFile): PairsView {
   const equal = 1 + file.margin;
   return {
-    baseline: nameText(file.baseline),
-    equal: { low: 1 / equal, high: equal, text: marginText(file) },
+    baseline: formatName(file.baseline),
+    equal: { low: 1 / equal, high: equal, text: formatMargin(file) },
     figures: FIGURES.flatMap((words) => {
-      const pairs = pairsOf(file, words.figure);
+      const pairs = listPairs(file, words.figure);
       if (pairs.length === 0) return [];
       return [
         {
           name: words.name,
-          finding: bound(findingOf(file, words, pairs)),
-          ratios: pairs.map(({ name, judged }) => ratioView(name, judged, words)),
-          table: pairsTable(pairs, words),
+          finding: bindNumbers(countVerdicts(file, words, pairs)),
+          ratios: pairs.map(({ name, judged }) => buildRatioView(name, judged, words)),
+          table: buildPairsTable(pairs, words),
         },
       ];
     }),
@@ -54,50 +54,52 @@ interface Pair {
 }
 
 /** In the order in which they were asked for, and the baseline against itself first: a list, and no ranking. */
-function pairsOf({ arms, baseline, null_test }: StacksFile, figure: Figure): Pair[] {
+function listPairs({ arms, baseline, null_test }: StacksFile, figure: Figure): Pair[] {
   const again = null_test[figure];
   return [
-    ...(again === null ? [] : [{ name: `${nameText(baseline)} again`, judged: again, isNull: true }]),
+    ...(again === null ? [] : [{ name: `${formatName(baseline)} again`, judged: again, isNull: true }]),
     ...arms.flatMap(({ name, vs_baseline }) => {
       const judged = vs_baseline?.[figure];
-      return judged === null || judged === undefined ? [] : [{ name: nameText(name), judged, isNull: false }];
+      return judged === null || judged === undefined
+        ? []
+        : [{ name: formatName(name), judged, isNull: false }];
     }),
   ];
 }
 
 type Words = (typeof FIGURES)[number];
 
-function wordOf({ verdict, ratio, margin }: PairVerdict, { longer, shorter }: Words): string {
+function nameVerdict({ verdict, ratio, margin }: PairVerdict, { longer, shorter }: Words): string {
   switch (verdict) {
     case 'different':
       return ratio > 1 ? longer : shorter;
     case 'equivalent':
-      return `equal ${marginText({ margin })}`;
+      return `equal ${formatMargin({ margin })}`;
     case 'cannot tell':
       return 'cannot tell';
   }
 }
 
-function ratioView(label: string, judged: PairVerdict, words: Words): RatioView {
+function buildRatioView(label: string, judged: PairVerdict, words: Words): RatioView {
   const { ratio, low, high } = judged;
-  const verdict = wordOf(judged, words);
+  const verdict = nameVerdict(judged, words);
   return {
     ...{ label, ratio, low, high, verdict },
-    detects: detectableText(judged),
+    detects: formatDetectable(judged),
     isDetected: judged.verdict === 'different',
-    text: `${ratioText(ratio)} ${verdict}`,
+    text: `${formatRatio(ratio)} ${verdict}`,
   };
 }
 
-function pairsTable(pairs: readonly Pair[], words: Words): TableView {
-  return tableView(
+function buildPairsTable(pairs: readonly Pair[], words: Words): TableView {
+  return createTableView(
     ['', '#ratio', '#95 % interval', '#detects', 'verdict', '#invocations', '#would tell'],
     pairs.map(({ name, judged, isNull }) => [
       name,
-      ratioText(judged.ratio),
-      intervalText(judged),
-      detectableText(judged),
-      wordOf(judged, words) + (isNull ? ' (null test)' : ''),
+      formatRatio(judged.ratio),
+      formatInterval(judged),
+      formatDetectable(judged),
+      nameVerdict(judged, words) + (isNull ? ' (null test)' : ''),
       count(judged.invocations),
       judged.verdict !== 'cannot tell' || judged.needed === null ? '–' : count(judged.needed),
     ]),
@@ -105,10 +107,10 @@ function pairsTable(pairs: readonly Pair[], words: Words): TableView {
 }
 
 /** How many pairs got which verdict; which ones is in the chart below. */
-function findingOf({ baseline, arms }: StacksFile, words: Words, pairs: readonly Pair[]): string {
+function countVerdicts({ baseline, arms }: StacksFile, words: Words, pairs: readonly Pair[]): string {
   const verdicts = Map.groupBy(
     pairs.filter(({ isNull }) => !isNull),
-    ({ judged }) => wordOf(judged, words),
+    ({ judged }) => nameVerdict(judged, words),
   );
   const parts = [...verdicts].map(
     ([verdict, own]) => `${own.length} ${verdict === 'cannot tell' ? 'cannot be told' : verdict}`,
@@ -116,5 +118,5 @@ function findingOf({ baseline, arms }: StacksFile, words: Words, pairs: readonly
   const silent = arms.length - 1 - pairs.filter(({ isNull }) => !isNull).length;
   if (silent > 0) parts.push(`${silent} did not keep up with the rate`);
   const name = `${words.name[0]?.toUpperCase()}${words.name.slice(1)}`;
-  return `${name} of an exchange against ${nameText(baseline)}: ${parts.join(', ')}`;
+  return `${name} of an exchange against ${formatName(baseline)}: ${parts.join(', ')}`;
 }

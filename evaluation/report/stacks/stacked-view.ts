@@ -47,7 +47,7 @@ interface Value {
  * Parts side by side: those that add run to the right of where nothing is (0, or 1× of ratios), those that save to the left of it, so that
  * every part can be seen; the whole is what the right has more than the left.
  */
-export function stacked(values: readonly Value[], scale: StackedView['scale']): StackedPart[] {
+export function stackParts(values: readonly Value[], scale: StackedView['scale']): StackedPart[] {
   const isSum = scale === 'sum';
   const nothing = isSum ? 0 : 1;
   let [right, left] = [nothing, nothing];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseStacks, type StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
 import { makeStacksFile } from '../../compare/stacks/testing/sample-stacks.ts';
-import { histogram } from './density-view.ts';
-import { stacked } from './stacked-view.ts';
+import { buildLogHistogram } from './density-view.ts';
+import { stackParts } from './stacked-view.ts';
 import { viewStacks } from './stacks-view.ts';
 
 const ARMS = [
@@ -73,7 +73,7 @@ test('what saves runs the other way, and shares of ratios multiply', () => {
   const values = (own: readonly number[]) =>
     own.map((value, hue) => ({ name: `${hue}`, hue, value, title: '' }));
   const ends = (scale: 'sum' | 'product', own: readonly number[]) =>
-    stacked(values(own), scale).map(({ from, to }) => [from, to]);
+    stackParts(values(own), scale).map(({ from, to }) => [from, to]);
 
   expect(ends('sum', [10, -3, 5, 0])).toEqual([
     [0, 10],
@@ -89,7 +89,7 @@ test('what saves runs the other way, and shares of ratios multiply', () => {
 
 test('two kinds of exchange are two hills of the distribution', () => {
   const near = (ms: number) => Array.from({ length: 300 }, (_, index) => ms * (1 + (index % 20) / 200));
-  const { heights, edgesMs } = histogram([...near(0.4), ...near(40)]);
+  const { heights, edgesMs } = buildLogHistogram([...near(0.4), ...near(40)]);
   const hills = heights.filter(
     (height, index) =>
       height > 0.3 && (heights[index - 1] ?? 0) < height && (heights[index + 1] ?? 0) <= height,

@@ -1,19 +1,19 @@
 import type { StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
 import { formatStacksPart } from '../../compare/stacks/figures/stacks-markdown.ts';
-import { measuredText, nullText } from '../../compare/stacks/figures/stacks-table.ts';
-import { tokensText, tokenTables } from '../../compare/stacks/figures/tokens-table.ts';
-import { oneLine } from '../../terminal/table.ts';
+import { describeMeasurement, describeNullTest } from '../../compare/stacks/figures/stacks-table.ts';
+import { buildTokenTables, describeTokens } from '../../compare/stacks/figures/tokens-table.ts';
+import { toOneLine } from '../../terminal/table.ts';
 import type { TableView } from '../../terminal/table-view.ts';
 import type { PanelsView } from '../panels-view.ts';
-import { bound } from '../wording.ts';
-import { cpuTimes, exchangeBytes, setupBytes } from './amounts-view.ts';
-import { attributionView } from './attribution-view.ts';
-import { loadCurves, roundsOverTime, throughput } from './curves-view.ts';
-import { type DensitiesView, densitiesView } from './density-view.ts';
-import { headlineOf } from './headline.ts';
-import { type PairsView, pairsView } from './pairs-view.ts';
+import { bindNumbers } from '../wording.ts';
+import { buildBytesView, buildCpuView, buildSetupView } from './amounts-view.ts';
+import { buildAttributionView } from './attribution-view.ts';
+import { buildRoundsPanels, buildThroughputView, loadCurves } from './curves-view.ts';
+import { buildDensitiesView, type DensitiesView } from './density-view.ts';
+import { formatStacksHeadline } from './headline.ts';
+import { buildPairsView, type PairsView } from './pairs-view.ts';
 import type { StackedView } from './stacked-view.ts';
-import { sizeSweep, taskGrowth } from './sweeps-view.ts';
+import { buildGrowthPanels, buildSizePanels } from './sweeps-view.ts';
 
 /** A comparison of stacks as the page shows it; every arm stands where it was asked for. */
 export interface StacksView {
@@ -49,31 +49,31 @@ export interface StacksView {
 
 export function viewStacks(file: StacksFile): StacksView {
   const { cpu, cpus, node } = file.environment;
-  const machine = oneLine(
+  const machine = toOneLine(
     `${cpu ?? 'unknown processor'}, ${cpus ?? '?'} cores, Node ${node ?? 'unknown'}`,
     120,
   );
   return {
-    sentence: headlineOf(file),
-    warnings: file.warnings.map((warning) => oneLine(warning, 200)),
-    made: `${bound(oneLine(measuredText(file), 800))}. ${machine}.`,
-    pairs: pairsView(file),
-    nullTest: bound(oneLine(nullText(file), 400)),
-    attribution: attributionView(file),
-    bytes: exchangeBytes(file),
-    latency: densitiesView(file),
+    sentence: formatStacksHeadline(file),
+    warnings: file.warnings.map((warning) => toOneLine(warning, 200)),
+    made: `${bindNumbers(toOneLine(describeMeasurement(file), 800))}. ${machine}.`,
+    pairs: buildPairsView(file),
+    nullTest: bindNumbers(toOneLine(describeNullTest(file), 400)),
+    attribution: buildAttributionView(file),
+    bytes: buildBytesView(file),
+    latency: buildDensitiesView(file),
     curves: loadCurves(file),
-    throughput: throughput(file),
-    sizes: sizeSweep(file),
-    growth: taskGrowth(file),
-    cpu: cpuTimes(file),
-    setup: setupBytes(file),
-    rounds: roundsOverTime(file),
-    tokens: { note: bound(tokensText(file)), tables: tokenTables(file) },
-    failed: file.failed.map((what) => oneLine(what, 300)),
-    absent: file.left_out.map((what) => oneLine(what, 300)),
+    throughput: buildThroughputView(file),
+    sizes: buildSizePanels(file),
+    growth: buildGrowthPanels(file),
+    cpu: buildCpuView(file),
+    setup: buildSetupView(file),
+    rounds: buildRoundsPanels(file),
+    tokens: { note: bindNumbers(describeTokens(file)), tables: buildTokenTables(file) },
+    failed: file.failed.map((what) => toOneLine(what, 300)),
+    absent: file.left_out.map((what) => toOneLine(what, 300)),
     limits: formatStacksPart(file).limits,
-    command: file.command === null ? null : oneLine(file.command, 2000),
+    command: file.command === null ? null : toOneLine(file.command, 2000),
     file,
   };
 }

@@ -1,53 +1,53 @@
 import type { StackArm, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { keptBytes } from '../../compare/stacks/figures/stacks-table.ts';
-import { nameText } from '../../compare/stacks/figures/stacks-text.ts';
-import { count, decimals } from '../../terminal/table.ts';
-import { tableView } from '../../terminal/table-view.ts';
+import { computeKeptBytes } from '../../compare/stacks/figures/stacks-table.ts';
+import { formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import { count, formatDecimals } from '../../terminal/table.ts';
+import { createTableView } from '../../terminal/table-view.ts';
 import { EMPTY, type PanelsView } from '../panels-view.ts';
-import { bound, bytesText, msText, spanText } from '../wording.ts';
-import { titleOf } from './curves-view.ts';
+import { bindNumbers, formatBytes, formatMs, formatSpan } from '../wording.ts';
+import { formatArmTitle } from './curves-view.ts';
 
 /** The server's memory as one task grows; null where no task grew. */
-export function taskGrowth({ arms }: StacksFile): PanelsView | null {
+export function buildGrowthPanels({ arms }: StacksFile): PanelsView | null {
   const grown = arms.flatMap((arm) => (arm.growth === null ? [] : [{ ...arm, growth: arm.growth }]));
   if (grown.length === 0) return null;
-  const kept = grown.map(({ growth }) => keptBytes(growth) ?? 0);
+  const kept = grown.map(({ growth }) => computeKeptBytes(growth) ?? 0);
   return {
-    finding: bound(`Of each exchange of one task, the server keeps ${spanText(kept, bytesText)}`),
+    finding: bindNumbers(`Of each exchange of one task, the server keeps ${formatSpan(kept, formatBytes)}`),
     panels: grown.map(({ growth, ...arm }, index) => ({
       ...EMPTY,
-      ...titleOf(arm, `keeps ${bytesText(kept[index] ?? 0)}`),
+      ...formatArmTitle(arm, `keeps ${formatBytes(kept[index] ?? 0)}`),
       line: growth.map(({ exchanges, heap_bytes }) => ({
         x: exchanges,
         y: heap_bytes / 1e6,
-        title: `${count(exchanges)} exchanges: ${decimals(heap_bytes / 1e6, 1)} MB`,
+        title: `${count(exchanges)} exchanges: ${formatDecimals(heap_bytes / 1e6, 1)} MB`,
       })),
     })),
-    x: { label: 'exchanges of the task', isLog: false, ticks: ticksOf(grown[0]?.growth ?? []) },
+    x: { label: 'exchanges of the task', isLog: false, ticks: listTicks(grown[0]?.growth ?? []) },
     y: { label: 'MB of heap', isLog: false },
     caption:
       'Heap of the server after a collection, while one task gets more and more exchanges. Grey: the baseline. The axes are the same in all charts.',
-    table: tableView(
+    table: createTableView(
       ['', '#exchanges of the task', '#heap MB', '#RSS MB', '#ms of the last'],
       grown.flatMap(({ name, growth }) =>
         growth.map(({ exchanges, heap_bytes, rss_bytes, exchange_us }) => [
-          nameText(name),
+          formatName(name),
           count(exchanges),
-          decimals(heap_bytes / 1e6, 1),
-          decimals(rss_bytes / 1e6, 0),
-          decimals(exchange_us === null ? null : exchange_us / 1000, 2),
+          formatDecimals(heap_bytes / 1e6, 1),
+          formatDecimals(rss_bytes / 1e6, 0),
+          formatDecimals(exchange_us === null ? null : exchange_us / 1000, 2),
         ]),
       ),
     ),
   };
 }
 
-function ticksOf(growth: NonNullable<StackArm['growth']>): number[] {
+function listTicks(growth: NonNullable<StackArm['growth']>): number[] {
   return growth.length > 6 ? [] : growth.map(({ exchanges }) => exchanges);
 }
 
 /** From size to latency, where sizes were made arms; null with fewer than two. */
-export function sizeSweep({ arms }: StacksFile): PanelsView | null {
+export function buildSizePanels({ arms }: StacksFile): PanelsView | null {
   const sized = arms.flatMap(({ settings: { size }, latency_us: times, ...arm }) =>
     size === null || size === 0 || times === null ? [] : [{ ...arm, size, times }],
   );
@@ -64,10 +64,12 @@ export function sizeSweep({ arms }: StacksFile): PanelsView | null {
         const us = times[which];
         return us === null
           ? []
-          : [{ x: size, y: us / 1000, title: `${bytesText(size)}: ${which} ${msText(us / 1000)}` }];
+          : [{ x: size, y: us / 1000, title: `${formatBytes(size)}: ${which} ${formatMs(us / 1000)}` }];
       });
   return {
-    finding: bound(`Time of an exchange with payloads of ${bytesText(smallest)} to ${bytesText(largest)}`),
+    finding: bindNumbers(
+      `Time of an exchange with payloads of ${formatBytes(smallest)} to ${formatBytes(largest)}`,
+    ),
     panels: [...groups.values()].flatMap((own) => {
       const [first] = own;
       if (first === undefined) return [];
@@ -75,7 +77,7 @@ export function sizeSweep({ arms }: StacksFile): PanelsView | null {
       return [
         {
           ...EMPTY,
-          ...titleOf({ ...first, levels }, ''),
+          ...formatArmTitle({ ...first, levels }, ''),
           line: pointsOf(own, 'p50'),
           upper: pointsOf(own, 'p99'),
         },
@@ -86,13 +88,13 @@ export function sizeSweep({ arms }: StacksFile): PanelsView | null {
     caption:
       'Strong line: half of the exchanges take at most this; thin line: 99 of 100 do. Grey: the first stack. Both axes are logarithmic, and the same in all ' +
       'charts. Which sizes differ from the baseline is said with the pairs.',
-    table: tableView(
+    table: createTableView(
       ['', '#bytes of a payload', '#p50 ms', '#p99 ms', '#B an exchange'],
       sized.map(({ name, size, times, bytes }) => [
-        nameText(name),
+        formatName(name),
         count(size),
-        decimals(times.p50 / 1000, 2),
-        decimals(times.p99 === null ? null : times.p99 / 1000, 2),
+        formatDecimals(times.p50 / 1000, 2),
+        formatDecimals(times.p99 === null ? null : times.p99 / 1000, 2),
         count(bytes.per_exchange),
       ]),
     ),

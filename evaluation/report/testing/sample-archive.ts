@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { addLine, emptyLine, type LedgerLine, lineOf } from '@gaia-mesh/core/contracts/ledger.ts';
+import { addLine, createLedgerLine, type LedgerLine, measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import { type RecordedPacket, type Recording, recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { formatRecording, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { writeArchive } from '@gaia-mesh/core/run/archive-run.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { type ArchivedRun, readArchivedRun } from '../run/archived-run.ts';
 
 export interface SampleOptions {
@@ -32,10 +32,10 @@ const TASK_US = 10_000;
  */
 export async function sampleArchive(options: SampleOptions = {}): Promise<string> {
   const { tasks = 1, text = 'hello', steps = 1, adapter: spec = 'json', files = {} } = options;
-  const codecs = openMembers(await adapterNamed(spec), 'sample', AGENTS);
+  const codecs = openMembers(await loadAdapter(spec), 'sample', AGENTS);
   const packets = Array.from({ length: tasks }, (_, task) => packetsOf(task, steps, text)).flat();
   const types: Record<string, LedgerLine> = {};
-  const total = emptyLine();
+  const total = createLedgerLine();
   const recorded: RecordedPacket[] = [];
   const hubLog: string[] = [];
   let at = 0;
@@ -43,9 +43,9 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
     const codec = codecs.get(packet.from);
     if (codec === undefined) throw new Error(`no codec of ${packet.from}`);
     const blob = codec.encode(packet);
-    const line = lineOf(codec, packet, blob.length, codec.layerBytes?.last);
-    types[packet.type] ??= emptyLine();
-    addLine(types[packet.type] ?? emptyLine(), line);
+    const line = measureLine(codec, packet, blob.length, codec.layerBytes?.last);
+    types[packet.type] ??= createLedgerLine();
+    addLine(types[packet.type] ?? createLedgerLine(), line);
     addLine(total, line);
     const bytes = PREFIX_BYTES + blob.length;
     if (cause === null) {
@@ -71,7 +71,7 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
   const agents = AGENTS.map((id) => ({ id, tool: text }));
   return packed({
     'metrics.json': JSON.stringify(metricsOf(options, types, total)),
-    'recording.jsonl': recordingLines({
+    'recording.jsonl': formatRecording({
       header: { ...header, engine: text, agents },
       packets: recorded,
     }).join(''),

@@ -1,5 +1,5 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
-import { summariesOf } from '../../batch/finished-batch.ts';
+import { summarizeTeams } from '../../batch/finished-batch.ts';
 import type { BatchHead } from '../../batch/journal/batch-head.ts';
 import { questionOf, resultOf } from '../../batch/testing/results.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
@@ -70,5 +70,5 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
 
 export function sampleSource(options: SampleBatchOptions): GaiaSource {
   const batch = sampleBatch(options);
-  return { batch, summaries: summariesOf(batch) };
+  return { batch, summaries: summarizeTeams(batch) };
 }

@@ -1,6 +1,6 @@
 import type { TeamReply } from '../../batch/teams/team-reply.ts';
 import type { Question } from '../../questions/question.ts';
-import { isToolStep, stepsOf } from './trace-steps.ts';
+import { isToolStep, splitSteps } from './trace-steps.ts';
 
 /**
  * Kinds of questions that such teams are known to be weak at (OV-47). A wrong or failed answer is filed under the first that fits,
@@ -24,8 +24,8 @@ const ARCHIVE = /\b(web\.archive\.org|archive\.org|wayback|archived? (page|versi
 const CRITIC = /critic|critique/i;
 
 /** A rule of thumb over what is known of the attempt; nobody reads the question for it. */
-export function knownGapOf(question: Question, reply: TeamReply): KnownGap {
-  const calls = stepsOf(reply.reasoningTrace).filter(isToolStep);
+export function guessKnownGap(question: Question, reply: TeamReply): KnownGap {
+  const calls = splitSteps(reply.reasoningTrace).filter(isToolStep);
   const failed = calls.filter((step) => /^[^\n]*\}\) failed: /.test(step));
   if (NO_KEY.test(reply.reason ?? '') || failed.some((step) => NO_KEY.test(step))) return 'proprietary_api';
   if (ARCHIVE.test(question.question) || calls.some((step) => ARCHIVE.test(step))) return 'web_archive';

@@ -1,5 +1,5 @@
 /** A trace's numbered steps; of another text its lines are one step. */
-export function stepsOf(trace: string): string[] {
+export function splitSteps(trace: string): string[] {
   return trace.split(/\n(?=\d+\. )/);
 }
 

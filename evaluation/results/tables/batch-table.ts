@@ -1,8 +1,16 @@
 import type { Interval } from '../../statistics/inference/bootstrap.ts';
-import { count, decimals, oneLine, percent, signedPercent, table, wrapped } from '../../terminal/table.ts';
-import type { Figures, Taken } from '../figures.ts';
+import {
+  count,
+  formatDecimals,
+  formatPercent,
+  formatSignedPercent,
+  formatTable,
+  toOneLine,
+  wrapText,
+} from '../../terminal/table.ts';
+import type { Figures, ResourceUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
-import { tokenLines } from '../token-shares.ts';
+import { formatTokenLines } from '../token-shares.ts';
 
 /** Longest line, and longest name of a team in it. */
 const COLUMNS = 100;
@@ -12,38 +20,38 @@ const ID_COLUMNS = 36;
 const LEVEL_1_FLOOR = 0.3;
 
 /** What teams came to, for people: score with its interval per level, then what answers took, in total and per correct one. */
-export function batchTable(teams: Readonly<Record<string, TeamSummary>>): string {
+export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): string {
   const entries = Object.entries(teams);
   return [
-    table([
+    formatTable([
       ['team', 'level', 'questions', 'answered', 'right', 'accuracy', '95 % interval', 'lenient'],
-      ...entries.flatMap(([name, team]) => scoreRows(name, team)),
+      ...entries.flatMap(([name, team]) => formatScoreRows(name, team)),
     ]),
     '',
-    table([
+    formatTable([
       ['team', 'taken', 'tokens', 'cost $', 'packets', 'bytes', 'seconds'],
       ...entries.flatMap(([name, team]) => [
-        [short(name), 'in total', ...takenCells(team, 0)],
-        ['', 'per right answer', ...takenCells(team.per_correct, 1)],
+        [shortenTeamName(name), 'in total', ...formatCostCells(team, 0)],
+        ['', 'per right answer', ...formatCostCells(team.per_correct, 1)],
       ]),
     ]),
-    ...entries.flatMap(([name, team]) => ['', ...notes(name, team)]),
+    ...entries.flatMap(([name, team]) => ['', ...listNotes(name, team)]),
     '',
   ].join('\n');
 }
 
-function scoreRows(name: string, team: TeamSummary): string[][] {
+function formatScoreRows(name: string, team: TeamSummary): string[][] {
   const levels = Object.entries(team.levels);
   return [
-    [short(name), 'all', ...scoreCells(team)],
+    [shortenTeamName(name), 'all', ...formatScoreCells(team)],
     // One level says what the line above says.
     ...(levels.length < 2
       ? []
-      : levels.map(([level, figures]) => ['', oneLine(level, 8), ...scoreCells(figures)])),
+      : levels.map(([level, figures]) => ['', toOneLine(level, 8), ...formatScoreCells(figures)])),
   ];
 }
 
-function scoreCells({
+function formatScoreCells({
   questions,
   answered,
   correct,
@@ -52,44 +60,50 @@ function scoreCells({
   high,
   correct_lenient,
 }: Figures): string[] {
-  const interval = intervalText(low === null || high === null ? null : { low, high });
+  const interval = formatInterval(low === null || high === null ? null : { low, high });
   return [
     count(questions),
     count(answered),
     accuracy === null ? '–' : count(correct),
-    percent(accuracy),
+    formatPercent(accuracy),
     interval,
     accuracy === null ? '–' : count(correct_lenient),
   ];
 }
 
-export function intervalText(bounds: Interval | null): string {
-  return bounds === null ? '–' : `${(bounds.low * 100).toFixed(1)}–${percent(bounds.high)}`;
+export function formatInterval(bounds: Interval | null): string {
+  return bounds === null ? '–' : `${(bounds.low * 100).toFixed(1)}–${formatPercent(bounds.high)}`;
 }
 
-function takenCells({ tokens, cost, packets, bytes, seconds }: Taken, digits: number): string[] {
+function formatCostCells({ tokens, cost, packets, bytes, seconds }: ResourceUse, digits: number): string[] {
   const number = (value: number | null) =>
-    value === null ? '–' : digits === 0 || value >= 100 ? count(value) : decimals(value, digits);
-  return [number(tokens), decimals(cost, 4), number(packets), number(bytes), decimals(seconds, 2)];
+    value === null ? '–' : digits === 0 || value >= 100 ? count(value) : formatDecimals(value, digits);
+  return [
+    number(tokens),
+    formatDecimals(cost, 4),
+    number(packets),
+    number(bytes),
+    formatDecimals(seconds, 2),
+  ];
 }
 
 /** What the tables leave out, where there is something to say. */
-function notes(name: string, team: TeamSummary): string[] {
+function listNotes(name: string, team: TeamSummary): string[] {
   const { metrics, failures, levels } = team;
   const lines: string[] = [];
   const tools = Object.entries(metrics.tool_usage).map(([tool, { count: times, failed }]) =>
     failed === 0 ? `${tool} ${times}` : `${tool} ${times} (${failed} failed)`,
   );
   lines.push(
-    `${short(name)}: ${count(metrics.questions_processed)} processed, ${percent(metrics.error_rate)} errors, ` +
-      `${percent(metrics.cache_hit_rate)} from the cache`,
-    `  per question ${decimals(metrics.model_calls_per_question, 1)} model calls, ${decimals(metrics.seconds_per_question, 2)} s`,
+    `${shortenTeamName(name)}: ${count(metrics.questions_processed)} processed, ${formatPercent(metrics.error_rate)} errors, ` +
+      `${formatPercent(metrics.cache_hit_rate)} from the cache`,
+    `  per question ${formatDecimals(metrics.model_calls_per_question, 1)} model calls, ${formatDecimals(metrics.seconds_per_question, 2)} s`,
   );
   if (tools.length > 0) lines.push(`  tools: ${tools.join(', ')}`);
-  const spent = team.token_ledger === undefined ? [] : tokenLines(team.token_ledger);
+  const spent = team.token_ledger === undefined ? [] : formatTokenLines(team.token_ledger);
   lines.push(
     ...spent.flatMap((line) =>
-      wrapped(line)
+      wrapText(line)
         .split('\n')
         .map((part) => `  ${part}`),
     ),
@@ -103,22 +117,22 @@ function notes(name: string, team: TeamSummary): string[] {
   const level1 = levels['1']?.accuracy ?? null;
   if (level1 !== null && metrics.questions_processed > 0)
     lines.push(
-      `  level 1: ${percent(level1)}, ${level1 >= LEVEL_1_FLOOR ? 'at or above' : 'below'} the floor of 30 %`,
+      `  level 1: ${formatPercent(level1)}, ${level1 >= LEVEL_1_FLOOR ? 'at or above' : 'below'} the floor of 30 %`,
     );
   if (team.not_asked > 0) lines.push(`  ${count(team.not_asked)} not asked, which count as wrong`);
-  lines.push(...cycleLines(team));
-  return lines.map((line) => oneLineKeepingIndent(line));
+  lines.push(...formatCycles(team));
+  return lines.map((line) => cutIndentedLine(line));
 }
 
-export function cycleLines({ cycles, pass_at, pass_hat, pass_hat_talked: talked }: TeamSummary): string[] {
+export function formatCycles({ cycles, pass_at, pass_hat, pass_hat_talked: talked }: TeamSummary): string[] {
   if (cycles === undefined) return [];
   const passes = (by: Readonly<Record<string, number>>) =>
     Object.entries(by)
-      .map(([k, value]) => `k=${k} ${percent(value)}`)
+      .map(([k, value]) => `k=${k} ${formatPercent(value)}`)
       .join(', ');
   return [
     ...cycles.flatMap(({ cycle, accuracy, delta, newly_right, newly_wrong, categories }) => [
-      `  cycle ${cycle}: ${percent(accuracy)}${delta === null ? '' : `, ${signedPercent(delta)}: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
+      `  cycle ${cycle}: ${formatPercent(accuracy)}${delta === null ? '' : `, ${formatSignedPercent(delta)}: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
       ...categories.map(
         ({ category, correct_before, correct, questions, regressed }) =>
           `    ${regressed ? 'REGRESSED' : 'gained'} ${category}: ${correct_before} → ${correct} of ${questions}`,
@@ -133,9 +147,9 @@ export function cycleLines({ cycles, pass_at, pass_hat, pass_hat_talked: talked 
   ];
 }
 
-const short = (name: string) => oneLine(name, TEAM_COLUMNS);
+const shortenTeamName = (name: string) => toOneLine(name, TEAM_COLUMNS);
 
-function oneLineKeepingIndent(line: string): string {
+function cutIndentedLine(line: string): string {
   const indent = /^ */.exec(line)?.[0] ?? '';
-  return indent + oneLine(line, COLUMNS - indent.length);
+  return indent + toOneLine(line, COLUMNS - indent.length);
 }

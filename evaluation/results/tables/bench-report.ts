@@ -3,11 +3,18 @@ import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultMetrics } from '@gaia-mesh/core/run/run-faults.ts';
 import type { Interval } from '../../statistics/inference/bootstrap.ts';
-import { stylesFor } from '../../terminal/style.ts';
-import { count, decimals, oneLine, percent, table, wrapped } from '../../terminal/table.ts';
+import { createStyles } from '../../terminal/style.ts';
+import {
+  count,
+  formatDecimals,
+  formatPercent,
+  formatTable,
+  toOneLine,
+  wrapText,
+} from '../../terminal/table.ts';
 import type { BatchSummary } from '../bench-summary.ts';
-import { tokenLines } from '../token-shares.ts';
-import { intervalText } from './batch-table.ts';
+import { formatTokenLines } from '../token-shares.ts';
+import { formatInterval } from './batch-table.ts';
 import type { WrongAnswers } from './wrong-answers.ts';
 
 /** Parts with fewer tasks are not worth a line: their scores are noise. `--json` has them all. */
@@ -22,13 +29,13 @@ export function runReport(
   metrics: RunMetrics,
   source?: { readonly place: string; readonly evidence: string | undefined },
 ): string {
-  const { bold, dim, green, red } = stylesFor(process.stdout);
+  const { bold, dim, green, red } = createStyles(process.stdout);
   const truth = task.truths[0];
   const isRight = metrics.normalized_em === 1;
   const answer =
     metrics.answer === null
-      ? red(`none: ${oneLine(metrics.reason ?? metrics.status, 400)}`)
-      : bold(oneLine(metrics.answer, 300));
+      ? red(`none: ${toOneLine(metrics.reason ?? metrics.status, 400)}`)
+      : bold(toOneLine(metrics.answer, 300));
   const mark = metrics.answer === null || truth === undefined ? '' : isRight ? green('  ✓') : red('  ✗');
   const hops = metrics.hops
     .slice(0, MAX_HOPS)
@@ -37,27 +44,27 @@ export function runReport(
       metrics.agents.find((agent) => agent.id === hop.from)?.tool ?? hop.from,
       count(metrics.packet_types[hop.type]?.bytes_rx ?? 0),
       count(metrics.ledger.types[hop.type]?.header_size ?? 0),
-      decimals(hop.latency_us.mean / 1000, 2),
-      hop.tool_us === null ? '–' : decimals(hop.tool_us / 1000, 2),
-      hop.mesh_us === null ? '–' : decimals(hop.mesh_us / 1000, 2),
+      formatDecimals(hop.latency_us.mean / 1000, 2),
+      hop.tool_us === null ? '–' : formatDecimals(hop.tool_us / 1000, 2),
+      hop.mesh_us === null ? '–' : formatDecimals(hop.mesh_us / 1000, 2),
     ]);
   return [
     '',
-    `Question  ${oneLine(task.question, 300)}`,
+    `Question  ${toOneLine(task.question, 300)}`,
     `Answer    ${answer}${mark}`,
-    ...(truth === undefined ? [] : [`Truth     ${oneLine(truth, 300)}`]),
+    ...(truth === undefined ? [] : [`Truth     ${toOneLine(truth, 300)}`]),
     ...(source === undefined
       ? []
       : [
-          `Source    ${source.place}${source.evidence === undefined ? '' : dim(`: ${oneLine(source.evidence, 60)}`)}`,
+          `Source    ${source.place}${source.evidence === undefined ? '' : dim(`: ${toOneLine(source.evidence, 60)}`)}`,
         ]),
     '',
-    table([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
+    formatTable([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
     ...(metrics.hops.length > MAX_HOPS
       ? [dim(`and ${count(metrics.hops.length - MAX_HOPS)} more in metrics.json`)]
       : []),
     '',
-    table(
+    formatTable(
       [
         [
           'elapsed ms',
@@ -71,41 +78,41 @@ export function runReport(
           'quality',
         ],
         [
-          decimals(metrics.elapsed_ms, 2),
-          ...timeCells(metrics),
+          formatDecimals(metrics.elapsed_ms, 2),
+          ...formatTimeCells(metrics),
           count(metrics.pkt_cnt),
           count(metrics.bytes_rx),
           count(metrics.bytes_tx),
           count(metrics.header_overhead),
           count(metrics.token_sum),
-          decimals(metrics.quality_score, 3),
+          formatDecimals(metrics.quality_score, 3),
         ],
       ],
       ['overhead', 'tokens'],
     ),
-    ...modelReport(metrics),
-    ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
-    ...deliveryReport(metrics),
-    dim(ledgerLine(metrics)),
+    ...formatModelUse(metrics),
+    ...(metrics.faults === undefined ? [] : formatFaults(metrics, metrics.faults)),
+    ...formatDelivery(metrics),
+    dim(formatLedger(metrics)),
     '',
   ].join('\n');
 }
 
 /** Milliseconds in tools and in the mesh along the chain of packets that led to the answer; a dash where nobody knows. */
-function timeCells({ time_us, elapsed_ms }: RunMetrics): [string, string] {
+function formatTimeCells({ time_us, elapsed_ms }: RunMetrics): [string, string] {
   if (time_us === null || time_us.unknown > 0) return ['–', '–'];
   const toolMs = (time_us.tool + time_us.engine) / 1000;
-  return [decimals(toolMs, 2), decimals(elapsed_ms - toolMs, 2)];
+  return [formatDecimals(toolMs, 2), formatDecimals(elapsed_ms - toolMs, 2)];
 }
 
 /** What a batch came to, for people. */
-export function batchReport(
+export function formatBatchReport(
   summary: BatchSummary,
   metrics: RunMetrics,
   interval: (part?: string) => Interval | null,
   { cycleLines, wrong }: { readonly cycleLines: readonly string[]; readonly wrong: WrongAnswers },
 ): string {
-  const { dim } = stylesFor(process.stdout);
+  const { dim } = createStyles(process.stdout);
   const parts = Object.entries(summary.by_part).filter(
     // A part with all tasks says what the first line says.
     ([, part]) => part.tasks >= MIN_PART_TASKS && part.tasks < summary.tasks,
@@ -115,17 +122,17 @@ export function batchReport(
     part: Pick<BatchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>,
     bounds: Interval | null,
   ) => [
-    oneLine(name, 16),
+    toOneLine(name, 16),
     count(part.tasks),
     count(part.answered),
-    percent(part.normalized_em),
-    intervalText(bounds),
-    percent(part.f1),
-    percent(part.rouge_l),
+    formatPercent(part.normalized_em),
+    formatInterval(bounds),
+    formatPercent(part.f1),
+    formatPercent(part.rouge_l),
   ];
   return [
     '',
-    table(
+    formatTable(
       [
         ['part', 'tasks', 'answered', 'normalized EM', '95 % interval', 'F1', 'ROUGE-L'],
         row('all', summary, interval()),
@@ -134,13 +141,13 @@ export function batchReport(
       ['ROUGE-L', 'F1'],
     ),
     '',
-    table(
+    formatTable(
       [
         ['tasks/s', 'p50 ms', 'p95 ms', 'packets', 'bytes rx', 'bytes tx', 'overhead', 'tokens'],
         [
-          decimals(summary.tasks_per_s, 1),
-          decimals(summary.p50_ms, 1),
-          decimals(summary.p95_ms, 1),
+          formatDecimals(summary.tasks_per_s, 1),
+          formatDecimals(summary.p50_ms, 1),
+          formatDecimals(summary.p95_ms, 1),
           count(metrics.pkt_cnt),
           count(metrics.bytes_rx),
           count(metrics.bytes_tx),
@@ -150,18 +157,18 @@ export function batchReport(
       ],
       ['overhead', 'tokens'],
     ),
-    ...modelReport(metrics),
-    ...(metrics.faults === undefined ? [] : faultReport(metrics, metrics.faults)),
-    ...deliveryReport(metrics),
+    ...formatModelUse(metrics),
+    ...(metrics.faults === undefined ? [] : formatFaults(metrics, metrics.faults)),
+    ...formatDelivery(metrics),
     ...cycleLines,
-    ...resumedReport(summary),
-    dim(ledgerLine(metrics)),
+    ...formatResumed(summary),
+    dim(formatLedger(metrics)),
     '',
     ...wrong.lines(),
   ].join('\n');
 }
 
-function resumedReport({ resumed, tasks }: BatchSummary): string[] {
+function formatResumed({ resumed, tasks }: BatchSummary): string[] {
   if (resumed === undefined) return [];
   return [
     `Resumed   ${count(resumed)} of ${count(tasks)} tasks were finished before; traffic is that of the others.`,
@@ -170,12 +177,12 @@ function resumedReport({ resumed, tasks }: BatchSummary): string[] {
 }
 
 /** A task that did not end well. */
-export function failureLine(taskId: string, status: TaskStatus, reason = ''): string {
-  return `${oneLine(taskId, 40)}: ${status}: ${oneLine(reason, COLUMNS)}`;
+export function formatFailure(taskId: string, status: TaskStatus, reason = ''): string {
+  return `${toOneLine(taskId, 40)}: ${status}: ${toOneLine(reason, COLUMNS)}`;
 }
 
 /** What models took, where there were any: tasks without an answer are in it. */
-function modelReport({
+function formatModelUse({
   model_calls,
   prompt_tokens = 0,
   completion_tokens = 0,
@@ -183,20 +190,20 @@ function modelReport({
   token_ledger,
 }: RunMetrics): string[] {
   if (model_calls === undefined) return [];
-  const cost = cost_usd === null ? 'cost not known' : `$${decimals(cost_usd, 4)}`;
+  const cost = cost_usd === null ? 'cost not known' : `$${formatDecimals(cost_usd, 4)}`;
   return [
     '',
     `Model     ${count(model_calls)} calls, ${prompt_tokens === null ? '–' : count(prompt_tokens)} tokens in, ${completion_tokens === null ? '–' : count(completion_tokens)} out, ${cost}`,
-    ...(token_ledger === undefined ? [] : tokenLines(token_ledger).map((line) => wrapped(line))),
+    ...(token_ledger === undefined ? [] : formatTokenLines(token_ledger).map((line) => wrapText(line))),
     '',
   ];
 }
 
 /** What acknowledgements cost, and what they were good for. */
-function deliveryReport({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics): string[] {
+function formatDelivery({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics): string[] {
   if (delivery === undefined) return [];
   const { noted, acknowledged, undeliverable, waiting, redelivered, dropped } = delivery;
-  const share = percent(ack_bytes / (bytes_tx + bytes_rx));
+  const share = formatPercent(ack_bytes / (bytes_tx + bytes_rx));
   return [
     `Delivery  ${count(noted)} noted: ${count(acknowledged)} acknowledged, ${count(undeliverable)} undeliverable, ${count(waiting)} of ended tasks;`,
     `          ${count(redelivered)} delivered again, ${count(dropped)} sent again and dropped; acknowledgements took ${count(ack_bytes)} B (${share})`,
@@ -204,10 +211,10 @@ function deliveryReport({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics)
   ];
 }
 
-function ledgerLine({ ledger, session_bytes, ack_bytes, recording }: RunMetrics): string {
+function formatLedger({ ledger, session_bytes, ack_bytes, recording }: RunMetrics): string {
   const { total, written, read, unbooked_bytes, connection } = ledger;
   if (!ledger.balanced)
-    return wrapped(
+    return wrapText(
       `The ledger does NOT balance, so these figures cannot be trusted: ${ledger.differences.join('; ')}`,
     );
   const parts = [
@@ -230,12 +237,12 @@ function ledgerLine({ ledger, session_bytes, ack_bytes, recording }: RunMetrics)
         ]),
     ...recording.missing.map((what) => `Not in the recording: ${what}.`),
   ]
-    .map(wrapped)
+    .map(wrapText)
     .join('\n');
 }
 
 /** What was injected, what was lost, how long recovery took, and whether the answers were still right; for people. */
-function faultReport(metrics: RunMetrics, faults: FaultMetrics): string[] {
+function formatFaults(metrics: RunMetrics, faults: FaultMetrics): string[] {
   return [
     `Faults    ${faults.spec === null ? 'none asked for' : `${faults.spec}  (--fault-seed ${faults.seed})`}`,
     `Injected  ${injected(faults)}`,
@@ -276,7 +283,7 @@ function recoveries({ recoveries: all }: FaultMetrics): string {
       const starts = attempts > 1 ? `, ${attempts} starts` : '';
       return took_ms === null
         ? `${agent} ${tool} did not come back${starts}`
-        : `${agent} ${tool} back after ${decimals(took_ms / 1000, 2)} s${starts}`;
+        : `${agent} ${tool} back after ${formatDecimals(took_ms / 1000, 2)} s${starts}`;
     })
     .join('; ');
 }

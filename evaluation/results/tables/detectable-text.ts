@@ -1,4 +1,4 @@
 /** The smallest difference that so many questions can show, in percentage points: `12.5`; `–` where they can show none. */
-export function detectableText({ detectable }: { readonly detectable: number }): string {
+export function formatDetectable({ detectable }: { readonly detectable: number }): string {
   return Number.isFinite(detectable) ? (100 * detectable).toFixed(1) : '–';
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sampleSource } from '../../report/testing/sample-batch.ts';
-import { gaiaResultsPart } from './results-page.ts';
+import { buildGaiaPart } from './results-page.ts';
 
 test('the page of results has every team against single, what answers took, and what the numbers cannot tell', () => {
   const { batch, summaries } = sampleSource({
@@ -15,7 +15,7 @@ test('the page of results has every team against single, what answers took, and 
     facts: about,
     body: page,
     limits,
-  } = gaiaResultsPart({
+  } = buildGaiaPart({
     batch,
     summaries: Object.fromEntries(
       Object.entries(summaries).map(([name, summary]) => [name, { ...summary, ...facts }]),
@@ -43,7 +43,7 @@ test('with repeats it sets each team against itself', () => {
   const facts = { engine: 'extractive', model: null, adapter: 'json', wall_seconds: 4, questions_per_s: 5 };
   const { single } = summaries;
   if (single === undefined) throw new Error('the sample has it');
-  const { body } = gaiaResultsPart({ batch, summaries: { single: { ...single, ...facts } } });
+  const { body } = buildGaiaPart({ batch, summaries: { single: { ...single, ...facts } } });
   expect(body).toContain('## The same team twice');
   expect(body).toMatch(/\| single \| 20 \| 0 \| 1 \| \+5\.0 \(.*\) \| .* \| no detectable difference \|/);
   expect(body).toMatch(/\| single \(baseline\) \| 8 of 20 \|/);
@@ -63,7 +63,7 @@ test('of questions about tables it says by whose rules, how sure the teams may b
     body,
     limits,
     facts: about,
-  } = gaiaResultsPart({
+  } = buildGaiaPart({
     batch: { ...batch, questions, head: { ...batch.head, source: '/home/ida/dev.jsonl' } },
     summaries: { single: { ...single, ...facts } },
   });

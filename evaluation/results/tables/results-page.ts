@@ -1,19 +1,19 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/teams/team-facts.ts';
 import {
-  againstBaseline,
   type Compared,
+  mapBaselinePairs,
   type PairedTeams,
-  pairedTeams,
+  pairTeams,
 } from '../../report/gaia/paired-teams.ts';
-import { type MeasuredPart, withoutFolders } from '../../terminal/docs-page.ts';
-import { markdownTable } from '../../terminal/markdown-table.ts';
-import { count, decimals, oneLine, percent } from '../../terminal/table.ts';
+import { type MeasuredPart, stripFolders } from '../../terminal/docs-page.ts';
+import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
+import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
 import { BASELINE } from '../baseline.ts';
-import type { Figures, Taken } from '../figures.ts';
+import type { Figures, ResourceUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
-import { intervalText } from './batch-table.ts';
-import { detectableText } from './detectable-text.ts';
+import { formatInterval } from './batch-table.ts';
+import { formatDetectable } from './detectable-text.ts';
 
 interface ResultsFacts {
   readonly batch: FinishedBatch;
@@ -21,16 +21,16 @@ interface ResultsFacts {
 }
 
 /** The measured part of `docs/results/gaia.md`: what a batch came to. */
-export function gaiaResultsPart({ batch, summaries }: ResultsFacts): MeasuredPart {
+export function buildGaiaPart({ batch, summaries }: ResultsFacts): MeasuredPart {
   const teams = Object.entries(summaries);
   const { questions, source } = batch.head;
-  const paired = pairedTeams(batch);
+  const paired = pairTeams(batch);
   const isTables = batch.questions.some(({ scorer }) => scorer === 'wtq');
   const engines = new Set(teams.map(([, { engine, model }]) => [engine, model].filter(Boolean).join(' ')));
   return {
     facts:
-      `engine ${[...engines].join(', ')}; ${count(questions.length)} questions of \`${oneLine(sourceText(source), 100)}\`, ` +
-      `first attempts, ${cachedText(teams)}`,
+      `engine ${[...engines].join(', ')}; ${count(questions.length)} questions of \`${toOneLine(formatSource(source), 100)}\`, ` +
+      `first attempts, ${formatCached(teams)}`,
     limits: [isTables ? TABLES_LIMIT : SAMPLES_LIMIT, ...LIMITS],
     body: `## Right answers
 
@@ -41,12 +41,12 @@ ${scoreTable(paired, teams)}
 The difference is to \`${BASELINE}\`, in percentage points, on the same questions, with Newcombe's interval for pairs; it is called where the
 exact McNemar test, corrected for the number of all pairs of teams (Holm), and the interval agree. \`detects\` is the smallest difference that as
 many such questions show in four of five runs; a smaller one mostly gets no verdict.
-${itselfPart(paired)}${calibrationPart(teams)}
+${formatNullTest(paired)}${formatCalibration(teams)}
 ## What they took
 
 In total, and for each right answer: the sum over all answers, wrong ones included, divided by the right ones.
 
-${takenTable(teams)}
+${formatCostTable(teams)}
 
 ## By level
 
@@ -70,12 +70,15 @@ const LIMITS = [
 ];
 
 /** Coverage, risk and calibration of teams whose engine says how sure it is; empty without any. */
-function calibrationPart(teams: Rows): string {
+function formatCalibration(teams: Rows): string {
   const rows = teams.flatMap(([name, { calibration }]) => {
     if (calibration === undefined) return [];
     const { coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error } = calibration;
     return [
-      [name, ...[coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error].map(percent)],
+      [
+        name,
+        ...[coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error].map(formatPercent),
+      ],
     ];
   });
   if (rows.length === 0) return '';
@@ -85,16 +88,16 @@ function calibrationPart(teams: Rows): string {
 Answered questions; right answers among them; right answers among the surest, as many as half of all questions are; and the mean distance of an
 answer's chance from how often such answers are right (expected calibration error).
 
-${markdownTable([['team', 'coverage', 'right of given', 'right of the surer half', 'calibration error'], ...rows])}
+${formatMarkdownTable([['team', 'coverage', 'right of given', 'right of the surer half', 'calibration error'], ...rows])}
 `;
 }
 
-function sourceText(source: string | null | undefined): string {
+function formatSource(source: string | null | undefined): string {
   if (source === null || source === undefined) return 'a scoring API';
-  return withoutFolders(source);
+  return stripFolders(source);
 }
 
-function cachedText(teams: Rows): string {
+function formatCached(teams: Rows): string {
   const cached = teams.reduce((sum, [, figures]) => sum + figures.cached, 0);
   return cached === 0 ? 'nothing from a cache' : `${count(cached)} answers from a cache, which took nothing`;
 }
@@ -102,34 +105,34 @@ function cachedText(teams: Rows): string {
 type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
 
 /** The null test: two attempts of one team differ by what it drew alone. Empty where no question was asked again. */
-function itselfPart({ itself }: PairedTeams): string {
+function formatNullTest({ itself }: PairedTeams): string {
   if (itself.size === 0) return '';
   const rows = [...itself].map(([team, { counts, judged }]) => [
     team,
     count(judged.questions),
     count(counts.onlyBaseline),
     count(counts.onlyOther),
-    ...judgedCells({ judged }),
+    ...formatJudgedCells({ judged }),
   ]);
   return `
 ## The same team twice
 
 Second attempts set against first ones, each team by itself: what is called a difference here, chance makes.
 
-${markdownTable([['team', 'questions', 'right the first time only', 'right the second time only', ...JUDGED_HEAD], ...rows])}
+${formatMarkdownTable([['team', 'questions', 'right the first time only', 'right the second time only', ...JUDGED_HEAD], ...rows])}
 `;
 }
 
 const JUDGED_HEAD = ['difference (95 % interval)', 'detects', 'verdict'];
 
-function judgedCells({ judged }: Pick<Compared, 'judged'>): string[] {
+function formatJudgedCells({ judged }: Pick<Compared, 'judged'>): string[] {
   const signed = (value: number) => `${value < 0 ? '−' : '+'}${(Math.abs(value) * 100).toFixed(1)}`;
   const { difference, low, high, verdict } = judged;
-  return [`${signed(difference)} (${signed(low)} to ${signed(high)})`, detectableText(judged), verdict];
+  return [`${signed(difference)} (${signed(low)} to ${signed(high)})`, formatDetectable(judged), verdict];
 }
 
 function scoreTable(paired: PairedTeams, teams: Rows): string {
-  const compared = againstBaseline(paired);
+  const compared = mapBaselinePairs(paired);
   const rows = teams.map(([name, summary]) => {
     const pair = compared.get(name);
     return [
@@ -137,29 +140,34 @@ function scoreTable(paired: PairedTeams, teams: Rows): string {
       `${count(summary.correct)} of ${count(summary.scored)}`,
       scoreText(summary),
       count(summary.correct_lenient),
-      ...(pair === undefined ? JUDGED_HEAD.map(() => '') : judgedCells(pair)),
+      ...(pair === undefined ? JUDGED_HEAD.map(() => '') : formatJudgedCells(pair)),
     ];
   });
-  return markdownTable([['team', 'right', 'accuracy (95 % interval)', 'lenient', ...JUDGED_HEAD], ...rows]);
+  return formatMarkdownTable([
+    ['team', 'right', 'accuracy (95 % interval)', 'lenient', ...JUDGED_HEAD],
+    ...rows,
+  ]);
 }
 
 function scoreText({ accuracy, low, high }: Figures): string {
-  return low === null || high === null ? '–' : `${percent(accuracy)} (${intervalText({ low, high })})`;
+  return low === null || high === null
+    ? '–'
+    : `${formatPercent(accuracy)} (${formatInterval({ low, high })})`;
 }
 
-function takenTable(teams: Rows): string {
-  const cells = ({ tokens, cost, packets, bytes, seconds }: Taken, digits: number) => [
+function formatCostTable(teams: Rows): string {
+  const cells = ({ tokens, cost, packets, bytes, seconds }: ResourceUse, digits: number) => [
     ...[tokens, packets, bytes].map((value) =>
-      value === null || (digits > 0 && value < 100) ? decimals(value, digits) : count(value),
+      value === null || (digits > 0 && value < 100) ? formatDecimals(value, digits) : count(value),
     ),
-    decimals(cost, 4),
-    decimals(seconds, 2),
+    formatDecimals(cost, 4),
+    formatDecimals(seconds, 2),
   ];
   const rows = teams.flatMap(([name, summary]) => [
-    [name, 'in total', ...cells(summary, 0), decimals(summary.questions_per_s, 1)],
+    [name, 'in total', ...cells(summary, 0), formatDecimals(summary.questions_per_s, 1)],
     ['', 'per right answer', ...cells(summary.per_correct, 1), ''],
   ]);
-  return markdownTable([
+  return formatMarkdownTable([
     ['team', '', 'tokens', 'packets', 'bytes', 'cost $', 'seconds', 'questions/s'],
     ...rows,
   ]);
@@ -170,10 +178,10 @@ function groupTable(
   groupsOf: (summary: TeamSummary) => Readonly<Record<string, Figures>>,
 ): string {
   const groups = Object.keys(teams[0] === undefined ? {} : groupsOf(teams[0][1]));
-  return markdownTable([
+  return formatMarkdownTable([
     ['', ...teams.map(([name]) => name)],
     ...groups.map((group) => [
-      oneLine(group, 40),
+      toOneLine(group, 40),
       ...teams.map(([, summary]) => {
         const figures = groupsOf(summary)[group];
         return figures === undefined ? '–' : `${count(figures.correct)} of ${count(figures.scored)}`;

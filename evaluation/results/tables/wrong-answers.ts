@@ -1,5 +1,5 @@
-import { stylesFor } from '../../terminal/style.ts';
-import { count, oneLine } from '../../terminal/table.ts';
+import { createStyles } from '../../terminal/style.ts';
+import { count, toOneLine } from '../../terminal/table.ts';
 
 /** Wrong answers that a terminal shows; the page and the file of results have them all. */
 const SHOWN = 5;
@@ -39,7 +39,7 @@ export class WrongAnswers {
   /** Lines of at most 80 columns; none where nothing was wrong. */
   lines(): string[] {
     if (this.#answers === 0) return [];
-    const { bold, red } = stylesFor(process.stdout);
+    const { bold, red } = createStyles(process.stdout);
     const shown = this.#first.length;
     const isOne = this.#first.every(({ answers }) => answers.length === 1);
     const what = isOne
@@ -49,13 +49,13 @@ export class WrongAnswers {
       'question',
       ...(isOne ? [] : this.#first.flatMap(({ answers }) => answers.map(([team]) => team))),
     ];
-    const width = Math.max(MIN_LABEL, ...labels.map((label) => oneLine(label, 14).length)) + 2;
+    const width = Math.max(MIN_LABEL, ...labels.map((label) => toOneLine(label, 14).length)) + 2;
     const line = (label: string, text: string, style = (all: string) => all) =>
-      `    ${oneLine(label, 14).padEnd(width)}${style(oneLine(text, COLUMNS - 4 - width))}`;
+      `    ${toOneLine(label, 14).padEnd(width)}${style(toOneLine(text, COLUMNS - 4 - width))}`;
     return [
       `${bold('Wrong answers')}: ${what}${this.#questions > shown ? `; the first ${shown}:` : ''}`,
       ...this.#first.flatMap(({ id, question, truth, answers }) => [
-        `  ${oneLine(id, COLUMNS - 2)}`,
+        `  ${toOneLine(id, COLUMNS - 2)}`,
         line('question', question),
         line('truth', truth),
         ...answers.map(([team, answer]) => line(isOne ? 'answer' : team, answer, red)),

@@ -36,7 +36,7 @@ export class Calibration {
   }
 
   figures(): CalibrationFigures {
-    const all = sumOf(this.#bins);
+    const all = sumBins(this.#bins);
     return {
       coverage: this.#questions === 0 ? 0 : all.given / this.#questions,
       accuracy_of_given: all.given === 0 ? null : all.right / all.given,
@@ -61,13 +61,13 @@ export class Calibration {
   #error(given: number): number {
     const width = BINS / WIDE_BINS;
     const wide = Array.from({ length: WIDE_BINS }, (_, at) =>
-      sumOf(this.#bins.slice(at * width, (at + 1) * width)),
+      sumBins(this.#bins.slice(at * width, (at + 1) * width)),
     );
     return wide.reduce((sum, { chances, right }) => sum + Math.abs(chances - right), 0) / given;
   }
 }
 
-function sumOf(bins: readonly Bin[]): Bin {
+function sumBins(bins: readonly Bin[]): Bin {
   return bins.reduce(
     (sum, { given, right, chances }) => ({
       given: sum.given + given,

@@ -1,7 +1,7 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { describe, expect, it } from 'vitest';
-import { wilson } from '../inference/confidence.ts';
-import { clusteredInterval } from './clustered.ts';
+import { computeWilson } from '../inference/confidence.ts';
+import { computeClusteredInterval } from './clustered.ts';
 
 describe('an accuracy over questions that were tried several times', () => {
   it.each([
@@ -26,9 +26,9 @@ describe('an accuracy over questions that were tried several times', () => {
           );
         });
         const holds = ({ low, high }: { low: number; high: number }) => (low <= 0.5 && high >= 0.5 ? 1 : 0);
-        found.clustered += holds(clusteredInterval(right, attempts));
+        found.clustered += holds(computeClusteredInterval(right, attempts));
         found.pooled += holds(
-          wilson(
+          computeWilson(
             right.reduce((a, b) => a + b, 0),
             questions * attempts,
           ),
@@ -43,14 +43,14 @@ describe('an accuracy over questions that were tried several times', () => {
 
   it('of one attempt each is nearly Wilson’s interval', () => {
     const right = Array.from({ length: 40 }, (_, index) => (index < 10 ? 1 : 0));
-    const { low, high } = clusteredInterval(right, 1);
-    expect(low).toBeCloseTo(wilson(10, 40).low, 1);
-    expect(high).toBeCloseTo(wilson(10, 40).high, 1);
+    const { low, high } = computeClusteredInterval(right, 1);
+    expect(low).toBeCloseTo(computeWilson(10, 40).low, 1);
+    expect(high).toBeCloseTo(computeWilson(10, 40).high, 1);
   });
 
   it('keeps a width where all are right, and knows nothing of one question', () => {
-    expect(clusteredInterval([5, 5, 5, 5], 5).low).toBeLessThan(0.6);
-    expect(clusteredInterval([5], 5)).toEqual({ low: 0, high: 1 });
-    expect(clusteredInterval([], 5)).toEqual({ low: 0, high: 1 });
+    expect(computeClusteredInterval([5, 5, 5, 5], 5).low).toBeLessThan(0.6);
+    expect(computeClusteredInterval([5], 5)).toEqual({ low: 0, high: 1 });
+    expect(computeClusteredInterval([], 5)).toEqual({ low: 0, high: 1 });
   });
 });

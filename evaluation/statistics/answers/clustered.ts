@@ -1,5 +1,5 @@
-import { wilson } from '../inference/confidence.ts';
-import { studentQuantile } from '../inference/student.ts';
+import { computeWilson } from '../inference/confidence.ts';
+import { computeStudentQuantile } from '../inference/student.ts';
 
 /** The normal quantile of a two-sided 5 %. */
 const Z = 1.959963984540054;
@@ -13,7 +13,7 @@ const Z = 1.959963984540054;
  * @param right of each question, how many of its attempts were right
  * @param attempts at each question
  */
-export function clusteredInterval(
+export function computeClusteredInterval(
   right: readonly number[],
   attempts: number,
 ): { readonly low: number; readonly high: number } {
@@ -24,7 +24,7 @@ export function clusteredInterval(
   const variance =
     fractions.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (questions - 1) / questions;
   const trials = variance === 0 ? questions : (mean * (1 - mean)) / variance;
-  const corrected = trials * (Z / studentQuantile(0.025, questions - 1)) ** 2;
+  const corrected = trials * (Z / computeStudentQuantile(0.025, questions - 1)) ** 2;
   const bounded = Math.min(Math.max(corrected, 1), questions * attempts);
-  return wilson(mean * bounded, bounded);
+  return computeWilson(mean * bounded, bounded);
 }

@@ -1,4 +1,4 @@
-import { wilson } from '../inference/confidence.ts';
+import { computeWilson } from '../inference/confidence.ts';
 
 /** Of so many tries so many were right. */
 export interface Tally {
@@ -10,7 +10,7 @@ export interface Tally {
  * Fisher's exact test, one-sided: how likely it is that of all that were right so many or more are among `more`, if there is no difference
  * (R. A. Fisher, 1935, "The logic of inductive inference", Journal of the Royal Statistical Society 98:1). 1 without tries.
  */
-export function fisher(more: Tally, fewer: Tally): number {
+export function testFisher(more: Tally, fewer: Tally): number {
   const right = more.right + fewer.right;
   const total = more.tries + fewer.tries;
   let sum = 0;
@@ -23,10 +23,10 @@ export function fisher(more: Tally, fewer: Tally): number {
  * The chance of one less that of another, tried independently, with its 95 % interval: R. G. Newcombe (1998, "Interval estimation for the
  * difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17:8), method 10. It stays within −1..1.
  */
-export function differenceOf(one: Tally, other: Tally): { difference: number; low: number; high: number } {
+export function compareChances(one: Tally, other: Tally): { difference: number; low: number; high: number } {
   if (one.tries === 0 || other.tries === 0) return { difference: 0, low: -1, high: 1 };
   const [a, b] = [one.right / one.tries, other.right / other.tries];
-  const [ofA, ofB] = [wilson(one.right, one.tries), wilson(other.right, other.tries)];
+  const [ofA, ofB] = [computeWilson(one.right, one.tries), computeWilson(other.right, other.tries)];
   return {
     difference: a - b,
     low: a - b - Math.hypot(a - ofA.low, ofB.high - b),

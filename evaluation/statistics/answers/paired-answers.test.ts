@@ -1,8 +1,8 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { median } from '../inference/quantile.ts';
-import { judgeAnswers, mcNemar, type PairedCounts, pairedDifference } from './paired-answers.ts';
+import { computeMedian } from '../inference/quantile.ts';
+import { comparePaired, judgeAnswers, type PairedCounts, testMcNemar } from './paired-answers.ts';
 
 const counts = (both: number, onlyBaseline: number, onlyOther: number, neither: number): PairedCounts => ({
   both,
@@ -23,12 +23,12 @@ describe('the exact McNemar test', () => {
     [counts(9, 4, 4, 9), 1],
     [counts(9, 0, 0, 9), 1],
   ])('of %o is %d', (given, expected) => {
-    expect(mcNemar(given)).toBeCloseTo(expected, 12);
+    expect(testMcNemar(given)).toBeCloseTo(expected, 12);
   });
 
   test('holds where 2ⁿ is no number any more', () => {
-    expect(mcNemar(counts(0, 1000, 1000, 0))).toBe(1);
-    expect(mcNemar(counts(0, 900, 1100, 0))).toBeCloseTo(8.4e-6, 6);
+    expect(testMcNemar(counts(0, 1000, 1000, 0))).toBe(1);
+    expect(testMcNemar(counts(0, 900, 1100, 0))).toBeCloseTo(8.4e-6, 6);
   });
 });
 
@@ -38,7 +38,7 @@ describe('the difference of paired accuracies', () => {
     [counts(59, 16, 6, 80), -10 / 161, -0.1186, -0.0046],
     [counts(1, 7, 1, 12), -6 / 21, -0.507, -0.026],
   ])('of %o is %d, %d to %d', (given, difference, low, high) => {
-    const found = pairedDifference(given);
+    const found = comparePaired(given);
 
     expect(found.difference).toBeCloseTo(difference, 12);
     expect(found.low).toBeCloseTo(low, 3);
@@ -48,8 +48,8 @@ describe('the difference of paired accuracies', () => {
   test('lies in its interval, within −1..1, and turns round with the two', () => {
     fc.assert(
       fc.property(anyCounts, (given) => {
-        const { difference, low, high } = pairedDifference(given);
-        const swapped = pairedDifference({
+        const { difference, low, high } = comparePaired(given);
+        const swapped = comparePaired({
           ...given,
           onlyBaseline: given.onlyOther,
           onlyOther: given.onlyBaseline,
@@ -66,7 +66,7 @@ describe('the difference of paired accuracies', () => {
   });
 
   test('is unknown without questions', () => {
-    expect(pairedDifference(counts(0, 0, 0, 0))).toEqual({ difference: 0, low: -1, high: 1 });
+    expect(comparePaired(counts(0, 0, 0, 0))).toEqual({ difference: 0, low: -1, high: 1 });
   });
 
   test('of two that are equally good covers 0 in about 95 of 100 samples', () => {
@@ -80,7 +80,7 @@ describe('the difference of paired accuracies', () => {
           const d = 40 - both - b - c;
           const log = at(40) - at(both) - at(b) - at(c) - at(d);
           const probability = Math.exp(log + (both + d) * Math.log(0.4) + (b + c) * Math.log(0.1));
-          const { low, high } = pairedDifference(counts(both, b, c, d));
+          const { low, high } = comparePaired(counts(both, b, c, d));
           if (low <= 0 && high >= 0) covered += probability;
         }
 
@@ -104,7 +104,7 @@ describe('verdicts', () => {
     const [first] = judgeAnswers(Array.from({ length: 5 }, () => close));
 
     expect(first?.verdict).toBe('no detectable difference');
-    expect(first?.adjustedP).toBeCloseTo(5 * mcNemar(close), 12);
+    expect(first?.adjustedP).toBeCloseTo(5 * testMcNemar(close), 12);
   });
 });
 
@@ -122,7 +122,7 @@ describe('the smallest difference that questions can show', () => {
       }
       return judgeAnswers([sums])[0];
     };
-    const detectable = median(Array.from({ length: 300 }, () => drawn(0)?.detectable ?? 1));
+    const detectable = computeMedian(Array.from({ length: 300 }, () => drawn(0)?.detectable ?? 1));
     const found = Array.from({ length: 300 }, () => drawn(detectable)?.verdict === 'better');
     expect(found.filter(Boolean).length / 300).toBeGreaterThan(0.75);
     expect(found.filter(Boolean).length / 300).toBeLessThan(0.9);

@@ -1,7 +1,7 @@
 import type { Interval } from '../inference/bootstrap.ts';
-import { wilson } from '../inference/confidence.ts';
-import { holm } from '../inference/holm.ts';
-import { normalQuantile } from '../inference/normal.ts';
+import { computeWilson } from '../inference/confidence.ts';
+import { adjustHolm } from '../inference/holm.ts';
+import { computeNormalQuantile } from '../inference/normal.ts';
 
 /** The same questions put to a baseline and to another: how many only one of them, both, and neither got right. */
 export interface PairedCounts {
@@ -32,17 +32,17 @@ export interface JudgedAnswers {
  * and the interval agree: a reader who sees an interval across 0 beside "better" would rightly trust neither.
  */
 export function judgeAnswers(comparisons: readonly PairedCounts[], alpha = 0.05): JudgedAnswers[] {
-  const adjusted = holm(comparisons.map(mcNemar));
+  const adjusted = adjustHolm(comparisons.map(testMcNemar));
   return comparisons.map((counts, index) => {
     const adjustedP = adjusted[index] ?? 1;
-    const { difference, low, high } = pairedDifference(counts);
+    const { difference, low, high } = comparePaired(counts);
     const isCalled = adjustedP < alpha;
     const verdict =
       isCalled && low > 0 ? 'better' : isCalled && high < 0 ? 'worse' : 'no detectable difference';
-    const questions = totalOf(counts);
+    const questions = sumPairs(counts);
     // Where the other is never the worse of the two, it must still be the better one so many times.
-    const least = fewestPairs(comparisons.length, alpha) / questions;
-    const detectable = detectableDifference({ low, high }, { comparisons: comparisons.length, alpha, least });
+    const least = countFewestPairs(comparisons.length, alpha) / questions;
+    const detectable = computeDetectable({ low, high }, { comparisons: comparisons.length, alpha, least });
     return {
       ...{ questions, difference, low, high, adjustedP, verdict },
       detectable: detectable <= 1 ? detectable : Infinity,
@@ -61,20 +61,20 @@ const POWER = 0.8;
  * @param comparisons judged together: it is the difference that the strictest of Holm's steps lets through
  * @param least that an estimate must reach whatever its error
  */
-function detectableDifference(
+function computeDetectable(
   { low, high }: Interval,
   { comparisons, alpha, least }: { comparisons: number; alpha: number; least: number },
 ): number {
-  const error = (high - low) / (2 * normalQuantile(0.025));
-  const needed = Math.max(normalQuantile(alpha / comparisons / 2) * error, least);
-  return needed + normalQuantile(1 - POWER) * error;
+  const error = (high - low) / (2 * computeNormalQuantile(0.025));
+  const needed = Math.max(computeNormalQuantile(alpha / comparisons / 2) * error, least);
+  return needed + computeNormalQuantile(1 - POWER) * error;
 }
 
 /**
  * The fewest pairs in which one of so many comparisons can be significant at all after Holm's correction: with n pairs the
  * smallest two-sided p-value is 2^(1 − n). 9 for ten comparisons at 5 %.
  */
-function fewestPairs(comparisons: number, alpha: number): number {
+function countFewestPairs(comparisons: number, alpha: number): number {
   return Math.floor(1 + Math.log2(comparisons / alpha)) + 1;
 }
 
@@ -83,7 +83,7 @@ function fewestPairs(comparisons: number, alpha: number): number {
  * test of Q. McNemar, 1947, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12:2).
  * 1 where there are none.
  */
-export function mcNemar({ onlyBaseline, onlyOther }: PairedCounts): number {
+export function testMcNemar({ onlyBaseline, onlyOther }: PairedCounts): number {
   const n = onlyBaseline + onlyOther;
   const fewer = Math.min(onlyBaseline, onlyOther);
   // C(n, k) / 2ⁿ from one k to the next, in logarithms: 2ⁿ leaves the numbers that there are.
@@ -101,12 +101,12 @@ export function mcNemar({ onlyBaseline, onlyOther }: PairedCounts): number {
  * for the difference between binomial proportions based on paired data", Statistics in Medicine 17:22), method 10: the two Wilson
  * intervals squared and added, with what the pairs have in common taken off. It stays within −1..1.
  */
-export function pairedDifference(counts: PairedCounts): { difference: number; low: number; high: number } {
+export function comparePaired(counts: PairedCounts): { difference: number; low: number; high: number } {
   const { both, onlyBaseline, onlyOther, neither } = counts;
-  const n = totalOf(counts);
+  const n = sumPairs(counts);
   if (n === 0) return { difference: 0, low: -1, high: 1 };
-  const other = { right: both + onlyOther, ...wilson(both + onlyOther, n) };
-  const base = { right: both + onlyBaseline, ...wilson(both + onlyBaseline, n) };
+  const other = { right: both + onlyOther, ...computeWilson(both + onlyOther, n) };
+  const base = { right: both + onlyBaseline, ...computeWilson(both + onlyBaseline, n) };
   const difference = (other.right - base.right) / n;
   const margins = other.right * (n - other.right) * base.right * (n - base.right);
   const common = both * neither - onlyBaseline * onlyOther;
@@ -122,6 +122,6 @@ export function pairedDifference(counts: PairedCounts): { difference: number; lo
   };
 }
 
-function totalOf({ both, onlyBaseline, onlyOther, neither }: PairedCounts): number {
+function sumPairs({ both, onlyBaseline, onlyOther, neither }: PairedCounts): number {
   return both + onlyBaseline + onlyOther + neither;
 }

@@ -3,7 +3,7 @@ import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normal } from '../testing/noise.ts';
-import { medianInterval } from './bootstrap.ts';
+import { bootstrapMedian } from './bootstrap.ts';
 
 it('ends where endless resampling would', () => {
   // For odd n the median of a resample is one of the values: at most the i-th with the probability that a binomial of n and
@@ -16,7 +16,7 @@ it('ends where endless resampling would', () => {
     [33, 11],
   ] as const) {
     const values = Array.from({ length: n }, (_, k) => k + 1);
-    expect(medianInterval(values, { resamples: 20_000 })).toEqual({ low: i, high: n + 1 - i });
+    expect(bootstrapMedian(values, { resamples: 20_000 })).toEqual({ low: i, high: n + 1 - i });
   }
 });
 
@@ -34,7 +34,7 @@ describe('holds the median as often as it says', () => {
       let held = 0;
       for (let sample = 0; sample < samples; sample++) {
         const values = Float64Array.from({ length: n }, () => draw(random));
-        const { low, high } = medianInterval(values, { resamples: 500, seed: sample });
+        const { low, high } = bootstrapMedian(values, { resamples: 500, seed: sample });
         held += low <= 0 && high >= 0 ? 1 : 0;
       }
       expect(held, `seed ${seed}`).toBeGreaterThanOrEqual(binomialBound(samples, 0.95).low);
@@ -43,24 +43,24 @@ describe('holds the median as often as it says', () => {
 });
 
 it('claims nothing where no interval between values holds the median often enough', () => {
-  expect(medianInterval([])).toEqual({ low: -Infinity, high: Infinity });
-  expect(medianInterval([1, 2, 3, 4, 5])).toEqual({ low: -Infinity, high: Infinity });
-  expect(medianInterval([1, 2, 3, 4, 5, 6]).low).toBeGreaterThanOrEqual(1);
+  expect(bootstrapMedian([])).toEqual({ low: -Infinity, high: Infinity });
+  expect(bootstrapMedian([1, 2, 3, 4, 5])).toEqual({ low: -Infinity, high: Infinity });
+  expect(bootstrapMedian([1, 2, 3, 4, 5, 6]).low).toBeGreaterThanOrEqual(1);
   // 99 % needs eight values.
-  expect(medianInterval([1, 2, 3, 4, 5, 6, 7], { z: 2.5758 })).toEqual({ low: -Infinity, high: Infinity });
-  expect(medianInterval([1, 2, 3, 4, 5, 6, 7, 8], { z: 2.5758 }).low).toBeGreaterThanOrEqual(1);
+  expect(bootstrapMedian([1, 2, 3, 4, 5, 6, 7], { z: 2.5758 })).toEqual({ low: -Infinity, high: Infinity });
+  expect(bootstrapMedian([1, 2, 3, 4, 5, 6, 7, 8], { z: 2.5758 }).low).toBeGreaterThanOrEqual(1);
 });
 
 it('lies within the values, moves and scales with them, and is the same for the same seed', () => {
   const samples = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 6, maxLength: 40 });
   fc.assert(
     fc.property(samples, fc.integer(), (values, seed) => {
-      const { low, high } = medianInterval(values, { seed, resamples: 500 });
+      const { low, high } = bootstrapMedian(values, { seed, resamples: 500 });
       expect(low).toBeGreaterThanOrEqual(Math.min(...values));
       expect(high).toBeLessThanOrEqual(Math.max(...values));
       expect(low).toBeLessThanOrEqual(high);
       const moved = values.map((value) => 2 * value + 7).reverse();
-      expect(medianInterval(moved, { seed, resamples: 500 })).toEqual({
+      expect(bootstrapMedian(moved, { seed, resamples: 500 })).toEqual({
         low: 2 * low + 7,
         high: 2 * high + 7,
       });
@@ -70,14 +70,14 @@ it('lies within the values, moves and scales with them, and is the same for the 
 
 it('is wider for more confidence', () => {
   const values = Array.from({ length: 40 }, (_, i) => i ** 2);
-  const usual = medianInterval(values);
-  const surer = medianInterval(values, { z: 2.5758 });
+  const usual = bootstrapMedian(values);
+  const surer = bootstrapMedian(values, { z: 2.5758 });
   expect(surer.low).toBeLessThan(usual.low);
   expect(surer.high).toBeGreaterThan(usual.high);
 });
 
 it('refuses numbers of resamples that would mislead or fill the memory', () => {
   for (const resamples of [499, 1_000_001, 1000.5]) {
-    expect(() => medianInterval([1, 2], { resamples })).toThrow(RangeError);
+    expect(() => bootstrapMedian([1, 2], { resamples })).toThrow(RangeError);
   }
 });

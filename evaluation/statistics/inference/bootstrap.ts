@@ -1,5 +1,5 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { normalTail } from './normal.ts';
+import { computeNormalTail } from './normal.ts';
 
 export interface BootstrapOptions {
   /** Standard deviations of a normal variable whose probability the interval has; 95 % by default. */
@@ -35,15 +35,15 @@ const MAX_RESAMPLES = 1_000_000;
  * The widest interval of this kind, from the smallest to the largest value, holds the median with 1 − 2^(1 − n). Where that is
  * not enough (n < 6 at 95 %) nothing is claimed: −∞ to ∞.
  */
-export function medianInterval(values: ArrayLike<number>, options: BootstrapOptions = {}): Interval {
+export function bootstrapMedian(values: ArrayLike<number>, options: BootstrapOptions = {}): Interval {
   const { z = 1.959963984540054, resamples = 2000, seed = 1 } = options;
   if (!(Number.isInteger(resamples) && resamples >= MIN_RESAMPLES && resamples <= MAX_RESAMPLES)) {
     throw new RangeError(`expected ${MIN_RESAMPLES} to ${MAX_RESAMPLES} resamples, got ${resamples}`);
   }
   const n = values.length;
-  if (2 ** -n > normalTail(z)) return { low: -Infinity, high: Infinity };
-  const tail = normalTail(studentQuantile(z, n - 1) * Math.sqrt(n / (n - 1)));
-  const medians = resampledMedians(Float64Array.from(values).sort(), resamples, new Random(seed)).sort();
+  if (2 ** -n > computeNormalTail(z)) return { low: -Infinity, high: Infinity };
+  const tail = computeNormalTail(approximateStudentQuantile(z, n - 1) * Math.sqrt(n / (n - 1)));
+  const medians = resampleMedians(Float64Array.from(values).sort(), resamples, new Random(seed)).sort();
   // The k-th smallest and the k-th largest (Efron and Tibshirani, 1993, "An introduction to the bootstrap", 12.5).
   const k = Math.max(1, Math.floor((resamples + 1) * tail));
   return { low: medians[k - 1] ?? -Infinity, high: medians[resamples - k] ?? Infinity };
@@ -53,7 +53,7 @@ export function medianInterval(values: ArrayLike<number>, options: BootstrapOpti
  * Medians of resamples. A resample of sorted values is sorted by counting how often each was drawn, so that none is ever
  * sorted by comparison.
  */
-function resampledMedians(sorted: Float64Array, resamples: number, random: Random): Float64Array {
+function resampleMedians(sorted: Float64Array, resamples: number, random: Random): Float64Array {
   const n = sorted.length;
   const drawn = new Uint32Array(n);
   const medians = new Float64Array(resamples);
@@ -79,7 +79,7 @@ function resampledMedians(sorted: Float64Array, resamples: number, random: Rando
  * The quantile of Student's t where the normal quantile is `z`, to 0.3 % from 5 degrees of freedom (Abramowitz and Stegun,
  * 26.7.5).
  */
-function studentQuantile(z: number, freedom: number): number {
+function approximateStudentQuantile(z: number, freedom: number): number {
   return (
     z +
     (z ** 3 + z) / (4 * freedom) +

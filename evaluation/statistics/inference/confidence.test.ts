@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { wilson } from './confidence.ts';
+import { computeWilson } from './confidence.ts';
 
 it('gives the published interval', () => {
   // Newcombe 1998, table I, method 3: 81 of 263, 15 of 148, 0 of 20 and 1 of 29, z for 95 %.
@@ -10,19 +10,19 @@ it('gives the published interval', () => {
     [0, 20, 0, 0.1611],
     [1, 29, 0.0061, 0.1718],
   ] as const) {
-    const interval = wilson(correct, n);
+    const interval = computeWilson(correct, n);
     expect(interval.low).toBeCloseTo(low, 4);
     expect(interval.high).toBeCloseTo(high, 4);
   }
 });
 
 it('knows nothing without trials', () => {
-  expect(wilson(0, 0)).toEqual({ low: 0, high: 1 });
+  expect(computeWilson(0, 0)).toEqual({ low: 0, high: 1 });
 });
 
 it('touches 0 and 1 exactly where none or all are correct', () => {
-  expect(wilson(0, 7).low).toBe(0);
-  expect(wilson(7, 7).high).toBe(1);
+  expect(computeWilson(0, 7).low).toBe(0);
+  expect(computeWilson(7, 7).high).toBe(1);
 });
 
 it('holds the accuracy, stays within 0 and 1, and mirrors', () => {
@@ -31,19 +31,21 @@ it('holds the accuracy, stays within 0 and 1, and mirrors', () => {
     .chain((n) => fc.tuple(fc.integer({ min: 0, max: n }), fc.constant(n)));
   fc.assert(
     fc.property(counts, ([correct, n]) => {
-      const { low, high } = wilson(correct, n);
+      const { low, high } = computeWilson(correct, n);
       expect(low).toBeGreaterThanOrEqual(0);
       expect(low).toBeLessThanOrEqual(correct / n);
       expect(high).toBeGreaterThanOrEqual(correct / n);
       expect(high).toBeLessThanOrEqual(1);
-      expect(wilson(n - correct, n).high).toBeCloseTo(1 - low, 9);
-      expect(wilson(10 * correct, 10 * n).high - wilson(10 * correct, 10 * n).low).toBeLessThan(high - low);
+      expect(computeWilson(n - correct, n).high).toBeCloseTo(1 - low, 9);
+      expect(computeWilson(10 * correct, 10 * n).high - computeWilson(10 * correct, 10 * n).low).toBeLessThan(
+        high - low,
+      );
     }),
   );
 });
 
 it('refuses counts that no run can have', () => {
-  expect(() => wilson(3, 2)).toThrow(RangeError);
-  expect(() => wilson(-1, 2)).toThrow(RangeError);
-  expect(() => wilson(Number.NaN, 2)).toThrow(RangeError);
+  expect(() => computeWilson(3, 2)).toThrow(RangeError);
+  expect(() => computeWilson(-1, 2)).toThrow(RangeError);
+  expect(() => computeWilson(Number.NaN, 2)).toThrow(RangeError);
 });

@@ -3,7 +3,7 @@
  * the probability of `z` standard deviations, 95 % by default. Unlike the textbook interval it stays inside 0..1
  * and keeps a width when all or none are correct. Without trials nothing is known: 0 to 1.
  */
-export function wilson(correct: number, n: number, z = 1.96): { low: number; high: number } {
+export function computeWilson(correct: number, n: number, z = 1.96): { low: number; high: number } {
   if (!(correct >= 0 && correct <= n)) {
     throw new RangeError(`expected 0 <= correct <= n, got correct = ${correct}, n = ${n}`);
   }

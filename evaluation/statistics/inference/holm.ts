@@ -4,7 +4,7 @@
  * the comparisons depend on each other, and ours do: they share a baseline. Same order as given; an adjusted value is never
  * smaller than that of a smaller p-value.
  */
-export function holm(pValues: readonly number[]): number[] {
+export function adjustHolm(pValues: readonly number[]): number[] {
   for (const p of pValues) {
     if (!(p >= 0 && p <= 1)) throw new RangeError(`expected p-values from 0 to 1, got ${p}`);
   }

@@ -9,8 +9,8 @@ const FRACTION_TERMS = 60;
  * series of G. Marsaglia (2004, "Evaluating the normal distribution", Journal of Statistical Software 11:4), further out by
  * Laplace's continued fraction (Abramowitz and Stegun, 26.2.14).
  */
-export function normalTail(z: number): number {
-  if (z < 0) return 1 - normalTail(-z);
+export function computeNormalTail(z: number): number {
+  if (z < 0) return 1 - computeNormalTail(-z);
   const density = DENSITY_AT_ZERO * Math.exp(-z * z * 0.5);
   if (z > TAIL) {
     let fraction = z;
@@ -30,12 +30,12 @@ export function normalTail(z: number): number {
 const HALVINGS = 60;
 
 /** The `z` that a standard normal variable exceeds with a probability of `tail`, at most ½. */
-export function normalQuantile(tail: number): number {
+export function computeNormalQuantile(tail: number): number {
   if (!(tail > 0 && tail <= 0.5)) throw new RangeError(`expected a tail from 0 to 0.5, got ${tail}`);
   let [low, high] = [0, 40];
   for (let i = 0; i < HALVINGS; i++) {
     const middle = (low + high) / 2;
-    if (normalTail(middle) > tail) low = middle;
+    if (computeNormalTail(middle) > tail) low = middle;
     else high = middle;
   }
   return (low + high) / 2;

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { median, percentile, quantile } from './quantile.ts';
+import { computeMedian, computePercentile, computeQuantile } from './quantile.ts';
 
 it('interpolates as definition 7 of Hyndman and Fan', () => {
   // R: quantile(c(15, 20, 35, 40, 50), c(0, .05, .4, .5, 1)) and quantile(1:10, .25).
   const values = [50, 15, 40, 20, 35];
-  expect([0, 0.05, 0.4, 0.5, 1].map((p) => quantile(values, p))).toEqual([15, 16, 29, 35, 50]);
-  expect(quantile([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.25)).toBe(3.25);
+  expect([0, 0.05, 0.4, 0.5, 1].map((p) => computeQuantile(values, p))).toEqual([15, 16, 29, 35, 50]);
+  expect(computeQuantile([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.25)).toBe(3.25);
 });
 
 it('gives the middle value, or the mean of the two in the middle', () => {
-  expect(median([3])).toBe(3);
-  expect(median([9, 1, 2])).toBe(2);
-  expect(median(Float64Array.of(9, 1, 2, 4))).toBe(3);
+  expect(computeMedian([3])).toBe(3);
+  expect(computeMedian([9, 1, 2])).toBe(2);
+  expect(computeMedian(Float64Array.of(9, 1, 2, 4))).toBe(3);
 });
 
 it('withholds percentiles that the sample cannot hold', () => {
@@ -24,14 +24,14 @@ it('withholds percentiles that the sample cannot hold', () => {
     [0.999, 1000],
   ] as const) {
     const values = Array.from({ length: needed }, (_, i) => i);
-    expect(percentile(values, p)).toBe(quantile(values, p));
-    expect(percentile(values.slice(1), p)).toBeNull();
+    expect(computePercentile(values, p)).toBe(computeQuantile(values, p));
+    expect(computePercentile(values.slice(1), p)).toBeNull();
   }
-  expect(percentile([1, 2, 3], 1)).toBeNull();
+  expect(computePercentile([1, 2, 3], 1)).toBeNull();
 });
 
 it('refuses empty samples and what is no fraction', () => {
-  expect(() => quantile([], 0.5)).toThrow(RangeError);
-  expect(() => quantile([1], 1.01)).toThrow(RangeError);
-  expect(() => quantile([1], Number.NaN)).toThrow(RangeError);
+  expect(() => computeQuantile([], 0.5)).toThrow(RangeError);
+  expect(() => computeQuantile([1], 1.01)).toThrow(RangeError);
+  expect(() => computeQuantile([1], Number.NaN)).toThrow(RangeError);
 });

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { atBlocks, finestBlocks, interactionWeights, orderWeights } from './shares.ts';
+import {
+  computeInteractionWeights,
+  computeOrderWeights,
+  findFinestBlocks,
+  pickBlockValues,
+} from './shares.ts';
 
 const weighted = (weights: readonly number[] | undefined, values: readonly number[]) =>
   (weights ?? []).reduce((sum, weight, index) => sum + weight * (values[index] ?? 0), 0);
@@ -11,7 +16,7 @@ it('shares are those of the glove game', () => {
   expect(
     [0, 1, 2].map((factor) =>
       weighted(
-        orderWeights(
+        computeOrderWeights(
           worth.map(() => true),
           factor,
         ),
@@ -32,10 +37,10 @@ it('shares sum to the whole, whatever the values and whichever of them are known
     fc.property(given, (sets) => {
       const values = sets.map(([value]) => value);
       const known = sets.map(([, isKnown], set) => isKnown || set === 0 || set === sets.length - 1);
-      const blocks = finestBlocks(known);
-      const isKnown = atBlocks(known, blocks);
-      const weights = blocks.map((_, block) => orderWeights(isKnown, block) ?? []);
-      const sum = weights.reduce((total, own) => total + weighted(own, atBlocks(values, blocks)), 0);
+      const blocks = findFinestBlocks(known);
+      const isKnown = pickBlockValues(known, blocks);
+      const weights = blocks.map((_, block) => computeOrderWeights(isKnown, block) ?? []);
+      const sum = weights.reduce((total, own) => total + weighted(own, pickBlockValues(values, blocks)), 0);
       expect(sum).toBeCloseTo((values.at(-1) ?? 0) - (values[0] ?? 0), 9);
       // Nothing is taken from a value that nobody knows.
       for (const own of weights)
@@ -52,7 +57,7 @@ it('shares are averages over the orders that are known, where some are not', () 
   const known = [true, true, false, true, true, true, false, true];
   const values = [0, 1, NaN, 3, 10, 12, NaN, 20];
   const shares = [0, 1, 2].map((factor) =>
-    (orderWeights(known, factor) ?? []).reduce(
+    (computeOrderWeights(known, factor) ?? []).reduce(
       (sum, weight, set) => (weight === 0 ? sum : sum + weight * (values[set] ?? 0)),
       0,
     ),
@@ -65,14 +70,14 @@ it('shares are averages over the orders that are known, where some are not', () 
 
 it('factors that never change without each other are one block', () => {
   const known = (sets: readonly number[]) => Array.from({ length: 8 }, (_, set) => sets.includes(set));
-  expect(finestBlocks(known([0, 1, 3, 7]))).toEqual([[0], [1], [2]]);
-  expect(finestBlocks(known([0, 3, 7]))).toEqual([[0, 1], [2]]);
-  expect(finestBlocks(known([0, 5, 7]))).toEqual([[0, 2], [1]]);
-  expect(finestBlocks(known([0, 7]))).toEqual([[0, 1, 2]]);
+  expect(findFinestBlocks(known([0, 1, 3, 7]))).toEqual([[0], [1], [2]]);
+  expect(findFinestBlocks(known([0, 3, 7]))).toEqual([[0, 1], [2]]);
+  expect(findFinestBlocks(known([0, 5, 7]))).toEqual([[0, 2], [1]]);
+  expect(findFinestBlocks(known([0, 7]))).toEqual([[0, 1, 2]]);
 });
 
 it('there is no interaction where effects add, and it is what they lack', () => {
   const additive = [0, 1, 2, 3, 5, 6, 7, 8];
-  expect(weighted(interactionWeights(3, 0, 1), additive)).toBeCloseTo(0, 12);
-  expect(weighted(interactionWeights(2, 0, 1), [0, 1, 2, 4])).toBeCloseTo(1, 12);
+  expect(weighted(computeInteractionWeights(3, 0, 1), additive)).toBeCloseTo(0, 12);
+  expect(weighted(computeInteractionWeights(2, 0, 1), [0, 1, 2, 4])).toBeCloseTo(1, 12);
 });

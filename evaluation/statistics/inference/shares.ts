@@ -8,8 +8,8 @@
  * @param known by set, whether it has a value; a set is a whole number whose bit f says whether factor f is in it
  * @returns by set, the weight of its value; undefined where no order leads from none to all
  */
-export function orderWeights(known: readonly boolean[], factor: number): number[] | undefined {
-  const { before, after } = ordersThrough(known);
+export function computeOrderWeights(known: readonly boolean[], factor: number): number[] | undefined {
+  const { before, after } = countOrders(known);
   const orders = before.at(-1) ?? 0;
   if (orders === 0) return undefined;
   const joined = 2 ** factor;
@@ -24,35 +24,36 @@ export function orderWeights(known: readonly boolean[], factor: number): number[
 }
 
 /** By set, in how many orders it is come to from none, and all from it, by known sets. */
-function ordersThrough(known: readonly boolean[]) {
+function countOrders(known: readonly boolean[]) {
   const size = known.length;
   const before = known.map(() => 0);
   const after = known.map(() => 0);
   for (let set = 0; set < size; set++) {
     const last = size - 1 - set;
-    if (known[set] === true) before[set] = set === 0 ? 1 : sum(without(set).map((one) => before[one] ?? 0));
+    if (known[set] === true)
+      before[set] = set === 0 ? 1 : sumValues(listSmallerSets(set).map((one) => before[one] ?? 0));
     if (known[last] === true)
-      after[last] = set === 0 ? 1 : sum(within(last, size).map((one) => after[one] ?? 0));
+      after[last] = set === 0 ? 1 : sumValues(listLargerSets(last, size).map((one) => after[one] ?? 0));
   }
   return { before, after };
 }
 
 /** The sets that have one factor less. */
-function without(set: number): number[] {
-  return bits(set + 1).flatMap((bit) => (Math.floor(set / bit) % 2 === 1 ? [set - bit] : []));
+function listSmallerSets(set: number): number[] {
+  return listBits(set + 1).flatMap((bit) => (Math.floor(set / bit) % 2 === 1 ? [set - bit] : []));
 }
 
 /** The sets that have one factor more, of those below `size`. */
-function within(set: number, size: number): number[] {
-  return bits(size).flatMap((bit) => (Math.floor(set / bit) % 2 === 0 ? [set + bit] : []));
+function listLargerSets(set: number, size: number): number[] {
+  return listBits(size).flatMap((bit) => (Math.floor(set / bit) % 2 === 0 ? [set + bit] : []));
 }
 
 /** The powers of two below `size`. */
-function bits(size: number): number[] {
+function listBits(size: number): number[] {
   return Array.from({ length: Math.ceil(Math.log2(size)) }, (_, index) => 2 ** index);
 }
 
-function sum(values: readonly number[]): number {
+function sumValues(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
 }
 
@@ -60,7 +61,7 @@ function sum(values: readonly number[]): number {
  * Weights of how far two factors together are from what each does alone, averaged over all sets of the others: 0 where effects multiply
  * (here: add, of logarithms).
  */
-export function interactionWeights(factors: number, first: number, second: number): number[] {
+export function computeInteractionWeights(factors: number, first: number, second: number): number[] {
   const sets = 2 ** (factors - 2);
   return Array.from({ length: 2 ** factors }, (_, set) => {
     const isSame = (set >> first) % 2 === (set >> second) % 2;
@@ -72,28 +73,33 @@ export function interactionWeights(factors: number, first: number, second: numbe
  * The finest division of factors into blocks such that some order of the blocks leads from none to all by sets that are known. Factors that
  * were never changed without each other are in one block.
  *
- * @param known by set of factors, as {@link orderWeights} has it
+ * @param known by set of factors, as {@link computeOrderWeights} has it
  * @returns the factors of each block
  */
-export function finestBlocks(known: readonly boolean[]): number[][] {
-  const divisions = divisionsOf(bits(known.length).length).toSorted((a, b) => b.length - a.length);
-  const finest = divisions.find((blocks) => orderWeights(atBlocks(known, blocks), 0) !== undefined);
+export function findFinestBlocks(known: readonly boolean[]): number[][] {
+  const divisions = listDivisions(listBits(known.length).length).toSorted((a, b) => b.length - a.length);
+  const finest = divisions.find(
+    (blocks) => computeOrderWeights(pickBlockValues(known, blocks), 0) !== undefined,
+  );
   return finest ?? [];
 }
 
 /** What stands at each set of factors, by set of blocks. */
-export function atBlocks<Value>(values: readonly Value[], blocks: readonly (readonly number[])[]): Value[] {
+export function pickBlockValues<Value>(
+  values: readonly Value[],
+  blocks: readonly (readonly number[])[],
+): Value[] {
   return Array.from({ length: 2 ** blocks.length }, (_, set) => {
     const factors = blocks.filter((_block, index) => Math.floor(set / 2 ** index) % 2 === 1).flat();
-    return values[sum(factors.map((factor) => 2 ** factor))] as Value;
+    return values[sumValues(factors.map((factor) => 2 ** factor))] as Value;
   });
 }
 
 /** All divisions of so many factors into blocks. */
-function divisionsOf(factors: number): number[][][] {
+function listDivisions(factors: number): number[][][] {
   if (factors === 0) return [[]];
   const last = factors - 1;
-  return divisionsOf(last).flatMap((blocks) => [
+  return listDivisions(last).flatMap((blocks) => [
     [...blocks, [last]],
     ...blocks.map((joined) => blocks.map((block) => (block === joined ? [...block, last] : block))),
   ]);

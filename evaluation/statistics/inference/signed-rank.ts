@@ -1,4 +1,4 @@
-import { normalTail } from './normal.ts';
+import { computeNormalTail } from './normal.ts';
 
 /**
  * Up to this many pairs the p-value is exact, for at most half a million additions. Beyond it the normal approximation errs
@@ -32,7 +32,7 @@ interface SignedRank {
  * these, ranks lose little to the mean where noise is normal (3/π = 95 % efficiency), and are not led by the one round in
  * which the machine paused, as a sign-flip test of the mean would be.
  */
-export function signedRank(differences: ArrayLike<number>): SignedRank {
+export function testSignedRank(differences: ArrayLike<number>): SignedRank {
   const sorted = Array.from(differences).sort((a, b) => Math.abs(a) - Math.abs(b));
   if (sorted.some(Number.isNaN)) throw new RangeError('expected differences that are numbers, got NaN');
   const n = sorted.length;
@@ -53,7 +53,8 @@ export function signedRank(differences: ArrayLike<number>): SignedRank {
     start = end;
   }
   const smaller = Math.min(positive, negative);
-  const tail = ranks.length <= EXACT_PAIRS ? exactTail(ranks, smaller) : approximateTail(ranks, smaller);
+  const tail =
+    ranks.length <= EXACT_PAIRS ? computeExactTail(ranks, smaller) : approximateRankTail(ranks, smaller);
   return {
     positive: positive / 2,
     negative: negative / 2,
@@ -63,7 +64,7 @@ export function signedRank(differences: ArrayLike<number>): SignedRank {
 }
 
 /** P(sum of the ranks whose coin shows heads ≤ `bound`), by adding one rank after the other to the distribution. */
-function exactTail(ranks: readonly number[], bound: number): number {
+function computeExactTail(ranks: readonly number[], bound: number): number {
   const probability = new Float64Array(bound + 1);
   probability[0] = 1;
   for (const rank of ranks) {
@@ -77,7 +78,7 @@ function exactTail(ranks: readonly number[], bound: number): number {
 }
 
 /** The same by the normal distribution of equal mean and variance, with a continuity correction of half a rank. */
-function approximateTail(ranks: readonly number[], bound: number): number {
+function approximateRankTail(ranks: readonly number[], bound: number): number {
   let total = 0;
   let squares = 0;
   for (const rank of ranks) {
@@ -85,5 +86,5 @@ function approximateTail(ranks: readonly number[], bound: number): number {
     squares += rank * rank;
   }
   // All in doubled ranks: the mean is half the total, the variance a quarter of the squares, half a rank is 1.
-  return normalTail((total / 2 - bound - 1) / (Math.sqrt(squares) / 2));
+  return computeNormalTail((total / 2 - bound - 1) / (Math.sqrt(squares) / 2));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { normalTail } from './normal.ts';
-import { studentQuantile, studentTail } from './student.ts';
+import { computeNormalTail } from './normal.ts';
+import { computeStudentQuantile, computeStudentTail } from './student.ts';
 
 it.each([
   // W. S. Gosset's table as R prints it: qt(0.975, n) and qt(0.95, n).
@@ -12,23 +12,25 @@ it.each([
   [9, 2.262157163, 1.8331129327],
   [30, 2.0422724563, 1.6972608866],
 ])('with %i degrees of freedom, 2.5 %% lie beyond %d and 5 %% beyond %d', (freedom, outer, inner) => {
-  expect(studentQuantile(0.025, freedom)).toBeCloseTo(outer, 8);
-  expect(studentQuantile(0.05, freedom)).toBeCloseTo(inner, 8);
-  expect(studentTail(outer, freedom)).toBeCloseTo(0.025, 10);
-  expect(studentTail(-inner, freedom)).toBeCloseTo(0.95, 10);
+  expect(computeStudentQuantile(0.025, freedom)).toBeCloseTo(outer, 8);
+  expect(computeStudentQuantile(0.05, freedom)).toBeCloseTo(inner, 8);
+  expect(computeStudentTail(outer, freedom)).toBeCloseTo(0.025, 10);
+  expect(computeStudentTail(-inner, freedom)).toBeCloseTo(0.95, 10);
 });
 
 it('is the normal distribution when there are many', () => {
-  for (const t of [0, 0.5, 1, 2, 3]) expect(studentTail(t, 100_000)).toBeCloseTo(normalTail(t), 5);
+  for (const t of [0, 0.5, 1, 2, 3])
+    expect(computeStudentTail(t, 100_000)).toBeCloseTo(computeNormalTail(t), 5);
 });
 
 it('has its middle at 0 and nothing beyond the infinities', () => {
-  expect(studentTail(0, 7)).toBe(0.5);
-  expect(studentTail(Infinity, 4)).toBe(0);
-  expect(studentTail(-Infinity, 5)).toBe(1);
+  expect(computeStudentTail(0, 7)).toBe(0.5);
+  expect(computeStudentTail(Infinity, 4)).toBe(0);
+  expect(computeStudentTail(-Infinity, 5)).toBe(1);
 });
 
 it('refuses what is no tail, and degrees of freedom that are none', () => {
-  for (const freedom of [0, 1.5, Number.NaN]) expect(() => studentTail(1, freedom)).toThrow(RangeError);
-  for (const tail of [0, 0.6, Number.NaN]) expect(() => studentQuantile(tail, 4)).toThrow(RangeError);
+  for (const freedom of [0, 1.5, Number.NaN])
+    expect(() => computeStudentTail(1, freedom)).toThrow(RangeError);
+  for (const tail of [0, 0.6, Number.NaN]) expect(() => computeStudentQuantile(tail, 4)).toThrow(RangeError);
 });

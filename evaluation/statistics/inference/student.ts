@@ -2,11 +2,11 @@
  * The probability that Student's t with a whole number of degrees of freedom exceeds `t`: the finite sums of Abramowitz and Stegun,
  * 26.7.3 and 26.7.4, good to 14 digits after the point. 0 and 1 at the infinities.
  */
-export function studentTail(t: number, freedom: number): number {
+export function computeStudentTail(t: number, freedom: number): number {
   if (!(Number.isInteger(freedom) && freedom >= 1)) {
     throw new RangeError(`expected a whole number of degrees of freedom, at least 1, got ${freedom}`);
   }
-  if (t < 0) return 1 - studentTail(-t, freedom);
+  if (t < 0) return 1 - computeStudentTail(-t, freedom);
   const angle = Math.atan(t / Math.sqrt(freedom));
   const isOdd = freedom % 2 === 1;
   const square = Math.cos(angle) ** 2;
@@ -26,12 +26,12 @@ const HALVINGS = 60;
 const LARGEST = 1e6;
 
 /** The value that Student's t exceeds with a probability of `tail`, at most ½. */
-export function studentQuantile(tail: number, freedom: number): number {
+export function computeStudentQuantile(tail: number, freedom: number): number {
   if (!(tail > 0 && tail <= 0.5)) throw new RangeError(`expected a tail from 0 to 0.5, got ${tail}`);
   let [low, high] = [0, LARGEST];
   for (let i = 0; i < HALVINGS; i++) {
     const middle = (low + high) / 2;
-    if (studentTail(middle, freedom) > tail) low = middle;
+    if (computeStudentTail(middle, freedom) > tail) low = middle;
     else high = middle;
   }
   return (low + high) / 2;

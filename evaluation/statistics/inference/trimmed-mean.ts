@@ -12,7 +12,7 @@ interface TrimmedMean {
  * unequal population variances", Biometrika 61:1). Where noise is normal it needs 1.1 times the values that the mean needs; where some
  * values were interrupted it needs far fewer. Of fewer than five values nothing is taken off.
  */
-export function trimmedMean(values: ArrayLike<number>): TrimmedMean {
+export function computeTrimmedMean(values: ArrayLike<number>): TrimmedMean {
   const n = values.length;
   if (n === 0) throw new RangeError('expected at least one value, got none');
   const sorted = Float64Array.from(values).sort();

@@ -1,13 +1,13 @@
-import { type JudgedLevels, judgeLevels } from '../level-verdicts.ts';
-import { measureLevels } from '../levels.ts';
+import { type JudgedComparison, judgeComparisons } from '../level-verdicts.ts';
+import { compareNestedSamples } from '../levels.ts';
 
 /** The verdict on one pair: `baseline[i][j]` and `other[i][j]` are the j-th round of the i-th invocation of each. */
 export function compareLevels(
   baseline: readonly (readonly number[])[],
   other: readonly (readonly number[])[],
-  options?: Parameters<typeof judgeLevels>[1],
-): JudgedLevels {
-  const [judged] = judgeLevels([measureLevels(baseline, other)], options);
+  options?: Parameters<typeof judgeComparisons>[1],
+): JudgedComparison {
+  const [judged] = judgeComparisons([compareNestedSamples(baseline, other)], options);
   if (judged === undefined) throw new Error('one pair has one verdict');
   return judged;
 }

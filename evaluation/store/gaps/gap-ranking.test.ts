@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { MAX_INDEXED_TERMS, MAX_TERM_CHARACTERS } from '../limits.ts';
-import { rankGapRecords, termsOf } from './gap-ranking.ts';
+import { listTerms, rankGapRecords } from './gap-ranking.ts';
 
 const candidate = (id: number, question_type: string, text: string, tool = '') => ({
   id,
   question_type,
   tool,
-  terms: termsOf(text).join(' '),
+  terms: listTerms(text).join(' '),
 });
 
 const ranked = (
@@ -14,19 +14,19 @@ const ranked = (
   questionType: string,
   question: string,
   tools: readonly string[] = [],
-) => rankGapRecords(candidates, { questionType, tools, terms: termsOf(question) }).map(({ id }) => id);
+) => rankGapRecords(candidates, { questionType, tools, terms: listTerms(question) }).map(({ id }) => id);
 
 test('words are found without case, accents, plural endings and words that say nothing', () => {
   expect(
-    termsOf('The Élephants of these CITIES, and their boxes: gases, glass, bus, series (2 of 10)'),
+    listTerms('The Élephants of these CITIES, and their boxes: gases, glass, bus, series (2 of 10)'),
   ).toEqual(['elephant', 'city', 'boxe', 'gase', 'glass', 'bus', 'sery', '10']);
 });
 
 test('a text gives at most 2,000 terms of at most 64 characters', () => {
   const many = Array.from({ length: MAX_INDEXED_TERMS + 1 }, (_, i) => `w${i}`).join(' ');
-  expect(termsOf(many)).toHaveLength(MAX_INDEXED_TERMS);
-  expect(termsOf('x'.repeat(MAX_TERM_CHARACTERS + 1))).toEqual(['x'.repeat(MAX_TERM_CHARACTERS)]);
-  expect(termsOf(many, 3)).toEqual(['w0', 'w1', 'w2']);
+  expect(listTerms(many)).toHaveLength(MAX_INDEXED_TERMS);
+  expect(listTerms('x'.repeat(MAX_TERM_CHARACTERS + 1))).toEqual(['x'.repeat(MAX_TERM_CHARACTERS)]);
+  expect(listTerms(many, 3)).toEqual(['w0', 'w1', 'w2']);
 });
 
 test('a rare word counts for more than a common one (OV-16)', () => {

@@ -6,7 +6,7 @@ interface Rankable {
   readonly question_type: string;
   /** At which the attempt broke; empty: none. */
   readonly tool: string;
-  /** {@link termsOf} its text, joined by spaces. */
+  /** {@link listTerms} its text, joined by spaces. */
   readonly terms: string;
 }
 
@@ -32,7 +32,7 @@ export function rankGapRecords<Candidate extends Rankable>(
 ): Candidate[] {
   const documents = candidates.map((candidate) => new Set(candidate.terms.split(' ')));
   const meanLength = documents.reduce((sum, { size }) => sum + size, 0) / documents.length;
-  const weights = new Map(question.terms.map((term) => [term, rarity(term, documents)] as const));
+  const weights = new Map(question.terms.map((term) => [term, computeRarity(term, documents)] as const));
   const similarities = documents.map((document) => {
     let sum = 0;
     for (const [term, weight] of weights) if (document.has(term)) sum += weight;
@@ -51,7 +51,7 @@ export function rankGapRecords<Candidate extends Rankable>(
 }
 
 /** Inverse document frequency, in the form that is never negative. */
-function rarity(term: string, documents: readonly ReadonlySet<string>[]): number {
+function computeRarity(term: string, documents: readonly ReadonlySet<string>[]): number {
   const having = documents.filter((document) => document.has(term)).length;
   return Math.log(1 + (documents.length - having + 0.5) / (having + 0.5));
 }
@@ -70,7 +70,7 @@ const STOP_WORDS = new Set(
  * The distinct words that a text is found by, in order: without accents, case and plural endings. Cut here and not by the
  * databases, so that both index the same. A word is letters and digits alone, which neither cuts further.
  */
-export function termsOf(text: string, limit = MAX_INDEXED_TERMS): string[] {
+export function listTerms(text: string, limit = MAX_INDEXED_TERMS): string[] {
   const terms = new Set<string>();
   for (const [word] of text
     .normalize('NFKD')
@@ -78,13 +78,13 @@ export function termsOf(text: string, limit = MAX_INDEXED_TERMS): string[] {
     .toLowerCase()
     .matchAll(/[\p{L}\p{N}]+/gu)) {
     if (terms.size === limit) break;
-    if (!STOP_WORDS.has(word) && word.length > 1) terms.add(singular(word).slice(0, MAX_TERM_CHARACTERS));
+    if (!STOP_WORDS.has(word) && word.length > 1) terms.add(toSingular(word).slice(0, MAX_TERM_CHARACTERS));
   }
   return [...terms];
 }
 
 /** D. Harman (1991, "How effective is suffixing?", JASIS 42:1): the S stemmer, which joins plurals and little else. */
-function singular(word: string): string {
+function toSingular(word: string): string {
   if (word.length <= 3) return word;
   if (/[^ea]ies$/.test(word)) return `${word.slice(0, -3)}y`;
   if (/[^aeo]es$/.test(word) || /[^us]s$/.test(word)) return word.slice(0, -1);

@@ -1,14 +1,14 @@
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { describe, expect, test } from 'vitest';
-import { leaksIn } from './leak-check.ts';
+import { findLeaks } from './leak-check.ts';
 
 /** What `text` tells of these answers. */
 const told = (text: string, ...answers: string[]) =>
-  leaksIn(text, { question: '', answers }).map((leak) => leak.text);
+  findLeaks(text, { question: '', answers }).map((leak) => leak.text);
 
 /** What `text` tells of what the question names. */
 const named = (text: string, question: string) =>
-  leaksIn(text, { question, answers: [] }).map((leak) => leak.text);
+  findLeaks(text, { question, answers: [] }).map((leak) => leak.text);
 
 describe('the answer (OV-12, C-12)', () => {
   test.each([
@@ -147,7 +147,7 @@ test('a hostile text is checked in time that grows with its length', () => {
   ];
   for (const text of hostile) {
     const startMs = cpuMs();
-    leaksIn(text.slice(0, 16_000), { question: text, answers: [text.slice(0, 1000), 'x'] });
+    findLeaks(text.slice(0, 16_000), { question: text, answers: [text.slice(0, 1000), 'x'] });
     expect(cpuMs() - startMs).toBeLessThan(5_000);
   }
 });

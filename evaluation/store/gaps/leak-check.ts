@@ -1,6 +1,6 @@
 import type { Leak, Secrets } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
-import { namesIn } from './question-names.ts';
-import { holds, readingsOf, type Word, wordsOf } from './text-words.ts';
+import { findNames } from './question-names.ts';
+import { hasPhrase, listReadings, splitWords, type Word } from './text-words.ts';
 
 /** A longer answer is also found inside words ("Guatemala" in "Guatemalan"); a shorter one is inside too many of them. */
 const MIN_INSIDE_CHARACTERS = 6;
@@ -13,14 +13,14 @@ const MIN_ITEM_CHARACTERS = 3;
  * Case, accents, punctuation and the format of numbers make no difference. A guard for the store, not a proof: a paraphrase
  * passes it.
  */
-export function leaksIn(text: string, { question, answers }: Secrets): Leak[] {
-  const readings = readingsOf(text).map(wordsOf);
+export function findLeaks(text: string, { question, answers }: Secrets): Leak[] {
+  const readings = listReadings(text).map(splitWords);
   const leaks: Leak[] = [];
   for (const answer of new Set(answers.flatMap(withItems))) {
-    if (readings.some((words) => tellsAnswer(words, answer))) leaks.push({ what: 'answer', text: answer });
+    if (readings.some((words) => hasAnswer(words, answer))) leaks.push({ what: 'answer', text: answer });
   }
-  for (const name of namesIn(question)) {
-    if (readings.some((words) => holds(words, name.words, name.isIn)))
+  for (const name of findNames(question)) {
+    if (readings.some((words) => hasPhrase(words, name.words, name.isIn)))
       leaks.push({ what: 'name', text: name.text });
   }
   return leaks;
@@ -31,9 +31,9 @@ function withItems(answer: string): string[] {
   return [answer, ...items.filter((item) => item.length >= MIN_ITEM_CHARACTERS && items.length > 1)];
 }
 
-function tellsAnswer(words: readonly Word[], answer: string): boolean {
-  return readingsOf(answer).some((reading) => {
-    const all = wordsOf(reading);
+function hasAnswer(words: readonly Word[], answer: string): boolean {
+  return listReadings(answer).some((reading) => {
+    const all = splitWords(reading);
     const sought = all.length > 1 && /^(a|an|the)$/.test(all[0]?.key ?? '') ? all.slice(1) : all;
     if (sought.length === 0) return false;
     const keys = sought.map(({ key }) => key);
@@ -46,6 +46,6 @@ function tellsAnswer(words: readonly Word[], answer: string): boolean {
     }
     // "A" as an answer is a letter to choose, and in a sentence an article: only a capital that no sentence begins with counts.
     const isArticle = squeezed === 'a' || squeezed === 'i';
-    return holds(words, keys, isArticle ? 'capital inside a sentence' : 'anywhere');
+    return hasPhrase(words, keys, isArticle ? 'capital inside a sentence' : 'anywhere');
   });
 }

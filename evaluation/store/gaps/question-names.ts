@@ -1,4 +1,4 @@
-import { readingsOf, type Standing, type Word, wordsOf } from './text-words.ts';
+import { listReadings, type Standing, splitWords, type Word } from './text-words.ts';
 
 /** Something that a question names. */
 interface Name {
@@ -53,33 +53,33 @@ const CONNECTORS = new Set([
  * The names, numbers, quotations, file names and addresses of a question, by how they are written: there is no dictionary and
  * no model here, so a name without a capital is missed, and a capital without reason counts.
  */
-export function namesIn(question: string): Name[] {
+export function findNames(question: string): Name[] {
   const names = new Map<string, Name>();
   const add = (words: readonly string[], isIn: Standing) => {
     const text = words.join(' ');
     // Found twice, the looser condition holds.
     if (words.length > 0 && (isIn === 'anywhere' || !names.has(text))) names.set(text, { text, words, isIn });
   };
-  for (const reading of readingsOf(question)) {
-    for (const quoted of spelledOut(reading)) {
-      const keys = wordsOf(quoted).map(({ key }) => key);
+  for (const reading of listReadings(question)) {
+    for (const quoted of listSpelledOut(reading)) {
+      const keys = splitWords(quoted).map(({ key }) => key);
       const tellsNothing = keys.every((key) => GENERAL.has(key) || STARTERS.has(key));
       if (keys.length <= MAX_QUOTED_WORDS && !tellsNothing) add(keys, 'anywhere');
     }
-    const words = wordsOf(reading);
+    const words = splitWords(reading);
     for (const { key, isNumber } of words) {
       const isCode = !isNumber && key.length >= 4 && /\d/.test(key) && /\p{L}/u.test(key);
       if (isCode || (isNumber && !(Number(key) <= MAX_COMMON_NUMBER && Number.isInteger(Number(key))))) {
         add([key], 'anywhere');
       }
     }
-    for (const run of capitalRuns(words)) addRun(run, add);
+    for (const run of groupCapitalRuns(words)) addRun(run, add);
   }
   return [...names.values()];
 }
 
 /** Quotations, and what has points inside: `data.xlsx`, `www.example.org`. */
-function spelledOut(text: string): string[] {
+function listSpelledOut(text: string): string[] {
   const quoted = [
     ...text.matchAll(
       /"([^"\n]+)"|“([^”\n]+)”|«([^»\n]+)»|(?<![\p{L}\p{N}])['‘]([^'’\n]+)['’](?![\p{L}\p{N}])/gu,
@@ -111,7 +111,7 @@ function isTelling(key: string): boolean {
 }
 
 /** Words with capitals that belong together: "University of Leicester", "J. K. Rowling". */
-function capitalRuns(words: readonly Word[]): Word[][] {
+function groupCapitalRuns(words: readonly Word[]): Word[][] {
   const lettered = words.filter(({ isNumber }) => !isNumber);
   // In a question that is all capitals they tell nothing.
   if (lettered.length > 4 && lettered.filter(({ hasCapital }) => hasCapital).length > 0.7 * lettered.length)

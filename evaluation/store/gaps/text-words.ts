@@ -32,7 +32,7 @@ const NUMBER_WORDS = new Map(
 );
 
 /** The words of a text. A number is one word, with its fraction: 1234.50, 1234.5 and 1234.5th are the same. */
-export function wordsOf(text: string): Word[] {
+export function splitWords(text: string): Word[] {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '');
   const words: Word[] = [];
   let end = 0;
@@ -58,7 +58,7 @@ export function wordsOf(text: string): Word[] {
 }
 
 /** A text as it stands, and with the thousands of its numbers joined: in "12 345" nobody can tell whether it is one number. */
-export function readingsOf(text: string): string[] {
+export function listReadings(text: string): string[] {
   const joined = text.replace(/(?<![\d.])\d{1,3}(?:[,'’_\u00a0\u2009\u202f ]\d{3})+(?!\d)/g, (number) =>
     number.replace(/\D/g, ''),
   );
@@ -66,15 +66,15 @@ export function readingsOf(text: string): string[] {
 }
 
 /** Do the words `keys` stand in the text one after the other? */
-export function holds(words: readonly Word[], keys: readonly string[], standing: Standing): boolean {
+export function hasPhrase(words: readonly Word[], keys: readonly string[], standing: Standing): boolean {
   for (let start = 0; start + keys.length <= words.length; start++) {
-    if (keys.every((key, index) => words[start + index]?.key === key) && stands(words[start], standing))
+    if (keys.every((key, index) => words[start + index]?.key === key) && isStanding(words[start], standing))
       return true;
   }
   return false;
 }
 
-function stands(word: Word | undefined, standing: Standing): boolean {
+function isStanding(word: Word | undefined, standing: Standing): boolean {
   switch (standing) {
     case 'anywhere':
       return true;

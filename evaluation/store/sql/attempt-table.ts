@@ -14,10 +14,10 @@ import type { AttemptFilter, Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 import {
   booleanCell,
-  checked,
-  checkedLimit,
-  conditions,
+  buildConditions,
+  checkLimit,
   jsonCell,
+  parseRow,
   type SqlTables,
   timeCell,
   wholeNumberCell,
@@ -60,10 +60,12 @@ const OUTCOME_COLUMNS = Object.keys(outcomeRow.shape).join(', ');
 const ATTEMPT_COLUMNS = Object.keys(attemptRow.shape).join(', ');
 
 /** `gaia_attempts`. See {@link Store} for what each does. */
-export function attemptTable(tables: SqlTables): Pick<Store, 'recordAttempt' | 'attempts' | 'outcomes'> {
+export function createAttemptTable(
+  tables: SqlTables,
+): Pick<Store, 'recordAttempt' | 'attempts' | 'outcomes'> {
   return {
     async recordAttempt(given) {
-      const attempt = checked(attemptSchema, given, 'an attempt');
+      const attempt = parseRow(attemptSchema, given, 'an attempt');
       const question_hash = createHash('sha256').update(attempt.question).digest('hex');
       const row: Record<string, SqlValue> = {
         ...attempt,
@@ -89,7 +91,7 @@ export function attemptTable(tables: SqlTables): Pick<Store, 'recordAttempt' | '
         const [numbered] = tables.parse(numberedRow, inserted, 'gaia_attempts');
         if (numbered !== undefined) return numbered.attempt_number;
         // Either another process took the number at the same moment, or the id is there.
-        const same = await recordingOf(tables, attempt.attempt_id);
+        const same = await findRecordedAttempt(tables, attempt.attempt_id);
         if (same !== undefined) {
           throw new MeshError(
             'store',
@@ -105,8 +107,8 @@ export function attemptTable(tables: SqlTables): Pick<Store, 'recordAttempt' | '
     },
 
     async attempts({ after = 0, limit = MAX_ATTEMPTS_PER_PAGE, ...filter }) {
-      const rows = checkedLimit(limit, MAX_ATTEMPTS_PER_PAGE);
-      const where = filterOf(filter);
+      const rows = checkLimit(limit, MAX_ATTEMPTS_PER_PAGE);
+      const where = buildFilter(filter);
       const values = [...where.values, after];
       return tables.rows(attemptRow, 'gaia_attempts', {
         text: `SELECT ${ATTEMPT_COLUMNS} FROM gaia_attempts WHERE ${where.text} AND id > $${values.length} ORDER BY id LIMIT ${rows}`,
@@ -115,7 +117,7 @@ export function attemptTable(tables: SqlTables): Pick<Store, 'recordAttempt' | '
     },
 
     async outcomes(filter) {
-      const where = filterOf(filter);
+      const where = buildFilter(filter);
       const found = await tables.rows(outcomeRow, 'gaia_attempts', {
         text: `SELECT ${OUTCOME_COLUMNS} FROM gaia_attempts WHERE ${where.text} ORDER BY id LIMIT ${MAX_OUTCOMES + 1}`,
         values: where.values,
@@ -132,7 +134,7 @@ export function attemptTable(tables: SqlTables): Pick<Store, 'recordAttempt' | '
 }
 
 /** When an attempt was recorded, if it was. */
-export async function recordingOf(
+export async function findRecordedAttempt(
   tables: SqlTables,
   attemptId: string,
 ): Promise<z.infer<typeof recordedRow> | undefined> {
@@ -144,6 +146,6 @@ export async function recordingOf(
 }
 
 /** Key by key: a filter may come from a packet, and its other keys must not become part of a statement. */
-function filterOf({ run_id, team, task_id, attempt_id }: AttemptFilter): Statement {
-  return conditions({ run_id, team, task_id, attempt_id });
+function buildFilter({ run_id, team, task_id, attempt_id }: AttemptFilter): Statement {
+  return buildConditions({ run_id, team, task_id, attempt_id });
 }

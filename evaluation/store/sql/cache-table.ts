@@ -1,17 +1,17 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import {
+  createNameSchema,
+  createTextSchema,
   MAX_ID_CHARACTERS,
   MAX_NAME_CHARACTERS,
   MAX_TEXT_CHARACTERS,
-  storableName,
-  storableText,
 } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import * as z from 'zod';
-import { type CacheKey, cacheKeyHash } from '../cache-key.ts';
+import { type CacheKey, hashCacheKey } from '../cache-key.ts';
 import { MAX_CACHE_ENTRIES } from '../limits.ts';
 import type { Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
-import { checked, conditions, type SqlTables, timeCell } from './sql-tables.ts';
+import { buildConditions, parseRow, type SqlTables, timeCell } from './sql-tables.ts';
 
 /** Answers that one statement imports: 4,000 of at most 32,766 parameters that SQLite takes. */
 const IMPORT_BATCH = 500;
@@ -22,36 +22,36 @@ const cacheRow = z.object({ answer: z.string(), created_at: timeCell });
 const exportRow = z.object({ question: z.string(), answer: z.string() });
 
 const keySchema = z.strictObject({
-  question: storableName(MAX_TEXT_CHARACTERS),
-  fileHash: storableName(MAX_ID_CHARACTERS).nullable(),
-  team: storableName(MAX_NAME_CHARACTERS),
-  model: storableName(MAX_NAME_CHARACTERS),
-  promptVersion: storableName(MAX_ID_CHARACTERS),
+  question: createNameSchema(MAX_TEXT_CHARACTERS),
+  fileHash: createNameSchema(MAX_ID_CHARACTERS).nullable(),
+  team: createNameSchema(MAX_NAME_CHARACTERS),
+  model: createNameSchema(MAX_NAME_CHARACTERS),
+  promptVersion: createNameSchema(MAX_ID_CHARACTERS),
 });
-const answerSchema = storableText(MAX_TEXT_CHARACTERS).refine(
+const answerSchema = createTextSchema(MAX_TEXT_CHARACTERS).refine(
   (answer) => answer.trim() !== '',
   'must not be empty',
 );
 
 /** `cached_answers`. See {@link Store} for what each does. */
-export function cacheTable(
+export function createCacheTable(
   tables: SqlTables,
 ): Pick<Store, 'cachedAnswer' | 'cacheAnswer' | 'exportCache' | 'importCache'> {
   /** In the order of {@link CACHE_COLUMNS}. */
   const rowOf = (given: CacheKey, answer: string): readonly SqlValue[] => {
-    const { question, fileHash, team, model, promptVersion } = checked(
+    const { question, fileHash, team, model, promptVersion } = parseRow(
       keySchema,
       given,
       'a key of the answer cache',
     );
-    const kept = checked(answerSchema, answer, 'an answer for the cache');
-    return [cacheKeyHash(given), question, fileHash, team, model, promptVersion, kept, tables.time()];
+    const kept = parseRow(answerSchema, answer, 'an answer for the cache');
+    return [hashCacheKey(given), question, fileHash, team, model, promptVersion, kept, tables.time()];
   };
   return {
     async cachedAnswer(key) {
       const [found] = await tables.rows(cacheRow, 'cached_answers', {
         text: 'SELECT answer, created_at FROM cached_answers WHERE cache_key = $1',
-        values: [cacheKeyHash(key)],
+        values: [hashCacheKey(key)],
       });
       return found;
     },
@@ -63,7 +63,7 @@ export function cacheTable(
     },
 
     async exportCache({ team, model, promptVersion } = {}) {
-      const where = conditions({ team, model, prompt_version: promptVersion });
+      const where = buildConditions({ team, model, prompt_version: promptVersion });
       const rows = await tables.rows(exportRow, 'cached_answers', {
         text:
           `SELECT question, answer FROM cached_answers WHERE ${where.text} ` +

@@ -1,19 +1,19 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import {
+  formatGapRecord,
   gapRecordSchema,
-  gapRecordText,
   REVIEW_STATUSES,
   type StoredGapRecord,
 } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
-import { storable } from '@gaia-mesh/tools/roles/memory/storable.ts';
+import { toStorable } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import * as z from 'zod';
-import { rankGapRecords, termsOf } from '../gaps/gap-ranking.ts';
-import { leaksIn } from '../gaps/leak-check.ts';
+import { listTerms, rankGapRecords } from '../gaps/gap-ranking.ts';
+import { findLeaks } from '../gaps/leak-check.ts';
 import { MAX_GAP_CANDIDATES, MAX_GAP_RECORDS, MAX_QUERY_TERMS } from '../limits.ts';
 import type { Store } from '../store.ts';
-import { recordingOf } from './attempt-table.ts';
+import { findRecordedAttempt } from './attempt-table.ts';
 import type { SqlValue } from './sql-database.ts';
-import { checked, checkedLimit, type SqlTables, timeCell, wholeNumberCell } from './sql-tables.ts';
+import { checkLimit, parseRow, type SqlTables, timeCell, wholeNumberCell } from './sql-tables.ts';
 
 const gapRow = gapRecordSchema.extend({
   id: wholeNumberCell,
@@ -37,16 +37,16 @@ const GAP_COLUMNS = [
 const RETRIEVABLE = "(status = 'approved' OR (status = 'proposed' AND kind = 'planning_hint'))";
 
 /** `gap_records`. See {@link Store} for what each does. */
-export function gapTable(
+export function createGapTable(
   tables: SqlTables,
 ): Pick<Store, 'addGapRecord' | 'gapRecords' | 'gapRecordPage' | 'reviewGapRecord'> {
   return {
     async addGapRecord(given, { attempt_id, ...secrets }) {
-      const record = checked(gapRecordSchema, given, 'a gap record');
-      const text = gapRecordText(record);
-      const leaks = leaksIn(text, secrets);
+      const record = parseRow(gapRecordSchema, given, 'a gap record');
+      const text = formatGapRecord(record);
+      const leaks = findLeaks(text, secrets);
       if (leaks.length > 0) return { stored: false, leaks };
-      if (attempt_id !== null && (await recordingOf(tables, attempt_id)) === undefined) {
+      if (attempt_id !== null && (await findRecordedAttempt(tables, attempt_id)) === undefined) {
         throw new MeshError(
           'store',
           `${tables.location}: a gap record of attempt ${attempt_id}, which is not recorded: record it first`,
@@ -57,7 +57,7 @@ export function gapTable(
         attempt_id,
         status: 'proposed',
         // The question's words find the record again, and are never shown.
-        terms: termsOf(`${text}\n${secrets.question}`).join(' '),
+        terms: listTerms(`${text}\n${secrets.question}`).join(' '),
         created_at: tables.time(),
       };
       const [inserted = []] = await tables.database.write([
@@ -80,34 +80,34 @@ export function gapTable(
     },
 
     async gapRecords({ questionType, tools = [], question, limit }) {
-      const count = checkedLimit(limit, MAX_GAP_RECORDS);
-      const terms = termsOf(question, MAX_QUERY_TERMS);
+      const count = checkLimit(limit, MAX_GAP_RECORDS);
+      const terms = listTerms(question, MAX_QUERY_TERMS);
       const candidates = await tables.rows(gapRow, 'gap_records', {
         text: `
           SELECT ${GAP_COLUMNS} FROM gap_records WHERE ${RETRIEVABLE} AND (
             id IN (SELECT id FROM gap_records WHERE question_type = $2 AND ${RETRIEVABLE} ORDER BY id DESC LIMIT ${MAX_GAP_CANDIDATES})
             OR id IN (${tables.database.termSearch(RETRIEVABLE)} LIMIT ${MAX_GAP_CANDIDATES})
           )`,
-        values: [tables.database.anyOf(terms), storable(questionType)],
+        values: [tables.database.anyOf(terms), toStorable(questionType)],
       });
       const seen = new Set<string>();
-      return rankGapRecords(candidates, { questionType: storable(questionType), tools, terms })
+      return rankGapRecords(candidates, { questionType: toStorable(questionType), tools, terms })
         .filter((record) => {
           // The same failure in every cycle must not fill the brief.
-          const text = gapRecordText(record);
+          const text = formatGapRecord(record);
           return !seen.has(text) && seen.add(text);
         })
         .slice(0, count)
-        .map(withoutTerms);
+        .map(stripTerms);
     },
 
     async gapRecordPage({ after = 0, limit = MAX_GAP_RECORDS }) {
-      const rows = checkedLimit(limit, MAX_GAP_RECORDS);
+      const rows = checkLimit(limit, MAX_GAP_RECORDS);
       const found = await tables.rows(gapRow, 'gap_records', {
         text: `SELECT ${GAP_COLUMNS} FROM gap_records WHERE id > $1 ORDER BY id LIMIT ${rows}`,
         values: [after],
       });
-      return found.map(withoutTerms);
+      return found.map(stripTerms);
     },
 
     async reviewGapRecord(id, verdict) {
@@ -120,11 +120,11 @@ export function gapTable(
       const [reviewed] = tables.parse(gapRow, updated, 'gap_records');
       if (reviewed === undefined)
         throw new MeshError('store', `${tables.location}: there is no gap record ${id}`);
-      return withoutTerms(reviewed);
+      return stripTerms(reviewed);
     },
   };
 }
 
-function withoutTerms({ terms: _, ...record }: z.infer<typeof gapRow>): StoredGapRecord {
+function stripTerms({ terms: _, ...record }: z.infer<typeof gapRow>): StoredGapRecord {
   return record;
 }

@@ -1,16 +1,16 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Pool, PoolClient } from 'pg';
 import * as z from 'zod';
 import { CONNECT_TIMEOUT_MS, MAX_CONNECTIONS, QUERY_TIMEOUT_MS } from '../limits.ts';
-import { connectionOf } from './postgres-url.ts';
+import { parseConnection } from './postgres-url.ts';
 import type { Warn } from './set-aside.ts';
 import { checkSchemaVersion, type Row, type SqlDatabase, type Statement } from './sql-database.ts';
-import { schemaSteps } from './sql-schema.ts';
+import { listSchemaSteps } from './sql-schema.ts';
 
 /** Any number that all versions share: processes that open an empty database at once make the tables one after the other. */
 const SCHEMA_LOCK = 4_213_657_001;
 
-export const postgresSteps: readonly string[] = schemaSteps({
+export const postgresSteps: readonly string[] = listSchemaSteps({
   id: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
   // Not jsonb, which drops the order of keys and refuses \u0000: what was recorded is to be read again.
   json: 'json',
@@ -34,12 +34,12 @@ interface PostgresOptions {
 }
 
 /**
- * Opens a Postgres database by URL, Supabase's too. See {@link connectionOf} for what a URL may say.
+ * Opens a Postgres database by URL, Supabase's too. See {@link parseConnection} for what a URL may say.
  *
  * @throws MeshError `usage` for a URL that is none, `store` when there is no connection or the tables cannot be made
  */
 export async function openPostgres(url: string, options: PostgresOptions): Promise<SqlDatabase> {
-  const { config, location } = connectionOf(url);
+  const { config, location } = parseConnection(url);
   // Importing it takes longer than most runs without it need to start.
   const pg = await import('pg');
   const pool = new pg.Pool({
@@ -52,7 +52,9 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
     allowExitOnIdle: true,
   });
   // An idle connection that is lost is made anew at the next query; without a listener it would end the process.
-  pool.on('error', (error) => options.warn(`${location}: an idle connection was lost: ${messageOf(error)}`));
+  pool.on('error', (error) =>
+    options.warn(`${location}: an idle connection was lost: ${toErrorMessage(error)}`),
+  );
   // One in use that is lost fails its query, or the next. Its event says nothing more, and would end the process too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const database = new PostgresDatabase(pool, location, config.password);
@@ -94,7 +96,7 @@ class PostgresDatabase implements SqlDatabase {
 
   write(statements: readonly Statement[]): Promise<Row[][]> {
     return this.#withClient((client) =>
-      inTransaction(client, async () => {
+      runTransaction(client, async () => {
         const results: Row[][] = [];
         for (const statement of statements) results.push(await run(client, statement));
         return results;
@@ -104,7 +106,7 @@ class PostgresDatabase implements SqlDatabase {
 
   async migrate(): Promise<void> {
     await this.#withClient((client) =>
-      inTransaction(client, async () => {
+      runTransaction(client, async () => {
         await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
         await client.query('CREATE TABLE IF NOT EXISTS store_schema (version bigint NOT NULL)');
         const [found] = await run(client, { text: 'SELECT version FROM store_schema', values: [] });
@@ -143,9 +145,9 @@ class PostgresDatabase implements SqlDatabase {
     // A bug stays one.
     if (error instanceof MeshError || error instanceof TypeError || error instanceof RangeError) return error;
     if (error instanceof z.ZodError) return error;
-    const { code, message } = faultOf(error);
+    const { code, message } = toFault(error);
     const shown = this.#password ? message.replaceAll(this.#password, '***') : message;
-    return new MeshError('store', `${this.location}: ${shown}: ${adviceFor(code)}`, { cause: error });
+    return new MeshError('store', `${this.location}: ${shown}: ${adviseCode(code)}`, { cause: error });
   }
 }
 
@@ -153,7 +155,7 @@ async function run(client: PoolClient, { text, values }: Statement): Promise<Row
   return z.array(z.record(z.string(), z.unknown())).parse((await client.query(text, [...values])).rows);
 }
 
-async function inTransaction<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+async function runTransaction<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   const result = await work();
   // Where anything failed before, the connection is closed instead, which rolls back.
@@ -162,14 +164,14 @@ async function inTransaction<T>(client: PoolClient, work: () => Promise<T>): Pro
 }
 
 /** Where a host has several addresses, Node gives one error for all of them, without a message. */
-function faultOf(error: unknown): { code: string | undefined; message: string } {
+function toFault(error: unknown): { code: string | undefined; message: string } {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { data } = z.object({ code: z.string().optional() }).safeParse(first);
-  return { code: data?.code, message: messageOf(first) };
+  return { code: data?.code, message: toErrorMessage(first) };
 }
 
 /** By SQLSTATE (PostgreSQL, appendix A) or system code. */
-function adviceFor(code: string | undefined): string {
+function adviseCode(code: string | undefined): string {
   switch (code) {
     case '28P01':
     case '28000':

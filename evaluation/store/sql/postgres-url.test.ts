@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { connectionOf } from './postgres-url.ts';
+import { parseConnection } from './postgres-url.ts';
 
 describe('the URL of a database', () => {
   test('says host, port, user, password and database', () => {
-    expect(connectionOf('postgresql://m%40e:p%2Fw%3F@[::1]:6543/my%20db')).toEqual({
+    expect(parseConnection('postgresql://m%40e:p%2Fw%3F@[::1]:6543/my%20db')).toEqual({
       config: { host: '::1', port: 6543, user: 'm@e', password: 'p/w?', database: 'my db', ssl: false },
       location: 'postgres://m@e@[::1]:6543/my db',
     });
   });
 
   test('has defaults for all but the host', () => {
-    expect(connectionOf('postgres://localhost')).toMatchObject({
+    expect(parseConnection('postgres://localhost')).toMatchObject({
       config: { host: 'localhost', port: 5432, user: undefined, password: undefined, database: undefined },
       location: 'postgres://localhost:5432/',
     });
@@ -28,7 +28,7 @@ describe('the URL of a database', () => {
     ['postgres://localhost/x?sslmode=verify-full', { rejectUnauthorized: true }],
     ['postgres://localhost.example.org/x', { rejectUnauthorized: true }],
   ])('%s: encrypted and checked unless it says otherwise or stays on this machine', (url, ssl) => {
-    expect(connectionOf(url).config.ssl).toEqual(ssl);
+    expect(parseConnection(url).config.ssl).toEqual(ssl);
   });
 
   test('may name the certificate of the server', () => {
@@ -36,9 +36,9 @@ describe('the URL of a database', () => {
     const file = path.join(folder, 'ca.crt');
     writeFileSync(file, 'CERTIFICATE');
     const url = `postgres://db.example.org/x?sslrootcert=${encodeURIComponent(file)}`;
-    expect(connectionOf(url).config.ssl).toEqual({ rejectUnauthorized: true, ca: 'CERTIFICATE' });
+    expect(parseConnection(url).config.ssl).toEqual({ rejectUnauthorized: true, ca: 'CERTIFICATE' });
     rmSync(folder, { recursive: true });
-    expect(() => connectionOf(url)).toThrow(
+    expect(() => parseConnection(url)).toThrow(
       `${file}: the certificate (sslrootcert) cannot be read: there is no such file`,
     );
   });
@@ -46,12 +46,12 @@ describe('the URL of a database', () => {
   test.each(['postgres://me:secret-word@', 'postgres://me:secret-word%@host/db', 'postgres:me:secret-word'])(
     '%s is refused without showing it',
     (url) => {
-      expect(() => connectionOf(url)).toThrow(expect.objectContaining({ code: 'usage' }));
-      expect(() => connectionOf(url)).not.toThrow(/secret-word/);
+      expect(() => parseConnection(url)).toThrow(expect.objectContaining({ code: 'usage' }));
+      expect(() => parseConnection(url)).not.toThrow(/secret-word/);
     },
   );
 
   test('an unknown sslmode is refused by its name', () => {
-    expect(() => connectionOf('postgres://host/db?sslmode=maybe')).toThrow(/not "maybe"/);
+    expect(() => parseConnection('postgres://host/db?sslmode=maybe')).toThrow(/not "maybe"/);
   });
 });

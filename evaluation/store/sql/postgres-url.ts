@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fileFaultOf, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { PoolConfig } from 'pg';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
@@ -13,16 +13,16 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
  *
  * @throws MeshError `usage`, without the URL, which may hold a password
  */
-export function connectionOf(url: string): {
+export function parseConnection(url: string): {
   readonly config: PoolConfig & { readonly password: string | undefined };
   readonly location: string;
 } {
   const parsed = URL.parse(url);
   if (parsed === null || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.hostname === '')
-    throw unreadable();
+    throw createUrlError();
   const host = parsed.hostname.replace(/^\[|\]$/g, '');
-  const database = decoded(parsed.pathname.slice(1));
-  const user = decoded(parsed.username);
+  const database = tryDecode(parsed.pathname.slice(1));
+  const user = tryDecode(parsed.username);
   const port = parsed.port === '' ? 5432 : Number(parsed.port);
   return {
     config: {
@@ -30,14 +30,14 @@ export function connectionOf(url: string): {
       port,
       database,
       user,
-      password: decoded(parsed.password),
-      ssl: tlsOf(parsed.searchParams, LOOPBACK.test(host)),
+      password: tryDecode(parsed.password),
+      ssl: parseTls(parsed.searchParams, LOOPBACK.test(host)),
     },
     location: `postgres://${user === undefined ? '' : `${user}@`}${parsed.hostname}:${port}/${database ?? ''}`,
   };
 }
 
-function unreadable(): MeshError {
+function createUrlError(): MeshError {
   return new MeshError(
     'usage',
     'the address of the store must be like postgres://user:password@host:5432/database, with special characters of the ' +
@@ -45,15 +45,15 @@ function unreadable(): MeshError {
   );
 }
 
-function decoded(part: string): string | undefined {
+function tryDecode(part: string): string | undefined {
   try {
     return decodeURIComponent(part) || undefined;
   } catch {
-    throw unreadable();
+    throw createUrlError();
   }
 }
 
-function tlsOf(parameters: URLSearchParams, isLoopback: boolean): PoolConfig['ssl'] {
+function parseTls(parameters: URLSearchParams, isLoopback: boolean): PoolConfig['ssl'] {
   const mode = parameters.get('sslmode') ?? (isLoopback ? 'disable' : 'verify-full');
   const certificate = parameters.get('sslrootcert');
   switch (mode) {
@@ -82,7 +82,7 @@ function readCertificate(file: string): string {
   } catch (error) {
     throw new MeshError(
       'usage',
-      `${file}: the certificate (sslrootcert) cannot be read: ${fileFaultOf(error)}`,
+      `${file}: the certificate (sslrootcert) cannot be read: ${explainFileFault(error)}`,
       { cause: error },
     );
   }

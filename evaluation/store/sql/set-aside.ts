@@ -1,5 +1,5 @@
 import { existsSync, renameSync } from 'node:fs';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_SET_ASIDE } from '../limits.ts';
 
 /** Hears what the user should know although the work goes on. */
@@ -22,7 +22,7 @@ export function setAside(file: string, suffixes: readonly string[] = []): string
     } catch (error) {
       throw new MeshError(
         'store',
-        `${file} is corrupt, and cannot be renamed to ${aside}: ${messageOf(error)}`,
+        `${file} is corrupt, and cannot be renamed to ${aside}: ${toErrorMessage(error)}`,
         {
           cause: error,
         },

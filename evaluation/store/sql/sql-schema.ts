@@ -26,7 +26,7 @@ interface SchemaWords {
  * What brings an empty store to each version of the schema, one text a version: version n is the first n of them. Stores of users
  * have the older ones, so a text that was published never changes; a change is a new one at the end.
  */
-export function schemaSteps(words: SchemaWords): readonly string[] {
+export function listSchemaSteps(words: SchemaWords): readonly string[] {
   const { id, json, boolean, wholeNumber, number, time, tableEnd, protect, gapIndex } = words;
   return [
     `
@@ -50,7 +50,7 @@ export function schemaSteps(words: SchemaWords): readonly string[] {
       raw_answer text NOT NULL,
       final_answer text NOT NULL,
       correct ${boolean},
-      resolution_type text CHECK (resolution_type IN (${quoted(RESOLUTION_TYPES)})),
+      resolution_type text CHECK (resolution_type IN (${quoteValues(RESOLUTION_TYPES)})),
       overseer_diagnosis text,
       gap_record ${json},
       tokens ${wholeNumber} NOT NULL,
@@ -64,13 +64,13 @@ export function schemaSteps(words: SchemaWords): readonly string[] {
     CREATE TABLE gap_records (
       id ${id},
       attempt_id text REFERENCES gaia_attempts (attempt_id),
-      kind text NOT NULL CHECK (kind IN (${quoted(GAP_RECORD_KINDS)})),
+      kind text NOT NULL CHECK (kind IN (${quoteValues(GAP_RECORD_KINDS)})),
       question_type text NOT NULL,
-      failure_type text NOT NULL CHECK (failure_type IN (${quoted(FAILURE_TYPES)})),
+      failure_type text NOT NULL CHECK (failure_type IN (${quoteValues(FAILURE_TYPES)})),
       pattern text NOT NULL,
       cause text NOT NULL,
       advice text NOT NULL,
-      status text NOT NULL CHECK (status IN (${quoted(REVIEW_STATUSES)})),
+      status text NOT NULL CHECK (status IN (${quoteValues(REVIEW_STATUSES)})),
       terms text NOT NULL,
       created_at ${time} NOT NULL
     )${tableEnd};
@@ -99,4 +99,4 @@ export function schemaSteps(words: SchemaWords): readonly string[] {
   ];
 }
 
-const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(', ');
+const quoteValues = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(', ');

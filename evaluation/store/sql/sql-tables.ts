@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
-import { storable } from '@gaia-mesh/tools/roles/memory/storable.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { toStorable } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import * as z from 'zod';
 import type { Row, SqlDatabase, Statement } from './sql-database.ts';
 
@@ -33,28 +33,29 @@ export class SqlTables {
     if (parsed.success) return parsed.data;
     throw new MeshError(
       'store',
-      `${this.location}: a row of ${table} is not as Gaia Mesh writes it: ${issuesOf(parsed.error)}`,
+      `${this.location}: a row of ${table} is not as Gaia Mesh writes it: ${formatIssues(parsed.error)}`,
     );
   }
 }
 
-export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+export function parseRow<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new MeshError('store', `${what} cannot be stored: ${issuesOf(parsed.error)}`);
+  if (!parsed.success)
+    throw new MeshError('store', `${what} cannot be stored: ${formatIssues(parsed.error)}`);
   return parsed.data;
 }
 
-export function checkedLimit(limit: number, max: number): number {
+export function checkLimit(limit: number, max: number): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
   throw new MeshError('store', `expected a limit from 1 to ${max}, got ${limit}`);
 }
 
 /** Columns that must have these values; the names are the program's own, never a user's. */
-export function conditions(columns: Readonly<Record<string, string | undefined>>): Statement {
+export function buildConditions(columns: Readonly<Record<string, string | undefined>>): Statement {
   const given = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
     text: ['1 = 1', ...given.map(([name], index) => `${name} = $${index + 1}`)].join(' AND '),
-    values: given.map(([, value]) => storable(value)),
+    values: given.map(([, value]) => toStorable(value)),
   };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 
 /** SQLite waits with the whole process, so it waits briefly, and then the others get their turn. */
@@ -36,14 +36,14 @@ export class Patience {
       try {
         return work();
       } catch (error) {
-        const code = sqliteCodeOf(error);
+        const code = readSqliteCode(error);
         const locked = code === BUSY || code === LOCKED;
         const patienceMs = locked ? this.#timeoutMs : Math.min(PASSING_MS, this.#timeoutMs);
         const over = performance.now() - start >= patienceMs;
         // While another process sets a corrupt file aside, SQLite looks in vain for what it just saw under that name (SQLITE_IOERR_FSTAT),
         // or finds the log shorter than it was (SQLITE_IOERR_SHORT_READ).
         const passes = locked || code === IO_ERROR;
-        if (!passes || (over && !locked)) throw explained(error, code, this.#file);
+        if (!passes || (over && !locked)) throw explainSqliteError(error, code, this.#file);
         if (over) {
           throw new MeshError(
             'store',
@@ -60,23 +60,23 @@ export class Patience {
 
 const sqliteError = z.object({ code: z.literal('ERR_SQLITE_ERROR'), errcode: z.int() });
 
-export function sqliteCodeOf(error: unknown): number | undefined {
+export function readSqliteCode(error: unknown): number | undefined {
   const parsed = sqliteError.safeParse(error);
   return parsed.success ? parsed.data.errcode & 0xff : undefined;
 }
 
-function explained(error: unknown, code: number | undefined, file: string): unknown {
+function explainSqliteError(error: unknown, code: number | undefined, file: string): unknown {
   if (code === CORRUPT || code === NOT_A_DATABASE || error instanceof Corrupt) {
-    const cause = error instanceof Corrupt ? error : new Corrupt(messageOf(error), { cause: error });
+    const cause = error instanceof Corrupt ? error : new Corrupt(toErrorMessage(error), { cause: error });
     return new MeshError(
       'store',
-      `${file} is corrupt (${messageOf(error)}): end the run, it is set aside at the next start`,
+      `${file} is corrupt (${toErrorMessage(error)}): end the run, it is set aside at the next start`,
       {
         cause,
       },
     );
   }
-  if (systemCodeOf(error) === 'ERR_ACCESS_DENIED') {
+  if (readSystemCode(error) === 'ERR_ACCESS_DENIED') {
     return new MeshError(
       'store',
       `${file}: this process may not open it (Node's permission model): allow it to read and write the folder`,
@@ -89,7 +89,7 @@ function explained(error: unknown, code: number | undefined, file: string): unkn
   if (code === undefined) return error;
   return new MeshError(
     'store',
-    `${file}: ${messageOf(error)}: check that the disk has room and that the file and its folder may be written`,
+    `${file}: ${toErrorMessage(error)}: check that the disk has room and that the file and its folder may be written`,
     {
       cause: error,
     },

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import * as z from 'zod';
 import { BUSY_TIMEOUT_MS } from '../limits.ts';
@@ -13,15 +13,15 @@ import {
   type SqlValue,
   type Statement,
 } from './sql-database.ts';
-import { schemaSteps } from './sql-schema.ts';
-import { BLOCKING_MS, CANNOT_OPEN, Corrupt, Patience, READ_ONLY, sqliteCodeOf } from './sqlite-patience.ts';
+import { listSchemaSteps } from './sql-schema.ts';
+import { BLOCKING_MS, CANNOT_OPEN, Corrupt, Patience, READ_ONLY, readSqliteCode } from './sqlite-patience.ts';
 
 /** "Gaia" in the header of every store: what is left of a damaged one says whose it was (https://sqlite.org/fileformat2.html). */
 const APPLICATION_ID = 0x47616961;
 const APPLICATION_ID_OFFSET = 68;
 const SQLITE_HEADER = 'SQLite format 3\0';
 
-export const sqliteSteps: readonly string[] = schemaSteps({
+export const sqliteSteps: readonly string[] = listSchemaSteps({
   id: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   json: 'TEXT',
   boolean: 'INTEGER',
@@ -52,7 +52,7 @@ interface SqliteOptions {
 export async function openSqlite(file: string, options: SqliteOptions): Promise<SqlDatabase> {
   const patience = new Patience(file, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
   // SQLite itself would write all the same.
-  if (!mayWrite(file))
+  if (!canWrite(file))
     throw new MeshError(
       'store',
       `${file}: this process may not write to its folder (Node's permission model)`,
@@ -61,17 +61,17 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
     makeFolder(path.dirname(file));
   } catch (error) {
     // An agent may use what is in the folder, and not always the folder itself.
-    if (systemCodeOf(error) !== 'ERR_ACCESS_DENIED')
-      throw new MeshError('store', `${file}: its folder cannot be made: ${messageOf(error)}`, {
+    if (readSystemCode(error) !== 'ERR_ACCESS_DENIED')
+      throw new MeshError('store', `${file}: its folder cannot be made: ${toErrorMessage(error)}`, {
         cause: error,
       });
   }
-  const database = (await whole(file, patience)) ?? (await replaced(file, patience, options.warn));
+  const database = (await openWhole(file, patience)) ?? (await replaceCorrupt(file, patience, options.warn));
   return new SqliteDatabase(file, database, patience);
 }
 
 /** Node's permission model, which does not hold SQLite's own writing to it. */
-function mayWrite(file: string): boolean {
+function canWrite(file: string): boolean {
   return process.permission?.has('fs.write', file) ?? true;
 }
 
@@ -104,7 +104,7 @@ class SqliteDatabase implements SqlDatabase {
 
   write(statements: readonly Statement[]): Promise<Row[][]> {
     return this.#patience.with(() =>
-      inTransaction(this.#database, 'IMMEDIATE', () =>
+      runTransaction(this.#database, 'IMMEDIATE', () =>
         statements.map((statement) => run(this.#database, statement)),
       ),
     );
@@ -124,7 +124,7 @@ function run(database: DatabaseSync, { text, values }: Statement): Row[] {
 }
 
 /** The lock is taken at the beginning: whoever reads first and wants to write later can find that another has written. */
-function inTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE', work: () => T): T {
+function runTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE', work: () => T): T {
   database.exec(`BEGIN ${kind}`);
   try {
     const result = work();
@@ -138,7 +138,7 @@ function inTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE
 }
 
 /** The database in `file`, checked and of the current version; undefined where the file is corrupt. */
-async function whole(file: string, patience: Patience): Promise<DatabaseSync | undefined> {
+async function openWhole(file: string, patience: Patience): Promise<DatabaseSync | undefined> {
   try {
     return await patience.with(() => {
       check(file);
@@ -167,7 +167,7 @@ function check(file: string): void {
     database = new DatabaseSync(file, { readOnly: true, timeout: BLOCKING_MS });
   } catch (error) {
     // It is not there, or this process may not even read it: opening it for writing finds out.
-    if (sqliteCodeOf(error) === CANNOT_OPEN) return;
+    if (readSqliteCode(error) === CANNOT_OPEN) return;
     throw error;
   }
   try {
@@ -175,7 +175,7 @@ function check(file: string): void {
     if (row?.quick_check !== 'ok') throw new Corrupt(String(row?.quick_check));
   } catch (error) {
     // A journal that a killed process left has to be played back first, which takes writing.
-    if (sqliteCodeOf(error) !== READ_ONLY) throw error;
+    if (readSqliteCode(error) !== READ_ONLY) throw error;
   } finally {
     database.close();
   }
@@ -187,13 +187,13 @@ const tablesRow = z.object({ tables: z.int(), own: z.int() });
 
 function prepare(database: DatabaseSync, file: string): void {
   // A file that is up to date is opened without a lock: a writer at work must not keep others from reading.
-  if (versionOf(database, file) === sqliteSteps.length && isMarked(database)) return;
+  if (readVersion(database, file) === sqliteSteps.length && isMarked(database)) return;
   // Before anything else, so that it is in the file itself and not in the log beside it.
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   // Readers and the writer do not wait for each other; what was committed survives the end of the process. The file remembers it.
   database.exec('PRAGMA journal_mode = WAL');
-  inTransaction(database, 'IMMEDIATE', () => {
-    const version = versionOf(database, file);
+  runTransaction(database, 'IMMEDIATE', () => {
+    const version = readVersion(database, file);
     if (version === undefined) {
       database.exec(
         'CREATE TABLE store_schema (version INTEGER NOT NULL) STRICT; INSERT INTO store_schema VALUES (0)',
@@ -210,7 +210,7 @@ function isMarked(database: DatabaseSync): boolean {
 }
 
 /** Whether a file begins as a store does, whatever became of the rest. */
-function wasStore(file: string): boolean {
+function isStoreFile(file: string): boolean {
   const header = Buffer.alloc(APPLICATION_ID_OFFSET + 4);
   const descriptor = openSync(file, 'r');
   try {
@@ -225,7 +225,7 @@ function wasStore(file: string): boolean {
 }
 
 /** Undefined where the file has nothing in it. */
-function versionOf(database: DatabaseSync, file: string): number | undefined {
+function readVersion(database: DatabaseSync, file: string): number | undefined {
   // In one query: between two, another process may make the tables.
   const { tables, own } = tablesRow.parse(
     run(database, {
@@ -251,13 +251,13 @@ function versionOf(database: DatabaseSync, file: string): number | undefined {
  * Sets the corrupt file aside and begins a new one. Several processes may find it corrupt at the same time, and only the first
  * must move it: the next would move the new one away. They take turns by a lock that ends with its process.
  */
-async function replaced(file: string, patience: Patience, warn: Warn): Promise<DatabaseSync> {
+async function replaceCorrupt(file: string, patience: Patience, warn: Warn): Promise<DatabaseSync> {
   const turns = new DatabaseSync(`${file}.repair`, { timeout: BLOCKING_MS });
   try {
     await patience.with(() => turns.exec('BEGIN EXCLUSIVE'));
-    const mended = await whole(file, patience);
+    const mended = await openWhole(file, patience);
     if (mended !== undefined) return mended;
-    if (!wasStore(file)) {
+    if (!isStoreFile(file)) {
       rmSync(`${file}.repair`, { force: true });
       throw new MeshError(
         'store',
@@ -266,7 +266,7 @@ async function replaced(file: string, patience: Patience, warn: Warn): Promise<D
     }
     const aside = setAside(file, ['-wal', '-shm']);
     warn(`${file} is corrupt: it was set aside as ${aside}, and a new store begun`);
-    const begun = await whole(file, patience);
+    const begun = await openWhole(file, patience);
     if (begun === undefined)
       throw new MeshError('store', `${file} is corrupt again as soon as it is made: check the disk`);
     return begun;

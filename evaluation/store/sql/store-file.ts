@@ -7,7 +7,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
  *
  * @throws MeshError `usage` for an address that is neither
  */
-export function storeFile(url: string, folder = process.cwd()): string | undefined {
+export function resolveStoreFile(url: string, folder = process.cwd()): string | undefined {
   if (/^postgres(ql)?:/i.test(url)) return undefined;
   const file = url.replace(/^sqlite:(\/\/(?=\/))?/i, '');
   if (file === '' || /^[a-z][a-z0-9+.-]+:/i.test(file)) {

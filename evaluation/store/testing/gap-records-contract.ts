@@ -1,4 +1,4 @@
-import { GAP_RECORD_KINDS, informsPlans, waitsForReview } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import { GAP_RECORD_KINDS, isAwaitingReview, isInforming } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import { MAX_GAP_TEXT_CHARACTERS } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { describe, expect, test } from 'vitest';
 import { sampleAttempt, sampleGapRecord } from './samples.ts';
@@ -63,7 +63,7 @@ export function gapRecordsContract(at: StoreUnderTest): void {
       }
       const kinds = async () => (await at.store.gapRecords(query)).map(({ kind }) => kind).sort();
       expect(await kinds()).toEqual(['planning_hint']);
-      const waiting = (await at.store.gapRecordPage({})).filter(waitsForReview);
+      const waiting = (await at.store.gapRecordPage({})).filter(isAwaitingReview);
       expect(waiting.map(({ kind }) => kind)).toEqual([
         'prompt_change',
         'pipeline_change',
@@ -73,12 +73,12 @@ export function gapRecordsContract(at: StoreUnderTest): void {
       expect(approved).toEqual({ ...waiting[0], status: 'approved' });
       await at.store.reviewGapRecord(waiting[1]?.id ?? 0, 'rejected');
       expect(await kinds()).toEqual(['planning_hint', 'prompt_change']);
-      const left = (await at.store.gapRecordPage({})).filter(waitsForReview);
+      const left = (await at.store.gapRecordPage({})).filter(isAwaitingReview);
       expect(left).toMatchObject([{ kind: 'instruction_change' }]);
       // A person's second thought counts.
       await at.store.reviewGapRecord(waiting[0]?.id ?? 0, 'rejected');
       expect(await kinds()).toEqual(['planning_hint']);
-      const used = (await at.store.gapRecordPage({})).filter(informsPlans);
+      const used = (await at.store.gapRecordPage({})).filter(isInforming);
       expect(used.map(({ kind }) => kind)).toEqual(['planning_hint']);
     });
 

@@ -1,4 +1,4 @@
-import { waitsForReview } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import { isAwaitingReview } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import { finalOf } from '@gaia-mesh/tools/roles/testing/final-payload.ts';
 import { says, textOf } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { describe, expect, test } from 'vitest';
@@ -88,7 +88,7 @@ describe('a gap record', () => {
     await ask('t-2');
 
     expect(textOf(model.asked('plan')[1])).not.toContain('Hints:\n');
-    const waiting = (await (await readStore(store)).gapRecordPage({})).filter(waitsForReview);
+    const waiting = (await (await readStore(store)).gapRecordPage({})).filter(isAwaitingReview);
     expect(waiting).toMatchObject([{ kind: 'prompt_change', status: 'proposed' }, { kind: 'prompt_change' }]);
   });
 });

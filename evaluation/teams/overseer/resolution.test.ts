@@ -1,7 +1,7 @@
 import { conclude } from '@gaia-mesh/tools/roles/answer/answered.ts';
-import { resolutionOf } from '@gaia-mesh/tools/roles/overseer/resolution.ts';
+import { classifyResolution } from '@gaia-mesh/tools/roles/overseer/resolution.ts';
 import { expect, test } from 'vitest';
-import { gaiaCorrect } from '../../scorers/gaia.ts';
+import { isGaiaCorrect } from '../../scorers/gaia.ts';
 
 const FAILED = [
   { by: 'execute', kind: 'tool', tool: 'wikipedia', text: 'no network', failed: true },
@@ -26,7 +26,7 @@ test.each([
   const answered = { text, ended: 'answer' } as const;
   const { answer } = conclude(answered);
 
-  expect(resolutionOf(answer, answered, truths, [], gaiaCorrect)).toBe(expected);
+  expect(classifyResolution(answer, answered, truths, [], isGaiaCorrect)).toBe(expected);
 });
 
 test('what surrounds an answer is taken off before scoring, and is no fault of form (OV-07)', () => {
@@ -35,7 +35,7 @@ test('what surrounds an answer is taken off before scoring, and is no fault of f
 
   expect(answer).toBe('grey heron');
   expect(raw).toBe('FINAL ANSWER: **“grey heron”**.');
-  expect(resolutionOf(answer, answered, ['grey heron'], [], gaiaCorrect)).toBe('correct');
+  expect(classifyResolution(answer, answered, ['grey heron'], [], isGaiaCorrect)).toBe('correct');
 });
 
 const call = (tool: string, failed: boolean) =>
@@ -58,7 +58,7 @@ test.each([
 ] as const)('a wrong attempt with %s is filed by what was observed (OV-34)', (_, entries, expected) => {
   const answered = { text: 'FINAL ANSWER: crow', ended: 'answer' } as const;
 
-  expect(resolutionOf('crow', answered, ['heron'], entries, gaiaCorrect)).toBe(expected);
+  expect(classifyResolution('crow', answered, ['heron'], entries, isGaiaCorrect)).toBe(expected);
 });
 
 test.each([
@@ -71,5 +71,5 @@ test.each([
   const answered = { text: 'FINAL ANSWER: crow', ended };
   const { answer } = conclude(answered);
 
-  expect(resolutionOf(answer, answered, ['heron'], entries, gaiaCorrect)).toBe(expected);
+  expect(classifyResolution(answer, answered, ['heron'], entries, isGaiaCorrect)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { listOf, objectOf, textOf, unpacked } from '../loose-values.ts';
+import { toList, toObject, toText, unpackJson } from '../loose-values.ts';
 
 /** A tool that a model asks for. */
 export interface ToolCall {
@@ -20,7 +20,7 @@ export function isResponse({ choices, object, type, content, output, error, even
   if (Array.isArray(choices) || Array.isArray(events)) return true;
   if (type === 'message' && Array.isArray(content)) return true;
   if (object === 'response' && Array.isArray(output)) return true;
-  return objectOf(error)?.message !== undefined;
+  return toObject(error)?.message !== undefined;
 }
 
 /** Whether a request or a response is Anthropic's. */
@@ -28,28 +28,28 @@ export function isAnthropic(object: JsonObject): boolean {
   if (object.type === 'message' && Array.isArray(object.content)) return true;
   if (typeof object.max_tokens !== 'number' || !Array.isArray(object.messages)) return false;
   const isOpenAi = object.messages.some((message) =>
-    ['system', 'tool'].includes(String(objectOf(message)?.role)),
+    ['system', 'tool'].includes(String(toObject(message)?.role)),
   );
-  const tools = listOf(object.tools).map(objectOf);
+  const tools = toList(object.tools).map(toObject);
   return !isOpenAi && (object.system !== undefined || tools.some((tool) => tool?.input_schema !== undefined));
 }
 
 /** Calls in a response, in the order in which it has them. */
-export function toolCallsOf({ choices, content, output }: JsonObject): ToolCall[] {
-  const chat = listOf(choices)
-    .flatMap((choice) => listOf(objectOf(objectOf(choice)?.message)?.tool_calls))
+export function readToolCalls({ choices, content, output }: JsonObject): ToolCall[] {
+  const chat = toList(choices)
+    .flatMap((choice) => toList(toObject(toObject(choice)?.message)?.tool_calls))
     .flatMap((call) => {
-      const { id, function: named } = objectOf(call) ?? {};
-      const { name, arguments: input } = objectOf(named) ?? {};
-      return { id, name, input: unpacked(input) };
+      const { id, function: named } = toObject(call) ?? {};
+      const { name, arguments: input } = toObject(named) ?? {};
+      return { id, name, input: unpackJson(input) };
     });
-  const blocks = [...listOf(content), ...listOf(output)].flatMap((block) => {
-    const { type, id, call_id, name, input, arguments: packed } = objectOf(block) ?? {};
+  const blocks = [...toList(content), ...toList(output)].flatMap((block) => {
+    const { type, id, call_id, name, input, arguments: packed } = toObject(block) ?? {};
     if (type === 'tool_use') return [{ id, name, input }];
-    return type === 'function_call' ? [{ id: call_id, name, input: unpacked(packed) }] : [];
+    return type === 'function_call' ? [{ id: call_id, name, input: unpackJson(packed) }] : [];
   });
   return [...chat, ...blocks].flatMap(({ id, name, input }) => {
-    const [known, named] = [textOf(id), textOf(name)];
+    const [known, named] = [toText(id), toText(name)];
     return known === undefined || named === undefined ? [] : [{ id: known, name: named, input }];
   });
 }
@@ -60,18 +60,18 @@ interface ToolResult {
 }
 
 /** Results of tools that a request brings, by the ids of their calls. */
-export function toolResultsOf({ messages, input }: JsonObject): ToolResult[] {
-  return [...listOf(messages), ...listOf(input)].flatMap((item): ToolResult[] => {
-    const message = objectOf(item) ?? {};
-    const id = textOf(message.tool_call_id);
+export function readToolResults({ messages, input }: JsonObject): ToolResult[] {
+  return [...toList(messages), ...toList(input)].flatMap((item): ToolResult[] => {
+    const message = toObject(item) ?? {};
+    const id = toText(message.tool_call_id);
     if (message.role === 'tool' && id !== undefined)
       return [{ id, result: { content: message.content ?? null } }];
-    const call = textOf(message.call_id);
+    const call = toText(message.call_id);
     if (message.type === 'function_call_output' && call !== undefined)
       return [{ id: call, result: { output: message.output ?? null } }];
-    return listOf(message.content).flatMap((part) => {
-      const { type, tool_use_id, content, is_error } = objectOf(part) ?? {};
-      const used = textOf(tool_use_id);
+    return toList(message.content).flatMap((part) => {
+      const { type, tool_use_id, content, is_error } = toObject(part) ?? {};
+      const used = toText(tool_use_id);
       if (type !== 'tool_result' || used === undefined) return [];
       return [
         { id: used, result: { content: content ?? null, ...(is_error === undefined ? {} : { is_error }) } },
@@ -81,6 +81,6 @@ export function toolResultsOf({ messages, input }: JsonObject): ToolResult[] {
 }
 
 /** What a message says. */
-export function blocksOf({ content }: JsonObject): JsonValue {
+export function readBlocks({ content }: JsonObject): JsonValue {
   return content ?? null;
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { parseRecording, recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { formatRecording, parseRecording } from '@gaia-mesh/core/recording/recording.ts';
 import { describe, expect, test } from 'vitest';
 import { importTraffic } from '../import-traffic.ts';
 
@@ -29,7 +29,7 @@ describe.each(ALL)('%s', (name, format) => {
     const { recording, report } = imported(name);
 
     expect(report.format).toBe(format);
-    const text = recordingLines(recording).join('');
+    const text = formatRecording(recording).join('');
     expect(parseRecording(text, name).packets).toEqual(recording.packets);
     // Whoever is to send a packet must have been sent its cause.
     const byId = new Map(recording.packets.map(({ packet }) => [packet.id, packet]));

@@ -2,11 +2,11 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { parseRecording, recordingLines } from '@gaia-mesh/core/recording/recording.ts';
+import { formatRecording, parseRecording } from '@gaia-mesh/core/recording/recording.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildRecording } from '../build-recording.ts';
-import { type FormatName, formatNames, formatOf } from '../formats.ts';
+import { type FormatName, findFormat, formatNames } from '../formats.ts';
 import { importTraffic } from '../import-traffic.ts';
 import { ImportNotes } from '../message.ts';
 
@@ -272,13 +272,13 @@ describe('a hostile or broken file', () => {
     fc.assert(
       fc.property(fc.array(tree, { maxLength: 4 }), fc.constantFrom(...formatNames), (values, format) => {
         const notes = new ImportNotes();
-        const messages = formatOf(format).read(
+        const messages = findFormat(format).read(
           values.map((value, index) => ({ value, where: `line ${index + 1}` })),
           notes,
         );
         if (messages.length === 0) return;
         const recording = buildRecording(messages, { runId: 'r', format }, notes);
-        const read = parseRecording(recordingLines(recording).join(''), 'it');
+        const read = parseRecording(formatRecording(recording).join(''), 'it');
         const byId = new Map(read.packets.map(({ packet }) => [packet.id, packet]));
         for (const { cause, packet } of read.packets) {
           const to = byId.get(cause ?? '')?.to;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { firstText, objectOf, textOf, timeOf, unpacked } from '../loose-values.ts';
+import { findText, findTimeUs, toObject, toText, unpackJson } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
 
 /** A JSON-RPC message in a line of a log, with what the line says around it. */
@@ -36,9 +36,9 @@ const SERVER_KEYS = ['server_label', 'server_name', 'serverName', 'server'];
  * an adapter writes its own: the packet's type is the method, its payload the `params` or the `result`.
  */
 export const importJsonRpc: Importer = (values, notes) => {
-  const logged = values.flatMap((value) => loggedIn(value, notes));
-  const sideOf = sidesBy(logged);
-  const namesOf = namesBySession(logged);
+  const logged = values.flatMap((value) => parseLogged(value, notes));
+  const sideOf = createSideFinder(logged);
+  const namesOf = createNameFinder(logged);
   const pending = new Map<
     string,
     { readonly message: ImportedMessage; readonly method: string; side: Side }
@@ -48,17 +48,17 @@ export const importJsonRpc: Importer = (values, notes) => {
   for (const entry of logged) {
     const { rpc, session } = entry;
     const id = rpc.id === undefined || rpc.id === null ? undefined : JSON.stringify(rpc.id);
-    const method = textOf(rpc.method);
+    const method = toText(rpc.method);
     const key = (side: Side) => `${session} ${side} ${id}`;
     let side = sideOf(entry);
     if (method === undefined && side === undefined) {
       // A response comes from the other side than its request.
       const asked = (['client', 'server'] as const).find((asker) => pending.has(key(asker)));
-      side = asked === undefined ? undefined : other(asked);
+      side = asked === undefined ? undefined : swapSide(asked);
     }
     if (side === undefined) {
       side =
-        (method === undefined ? undefined : sideByMethod(method)) ??
+        (method === undefined ? undefined : findMethodSide(method)) ??
         (method === undefined ? 'server' : 'client');
       if (entry.ends === undefined)
         notes.guess(
@@ -68,14 +68,14 @@ export const importJsonRpc: Importer = (values, notes) => {
         );
     }
     const own = namesOf(entry);
-    const ends = entry.ends ?? { from: own[side], to: own[other(side)] };
+    const ends = entry.ends ?? { from: own[side], to: own[swapSide(side)] };
     dropEnvelope(rpc, notes);
     if (method !== undefined) {
-      const params = objectOf(rpc.params) ?? {};
+      const params = toObject(rpc.params) ?? {};
       const message: ImportedMessage = {
         ...ends,
         atUs: entry.atUs,
-        task: contextOf(params, contexts) ?? session,
+        task: findContext(params, contexts) ?? session,
         type: method,
         payload: rpc.params ?? {},
       };
@@ -83,7 +83,7 @@ export const importJsonRpc: Importer = (values, notes) => {
       if (id !== undefined) pending.set(key(side), { message, method, side });
       continue;
     }
-    const request = id === undefined ? undefined : pending.get(key(other(side)));
+    const request = id === undefined ? undefined : pending.get(key(swapSide(side)));
     if (request === undefined) {
       notes.guess(
         'task of a response: its request is not in the file',
@@ -92,7 +92,7 @@ export const importJsonRpc: Importer = (values, notes) => {
       );
     }
     const result = rpc.error === undefined ? (rpc.result ?? {}) : { error: rpc.error };
-    const context = learnContext(objectOf(rpc.result) ?? {}, contexts);
+    const context = learnContext(toObject(rpc.result) ?? {}, contexts);
     messages.push({
       ...ends,
       atUs: entry.atUs,
@@ -106,22 +106,22 @@ export const importJsonRpc: Importer = (values, notes) => {
   return messages;
 };
 
-function other(side: Side): Side {
+function swapSide(side: Side): Side {
   return side === 'client' ? 'server' : 'client';
 }
 
 /** All messages of a line: the line itself, or what is under any of its keys. */
-function loggedIn({ value, where }: SourceValue, notes: ImportNotes): Logged[] {
-  const line = objectOf(value);
+function parseLogged({ value, where }: SourceValue, notes: ImportNotes): Logged[] {
+  const line = toObject(value);
   const around = line === undefined || isRpc(line) ? {} : line;
-  const found = rpcsIn(value);
+  const found = findRpcs(value);
   if (found.length === 0) {
     notes.drop('a line without a message of JSON-RPC', '# lines without a message of JSON-RPC', where);
     return [];
   }
-  const from = textOf(around.from);
-  const to = textOf(around.to);
-  const startUs = timeOf(around);
+  const from = toText(around.from);
+  const to = toText(around.to);
+  const startUs = findTimeUs(around);
   const durationMs = Number(around.duration_ms ?? around.durationMs ?? around.latency_ms ?? 0) || 0;
   // A request and its response in one line have the line's time, and its time and duration.
   const isPair = found.length === 2 && found.some(({ method }) => method === undefined);
@@ -132,29 +132,29 @@ function loggedIn({ value, where }: SourceValue, notes: ImportNotes): Logged[] {
       rpc,
       where,
       atUs: startUs === undefined ? undefined : startUs + (isAnswer ? durationMs * 1000 : 0),
-      label: isPair ? undefined : firstText(around, DIRECTION_KEYS),
+      label: isPair ? undefined : findText(around, DIRECTION_KEYS),
       ends: ends !== undefined && isAnswer ? { from: ends.to, to: ends.from } : ends,
-      session: firstText(around, SESSION_KEYS) ?? 'session',
-      server: firstText(around, SERVER_KEYS),
+      session: findText(around, SESSION_KEYS) ?? 'session',
+      server: findText(around, SERVER_KEYS),
     };
   });
 }
 
-function rpcsIn(value: unknown): JsonObject[] {
-  const whole = batch(value);
+function findRpcs(value: unknown): JsonObject[] {
+  const whole = readBatch(value);
   if (whole.length > 0) return whole;
-  const line = objectOf(value);
+  const line = toObject(value);
   if (line === undefined) return [];
   // Requests come before responses whatever the order of the keys.
   return Object.values(line)
-    .flatMap((inner) => batch(unpacked(inner)))
+    .flatMap((inner) => readBatch(unpackJson(inner)))
     .toSorted((a, b) => Number(a.method === undefined) - Number(b.method === undefined));
 }
 
 /** A message, or the messages of a batch; nothing else. */
-function batch(value: unknown): JsonObject[] {
+function readBatch(value: unknown): JsonObject[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const messages = items.map(objectOf).filter((item) => item !== undefined && isRpc(item));
+  const messages = items.map(toObject).filter((item) => item !== undefined && isRpc(item));
   return messages.length === items.length ? messages.filter((message) => message !== undefined) : [];
 }
 
@@ -166,25 +166,25 @@ function isRpc(object: JsonObject): boolean {
 
 /** Messages of JSON-RPC anywhere in a line. */
 export function hasRpc(value: unknown): boolean {
-  return rpcsIn(value).length > 0;
+  return findRpcs(value).length > 0;
 }
 
 /** The method of the first request in a line. */
-export function methodsIn(value: unknown): string[] {
-  return rpcsIn(value).flatMap(({ method }) => textOf(method) ?? []);
+export function listMethods(value: unknown): string[] {
+  return findRpcs(value).flatMap(({ method }) => toText(method) ?? []);
 }
 
 /**
  * What the labels of a log mean: a label is the client's where more of its messages have methods that only clients send. A label that
  * stands at both kinds, such as `request`, is no direction.
  */
-function sidesBy(logged: readonly Logged[]): (entry: Logged) => Side | undefined {
+function createSideFinder(logged: readonly Logged[]): (entry: Logged) => Side | undefined {
   const votes = new Map<string, Record<Side, number>>();
   for (const { label, rpc } of logged) {
     if (label === undefined) continue;
     const count = votes.get(label) ?? { client: 0, server: 0 };
     votes.set(label, count);
-    const side = typeof rpc.method === 'string' ? sideByMethod(rpc.method) : undefined;
+    const side = typeof rpc.method === 'string' ? findMethodSide(rpc.method) : undefined;
     if (side !== undefined) count[side] += 1;
   }
   const isMixed = [...votes.values()].some(({ client, server }) => client > 0 && server > 0);
@@ -195,31 +195,31 @@ function sidesBy(logged: readonly Logged[]): (entry: Logged) => Side | undefined
 }
 
 /** Names as the two introduce themselves in MCP, by session: both send theirs in the first exchange. */
-function namesBySession(logged: readonly Logged[]): (entry: Logged) => Record<Side, string> {
+function createNameFinder(logged: readonly Logged[]): (entry: Logged) => Record<Side, string> {
   const names = new Map<string, Record<Side, string>>();
   for (const { session, server, rpc } of logged) {
     const own = names.get(session) ?? { client: 'client', server: server ?? 'server' };
     names.set(session, own);
-    const [params, result] = [objectOf(rpc.params), objectOf(rpc.result)];
-    const client = objectOf(params?.clientInfo) ?? objectOf(objectOf(params?._meta)?.[CLIENT_INFO]);
-    const served = objectOf(result?.serverInfo) ?? objectOf(objectOf(result?._meta)?.[SERVER_INFO]);
-    own.client = own.client === 'client' ? (textOf(client?.name) ?? own.client) : own.client;
-    own.server = own.server === 'server' ? (textOf(served?.name) ?? own.server) : own.server;
+    const [params, result] = [toObject(rpc.params), toObject(rpc.result)];
+    const client = toObject(params?.clientInfo) ?? toObject(toObject(params?._meta)?.[CLIENT_INFO]);
+    const served = toObject(result?.serverInfo) ?? toObject(toObject(result?._meta)?.[SERVER_INFO]);
+    own.client = own.client === 'client' ? (toText(client?.name) ?? own.client) : own.client;
+    own.server = own.server === 'server' ? (toText(served?.name) ?? own.server) : own.server;
   }
   return ({ session }) => names.get(session) ?? { client: 'client', server: 'server' };
 }
 
 /** A2A: a message says its context, a task keeps it. */
-function contextOf(params: JsonObject, contexts: ReadonlyMap<string, string>): string | undefined {
-  const message = objectOf(params.message);
-  const task = textOf(params.id) ?? textOf(params.taskId) ?? textOf(message?.taskId);
-  return textOf(message?.contextId) ?? (task === undefined ? undefined : contexts.get(task));
+function findContext(params: JsonObject, contexts: ReadonlyMap<string, string>): string | undefined {
+  const message = toObject(params.message);
+  const task = toText(params.id) ?? toText(params.taskId) ?? toText(message?.taskId);
+  return toText(message?.contextId) ?? (task === undefined ? undefined : contexts.get(task));
 }
 
 function learnContext(result: JsonObject, contexts: Map<string, string>): string | undefined {
-  const task = objectOf(result.task) ?? result;
-  const id = textOf(task.id) ?? textOf(task.taskId);
-  const context = textOf(task.contextId);
+  const task = toObject(result.task) ?? result;
+  const id = toText(task.id) ?? toText(task.taskId);
+  const context = toText(task.contextId);
   if (id !== undefined && context !== undefined) contexts.set(id, context);
   return context;
 }
@@ -262,7 +262,7 @@ const A2A_METHODS =
   /^(?:message\/(?:send|stream)|tasks\/(?:resubscribe|pushNotificationConfig\/.+)|agent\/.+|SendMessage|SendStreamingMessage|GetTask|ListTasks|CancelTask|SubscribeToTask|TaskSubscription|GetExtendedAgentCard|GetAgentCard|(?:Create|Get|List|Delete|Set)TaskPushNotificationConfigs?)$/;
 
 /** The side that sends `method`; undefined where both do. */
-function sideByMethod(method: string): Side | undefined {
+function findMethodSide(method: string): Side | undefined {
   if (EITHER.has(method)) return undefined;
   return SERVER_METHODS.has(method) ? 'server' : 'client';
 }

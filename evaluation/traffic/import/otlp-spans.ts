@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { listOf, microseconds, objectOf, textOf } from '../loose-values.ts';
+import { toList, toMicroseconds, toObject, toText } from '../loose-values.ts';
 import type { SourceValue } from '../message.ts';
 
 /** A span as OTLP/JSON has it (opentelemetry-proto, trace.proto), with its attributes as plain values. */
@@ -20,58 +20,58 @@ export interface Span {
 const MAX_VALUE_DEPTH = 16;
 
 /** All spans of the values, each an export request (`resourceSpans`). */
-export function spansIn(values: readonly SourceValue[]): Span[] {
+export function readSpans(values: readonly SourceValue[]): Span[] {
   return values.flatMap(({ value }) =>
-    listOf(objectOf(value)?.resourceSpans).flatMap((entry) => {
-      const { resource, scopeSpans, instrumentationLibrarySpans } = objectOf(entry) ?? {};
-      const about = attributesOf(objectOf(resource)?.attributes);
-      const service = textOf(about['service.name']) ?? 'service';
-      const scopes = [...listOf(scopeSpans), ...listOf(instrumentationLibrarySpans)];
+    toList(toObject(value)?.resourceSpans).flatMap((entry) => {
+      const { resource, scopeSpans, instrumentationLibrarySpans } = toObject(entry) ?? {};
+      const about = readAttributes(toObject(resource)?.attributes);
+      const service = toText(about['service.name']) ?? 'service';
+      const scopes = [...toList(scopeSpans), ...toList(instrumentationLibrarySpans)];
       return scopes.flatMap((scope) =>
-        listOf(objectOf(scope)?.spans).map((span) => spanOf(objectOf(span) ?? {}, service, about)),
+        toList(toObject(scope)?.spans).map((span) => toSpan(toObject(span) ?? {}, service, about)),
       );
     }),
   );
 }
 
-function spanOf(span: JsonObject, service: string, resource: JsonObject): Span {
+function toSpan(span: JsonObject, service: string, resource: JsonObject): Span {
   return {
-    trace: textOf(span.traceId) ?? 'trace',
-    id: textOf(span.spanId) ?? '',
-    parent: textOf(span.parentSpanId),
-    name: textOf(span.name) ?? '',
-    startUs: microseconds(span.startTimeUnixNano),
-    endUs: microseconds(span.endTimeUnixNano),
-    attributes: attributesOf(span.attributes),
-    events: listOf(span.events).map((event) => {
-      const { name, attributes } = objectOf(event) ?? {};
-      return { name: textOf(name) ?? '', attributes: attributesOf(attributes) };
+    trace: toText(span.traceId) ?? 'trace',
+    id: toText(span.spanId) ?? '',
+    parent: toText(span.parentSpanId),
+    name: toText(span.name) ?? '',
+    startUs: toMicroseconds(span.startTimeUnixNano),
+    endUs: toMicroseconds(span.endTimeUnixNano),
+    attributes: readAttributes(span.attributes),
+    events: toList(span.events).map((event) => {
+      const { name, attributes } = toObject(event) ?? {};
+      return { name: toText(name) ?? '', attributes: readAttributes(attributes) };
     }),
     service,
     resource,
   };
 }
 
-function attributesOf(list: unknown): JsonObject {
-  const entries = listOf(list).flatMap((item): [string, JsonValue][] => {
-    const { key, value } = objectOf(item) ?? {};
-    return typeof key === 'string' && key !== '__proto__' ? [[key, plain(value, 0)]] : [];
+function readAttributes(list: unknown): JsonObject {
+  const entries = toList(list).flatMap((item): [string, JsonValue][] => {
+    const { key, value } = toObject(item) ?? {};
+    return typeof key === 'string' && key !== '__proto__' ? [[key, toPlainValue(value, 0)]] : [];
   });
   return Object.fromEntries(entries);
 }
 
 /** `AnyValue` of common.proto. 64-bit integers may be texts. */
-function plain(value: unknown, depth: number): JsonValue {
-  const any = objectOf(value);
+function toPlainValue(value: unknown, depth: number): JsonValue {
+  const any = toObject(value);
   if (any === undefined || depth > MAX_VALUE_DEPTH) return null;
   const { stringValue, boolValue, intValue, doubleValue, bytesValue, arrayValue, kvlistValue } = any;
   if (intValue !== undefined) return Number(intValue);
   if (arrayValue !== undefined)
-    return listOf(objectOf(arrayValue)?.values).map((item) => plain(item, depth + 1));
+    return toList(toObject(arrayValue)?.values).map((item) => toPlainValue(item, depth + 1));
   if (kvlistValue !== undefined) {
-    const entries = listOf(objectOf(kvlistValue)?.values).map((item): [string, JsonValue] => {
-      const { key, value: inner } = objectOf(item) ?? {};
-      return [String(key), plain(inner, depth + 1)];
+    const entries = toList(toObject(kvlistValue)?.values).map((item): [string, JsonValue] => {
+      const { key, value: inner } = toObject(item) ?? {};
+      return [String(key), toPlainValue(inner, depth + 1)];
     });
     return Object.fromEntries(entries.filter(([key]) => key !== '__proto__'));
   }
@@ -82,7 +82,7 @@ function plain(value: unknown, depth: number): JsonValue {
  * Attributes below `prefix` whose names are paths, as OpenInference flattens its lists: `llm.input_messages.0.message.role` becomes
  * `[{message: {role}}]`. Undefined where there are none.
  */
-export function unflattened(attributes: JsonObject, prefix: string): JsonValue | undefined {
+export function unflattenAttributes(attributes: JsonObject, prefix: string): JsonValue | undefined {
   const root: Branch = new Map();
   for (const [key, value] of Object.entries(attributes)) {
     if (!key.startsWith(`${prefix}.`)) continue;
@@ -97,21 +97,21 @@ export function unflattened(attributes: JsonObject, prefix: string): JsonValue |
     }
     branch.set(path.at(-1) ?? '', value);
   }
-  return root.size === 0 ? undefined : grown(root);
+  return root.size === 0 ? undefined : growBranch(root);
 }
 
 type Branch = Map<string, JsonValue | Branch>;
 
 /** A branch whose keys are all numbers is a list, in their order. */
-function grown(branch: JsonValue | Branch): JsonValue {
+function growBranch(branch: JsonValue | Branch): JsonValue {
   if (!(branch instanceof Map)) return branch;
-  const entries = [...branch].map(([key, value]): [string, JsonValue] => [key, grown(value)]);
+  const entries = [...branch].map(([key, value]): [string, JsonValue] => [key, growBranch(value)]);
   if (!entries.every(([key]) => /^\d{1,6}$/.test(key))) return Object.fromEntries(entries);
   return entries.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, value]) => value);
 }
 
 /** `{message: {…}}` without the wrapper that OpenInference's names have. */
-export function unwrapped(value: JsonValue | undefined, key: string): JsonValue | undefined {
+export function unwrapValue(value: JsonValue | undefined, key: string): JsonValue | undefined {
   if (!Array.isArray(value)) return value;
   return value.map((item) => (isJsonObject(item) && item[key] !== undefined ? item[key] : item));
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { countOf, firstText, unpacked } from '../loose-values.ts';
+import { findText, toCount, unpackJson } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes } from '../message.ts';
-import { type Span, spansIn, unflattened, unwrapped } from './otlp-spans.ts';
+import { readSpans, type Span, unflattenAttributes, unwrapValue } from './otlp-spans.ts';
 
 /** What a span stands for: an exchange between its caller and somebody. */
 type Kind = 'model' | 'tool' | 'agent' | 'retriever';
@@ -35,16 +35,16 @@ const MAX_STAND_IN_TOKENS = 1_000_000;
  * above it, or else the service. Conventions: GenAI (`gen_ai.*`, with contents in attributes or events) and OpenInference.
  */
 export const importOtlp: Importer = (values, notes) => {
-  const spans = spansIn(values);
+  const spans = readSpans(values);
   const byId = new Map(spans.map((span) => [`${span.trace} ${span.id}`, span]));
   const conversations = new Map(
     spans.flatMap(({ trace, attributes }): [string, string][] => {
-      const name = firstText(attributes, ['gen_ai.conversation.id', 'session.id']);
+      const name = findText(attributes, ['gen_ai.conversation.id', 'session.id']);
       return name === undefined ? [] : [[trace, name]];
     }),
   );
   return spans.flatMap((span) => {
-    const kind = kindOf(span);
+    const kind = classifySpan(span);
     if (kind === undefined) {
       notes.drop(
         'a span that is no exchange with a model, tool or agent',
@@ -53,10 +53,10 @@ export const importOtlp: Importer = (values, notes) => {
       );
       return [];
     }
-    const from = callerOf(span, byId);
-    const to = nameOf(span, kind);
-    const input = contentOf(span, kind, 'input', notes);
-    const output = contentOf(span, kind, 'output', notes);
+    const from = findCaller(span, byId);
+    const to = nameSpan(span, kind);
+    const input = pickContent(span, kind, 'input', notes);
+    const output = pickContent(span, kind, 'output', notes);
     const task = conversations.get(span.trace) ?? span.trace;
     const asked: ImportedMessage = {
       from,
@@ -66,7 +66,7 @@ export const importOtlp: Importer = (values, notes) => {
       payload: input,
       atUs: span.startUs,
     };
-    const tokens = tokensOf(span.attributes);
+    const tokens = sumTokens(span.attributes);
     return [
       asked,
       {
@@ -84,20 +84,20 @@ export const importOtlp: Importer = (values, notes) => {
 };
 
 /** Whether a span is one of those that are read here. */
-function kindOf({ attributes }: Span): Kind | undefined {
+function classifySpan({ attributes }: Span): Kind | undefined {
   const operation =
-    firstText(attributes, ['gen_ai.operation.name', 'openinference.span.kind', 'traceloop.span.kind']) ?? '';
+    findText(attributes, ['gen_ai.operation.name', 'openinference.span.kind', 'traceloop.span.kind']) ?? '';
   const kind = OPERATIONS[operation] ?? OPERATIONS[operation.toUpperCase()];
   if (kind !== undefined) return kind;
   // Before 1.37 some instrumentations named the model and no operation.
   return attributes['gen_ai.request.model'] === undefined ? undefined : 'model';
 }
 
-function nameOf({ name, attributes, service }: Span, kind: Kind): string {
+function nameSpan({ name, attributes, service }: Span, kind: Kind): string {
   switch (kind) {
     case 'model':
       return (
-        firstText(attributes, [
+        findText(attributes, [
           'gen_ai.request.model',
           'gen_ai.response.model',
           'llm.model_name',
@@ -105,43 +105,43 @@ function nameOf({ name, attributes, service }: Span, kind: Kind): string {
         ]) ?? 'model'
       );
     case 'tool':
-      return `tool:${firstText(attributes, ['gen_ai.tool.name', 'tool.name']) ?? name}`;
+      return `tool:${findText(attributes, ['gen_ai.tool.name', 'tool.name']) ?? name}`;
     case 'retriever':
-      return `retriever:${firstText(attributes, ['gen_ai.data_source.id']) ?? name}`;
+      return `retriever:${findText(attributes, ['gen_ai.data_source.id']) ?? name}`;
     case 'agent':
-      return agentIn(attributes) ?? (name === '' ? service : name);
+      return findAgentName(attributes) ?? (name === '' ? service : name);
   }
 }
 
-function agentIn(attributes: JsonObject): string | undefined {
-  return firstText(attributes, ['gen_ai.agent.name', 'agent.name', 'gen_ai.agent.id', 'graph.node.id']);
+function findAgentName(attributes: JsonObject): string | undefined {
+  return findText(attributes, ['gen_ai.agent.name', 'agent.name', 'gen_ai.agent.id', 'graph.node.id']);
 }
 
 /** Spans above one another; a longer chain goes round in a circle. */
 const MAX_ANCESTORS = 200;
 
 /** The agent of the nearest span above, or the service; at the top, whoever asks the service. */
-function callerOf(span: Span, byId: ReadonlyMap<string, Span>): string {
+function findCaller(span: Span, byId: ReadonlyMap<string, Span>): string {
   let above = byId.get(`${span.trace} ${span.parent ?? ''}`);
   for (let steps = 0; above !== undefined && steps < MAX_ANCESTORS; steps++) {
-    if (kindOf(above) === 'agent') return nameOf(above, 'agent');
+    if (classifySpan(above) === 'agent') return nameSpan(above, 'agent');
     above = byId.get(`${span.trace} ${above.parent ?? ''}`);
   }
-  return kindOf(span) === 'agent' && nameOf(span, 'agent') === span.service ? 'user' : span.service;
+  return classifySpan(span) === 'agent' && nameSpan(span, 'agent') === span.service ? 'user' : span.service;
 }
 
 type Way = 'input' | 'output';
 
 /** What was sent or came back, of all that the span has the one that says the most. */
-function contentOf(span: Span, kind: Kind, way: Way, notes: ImportNotes): unknown {
+function pickContent(span: Span, kind: Kind, way: Way, notes: ImportNotes): unknown {
   const { attributes } = span;
-  const messages = kind === 'tool' ? toolContent(attributes, way) : modelContent(span, way);
+  const messages = kind === 'tool' ? readToolContent(attributes, way) : readModelContent(span, way);
   const value = attributes[`${way}.value`];
-  const content = messages ?? (value === undefined ? undefined : unpacked(value));
+  const content = messages ?? (value === undefined ? undefined : unpackJson(value));
   if (content !== undefined) return typeof content === 'object' ? content : { text: content };
   const tokens =
-    countOf(attributes[`gen_ai.usage.${way}_tokens`]) ??
-    countOf(attributes[`llm.token_count.${way === 'input' ? 'prompt' : 'completion'}`]);
+    toCount(attributes[`gen_ai.usage.${way}_tokens`]) ??
+    toCount(attributes[`llm.token_count.${way === 'input' ? 'prompt' : 'completion'}`]);
   if (tokens === undefined || tokens === 0) {
     notes.drop(
       'contents of a message: the span has none, and no tokens',
@@ -158,16 +158,16 @@ function contentOf(span: Span, kind: Kind, way: Way, notes: ImportNotes): unknow
   return { text: 'word'.repeat(Math.min(tokens, MAX_STAND_IN_TOKENS)) };
 }
 
-function toolContent(attributes: JsonObject, way: Way): unknown {
+function readToolContent(attributes: JsonObject, way: Way): unknown {
   const keys =
     way === 'input' ? ['gen_ai.tool.call.arguments', 'tool.parameters'] : ['gen_ai.tool.call.result'];
   const key = keys.find((name) => attributes[name] !== undefined);
-  return key === undefined ? undefined : unpacked(attributes[key]);
+  return key === undefined ? undefined : unpackJson(attributes[key]);
 }
 
 /** Messages with what else a request to a model has: instructions and tools. */
-function modelContent({ attributes, events }: Span, way: Way): unknown {
-  const said = (name: string) => unpacked(attributes[name] ?? eventValue(events, name) ?? undefined);
+function readModelContent({ attributes, events }: Span, way: Way): unknown {
+  const said = (name: string) => unpackJson(attributes[name] ?? findEventValue(events, name) ?? undefined);
   const messages = said(`gen_ai.${way}.messages`);
   if (messages !== undefined) {
     if (way === 'output') return { messages };
@@ -178,25 +178,28 @@ function modelContent({ attributes, events }: Span, way: Way): unknown {
       ...(tools === undefined ? {} : { tools }),
     };
   }
-  const flat = unwrapped(unflattened(attributes, `llm.${way}_messages`), 'message');
+  const flat = unwrapValue(unflattenAttributes(attributes, `llm.${way}_messages`), 'message');
   if (flat !== undefined) {
-    const tools = way === 'input' ? unwrapped(unflattened(attributes, 'llm.tools'), 'tool') : undefined;
+    const tools =
+      way === 'input' ? unwrapValue(unflattenAttributes(attributes, 'llm.tools'), 'tool') : undefined;
     return { messages: flat, ...(tools === undefined ? {} : { tools }) };
   }
-  const older = unflattened(attributes, way === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion');
+  const older = unflattenAttributes(attributes, way === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion');
   if (older !== undefined) return { messages: older };
   const documents =
-    way === 'output' ? unwrapped(unflattened(attributes, 'retrieval.documents'), 'document') : undefined;
-  return documents === undefined ? eventMessages(events, way) : { documents };
+    way === 'output'
+      ? unwrapValue(unflattenAttributes(attributes, 'retrieval.documents'), 'document')
+      : undefined;
+  return documents === undefined ? readEventMessages(events, way) : { documents };
 }
 
 /** Contents in an event of the whole operation (`gen_ai.client.inference.operation.details`). */
-function eventValue(events: Span['events'], name: string): JsonValue | undefined {
+function findEventValue(events: Span['events'], name: string): JsonValue | undefined {
   return events.find(({ attributes }) => attributes[name] !== undefined)?.attributes[name];
 }
 
 /** Before 1.37: an event a message. */
-function eventMessages(events: Span['events'], way: Way): unknown {
+function readEventMessages(events: Span['events'], way: Way): unknown {
   const isOurs = ({ name }: Span['events'][number]) =>
     way === 'output'
       ? name === 'gen_ai.choice'
@@ -205,9 +208,9 @@ function eventMessages(events: Span['events'], way: Way): unknown {
   return messages.length === 0 ? undefined : { messages };
 }
 
-function tokensOf(attributes: JsonObject): number | undefined {
+function sumTokens(attributes: JsonObject): number | undefined {
   const sum = (names: readonly string[]) => {
-    const counts = names.map((name) => countOf(attributes[name])).filter((count) => count !== undefined);
+    const counts = names.map((name) => toCount(attributes[name])).filter((count) => count !== undefined);
     return counts.length === 0 ? undefined : counts.reduce((all, count) => all + count, 0);
   };
   return (

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { eventLoopUtilization } from 'node:perf_hooks';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
-import { framesOf } from '@gaia-mesh/core/wire/frame.ts';
+import { encodeFrames } from '@gaia-mesh/core/wire/frame.ts';
 import * as z from 'zod';
 import { type AgentState, AgentTraffic, agentOrderSchema } from './traffic.ts';
 
@@ -26,10 +26,10 @@ let isPlanned = false;
 let due = Number.POSITIVE_INFINITY;
 let finished: () => void = () => undefined;
 
-const send = await (wire === 'nats' ? overNats() : overFrames());
+const send = await (wire === 'nats' ? connectNats() : connectFrames());
 
 /** The connection of this project's own agents. One write for all messages, as the client of NATS makes one of a turn's. */
-async function overFrames(): Promise<(blobs: readonly Uint8Array[]) => void> {
+async function connectFrames(): Promise<(blobs: readonly Uint8Array[]) => void> {
   const link = FrameSocket.accept(new net.Socket({ fd: HUB_SOCKET }));
   link.start(MAX_FRAME_BYTES, (run) => {
     for (const blob of run.blobs()) hear(blob);
@@ -37,10 +37,10 @@ async function overFrames(): Promise<(blobs: readonly Uint8Array[]) => void> {
   });
   // Whoever measures sees that an agent has gone.
   void link.closed.then(() => process.exit(1));
-  return (blobs) => link.sendFrames(framesOf(blobs));
+  return (blobs) => link.sendFrames(encodeFrames(blobs));
 }
 
-async function overNats(): Promise<(blobs: readonly Uint8Array[]) => void> {
+async function connectNats(): Promise<(blobs: readonly Uint8Array[]) => void> {
   const { connect } = await import('@nats-io/transport-node');
   const connection = await connect({ servers: `127.0.0.1:${port}`, noEcho: true, reconnect: false });
   connection.subscribe(SUBJECT, {
@@ -70,7 +70,7 @@ function sendMore(): void {
   if (next.length > 0) send(next);
 }
 
-function tellState(): void {
+function sendState(): void {
   const { user, system } = process.cpuUsage();
   process.send?.({
     ...{ sent: traffic.sent, heard: traffic.heard, bad: traffic.bad, atMs: performance.now() },
@@ -86,13 +86,13 @@ process.on('message', (message) => {
     finished = () => {
       clearTimeout(late);
       finished = () => undefined;
-      tellState();
+      sendState();
     };
     if (traffic.heard >= due) finished();
     return;
   }
   if (order.kind !== 'state') isSending = order.kind === 'begin';
-  tellState();
+  sendState();
   sendMore();
 });
 process.on('disconnect', () => process.exit(0));

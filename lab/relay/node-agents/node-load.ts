@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type net from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
-import { started } from '../../measure/bench-runs.ts';
-import { scriptOf } from '../programs.ts';
+import { trackChild } from '../../measure/bench-runs.ts';
+import { resolveScript } from '../programs.ts';
 import { type AgentOrder, type AgentState, agentStateSchema } from './traffic.ts';
 
 /** An agent that says nothing for so long has died or never will. */
@@ -16,7 +16,7 @@ const TICKS_PER_S = 100;
  * The load with agents as people have them: each a Node process of its own, with the client that is used there. It takes the settings of
  * the load in C, and answers like it. `sockets`: the agents' connections to a hub; of a broker each makes its own.
  */
-export async function nodeLoad(
+export async function runNodeLoad(
   { wire, agents, size, window, warm_ms, run_ms, port = 0, pid }: Readonly<Record<string, string | number>>,
   sockets: readonly net.Socket[],
 ): Promise<unknown> {
@@ -25,7 +25,9 @@ export async function nodeLoad(
     const socket = sockets[self];
     const settings = [wire, port, self, agents, size, window].map(String);
     const stdio = ['ignore', 'ignore', 'inherit', 'ipc', ...(socket === undefined ? [] : [socket])] as const;
-    const child = started(fork(scriptOf('node-agents', 'node-agent.ts'), settings, { stdio: [...stdio] }));
+    const child = trackChild(
+      fork(resolveScript('node-agents', 'node-agent.ts'), settings, { stdio: [...stdio] }),
+    );
     child.once('exit', () => gone.abort(new Error('an agent has ended')));
     // The process has it by now.
     socket?.destroy();
@@ -44,10 +46,10 @@ export async function nodeLoad(
   await ask('state');
   await ask('begin');
   await after(Number(warm_ms));
-  const cpuBefore = cpuSecondsOf(pid);
+  const cpuBefore = readCpuSeconds(pid);
   const before = await ask('state');
   await after(Number(run_ms));
-  const hubCpu = cpuSecondsOf(pid) - cpuBefore;
+  const hubCpu = readCpuSeconds(pid) - cpuBefore;
   const behind = await ask('state');
   const sent = (await ask('stop')).map((state) => state.sent);
   // What an agent has sent does not come back to it.
@@ -78,7 +80,7 @@ export async function nodeLoad(
 }
 
 /** Processor time that a process has used so far, in seconds. */
-function cpuSecondsOf(pid: string | number | undefined): number {
+function readCpuSeconds(pid: string | number | undefined): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // Its name, in brackets, may hold spaces.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

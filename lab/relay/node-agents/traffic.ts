@@ -53,12 +53,12 @@ export class AgentTraffic {
     this.#got = Array.from({ length: agents }, () => 0);
     const length = Math.min(CYCLE, Math.max(2, Math.floor(CYCLE_BYTES / bytes)));
     this.#messages = this.#got.map((_, sender) =>
-      Array.from({ length }, (_none, number) => messageOf(sender, number, bytes)),
+      Array.from({ length }, (_none, number) => buildMessage(sender, number, bytes)),
     );
   }
 
   hear(blob: Uint8Array): void {
-    const sender = hexAt(blob, FROM_AT) * 16 + hexAt(blob, FROM_AT + 1);
+    const sender = readHexDigit(blob, FROM_AT) * 16 + readHexDigit(blob, FROM_AT + 1);
     const messages = this.#messages[sender];
     const number = this.#got[sender];
     if (messages === undefined || number === undefined || sender === this.#self) {
@@ -66,7 +66,7 @@ export class AgentTraffic {
       return;
     }
     const place = number % messages.length;
-    const isRight = blob.length === this.#bytes && numberIn(blob) === place;
+    const isRight = blob.length === this.#bytes && readNumber(blob) === place;
     const isCompared = number % COMPARED === 0;
     if (!isRight || (isCompared && messages[place]?.equals(blob) !== true)) this.bad += 1;
     this.#got[sender] = number + 1;
@@ -86,7 +86,7 @@ export class AgentTraffic {
   }
 }
 
-function messageOf(sender: number, number: number, bytes: number): Buffer {
+function buildMessage(sender: number, number: number, bytes: number): Buffer {
   const from = sender.toString(16).padStart(2, '0');
   const id = String(number).padStart(5, '0');
   const head = `${FROM}${from}","id":"${id}","task_id":"t00","token_used":1,"ts":1700000000000,"payload":{"t":"`;
@@ -95,13 +95,13 @@ function messageOf(sender: number, number: number, bytes: number): Buffer {
   return Buffer.from(head + letter.repeat(bytes - head.length - end.length) + end);
 }
 
-function hexAt(blob: Uint8Array, at: number): number {
+function readHexDigit(blob: Uint8Array, at: number): number {
   const character = blob[at] ?? 0;
   return character < 0x61 ? character - 0x30 : character - 0x57;
 }
 
 /** Its number in the cycle of its sender. */
-function numberIn(blob: Uint8Array): number {
+function readNumber(blob: Uint8Array): number {
   let number = 0;
   for (let at = ID_AT; at < ID_AT + 5; at++) number = number * 10 + (blob[at] ?? 0) - 0x30;
   return number;

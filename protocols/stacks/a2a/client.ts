@@ -1,10 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { StreamResponse } from './model.ts';
-import { dataOf, packetOf } from './packets.ts';
+import { listPartData, toPacket } from './packets.ts';
 
 /** What one answer or event says of a task, whichever transport and implementation it came by. */
-export interface TaskNews {
+export interface TaskUpdate {
   /** Empty for a message, which is an answer without a task. */
   readonly taskId: string;
   /** The state it is in; undefined where the event does not say. */
@@ -23,29 +23,29 @@ export interface SendOptions {
 
 /** A client of an agent, as far as an exchange of packets needs one. */
 export interface A2aClient {
-  send(packet: Packet, options: SendOptions, signal: AbortSignal): Promise<TaskNews>;
-  stream(packet: Packet, signal: AbortSignal): AsyncIterable<TaskNews>;
-  get(taskId: string, signal: AbortSignal): Promise<TaskNews>;
-  subscribe(taskId: string, signal: AbortSignal): AsyncIterable<TaskNews>;
+  send(packet: Packet, options: SendOptions, signal: AbortSignal): Promise<TaskUpdate>;
+  stream(packet: Packet, signal: AbortSignal): AsyncIterable<TaskUpdate>;
+  get(taskId: string, signal: AbortSignal): Promise<TaskUpdate>;
+  subscribe(taskId: string, signal: AbortSignal): AsyncIterable<TaskUpdate>;
   close(): void | Promise<void>;
 }
 
 /** Of an answer or an event in A2A's JSON; `contextId` is that of the exchange. */
-export function newsOf(answer: StreamResponse, contextId: string): TaskNews {
+export function toTaskUpdate(answer: StreamResponse, contextId: string): TaskUpdate {
   const packetsOf = (artifacts: readonly ArtifactJson[]) =>
     artifacts.map(({ artifactId: id, parts, metadata }) =>
-      packetOf({ id, contextId, data: dataOf(parts), metadata }),
+      toPacket({ id, contextId, data: listPartData(parts), metadata }),
     );
   if ('task' in answer) {
     const { id, status, artifacts } = answer.task;
     return {
       ...{ taskId: id, state: status.state, packets: packetsOf(artifacts ?? []) },
-      text: textOf(status.message?.parts ?? []),
+      text: joinTexts(status.message?.parts ?? []),
     };
   }
   if ('statusUpdate' in answer) {
     const { taskId, status } = answer.statusUpdate;
-    return { taskId, state: status.state, packets: [], text: textOf(status.message?.parts ?? []) };
+    return { taskId, state: status.state, packets: [], text: joinTexts(status.message?.parts ?? []) };
   }
   if ('artifactUpdate' in answer) {
     const { taskId, artifact } = answer.artifactUpdate;
@@ -63,6 +63,6 @@ interface ArtifactJson {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-function textOf(parts: readonly { readonly text?: string | undefined }[]): string {
+function joinTexts(parts: readonly { readonly text?: string | undefined }[]): string {
   return parts.flatMap(({ text }) => text ?? []).join(' ');
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { StackClient, StackSettings, StackTraits } from '../contract/stack.ts';
-import type { A2aClient, TaskNews } from './client.ts';
+import type { A2aClient, TaskUpdate } from './client.ts';
 import { TERMINAL_STATES } from './model.ts';
 import { Webhook } from './webhook.ts';
 
@@ -24,7 +24,7 @@ export async function createStackClient(
   return {
     exchange: async (packet, signal) => {
       const both = AbortSignal.any([signal, AbortSignal.timeout(settings.deadlineMs)]);
-      return exchangeOver(client, webhook, packet, settings, both);
+      return exchangePacket(client, webhook, packet, settings, both);
     },
     async close() {
       await client.close();
@@ -34,7 +34,7 @@ export async function createStackClient(
 }
 
 /** Sends `packet` and resolves with the packets that its task brought, in the way that the settings ask for. */
-async function exchangeOver(
+async function exchangePacket(
   client: A2aClient,
   webhook: Webhook | undefined,
   packet: Packet,
@@ -93,7 +93,7 @@ class Outcome {
   readonly #request: string;
   /** An artifact may come twice, in an event and in the task. */
   readonly #packets = new Map<string, Packet>();
-  #latest: TaskNews | undefined;
+  #latest: TaskUpdate | undefined;
 
   constructor(request: string) {
     this.#request = request;
@@ -107,7 +107,7 @@ class Outcome {
     return TERMINAL_STATES.has(this.#latest?.state ?? '');
   }
 
-  add(news: TaskNews): void {
+  add(news: TaskUpdate): void {
     for (const packet of news.packets) this.#packets.set(packet.id, packet);
     this.#latest = { ...news, state: news.state ?? this.#latest?.state };
   }
@@ -118,7 +118,7 @@ class Outcome {
     if (state === 'TASK_STATE_COMPLETED') return [...this.#packets.values()];
     const what = `A2A: task ${taskId} of ${this.#request}`;
     if (TERMINAL_STATES.has(state ?? ''))
-      throw new MeshError('agent', `${what} ended as ${state}: ${shortReason(text)}`);
+      throw new MeshError('agent', `${what} ended as ${state}: ${shortenReason(text)}`);
     throw new MeshError('packet', `${what}: expected an end, came ${state ?? 'nothing'}`);
   }
 }

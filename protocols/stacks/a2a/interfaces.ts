@@ -10,7 +10,7 @@ export const JSON_RPC_PATH = '/a2a/jsonrpc';
 export const REST_PATH = '/a2a/rest';
 
 /** The interfaces of a server of HTTP; `further` are on other ports, such as gRPC's. */
-export function interfacesAt(
+export function listInterfaces(
   url: string,
   protocols: readonly AgentInterface['protocolBinding'][],
   further: readonly AgentInterface[] = [],

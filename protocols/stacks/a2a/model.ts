@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { faultError } from './agent/faults.ts';
+import { createFaultError } from './agent/faults.ts';
 
 /** The data model of A2A 1.0 (§4) as its JSON has it. What a receiver does not know is kept and ignored (§5.7). */
 
@@ -104,9 +104,10 @@ export const paramsSchemas = {
 } as const;
 
 /** @throws MeshError with the fault `invalidParams`, naming what is wrong */
-export function paramsOf<T>(schema: z.ZodType<T>, params: unknown): T {
-  const result = schema.safeParse(camelCased(params ?? {}));
-  if (!result.success) throw faultError('invalidParams', `invalid parameters: ${issuesOf(result.error)}`);
+export function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
+  const result = schema.safeParse(toCamelCase(params ?? {}));
+  if (!result.success)
+    throw createFaultError('invalidParams', `invalid parameters: ${formatIssues(result.error)}`);
   return result.data;
 }
 
@@ -114,12 +115,12 @@ export function paramsOf<T>(schema: z.ZodType<T>, params: unknown): T {
 const NESTED: ReadonlySet<string> = new Set(['message', 'configuration', 'taskPushNotificationConfig']);
 
 /** ProtoJSON may have the names of `a2a.proto` as well: `history_length` for `historyLength`. */
-function camelCased(value: unknown): unknown {
+function toCamelCase(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const named: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(value)) {
     const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    named[name] = NESTED.has(name) ? camelCased(member) : member;
+    named[name] = NESTED.has(name) ? toCamelCase(member) : member;
   }
   return named;
 }
@@ -148,9 +149,9 @@ export const streamResponseSchema = z.union([
 export type StreamResponse = z.infer<typeof streamResponseSchema>;
 
 /** @throws MeshError `packet`, naming what is wrong with an answer */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+export function parseAnswer<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value);
   if (!result.success)
-    throw new MeshError('packet', `A2A: not the ${what} that was expected: ${issuesOf(result.error)}`);
+    throw new MeshError('packet', `A2A: not the ${what} that was expected: ${formatIssues(result.error)}`);
   return result.data;
 }

@@ -1,6 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isJsonObject, type JsonValue, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
-import { MESH_EXTENSION, sendMessageRequestOf, streamResponseOf } from '@gaia-mesh/protocols/a2a/message.ts';
+import {
+  buildSendMessageRequest,
+  buildStreamResponse,
+  MESH_EXTENSION,
+} from '@gaia-mesh/protocols/a2a/message.ts';
 
 /**
  * Packets in A2A's own messages, the same for every transport and implementation. What asks is the message of `SendMessage`, what
@@ -9,19 +13,21 @@ import { MESH_EXTENSION, sendMessageRequestOf, streamResponseOf } from '@gaia-me
  */
 
 /** The message that a packet is sent as, in A2A's JSON. */
-export function messageOf(packet: Packet) {
-  const { message } = sendMessageRequestOf(packet, packet.reply_to);
-  return { ...message, role: 'ROLE_USER' as const, metadata: present(message.metadata) };
+export function packetToMessage(packet: Packet) {
+  const { message } = buildSendMessageRequest(packet, packet.reply_to);
+  return { ...message, role: 'ROLE_USER' as const, metadata: omitAbsent(message.metadata) };
 }
 
 /** The artifact that a packet is answered as. */
-export function artifactOf(packet: Packet) {
-  const { artifact } = streamResponseOf(packet, packet.reply_to).artifactUpdate;
-  return { ...artifact, metadata: present(artifact.metadata) };
+export function packetToArtifact(packet: Packet) {
+  const { artifact } = buildStreamResponse(packet, packet.reply_to).artifactUpdate;
+  return { ...artifact, metadata: omitAbsent(artifact.metadata) };
 }
 
 /** Without the keys that the packet does not have: JSON leaves them out by itself, protobuf does not. */
-function present(metadata: Readonly<Record<string, Readonly<Record<string, string | number | undefined>>>>) {
+function omitAbsent(
+  metadata: Readonly<Record<string, Readonly<Record<string, string | number | undefined>>>>,
+) {
   const own: Record<string, JsonValue> = {};
   for (const [key, value] of Object.entries(metadata[MESH_EXTENSION] ?? {}))
     if (value !== undefined) own[key] = value;
@@ -39,7 +45,7 @@ export interface Content {
 }
 
 /** @throws MeshError `packet` for a message or an artifact of somebody else, and for one that says more than a packet */
-export function packetOf({ id, contextId, data, metadata }: Content): Packet {
+export function toPacket({ id, contextId, data, metadata }: Content): Packet {
   const extension = metadata?.[MESH_EXTENSION];
   const [payload] = data;
   if (typeof extension !== 'object' || extension === null || Object.keys(metadata ?? {}).length !== 1)
@@ -50,6 +56,6 @@ export function packetOf({ id, contextId, data, metadata }: Content): Packet {
 }
 
 /** Parts as A2A's JSON has them. */
-export function dataOf(parts: readonly { readonly data?: unknown }[]): readonly unknown[] {
+export function listPartData(parts: readonly { readonly data?: unknown }[]): readonly unknown[] {
   return parts.map(({ data }) => (isJsonObject(data) ? data : undefined));
 }

@@ -1,19 +1,19 @@
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { StackSettings } from '../contract/stack.ts';
-import { bodyOf, type HttpServer, listenHttp } from '../http/http-server.ts';
-import { newsOf, type TaskNews } from './client.ts';
+import { type HttpServer, listenHttp, readBody } from '../http/http-server.ts';
+import { type TaskUpdate, toTaskUpdate } from './client.ts';
 import { EventQueue } from './event-queue.ts';
 import { streamResponseSchema } from './model.ts';
 
 /** One exchange that is waited for. */
 interface Call {
   readonly url: string;
-  readonly events: EventQueue<TaskNews>;
+  readonly events: EventQueue<TaskUpdate>;
   close(): void;
 }
 
 /** By the path of their URL. */
-type Calls = Map<string, { readonly events: EventQueue<TaskNews>; readonly contextId: string }>;
+type Calls = Map<string, { readonly events: EventQueue<TaskUpdate>; readonly contextId: string }>;
 
 /** Where a client is called back (§4.3.3): a server of its own on the loopback, with a path for each exchange. */
 export class Webhook {
@@ -31,15 +31,17 @@ export class Webhook {
     const server = await listenHttp(
       (request, response) => {
         const call = calls.get(request.url ?? '');
-        bodyOf(request)
+        readBody(request)
           .then((body) => {
             if (call === undefined) return response.writeHead(404).end();
-            call.events.push(newsOf(streamResponseSchema.parse(JSON.parse(body.toString())), call.contextId));
+            call.events.push(
+              toTaskUpdate(streamResponseSchema.parse(JSON.parse(body.toString())), call.contextId),
+            );
             return response.writeHead(204).end();
           })
           .catch((error: unknown) => {
             call?.events.fail(error);
-            response.writeHead(400).end(messageOf(error));
+            response.writeHead(400).end(toErrorMessage(error));
           });
       },
       { ...settings, advertisedPort: undefined },
@@ -49,7 +51,7 @@ export class Webhook {
 
   open(contextId: string, signal: AbortSignal): Call {
     const path = `/${++this.#count}`;
-    const events = new EventQueue<TaskNews>();
+    const events = new EventQueue<TaskUpdate>();
     const abort = () => events.fail(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     this.#calls.set(path, { events, contextId });

@@ -1,8 +1,8 @@
-import { messageOf as textOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { toErrorMessage as textOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox } from '../contract/stack.ts';
 import type { A2aArtifact, A2aMessage } from './model.ts';
-import { artifactOf, dataOf, packetOf } from './packets.ts';
+import { listPartData, packetToArtifact, toPacket } from './packets.ts';
 
 /** What an agent does with a message. The same for a server of the SDK and for a bare one, which know nothing of packets. */
 export type AgentWork = (request: WorkRequest, emit: (event: WorkEvent) => void) => Promise<void>;
@@ -38,25 +38,26 @@ export type TaskState =
   | 'TASK_STATE_REJECTED';
 
 /** The work of an agent that hands packets to `inbox`: a task that is worked on, an artifact for each answer, and its end. */
-export function workOf(inbox: Inbox): AgentWork {
+export function createWork(inbox: Inbox): AgentWork {
   return async ({ message, taskId, contextId, signal }, emit) => {
     emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
     try {
       const { messageId: id, parts, metadata } = message;
-      const replies = await inbox(packetOf({ id, contextId, data: dataOf(parts), metadata }), signal);
-      for (const reply of replies) emit({ kind: 'artifact', artifact: artifactOf(reply), lastChunk: true });
+      const replies = await inbox(toPacket({ id, contextId, data: listPartData(parts), metadata }), signal);
+      for (const reply of replies)
+        emit({ kind: 'artifact', artifact: packetToArtifact(reply), lastChunk: true });
       emit({ kind: 'status', state: 'TASK_STATE_COMPLETED' });
     } catch (error) {
       emit({
         kind: 'status',
         state: 'TASK_STATE_FAILED',
-        message: saying(shortReason(textOf(error)), taskId, contextId),
+        message: createTextMessage(shortenReason(textOf(error)), taskId, contextId),
       });
     }
   };
 }
 
 /** A message of the agent in words. */
-export function saying(text: string, taskId: string, contextId: string): A2aMessage {
+export function createTextMessage(text: string, taskId: string, contextId: string): A2aMessage {
   return { messageId: crypto.randomUUID(), contextId, taskId, role: 'ROLE_AGENT', parts: [{ text }] };
 }

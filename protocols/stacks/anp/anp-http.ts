@@ -3,14 +3,14 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { LOOPBACK_HOSTS, parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
-import { AwaitedAnswers, failureOf } from '../awaited-answers.ts';
+import { AwaitedAnswers, createFailure } from '../awaited-answers.ts';
 import type { Inbox, StackSettings } from '../contract/stack.ts';
 import { withDeadline } from '../exchange-limit.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { listenHttp } from '../http/http-server.ts';
-import { metered } from '../meter/metered.ts';
+import { meterStack } from '../meter/metered.ts';
 import { callTraits } from '../plain/call-stack.ts';
-import { AnpPeer, listener, post, respond } from './peer.ts';
+import { AnpPeer, createListener, post, respond } from './peer.ts';
 
 const NAME = 'anp/http';
 
@@ -35,7 +35,7 @@ const pathSchema = z.strictObject({ path: z.string() });
  * own, which the server sends to the client's endpoint; so both ends listen. That the hop authenticates itself as well (P3
  * §9.4) is not part of it, and that ANP allows no HTTP without TLS (P1 §4.2) is the reader's to know.
  */
-export const anpHttp = metered({
+export const anpHttp = meterStack({
   name: NAME,
   protocol: 'anp',
   transport: 'http1',
@@ -45,7 +45,7 @@ export const anpHttp = metered({
     const peers = new Map<string, ServedPeer>();
     const over = new AbortController();
     const server = await listenHttp(
-      listener((path, body, response) => {
+      createListener((path, body, response) => {
         if (path === PEERS)
           return respond(response, 200, JSON.stringify({ path: addPeer(peers, body, settings) }));
         const peer = peers.get(path.replace(/\/did$/, ''));
@@ -72,7 +72,7 @@ export const anpHttp = metered({
     const awaited = new AwaitedAnswers(NAME);
     const anp = new AnpPeer();
     const own = await listenHttp(
-      listener((path, body, response) => {
+      createListener((path, body, response) => {
         if (path !== `${AGENT}/did`) return anp.receive(body, response, (packet) => awaited.take(packet));
         anp.learn(body);
         return respond(response, 200, '{}');
@@ -132,6 +132,6 @@ async function answer(
     for (const reply of await inbox(packet, signal)) await send(reply);
   } catch (error) {
     // A client that has gone needs no word of it.
-    if (!signal.aborted) await send(failureOf(packet, error)).catch(() => undefined);
+    if (!signal.aborted) await send(createFailure(packet, error)).catch(() => undefined);
   }
 }

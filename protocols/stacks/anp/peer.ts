@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf, type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues, type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { anpUnordered } from '@gaia-mesh/protocols/anp.ts';
 import * as z from 'zod';
 import type { HttpClient } from '../http/http-client.ts';
-import { bodyOf, writeJson } from '../http/http-server.ts';
-import { coderOf, type PacketCoder } from '../packet-coder.ts';
+import { readBody, writeJson } from '../http/http-server.ts';
+import { createCoder, type PacketCoder } from '../packet-coder.ts';
 
 const requestSchema = z.object({
   params: z.object({ meta: z.object({ operation_id: z.string(), target: z.object({ did: z.string() }) }) }),
@@ -38,7 +38,7 @@ const TELL_TIMEOUT_MS = 10_000;
  * DIDs, which ANP asks on the web: each is posted to `/did` before the first message from or to it.
  */
 export class AnpPeer {
-  readonly #coder: PacketCoder = coderOf(anpUnordered);
+  readonly #coder: PacketCoder = createCoder(anpUnordered);
   readonly #untold: Uint8Array[] = [];
   #telling: Promise<void> = Promise.resolve();
 
@@ -52,11 +52,11 @@ export class AnpPeer {
     const [last] = messages.slice(-1);
     this.#untold.push(...messages.slice(0, -1));
     // Nobody's message comes before the documents that it needs.
-    if (this.#untold.length > 0) await this.#tell(http, path);
+    if (this.#untold.length > 0) await this.#sendNotice(http, path);
     const { text } = await post(http, path, Buffer.from(last ?? '').toString(), signal);
     const answer = answerSchema.safeParse(parseJsonText(text));
     if (!answer.success) {
-      throw new MeshError('packet', `ANP: not the answer to ${packet.id}: ${issuesOf(answer.error)}`);
+      throw new MeshError('packet', `ANP: not the answer to ${packet.id}: ${formatIssues(answer.error)}`);
     }
     if ('error' in answer.data) throw new MeshError('agent', `ANP: ${answer.data.error.message}`);
     if (answer.data.id !== packet.id) {
@@ -93,14 +93,14 @@ export class AnpPeer {
       answer = {
         jsonrpc: '2.0',
         id: null,
-        error: { code: INTERNAL_ERROR, message: shortReason(messageOf(error)) },
+        error: { code: INTERNAL_ERROR, message: shortenReason(toErrorMessage(error)) },
       };
     }
     respond(response, 200, JSON.stringify(answer));
   }
 
   /** One after the other, whoever gives up meanwhile: the others need them, too. */
-  #tell(http: HttpClient, path: string): Promise<void> {
+  #sendNotice(http: HttpClient, path: string): Promise<void> {
     const next = async () => {
       for (let [first] = this.#untold; first !== undefined; [first] = this.#untold) {
         const text = Buffer.from(first).toString();
@@ -127,14 +127,14 @@ export function respond(response: ServerResponse, status: number, body: string):
 }
 
 /** Answers with what `serve` does, and with status 400 and the reason where it throws. */
-export function listener(
+export function createListener(
   serve: (path: string, body: Buffer, response: ServerResponse) => Promise<void> | void,
 ): RequestListener {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     try {
-      await serve(request.url ?? '', await bodyOf(request), response);
+      await serve(request.url ?? '', await readBody(request), response);
     } catch (error) {
-      respond(response, 400, JSON.stringify(shortReason(messageOf(error))));
+      respond(response, 400, JSON.stringify(shortenReason(toErrorMessage(error))));
     }
   };
   return (request, response) => void answer(request, response);

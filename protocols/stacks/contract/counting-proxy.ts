@@ -1,5 +1,5 @@
 import net, { type Socket } from 'node:net';
-import { closerOf, listenAt, type Place } from '../listen.ts';
+import { type Endpoint, listenOnPlace, trackConnections } from '../listen.ts';
 
 /** Bytes that went through, as they came out of the sockets. */
 export interface ProxyBytes {
@@ -19,25 +19,25 @@ export class CountingProxy {
   /** Where it listens: on a port, or at a path. */
   readonly tcpPort: number | undefined;
   readonly path: string | undefined;
-  #target: Place | undefined;
+  #target: Endpoint | undefined;
   #bytes = { connections: 0, up: 0, down: 0 };
 
-  private constructor(server: net.Server, at: Place, port: number) {
+  private constructor(server: net.Server, at: Endpoint, port: number) {
     this.path = 'path' in at ? at.path : undefined;
     this.tcpPort = 'path' in at ? undefined : port;
-    this.close = closerOf(server);
+    this.close = trackConnections(server);
     server.on('connection', (socket) => this.#forward(socket));
   }
 
   /** Listens on a free port of the loopback, or at a path. */
-  static async listen(at: Place = { port: 0 }): Promise<CountingProxy> {
+  static async listen(at: Endpoint = { port: 0 }): Promise<CountingProxy> {
     const server = net.createServer({ allowHalfOpen: true, noDelay: true });
     // Nobody knows of it before this returns.
-    return new CountingProxy(server, at, await listenAt(server, at));
+    return new CountingProxy(server, at, await listenOnPlace(server, at));
   }
 
   /** Of connections since the last call, {@link bytes} are counted. */
-  forwardTo(target: Place): void {
+  forwardTo(target: Endpoint): void {
     this.#target = target;
     this.#bytes = { connections: 0, up: 0, down: 0 };
   }

@@ -6,13 +6,13 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { CountingProxy } from './counting-proxy.ts';
-import { type Pair, replyTo, withPair } from './pair.ts';
+import { createReply, type Pair, withPair } from './pair.ts';
 import type { Inbox, Stack, TlsIdentity, WireBytes } from './stack.ts';
 
-const inbox: Inbox = async (packet) => [replyTo(packet)];
+const inbox: Inbox = async (packet) => [createReply(packet)];
 
 /** Small, of several writes, and of several TLS records; nothing makes them much shorter. */
-const payloads = [10, 3_000, 40_000].map((length) => ({ text: noise(length) }));
+const payloads = [10, 3_000, 40_000].map((length) => ({ text: createNoise(length) }));
 const packets: readonly Packet[] = payloads.map((payload, i) => ({ ...fullPacket, id: `p-${i}`, payload }));
 
 /** A forwarder cannot stand between a process and its child's pipes. */
@@ -59,7 +59,7 @@ function assertLines({ connections, sent, received }: WireBytes, isTls: boolean)
 /** A forwarder that has nothing in common with the meter counts the same bytes. */
 export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null): Promise<void> {
   if (!takesProxy(stack)) return;
-  const proxy = await proxyFor(stack);
+  const proxy = await openProxy(stack);
   try {
     await withPair(
       stack,
@@ -83,7 +83,7 @@ export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null)
 
 /** Twice the same from a fresh start is the same to the byte; the port is, too, as it stands in heads. */
 export async function checkSameBytesAgain(stack: Stack): Promise<void> {
-  const proxy = takesProxy(stack) ? await proxyFor(stack) : undefined;
+  const proxy = takesProxy(stack) ? await openProxy(stack) : undefined;
   const once = () =>
     withPair(
       stack,
@@ -103,13 +103,13 @@ export async function checkSameBytesAgain(stack: Stack): Promise<void> {
   }
 }
 
-async function proxyFor({ transport }: Stack): Promise<CountingProxy> {
+async function openProxy({ transport }: Stack): Promise<CountingProxy> {
   if (transport !== 'unix') return CountingProxy.listen();
   return CountingProxy.listen({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) });
 }
 
 /** The same letters each time. */
-function noise(length: number): string {
+function createNoise(length: number): string {
   const random = new Random(length);
   return Buffer.from(Array.from({ length }, () => random.integer(256)))
     .toString('base64')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Place } from '../listen.ts';
+import type { Endpoint } from '../listen.ts';
 import { CountingProxy, type ProxyBytes } from './counting-proxy.ts';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings, WireBytes } from './stack.ts';
 
@@ -18,12 +18,12 @@ const usual: StackSettings = {
   deadlineMs: 20_000,
 };
 
-export function usualFor({ traits }: Stack): StackSettings {
+export function createSettings({ traits }: Stack): StackSettings {
   return { ...usual, later: traits.later[0] };
 }
 
 /** What answers `packet` in the checks: the same again. */
-export function replyTo(packet: Packet): Packet {
+export function createReply(packet: Packet): Packet {
   return { ...packet, id: 'answer', reply_to: packet.id };
 }
 
@@ -50,13 +50,13 @@ export async function withPair<Result>(
   work: (pair: Pair) => Promise<Result>,
   proxy?: CountingProxy,
 ): Promise<Result> {
-  const settings = { ...usualFor(stack), ...changes };
+  const settings = { ...createSettings(stack), ...changes };
   const server = await stack.serve(inbox, { ...settings, advertisedPort: proxy?.tcpPort });
   // What comes back as an exchange of its own comes by another way.
   const back =
     proxy !== undefined && stack.traits.replies === 'own exchange' ? await CountingProxy.listen() : undefined;
   try {
-    const { address, to } = throughProxy(server, proxy);
+    const { address, to } = routeThroughProxy(server, proxy);
     if (to !== undefined) proxy?.forwardTo(to);
     const client = await stack.connect(address, { ...settings, advertisedPort: back?.tcpPort });
     if (client.port !== undefined) back?.forwardTo({ port: client.port });
@@ -65,7 +65,7 @@ export async function withPair<Result>(
         server,
         client,
         ask: (packet, answers) => client.exchange(packet, AbortSignal.timeout(30_000), answers),
-        settled: () => settled(client, server, () => seenBy(proxy, back)),
+        settled: () => awaitSettled(client, server, () => readProxyBytes(proxy, back)),
       });
     } finally {
       await client.close();
@@ -76,7 +76,10 @@ export async function withPair<Result>(
   }
 }
 
-function seenBy(proxy: CountingProxy | undefined, back: CountingProxy | undefined): ProxyBytes | undefined {
+function readProxyBytes(
+  proxy: CountingProxy | undefined,
+  back: CountingProxy | undefined,
+): ProxyBytes | undefined {
   if (proxy === undefined || back === undefined) return proxy?.bytes;
   const [there, here] = [proxy.bytes, back.bytes];
   return {
@@ -88,10 +91,10 @@ function seenBy(proxy: CountingProxy | undefined, back: CountingProxy | undefine
 
 const UNIX = 'unix:';
 
-function throughProxy(
+function routeThroughProxy(
   { address, port }: StackServer,
   proxy: CountingProxy | undefined,
-): { address: string; to: Place | undefined } {
+): { address: string; to: Endpoint | undefined } {
   if (proxy === undefined) return { address, to: undefined };
   // A server on a port has told the proxy's, which it knew before.
   if (port !== undefined) return { address, to: { port } };
@@ -101,7 +104,7 @@ function throughProxy(
   return { address: UNIX + proxy.path, to: { path: address.slice(UNIX.length) } };
 }
 
-async function settled(client: StackClient, server: StackServer, proxy: () => ProxyBytes | undefined) {
+async function awaitSettled(client: StackClient, server: StackServer, proxy: () => ProxyBytes | undefined) {
   const look = async () => {
     await server.ask?.(false);
     return { client: client.wire(), server: server.wire(), proxy: proxy() };

@@ -8,7 +8,7 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { assertSame } from '@gaia-mesh/protocols/contract/same.ts';
 import { contractSamples, fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { checkCountedByProxy, checkLines, checkSameBytesAgain } from './counting.ts';
-import { replyTo, usualFor, withPair } from './pair.ts';
+import { createReply, createSettings, withPair } from './pair.ts';
 import type { Inbox, LaterResult, Stack, StackSettings, TlsIdentity } from './stack.ts';
 
 /**
@@ -45,12 +45,12 @@ export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly
     ['a server that was closed is gone', checkClosed],
     ['a client says that nobody is there', checkNobodyThere],
     ...later.slice(1).map((way): Check => [`answers come by ${way}`, (each) => checkLater(each, way)]),
-    ...(hasTls && tls !== null ? tlsChecks(tls) : []),
+    ...(hasTls && tls !== null ? listTlsChecks(tls) : []),
   ];
   return checks.map(([name, run]) => ({ name, run: () => run(stack) }));
 }
 
-function tlsChecks(tls: TlsIdentity): readonly Check[] {
+function listTlsChecks(tls: TlsIdentity): readonly Check[] {
   return [
     ['over TLS packets arrive as they were', (each) => checkRoundTrips(each, { tls }, MAX_TLS_SAMPLE_BYTES)],
     ['over TLS every byte is on one line', (each) => checkLines(each, tls)],
@@ -76,13 +76,13 @@ async function checkRoundTrips(
   const heard: Packet[] = [];
   const inbox: Inbox = async (packet) => {
     heard.push(packet);
-    return [replyTo(packet)];
+    return [createReply(packet)];
   };
   await withPair(stack, inbox, settings, async ({ ask }) => {
     for (const packet of packets) {
       const answers = await ask(packet);
       assertSame(heard.pop(), packet, 'what arrives is not what was sent');
-      assertSame(answers, [replyTo(packet)], 'the answer is not what was answered');
+      assertSame(answers, [createReply(packet)], 'the answer is not what was answered');
     }
   });
   assert.deepEqual(heard, [], 'a packet came more than once');
@@ -97,7 +97,7 @@ async function checkConcurrency(stack: Stack): Promise<void> {
     came += 1;
     if (came === MANY) resolve();
     await allCame;
-    return [replyTo(packet)];
+    return [createReply(packet)];
   };
   await withPair(stack, inbox, { connections: MANY }, async ({ ask }) => {
     const packets = Array.from({ length: MANY }, (_, i) => ({ ...fullPacket, id: `p-${i}` }));
@@ -108,17 +108,17 @@ async function checkConcurrency(stack: Stack): Promise<void> {
       'answers went to others than asked',
     );
     // Large ones and small ones pass each other where there are several connections.
-    const mixed = Array.from({ length: 8 * MANY }, (_, i) => mixedPacket(i));
+    const mixed = Array.from({ length: 8 * MANY }, (_, i) => createMixedPacket(i));
     const all = await Promise.all(mixed.map((packet) => ask(packet)));
     assertSame(
       all,
-      mixed.map((packet) => [replyTo(packet)]),
+      mixed.map((packet) => [createReply(packet)]),
       'the answers to many',
     );
   });
 }
 
-function mixedPacket(i: number): Packet {
+function createMixedPacket(i: number): Packet {
   return { ...fullPacket, id: `m-${i}`, payload: { text: 'x'.repeat(i % 3 === 0 ? 10_000 : 1) } };
 }
 
@@ -131,13 +131,13 @@ async function checkOneWay(stack: Stack): Promise<void> {
   await withPair(stack, inbox, {}, async ({ ask }) => {
     const { reply_to: _, ...oneWay } = fullPacket;
     assertSame(await ask(oneWay, 0), [], 'nobody answered');
-    if (stack.traits.oneWay === 'silent') await until(() => heard.length > 0);
+    if (stack.traits.oneWay === 'silent') await pollUntil(() => heard.length > 0);
     assertSame(heard, [oneWay.id], 'what arrived');
   });
 }
 
 async function checkSeveralAnswers(stack: Stack): Promise<void> {
-  const answers = (packet: Packet) => ['a', 'b', 'c'].map((id) => ({ ...replyTo(packet), id }));
+  const answers = (packet: Packet) => ['a', 'b', 'c'].map((id) => ({ ...createReply(packet), id }));
   await withPair(
     stack,
     async (packet) => answers(packet),
@@ -151,7 +151,7 @@ async function checkSeveralAnswers(stack: Stack): Promise<void> {
 async function checkFailure(stack: Stack): Promise<void> {
   const inbox: Inbox = async (packet) => {
     if (packet.id === 'bad') throw new MeshError('tool', 'the disk is full');
-    return [replyTo(packet)];
+    return [createReply(packet)];
   };
   await withPair(stack, inbox, {}, async ({ ask }) => {
     await assert.rejects(ask({ ...fullPacket, id: 'bad' }), (error: unknown) => {
@@ -159,50 +159,50 @@ async function checkFailure(stack: Stack): Promise<void> {
       assert.match(error.message, /the disk is full/);
       return true;
     });
-    assertSame(await ask(fullPacket), [replyTo(fullPacket)], 'the next answer');
+    assertSame(await ask(fullPacket), [createReply(fullPacket)], 'the next answer');
   });
 }
 
 const SHORT_DEADLINE_MS = 300;
 
 async function checkDeadline(stack: Stack): Promise<void> {
-  await withPair(stack, stuckOn('stuck'), { deadlineMs: SHORT_DEADLINE_MS }, async ({ ask }) => {
+  await withPair(stack, createStuckInbox('stuck'), { deadlineMs: SHORT_DEADLINE_MS }, async ({ ask }) => {
     const began = performance.now();
     await assert.rejects(ask({ ...fullPacket, id: 'stuck' }), { code: 'agent' });
     assert.ok(performance.now() - began > SHORT_DEADLINE_MS / 2, 'it ended before its deadline');
-    assertSame(await ask(fullPacket), [replyTo(fullPacket)], 'the next answer');
+    assertSame(await ask(fullPacket), [createReply(fullPacket)], 'the next answer');
   });
 }
 
 async function checkAbort(stack: Stack): Promise<void> {
-  await withPair(stack, stuckOn('stuck'), {}, async ({ client, ask }) => {
+  await withPair(stack, createStuckInbox('stuck'), {}, async ({ client, ask }) => {
     const abort = new AbortController();
     const asked = client.exchange({ ...fullPacket, id: 'stuck' }, abort.signal);
     const ended = assert.rejects(asked);
     abort.abort(new MeshError('interrupted', 'the user has had enough'));
     await ended;
     await assert.rejects(client.exchange(fullPacket, AbortSignal.abort(new Error('before'))));
-    assertSame(await ask(fullPacket), [replyTo(fullPacket)], 'the next answer');
+    assertSame(await ask(fullPacket), [createReply(fullPacket)], 'the next answer');
   });
 }
 
 /** Never answers the packet of this id, until its server ends. */
-function stuckOn(stuck: string): Inbox {
+function createStuckInbox(stuck: string): Inbox {
   return async (packet, signal) => {
     if (packet.id === stuck) await sleep(60_000, undefined, { signal, ref: false });
-    return [replyTo(packet)];
+    return [createReply(packet)];
   };
 }
 
 async function checkLater(stack: Stack, later: LaterResult): Promise<void> {
   const inbox: Inbox = async (packet) => {
     await sleep(20);
-    return [replyTo(packet)];
+    return [createReply(packet)];
   };
   await withPair(stack, inbox, { later }, async ({ ask, settled }) => {
     for (const id of ['p-1', 'p-2']) {
       const packet = { ...fullPacket, id };
-      assertSame(await ask(packet), [replyTo(packet)], 'the answer');
+      assertSame(await ask(packet), [createReply(packet)], 'the answer');
     }
     for (const side of Object.values(await settled())) assert.ok(side !== null);
   });
@@ -224,11 +224,11 @@ async function checkClosed(stack: Stack): Promise<void> {
 }
 
 async function checkNobodyThere(stack: Stack): Promise<void> {
-  const server = await stack.serve(async () => [], usualFor(stack));
+  const server = await stack.serve(async () => [], createSettings(stack));
   await server.close();
   const session = async () => {
     const client = await stack.connect(server.address, {
-      ...usualFor(stack),
+      ...createSettings(stack),
       deadlineMs: SHORT_DEADLINE_MS,
     });
     try {
@@ -253,7 +253,7 @@ async function isListening(port: number): Promise<boolean> {
   }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
+async function pollUntil(isSo: () => boolean): Promise<void> {
   for (let looks = 0; !isSo() && looks < 500; looks++) await sleep(10);
 }
 
@@ -271,13 +271,13 @@ async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
   let heard = 0;
   const inbox: Inbox = async (packet) => {
     heard = String(packet.payload.text).length;
-    return [replyTo({ ...packet, payload: {} })];
+    return [createReply({ ...packet, payload: {} })];
   };
   await withPair(stack, inbox, {}, async ({ client, ask }) => {
     /** Bytes of the message that carries a text of this length. */
     const bodyOf = async (length: number) => {
       const before = client.wire().sent.body;
-      await ask(packetOf(length));
+      await ask(createSizedPacket(length));
       assert.equal(heard, length, 'the length of the text that came');
       return client.wire().sent.body - before;
     };
@@ -287,11 +287,11 @@ async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
       body = await bodyOf(length);
       if (tries === TRIES - 1) assert.equal(body, most, 'no text makes a message of the largest size');
     }
-    await assert.rejects(ask(packetOf(length + 1)), `${most + 1} bytes were taken`);
+    await assert.rejects(ask(createSizedPacket(length + 1)), `${most + 1} bytes were taken`);
     await bodyOf(10);
   });
 }
 
-function packetOf(length: number): Packet {
+function createSizedPacket(length: number): Packet {
   return { ...fullPacket, payload: { text: 'x'.repeat(length) } };
 }

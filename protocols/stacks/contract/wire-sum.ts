@@ -5,16 +5,20 @@ const NOTHING: DirectionBytes = { raw: 0, tls: 0, head: 0, body: 0, messages: 0 
 export const NO_BYTES: WireBytes = { connections: 0, sent: NOTHING, received: NOTHING };
 
 /** Line by line. */
-export function sumOf(wires: readonly WireBytes[]): WireBytes {
-  return wires.reduce((sum, wire) => combined(sum, wire, (a, b) => a + b), NO_BYTES);
+export function sumWireBytes(wires: readonly WireBytes[]): WireBytes {
+  return wires.reduce((sum, wire) => combineWireBytes(sum, wire, (a, b) => a + b), NO_BYTES);
 }
 
 /** What came between two countings of the same side. */
-export function since(before: WireBytes, after: WireBytes): WireBytes {
-  return combined(after, before, (a, b) => a - b);
+export function subtractWireBytes(before: WireBytes, after: WireBytes): WireBytes {
+  return combineWireBytes(after, before, (a, b) => a - b);
 }
 
-function combined(one: WireBytes, other: WireBytes, combine: (a: number, b: number) => number): WireBytes {
+function combineWireBytes(
+  one: WireBytes,
+  other: WireBytes,
+  combine: (a: number, b: number) => number,
+): WireBytes {
   const direction = (a: DirectionBytes, b: DirectionBytes): DirectionBytes => ({
     raw: combine(a.raw, b.raw),
     tls: combine(a.tls, b.tls),
@@ -32,7 +36,7 @@ function combined(one: WireBytes, other: WireBytes, combine: (a: number, b: numb
 const LINES = ['raw', 'tls', 'head', 'body'] as const;
 
 /** Why the two sides of the same connections do not agree, or the lines of a side do not add up; undefined where all is well. */
-export function disagreementOf(client: WireBytes, server: WireBytes): string | undefined {
+export function findDisagreement(client: WireBytes, server: WireBytes): string | undefined {
   const pairs = [
     ['client to server', client.sent, server.received],
     ['server to client', server.sent, client.received],

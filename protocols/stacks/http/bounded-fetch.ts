@@ -5,7 +5,7 @@ import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
  * Makes a `fetch` for a library that talks to a server which is not trusted: it asks the origin of `server` alone, follows no redirect,
  * and reads no more than `most` bytes of an answer.
  */
-export function boundedFetch(server: string, most: number): typeof fetch {
+export function createBoundedFetch(server: string, most: number): typeof fetch {
   return async (input, init) => {
     requireOrigin(server, input);
     const response = await fetch(input, { ...init, redirect: 'error' });
@@ -27,7 +27,7 @@ export function boundedFetch(server: string, most: number): typeof fetch {
 }
 
 /** The bytes of a stream, up to `most` of them. */
-export async function* boundedBody(
+export async function* limitBody(
   body: AsyncIterable<Uint8Array>,
   most: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -42,7 +42,7 @@ export function writeLast(response: ServerResponse, status: number, text: string
  *
  * @throws MeshError `limit` for an event that is larger than any packet
  */
-export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
   let data: string[] = [];

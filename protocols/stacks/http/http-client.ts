@@ -1,9 +1,9 @@
 import http from 'node:http';
 import https from 'node:https';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { joinUrl, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import type { StackSettings } from '../contract/stack.ts';
-import { bodyOf } from './http-server.ts';
+import { readBody } from './http-server.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -70,7 +70,7 @@ export class HttpClient {
       });
       request.once('response', resolve);
       request.once('error', (cause) => {
-        reject(new MeshError('agent', `${method} ${this.#origin}: ${messageOf(cause)}`, { cause }));
+        reject(new MeshError('agent', `${method} ${this.#origin}: ${toErrorMessage(cause)}`, { cause }));
       });
       // An idle connection has a time-out of the pool's; one in use has none but the signal.
       request.once('socket', (socket) => socket.setTimeout(0));
@@ -82,10 +82,10 @@ export class HttpClient {
   async fetch(request: HttpRequest): Promise<{ readonly status: number; readonly text: string }> {
     const response = await this.open(request);
     try {
-      return { status: response.statusCode ?? 0, text: (await bodyOf(response)).toString() };
+      return { status: response.statusCode ?? 0, text: (await readBody(response)).toString() };
     } catch (cause) {
       if (cause instanceof MeshError) throw cause;
-      throw new MeshError('agent', `${request.method} ${this.#origin}: ${messageOf(cause)}`, { cause });
+      throw new MeshError('agent', `${request.method} ${this.#origin}: ${toErrorMessage(cause)}`, { cause });
     }
   }
 

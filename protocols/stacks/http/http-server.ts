@@ -3,7 +3,7 @@ import https from 'node:https';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { StackSettings } from '../contract/stack.ts';
-import { listenAt } from '../listen.ts';
+import { listenOnPlace } from '../listen.ts';
 
 /** An HTTP/1.1 server on the loopback, with TLS 1.3 where the settings have it. */
 export interface HttpServer {
@@ -22,7 +22,7 @@ export interface HttpServer {
 const KEEP_ALIVE_MARGIN_MS = 60_000;
 
 /** Where it listens, where it is not any free port of the loopback. */
-export interface ListenPlace {
+export interface ListenEndpoint {
   readonly host?: string;
   readonly port?: number;
   /** Connections at once; more are closed as they come. */
@@ -37,7 +37,7 @@ export async function listenHttp(
     keepAliveMs,
     advertisedPort,
   }: Pick<StackSettings, 'tls' | 'noDelay' | 'keepAliveMs' | 'advertisedPort'>,
-  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenPlace = {},
+  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenEndpoint = {},
 ): Promise<HttpServer> {
   const options = { noDelay, keepAliveTimeout: keepAliveMs + KEEP_ALIVE_MARGIN_MS };
   const server =
@@ -45,9 +45,9 @@ export async function listenHttp(
       ? http.createServer(options, listener)
       : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.3' }, listener);
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  const port = await listenAt(server, { host, port: wanted });
+  const port = await listenOnPlace(server, { host, port: wanted });
   return {
-    url: `${tls === null ? 'http' : 'https'}://${inUrl(host)}:${advertisedPort ?? port}`,
+    url: `${tls === null ? 'http' : 'https'}://${toUrlHost(host)}:${advertisedPort ?? port}`,
     port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -58,12 +58,12 @@ export async function listenHttp(
 }
 
 /** An IPv6 address stands in brackets in a URL. */
-export function inUrl(host: string): string {
+export function toUrlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
 /** @throws MeshError `limit` for a body of more bytes than `most`, by default those of the largest packet */
-export async function bodyOf(message: AsyncIterable<unknown>, most = MAX_FRAME_BYTES): Promise<Buffer> {
+export async function readBody(message: AsyncIterable<unknown>, most = MAX_FRAME_BYTES): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {

@@ -1,8 +1,8 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { StackSettings } from '../contract/stack.ts';
-import { closerOf, listenAt } from '../listen.ts';
-import { type HttpServer, inUrl, type ListenPlace } from './http-server.ts';
+import { listenOnPlace, trackConnections } from '../listen.ts';
+import { type HttpServer, type ListenEndpoint, toUrlHost } from './http-server.ts';
 
 export interface Http2Server extends HttpServer {
   /** The URL's host and port. */
@@ -13,7 +13,7 @@ export interface Http2Server extends HttpServer {
 export async function listenHttp2(
   answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
   { tls, noDelay, advertisedPort }: Pick<StackSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
-  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenPlace = {},
+  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenEndpoint = {},
 ): Promise<Http2Server> {
   const server =
     tls === null ? http2.createServer() : http2.createSecureServer({ ...tls, minVersion: 'TLSv1.3' });
@@ -28,8 +28,8 @@ export async function listenHttp2(
     stream.on('error', () => stream.destroy());
     answer(stream, headers);
   });
-  const close = closerOf(server);
-  const port = await listenAt(server, { host, port: wanted });
-  const authority = `${inUrl(host)}:${advertisedPort ?? port}`;
+  const close = trackConnections(server);
+  const port = await listenOnPlace(server, { host, port: wanted });
+  const authority = `${toUrlHost(host)}:${advertisedPort ?? port}`;
   return { authority, url: `${tls === null ? 'http' : 'https'}://${authority}`, port, close };
 }

@@ -13,7 +13,7 @@ export interface PooledFetch {
  *
  * @throws MeshError `config` where undici is not installed
  */
-export async function pooledFetch(
+export async function createPooledFetch(
   purpose: string,
   { tls, connections, keepAliveMs, noDelay, deadlineMs }: StackSettings,
 ): Promise<PooledFetch> {

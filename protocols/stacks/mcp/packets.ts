@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf, type Packet, parsePacket, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues, type Packet, parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../contract/stack.ts';
 import { PACKET_TOOL } from './revision.ts';
@@ -9,7 +9,7 @@ import { PACKET_TOOL } from './revision.ts';
  * `mesh.packet`, as the adapter `mcp` writes it, but that `id` and `from` are arguments too, because the numbers of requests are the
  * transport's and a client's name is the session's. What answers it is the call's result.
  */
-export function argumentsOf(packet: Packet) {
+export function packetToArguments(packet: Packet) {
   const { id, from, type, to, reply_to, task_id, tag, token_used, log_uri, ts, payload } = packet;
   return {
     ...{ id, from, type },
@@ -44,8 +44,8 @@ export const packetSchema = z.strictObject({
 export const repliesSchema = z.strictObject({ replies: z.array(packetSchema) });
 
 /** `CallToolResult` (server/tools, "Tool Result"), as the setting wants it: as text for a model, as a value, or as both. */
-export function resultOf(replies: readonly Packet[], results: StackSettings['results']) {
-  const structuredContent = { replies: replies.map(argumentsOf) };
+export function buildCallResult(replies: readonly Packet[], results: StackSettings['results']) {
+  const structuredContent = { replies: replies.map(packetToArguments) };
   const content =
     results === 'structured' ? [] : [{ type: 'text' as const, text: JSON.stringify(structuredContent) }];
   return results === 'text' ? { content } : { content, structuredContent };
@@ -66,16 +66,16 @@ const resultSchema = z.object({
 const foundSchema = z.object({ replies: z.array(z.unknown()) });
 
 /** @throws MeshError `agent` for work that failed, `packet` for a result that holds no packets */
-export function repliesOf(result: unknown, id: string): readonly Packet[] {
-  const { content, structuredContent, isError } = checked(resultSchema, result, `the result of ${id}`);
+export function parseReplies(result: unknown, id: string): readonly Packet[] {
+  const { content, structuredContent, isError } = parseContent(resultSchema, result, `the result of ${id}`);
   const [first] = content;
   if (isError === true)
-    throw new MeshError('agent', `MCP: the call of ${id} failed: ${shortReason(first?.text ?? '')}`);
-  const value = structuredContent ?? jsonOf(first?.text ?? '', id);
-  return checked(foundSchema, value, `the result of ${id}`).replies.map(parsePacket);
+    throw new MeshError('agent', `MCP: the call of ${id} failed: ${shortenReason(first?.text ?? '')}`);
+  const value = structuredContent ?? parseResultText(first?.text ?? '', id);
+  return parseContent(foundSchema, value, `the result of ${id}`).replies.map(parsePacket);
 }
 
-function jsonOf(json: string, id: string): unknown {
+function parseResultText(json: string, id: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {
@@ -84,8 +84,8 @@ function jsonOf(json: string, id: string): unknown {
 }
 
 /** @throws MeshError `packet`, naming what is wrong with what came */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+export function parseContent<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { success, data, error } = schema.safeParse(value);
-  if (!success) throw new MeshError('packet', `MCP: ${what}: ${issuesOf(error)}`);
+  if (!success) throw new MeshError('packet', `MCP: ${what}: ${formatIssues(error)}`);
   return data;
 }

@@ -11,7 +11,7 @@ export const SESSION_TIMEOUT_MS = 10_000;
 export const PACKET_TOOL = 'mesh.packet';
 
 /** What a client says in each request (basic, "`_meta`"). */
-export function requestMeta(clientName: string) {
+export function buildRequestMeta(clientName: string) {
   return {
     'io.modelcontextprotocol/protocolVersion': MCP_REVISION,
     'io.modelcontextprotocol/clientInfo': { name: clientName, version: '1' },

@@ -1,8 +1,8 @@
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { parsePacket, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { Inbox, StackSettings } from '../contract/stack.ts';
-import { packetSchema, repliesSchema, resultOf } from './packets.ts';
+import { buildCallResult, packetSchema, repliesSchema } from './packets.ts';
 import { PACKET_TOOL } from './revision.ts';
 
 /** A tool of a server. The same for a server of the SDK and for a bare one. */
@@ -38,7 +38,7 @@ export interface ToolResult {
 }
 
 /** The tool that hands packets to `inbox`. */
-export function packetTool(inbox: Inbox, { results }: Pick<StackSettings, 'results'>): McpTool {
+export function createPacketTool(inbox: Inbox, { results }: Pick<StackSettings, 'results'>): McpTool {
   return {
     name: PACKET_TOOL,
     description: 'Takes one packet of the mesh and answers it',
@@ -48,17 +48,17 @@ export function packetTool(inbox: Inbox, { results }: Pick<StackSettings, 'resul
       try {
         const packet = parsePacket(args);
         await progress(0, 1);
-        return resultOf(await inbox(packet, signal), results);
+        return buildCallResult(await inbox(packet, signal), results);
       } catch (error) {
         // A tool's own failure is a result that a model can read (server/tools, "Error Handling").
-        return { content: [{ type: 'text', text: shortReason(messageOf(error)) }], isError: true };
+        return { content: [{ type: 'text', text: shortenReason(toErrorMessage(error)) }], isError: true };
       }
     },
   };
 }
 
 /** A tool as `tools/list` has it. */
-export function listed({ name, description, inputSchema, outputSchema }: McpTool) {
+export function describeTool({ name, description, inputSchema, outputSchema }: McpTool) {
   return {
     name,
     description,

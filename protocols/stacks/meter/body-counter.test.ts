@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BodyFormat, bodyCounter } from './body-counter.ts';
+import { type BodyFormat, createBodyCounter } from './body-counter.ts';
 
 function counted(format: BodyFormat, chunks: readonly Buffer[]) {
   const sums = { bytes: 0, messages: 0 };
-  const counter = bodyCounter(format, {
+  const counter = createBodyCounter(format, {
     add(bytes, messages) {
       sums.bytes += bytes;
       sums.messages += messages;

@@ -7,7 +7,7 @@ export interface MessageCount {
 }
 
 /** How a body of this media type holds messages. */
-export function formatOf(contentType: string | undefined): BodyFormat {
+export function detectBodyFormat(contentType: string | undefined): BodyFormat {
   if (contentType?.startsWith('text/event-stream')) return 'events';
   if (contentType?.startsWith('application/grpc')) return 'grpc';
   return 'whole';
@@ -16,20 +16,20 @@ export function formatOf(contentType: string | undefined): BodyFormat {
 /** Is given one body, in pieces as they come or go. It keeps no bytes. */
 export type BodyCounter = (chunk: Buffer) => void;
 
-export function bodyCounter(format: BodyFormat, count: MessageCount): BodyCounter {
+export function createBodyCounter(format: BodyFormat, count: MessageCount): BodyCounter {
   switch (format) {
     case 'whole':
-      return wholeCounter(count);
+      return createWholeCounter(count);
     case 'events':
-      return eventCounter(count);
+      return createEventCounter(count);
     case 'grpc':
-      return grpcCounter(count);
+      return createGrpcCounter(count);
     case 'lines':
-      return lineCounter(count);
+      return createLineCounter(count);
   }
 }
 
-function wholeCounter(count: MessageCount): BodyCounter {
+function createWholeCounter(count: MessageCount): BodyCounter {
   let isCounted = false;
   return ({ length }) => {
     if (length === 0) return;
@@ -47,7 +47,7 @@ const DATA = Buffer.from('data:');
  * Server-sent events (HTML standard, "Interpreting an event stream"): what stands behind `data:` and one space is the message, other fields
  * and line ends are not. A carriage return belongs to the line end where a newline follows; alone it ends no line here.
  */
-function eventCounter(count: MessageCount): BodyCounter {
+function createEventCounter(count: MessageCount): BodyCounter {
   /** Bytes of the line so far: up to 6 of them decide whether it is data. */
   let lineBytes = 0;
   let isData = true;
@@ -93,7 +93,7 @@ function eventCounter(count: MessageCount): BodyCounter {
 const GRPC_PREFIX_BYTES = 5;
 
 /** Each message behind a byte of flags and its length in four, big end first (gRPC over HTTP/2, "Length-Prefixed-Message"). */
-function grpcCounter(count: MessageCount): BodyCounter {
+function createGrpcCounter(count: MessageCount): BodyCounter {
   let prefixBytes = 0;
   let length = 0;
   let left = 0;
@@ -119,7 +119,7 @@ function grpcCounter(count: MessageCount): BodyCounter {
 }
 
 /** Each line is a message (MCP over stdio); its newline is not part of it. */
-function lineCounter(count: MessageCount): BodyCounter {
+function createLineCounter(count: MessageCount): BodyCounter {
   return (chunk) => {
     let lines = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) lines += 1;

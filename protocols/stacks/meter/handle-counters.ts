@@ -20,7 +20,7 @@ const countersSchema = z.object({ bytesRead: z.number(), bytesWritten: z.number(
 const handleSchema = countersSchema.extend({ _parent: countersSchema.optional() }).nullish();
 
 /** Asked for by name: what HTTP/2 shows of a socket does not say which names it has. */
-const handleOf = (socket: Socket) => handleSchema.parse(Reflect.get(socket, '_handle'));
+const readHandle = (socket: Socket) => handleSchema.parse(Reflect.get(socket, '_handle'));
 
 interface Count {
   readonly sent: number;
@@ -55,10 +55,10 @@ export class HandleCounters {
   }
 
   get bytes(): SocketBytes {
-    const own = handleOf(this.#socket);
+    const own = readHandle(this.#socket);
     // A TLS client that dials is one socket, whose handle lies on top of that of the operating system.
-    this.#raw = larger(this.#raw, this.#socket instanceof TLSSocket ? own?._parent : own);
-    if (this.#clearSocket !== undefined) this.#clear = larger(this.#clear, handleOf(this.#clearSocket));
+    this.#raw = keepLarger(this.#raw, this.#socket instanceof TLSSocket ? own?._parent : own);
+    if (this.#clearSocket !== undefined) this.#clear = keepLarger(this.#clear, readHandle(this.#clearSocket));
     return {
       rawSent: this.#raw.sent,
       rawReceived: this.#raw.received,
@@ -79,7 +79,7 @@ export class HandleCounters {
 }
 
 /** A handle that was closed counts 0. */
-function larger(last: Count, handle: z.infer<typeof countersSchema> | null | undefined): Count {
+function keepLarger(last: Count, handle: z.infer<typeof countersSchema> | null | undefined): Count {
   return {
     sent: Math.max(last.sent, handle?.bytesWritten ?? 0),
     received: Math.max(last.received, handle?.bytesRead ?? 0),

@@ -18,7 +18,7 @@ export interface UnmeteredStack extends Omit<Stack, 'serve' | 'connect'> {
  * `stack` with its bytes counted: every socket that a call of its own opens or accepts, and what comes of that later, is that
  * server's or client's. What the inbox does is the caller's again.
  */
-export function metered(stack: UnmeteredStack): Stack {
+export function meterStack(stack: UnmeteredStack): Stack {
   return {
     ...stack,
     async serve(inbox, settings) {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { bodyCounter } from './body-counter.ts';
+import { createBodyCounter } from './body-counter.ts';
 import { tapReads, tapWrites } from './tap.ts';
 import { WireMeter } from './wire-meter.ts';
 
@@ -8,6 +8,6 @@ export function watchPipes(meter: WireMeter, readable: Socket, writable: Socket)
   if (WireMeter.of(writable) !== undefined) return;
   meter.add(writable);
   if (readable !== writable) meter.add(readable, { isPart: true });
-  tapReads(readable, bodyCounter('lines', meter.in));
-  tapWrites(writable, bodyCounter('lines', meter.out));
+  tapReads(readable, createBodyCounter('lines', meter.in));
+  tapWrites(writable, createBodyCounter('lines', meter.out));
 }

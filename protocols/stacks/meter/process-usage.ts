@@ -6,7 +6,7 @@ import vm from 'node:vm';
  *
  * @param collect garbage is collected first, so that the heap is what is kept
  */
-export function processUsage(collect: boolean) {
+export function readProcessUsage(collect: boolean) {
   const { user, system } = process.cpuUsage();
   if (collect) collectGarbage();
   const { rss: rssBytes, heapUsed: heapBytes } = process.memoryUsage();

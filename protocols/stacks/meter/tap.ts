@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 export function tapReads(stream: Readable, onChunk: (chunk: Buffer) => void): void {
   const push = stream.push;
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    const bytes = bytesOf(chunk, encoding);
+    const bytes = toBytes(chunk, encoding);
     if (bytes !== undefined) onChunk(bytes);
     return push.call(stream, chunk, encoding);
   };
@@ -14,7 +14,7 @@ export function tapReads(stream: Readable, onChunk: (chunk: Buffer) => void): vo
 export function tapWrites(stream: Writable, onChunk: (chunk: Buffer) => void): void {
   const { _write: write, _writev: writev } = stream;
   const see = (chunk: unknown, encoding: unknown) => {
-    const bytes = bytesOf(chunk, encoding);
+    const bytes = toBytes(chunk, encoding);
     if (bytes !== undefined) onChunk(bytes);
   };
   stream._write = (chunk: unknown, encoding, callback) => {
@@ -29,7 +29,7 @@ export function tapWrites(stream: Writable, onChunk: (chunk: Buffer) => void): v
 }
 
 /** What `chunk` is as bytes; undefined for the end of a stream and for anything else. */
-export function bytesOf(chunk: unknown, encoding: unknown): Buffer | undefined {
+export function toBytes(chunk: unknown, encoding: unknown): Buffer | undefined {
   if (typeof chunk === 'string') {
     return Buffer.from(
       chunk,
@@ -41,6 +41,6 @@ export function bytesOf(chunk: unknown, encoding: unknown): Buffer | undefined {
 }
 
 /** What an event of Node's diagnostics channels says under `name`: it promises no types. */
-export function fieldOf(message: unknown, name: string): unknown {
+export function readField(message: unknown, name: string): unknown {
   return typeof message === 'object' && message !== null ? Reflect.get(message, name) : undefined;
 }

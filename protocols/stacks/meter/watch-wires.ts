@@ -5,9 +5,9 @@ import type { Http2Stream } from 'node:http2';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
-import { type BodyCounter, bodyCounter, formatOf, type MessageCount } from './body-counter.ts';
+import { type BodyCounter, createBodyCounter, detectBodyFormat, type MessageCount } from './body-counter.ts';
 import { watchPipes } from './pipes.ts';
-import { bytesOf, fieldOf, tapReads, tapWrites } from './tap.ts';
+import { readField, tapReads, tapWrites, toBytes } from './tap.ts';
 import { WireMeter } from './wire-meter.ts';
 
 let isWatching = false;
@@ -28,15 +28,15 @@ const watched = new WeakSet<TlsServer>();
 /** Has meters find out about every socket of this process, and the pipes of its children. */
 function watchSockets(): void {
   subscribe('net.client.socket', (message) => {
-    const socket = socketIn(message);
+    const socket = findSocket(message);
     if (socket !== undefined) WireMeter.current?.add(socket);
   });
   subscribe('net.server.socket', (message) => {
-    const socket = socketIn(message);
+    const socket = findSocket(message);
     if (socket !== undefined) accepted(socket);
   });
   subscribe('child_process', (message) => {
-    const child = fieldOf(message, 'process');
+    const child = readField(message, 'process');
     const meter = WireMeter.current;
     if (!(child instanceof ChildProcess) || meter === undefined) return;
     child.once('spawn', () => {
@@ -61,38 +61,40 @@ function accepted(socket: Socket): void {
   meter.add(socket, { isTlsServer: true });
 }
 
-function socketIn(message: unknown): Socket | undefined {
-  const socket = fieldOf(message, 'socket');
+function findSocket(message: unknown): Socket | undefined {
+  const socket = readField(message, 'socket');
   return socket instanceof Socket ? socket : undefined;
 }
 
 /** Has meters see the bodies of Node's own HTTP in this process, at both ends, without the chunks that they may be cut into. */
 function watchHttp(): void {
   subscribe('http.server.request.start', (message) => {
-    const request = fieldOf(message, 'request');
-    const response = fieldOf(message, 'response');
+    const request = readField(message, 'request');
+    const response = readField(message, 'response');
     if (!(request instanceof IncomingMessage && response instanceof ServerResponse)) return;
     const meter = WireMeter.of(request.socket);
     if (meter === undefined) return;
-    tapReads(request, bodyCounter(formatOf(request.headers['content-type']), meter.in));
+    tapReads(request, createBodyCounter(detectBodyFormat(request.headers['content-type']), meter.in));
     tapMessage(response, () => {
-      return hasNoBody(response) ? undefined : bodyCounter(formatOf(contentTypeOf(response)), meter.out);
+      return hasNoBody(response)
+        ? undefined
+        : createBodyCounter(detectBodyFormat(readContentType(response)), meter.out);
     });
   });
   subscribe('http.client.request.created', (message) => {
-    const request = fieldOf(message, 'request');
+    const request = readField(message, 'request');
     if (!(request instanceof ClientRequest)) return;
     // Which socket it is to have is known when one is free.
     const count = new HeldCount();
-    tapMessage(request, () => bodyCounter('whole', count));
+    tapMessage(request, () => createBodyCounter('whole', count));
     request.once('socket', (socket) => count.passTo(WireMeter.of(socket)?.out));
   });
   subscribe('http.client.response.finish', (message) => {
-    const response = fieldOf(message, 'response');
+    const response = readField(message, 'response');
     if (!(response instanceof IncomingMessage)) return;
     const meter = WireMeter.of(response.socket);
     if (meter === undefined) return;
-    tapReads(response, bodyCounter(formatOf(response.headers['content-type']), meter.in));
+    tapReads(response, createBodyCounter(detectBodyFormat(response.headers['content-type']), meter.in));
   });
 }
 
@@ -108,7 +110,7 @@ function tapMessage(message: OutgoingMessage, open: () => BodyCounter | undefine
     const method = message[name];
     Reflect.set(message, name, (...args: unknown[]) => {
       const result: unknown = Reflect.apply(method, message, args);
-      const bytes = bytesOf(args[0], args[1]);
+      const bytes = toBytes(args[0], args[1]);
       if (bytes !== undefined && bytes.length > 0) {
         counter ??= open();
         counter?.(bytes);
@@ -119,7 +121,7 @@ function tapMessage(message: OutgoingMessage, open: () => BodyCounter | undefine
 }
 
 /** Also of heads that were given to `writeHead`, which `getHeader` does not know. */
-function contentTypeOf(message: OutgoingMessage): string | undefined {
+function readContentType(message: OutgoingMessage): string | undefined {
   const head: unknown = Reflect.get(message, '_header');
   return typeof head === 'string' ? /\r\ncontent-type: *([^\r]*)/i.exec(head)?.[1] : undefined;
 }
@@ -152,29 +154,29 @@ function watchHttp2(): void {
   const heads = new WeakMap<object, unknown>();
   for (const side of ['client', 'server'] as const) {
     subscribe(`http2.${side}.stream.created`, (message) => {
-      const stream = fieldOf(message, 'stream');
+      const stream = readField(message, 'stream');
       if (!isHttp2Stream(stream) || stream.session === undefined) return;
       const meter = WireMeter.of(stream.session.socket);
       if (meter === undefined) return;
-      if (side === 'server') heads.set(stream, fieldOf(message, 'headers'));
+      if (side === 'server') heads.set(stream, readField(message, 'headers'));
       tapReads(
         stream,
-        onceOpen(() => bodyCounter(formatIn(heads.get(stream)), meter.in)),
+        openOnFirstPiece(() => createBodyCounter(detectFormat(heads.get(stream)), meter.in)),
       );
       tapWrites(
         stream,
-        onceOpen(() => bodyCounter(formatIn(stream.sentHeaders), meter.out)),
+        openOnFirstPiece(() => createBodyCounter(detectFormat(stream.sentHeaders), meter.out)),
       );
     });
   }
   subscribe('http2.client.stream.finish', (message) => {
-    const stream = fieldOf(message, 'stream');
-    if (isHttp2Stream(stream)) heads.set(stream, fieldOf(message, 'headers'));
+    const stream = readField(message, 'stream');
+    if (isHttp2Stream(stream)) heads.set(stream, readField(message, 'headers'));
   });
 }
 
 /** A counter that is made for the first piece: heads come before it. */
-function onceOpen(open: () => BodyCounter): BodyCounter {
+function openOnFirstPiece(open: () => BodyCounter): BodyCounter {
   let counter: BodyCounter | undefined;
   return (chunk) => {
     counter ??= open();
@@ -182,9 +184,9 @@ function onceOpen(open: () => BodyCounter): BodyCounter {
   };
 }
 
-function formatIn(headers: unknown) {
-  const type = fieldOf(headers, 'content-type');
-  return formatOf(typeof type === 'string' ? type : undefined);
+function detectFormat(headers: unknown) {
+  const type = readField(headers, 'content-type');
+  return detectBodyFormat(typeof type === 'string' ? type : undefined);
 }
 
 /** Node has the class, and no name for it. */
@@ -203,41 +205,41 @@ interface Counters {
 function watchFetch(): void {
   const exchanges = new WeakMap<object, Counters>();
   const of = (message: unknown) => {
-    const request = fieldOf(message, 'request');
+    const request = readField(message, 'request');
     return typeof request === 'object' && request !== null ? exchanges.get(request) : undefined;
   };
   subscribe('undici:client:sendHeaders', (message) => {
-    const request = fieldOf(message, 'request');
-    const socket = fieldOf(message, 'socket');
+    const request = readField(message, 'request');
+    const socket = readField(message, 'socket');
     if (typeof request !== 'object' || request === null) return;
     // HTTP/2 is Node's, also here, and counted there.
-    if (!(socket instanceof Socket) || fieldOf(socket, 'alpnProtocol') === 'h2') return;
+    if (!(socket instanceof Socket) || readField(socket, 'alpnProtocol') === 'h2') return;
     const meter = WireMeter.of(socket);
     if (meter === undefined) return;
     exchanges.set(request, {
       meter,
-      sent: bodyCounter('whole', meter.out),
-      received: bodyCounter('whole', meter.in),
+      sent: createBodyCounter('whole', meter.out),
+      received: createBodyCounter('whole', meter.in),
     });
   });
   subscribe('undici:request:headers', (message) => {
     const counters = of(message);
     if (counters === undefined) return;
-    const type = contentTypeIn(fieldOf(fieldOf(message, 'response'), 'headers'));
-    counters.received = bodyCounter(formatOf(type), counters.meter.in);
+    const type = findContentType(readField(readField(message, 'response'), 'headers'));
+    counters.received = createBodyCounter(detectBodyFormat(type), counters.meter.in);
   });
   subscribe('undici:request:bodyChunkSent', (message) => {
-    const chunk = bytesOf(fieldOf(message, 'chunk'), 'utf8');
+    const chunk = toBytes(readField(message, 'chunk'), 'utf8');
     if (chunk !== undefined) of(message)?.sent(chunk);
   });
   subscribe('undici:request:bodyChunkReceived', (message) => {
-    const chunk = bytesOf(fieldOf(message, 'chunk'), 'utf8');
+    const chunk = toBytes(readField(message, 'chunk'), 'utf8');
     if (chunk !== undefined) of(message)?.received(chunk);
   });
 }
 
 /** Of names and values that take turns. */
-function contentTypeIn(headers: unknown): string | undefined {
+function findContentType(headers: unknown): string | undefined {
   if (!Array.isArray(headers)) return undefined;
   const at = headers.findIndex((text, i) => i % 2 === 0 && String(text).toLowerCase() === 'content-type');
   return at === -1 ? undefined : String(headers[at + 1]);

@@ -8,15 +8,15 @@ import { text } from 'node:stream/consumers';
 import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { selfSigned } from '../self-signed.ts';
+import { createSelfSigned } from '../self-signed.ts';
 import { plainTraits } from '../testing/plain-traits.ts';
 import { testSettings as settings } from '../testing/settings.ts';
-import { metered } from './metered.ts';
+import { meterStack } from './metered.ts';
 import { watchWires } from './watch-wires.ts';
 import { WireMeter } from './wire-meter.ts';
 
 watchWires();
-const identity = await selfSigned();
+const identity = await createSelfSigned();
 
 /** Both sides of connections in this process, each with a meter of its own. */
 const sides = () => ({ server: new WireMeter(), client: new WireMeter() });
@@ -197,7 +197,7 @@ test('connections that were closed stay counted', async () => {
 test('a stack is not charged what its inbox does', async () => {
   const other = sides();
   const port = await listening(http.createServer(onRequest), other.server);
-  const stack = metered({
+  const stack = meterStack({
     name: 'json/http1',
     protocol: 'json',
     transport: 'http1',

@@ -14,7 +14,7 @@ interface Counted {
 /** On sockets: who counts them. A property, since HTTP/2 shows its sockets through a proxy, which passes on nothing else. */
 const COUNTED = Symbol('counted');
 
-function countedBy(socket: object): Counted | undefined {
+function findCounted(socket: object): Counted | undefined {
   const counted: unknown = Reflect.get(socket, COUNTED);
   return isCounted(counted) ? counted : undefined;
 }
@@ -52,10 +52,10 @@ export class WireMeter {
    * becomes known: Node tells of the lower socket alone, and calls it the parent of the upper one.
    */
   static of(socket: Socket): WireMeter | undefined {
-    const own = countedBy(socket);
+    const own = findCounted(socket);
     if (own !== undefined) return own.meter;
     const parent: unknown = Reflect.get(socket, '_parent');
-    const below = typeof parent === 'object' && parent !== null ? countedBy(parent) : undefined;
+    const below = typeof parent === 'object' && parent !== null ? findCounted(parent) : undefined;
     if (below === undefined) return undefined;
     Reflect.set(socket, COUNTED, below);
     below.counters.clearIn(socket);
@@ -99,7 +99,7 @@ export class WireMeter {
     this.#open.add(counters);
     if (!isPart) this.#connections += 1;
     socket.once('close', () => {
-      this.#ended = plus(this.#ended, counters.bytes);
+      this.#ended = addSocketBytes(this.#ended, counters.bytes);
       this.#open.delete(counters);
     });
   }
@@ -107,11 +107,11 @@ export class WireMeter {
   /** What the stack's `wire()` gives. */
   get bytes(): WireBytes {
     let sum = this.#ended;
-    for (const counters of this.#open) sum = plus(sum, counters.bytes);
+    for (const counters of this.#open) sum = addSocketBytes(sum, counters.bytes);
     return {
       connections: this.#connections,
-      sent: linesOf(sum.rawSent, sum.clearSent, this.#out),
-      received: linesOf(sum.rawReceived, sum.clearReceived, this.#in),
+      sent: splitDirection(sum.rawSent, sum.clearSent, this.#out),
+      received: splitDirection(sum.rawReceived, sum.clearReceived, this.#in),
     };
   }
 }
@@ -131,11 +131,11 @@ interface AddedSocket {
   readonly isPart?: boolean;
 }
 
-function linesOf(raw: number, clear: number, { bytes, messages }: Messages): DirectionBytes {
+function splitDirection(raw: number, clear: number, { bytes, messages }: Messages): DirectionBytes {
   return { raw, tls: raw - clear, head: clear - bytes, body: bytes, messages };
 }
 
-function plus(a: SocketBytes, b: SocketBytes): SocketBytes {
+function addSocketBytes(a: SocketBytes, b: SocketBytes): SocketBytes {
   return {
     rawSent: a.rawSent + b.rawSent,
     rawReceived: a.rawReceived + b.rawReceived,

@@ -3,7 +3,7 @@ import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
 import type { Stack, StackServer, StackSettings, StackTraits } from '../contract/stack.ts';
 import { withDeadline } from '../exchange-limit.ts';
-import { metered } from '../meter/metered.ts';
+import { meterStack } from '../meter/metered.ts';
 
 /** A transport of calls: what carries a body to a server, and another one back. Packets are not its business. */
 interface CallTransport extends Pick<Stack, 'transport' | 'implementation'> {
@@ -39,7 +39,7 @@ export function callStack({
   ...own
 }: CallTransport): Stack {
   const name = `json/${own.transport}`;
-  return metered({
+  return meterStack({
     ...own,
     name,
     protocol: 'json',
@@ -56,7 +56,7 @@ export function callStack({
         exchange: (packet, signal) =>
           withDeadline({ signal, deadlineMs, what: `${name}: ${packet.id}` }, async (either) => {
             const body = JSON.stringify(packet);
-            return packetsIn(await caller.call(body, either));
+            return parsePackets(await caller.call(body, either));
           }),
         async close() {
           caller.close();
@@ -79,7 +79,7 @@ const codec = json.open({
 const NEWLINE = 0x0a;
 
 /** @throws MeshError `packet` */
-function packetsIn(body: Buffer): Packet[] {
+function parsePackets(body: Buffer): Packet[] {
   const packets: Packet[] = [];
   for (let start = 0; start < body.length; ) {
     const newline = body.indexOf(NEWLINE, start);

@@ -1,5 +1,5 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import {
   ChannelCredentials,
   Client,
@@ -42,7 +42,7 @@ export const jsonGrpc = callStack({
   largestMessageBytes: LARGEST_MESSAGE_BYTES,
   async listen(answer, { tls, advertisedPort }) {
     const server = new Server();
-    server.addService({ [METHOD]: method }, { [METHOD]: handlerOf(answer) });
+    server.addService({ [METHOD]: method }, { [METHOD]: createHandler(answer) });
     const port = await listenGrpc(server, ServerCredentials, tls);
     return {
       address: `grpc://127.0.0.1:${advertisedPort ?? port}`,
@@ -53,7 +53,7 @@ export const jsonGrpc = callStack({
     };
   },
   async dial(address, settings) {
-    const pool = await ConnectionPool.opened(() => opened(address, settings), settings);
+    const pool = await ConnectionPool.opened(() => openChannel(address, settings), settings);
     return {
       call: (body, signal) => pool.with(({ client }) => call(client, Buffer.from(body), signal)),
       close: () => pool.close(),
@@ -61,13 +61,13 @@ export const jsonGrpc = callStack({
   },
 });
 
-function handlerOf(answer: Answer) {
+function createHandler(answer: Answer) {
   return (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): void => {
     const over = new AbortController();
     call.once('cancelled', () => over.abort());
     answer(call.request, over.signal).then(
       (body) => callback(null, body),
-      (error) => callback({ code: INTERNAL, details: shortReason(messageOf(error)) }),
+      (error) => callback({ code: INTERNAL, details: shortenReason(toErrorMessage(error)) }),
     );
   };
 }
@@ -78,7 +78,7 @@ interface Channel {
   close(): void;
 }
 
-async function opened(address: string, { tls, deadlineMs }: StackSettings): Promise<Channel> {
+async function openChannel(address: string, { tls, deadlineMs }: StackSettings): Promise<Channel> {
   const credentials =
     tls === null ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(Buffer.from(tls.cert));
   // Else all channels of the process to one address share their connection.
@@ -88,7 +88,7 @@ async function opened(address: string, { tls, deadlineMs }: StackSettings): Prom
     client.waitForReady(Date.now() + deadlineMs, (error) => {
       if (error === undefined) return resolve();
       client.close();
-      reject(new MeshError('agent', `json/grpc: ${address}: ${messageOf(error)}`, { cause: error }));
+      reject(new MeshError('agent', `json/grpc: ${address}: ${toErrorMessage(error)}`, { cause: error }));
     });
   });
   return { client, isClosed: false, close: () => client.close() };
@@ -100,7 +100,7 @@ function call(client: Client, request: Buffer, signal: AbortSignal): Promise<Buf
     const unary = client.makeUnaryRequest(PATH, bytes, bytes, request, (error, answer) => {
       signal.removeEventListener('abort', cancel);
       if (answer !== undefined) resolve(answer);
-      else reject(new MeshError('agent', `json/grpc: ${messageOf(error)}`, { cause: error }));
+      else reject(new MeshError('agent', `json/grpc: ${toErrorMessage(error)}`, { cause: error }));
     });
     const cancel = () => unary.cancel();
     signal.addEventListener('abort', cancel, { once: true });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { HttpClient } from '../http/http-client.ts';
-import { bodyOf, listenHttp } from '../http/http-server.ts';
+import { listenHttp, readBody } from '../http/http-server.ts';
 import { type Answer, callStack } from './call-stack.ts';
 
 const TYPE = 'application/json';
@@ -32,12 +32,12 @@ async function serve(answer: Answer, request: IncomingMessage, response: ServerR
   const over = new AbortController();
   response.once('close', () => over.abort());
   try {
-    const body = await answer(await bodyOf(request), over.signal);
+    const body = await answer(await readBody(request), over.signal);
     if (body.length === 0) response.writeHead(204).end();
     else response.writeHead(200, { 'Content-Type': TYPE, 'Content-Length': body.length }).end(body);
   } catch (error) {
     // Who asked is told, unless it has gone.
     if (response.destroyed || response.headersSent) return;
-    response.writeHead(500, { 'Content-Type': 'text/plain' }).end(messageOf(error));
+    response.writeHead(500, { 'Content-Type': 'text/plain' }).end(toErrorMessage(error));
   }
 }

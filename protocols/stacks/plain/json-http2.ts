@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { ConnectionPool } from '../connection-pool.ts';
 import type { StackSettings } from '../contract/stack.ts';
-import { bodyOf } from '../http/http-server.ts';
+import { readBody } from '../http/http-server.ts';
 import { listenHttp2 } from '../http/http2-server.ts';
-import { connected } from '../listen.ts';
+import { awaitConnection } from '../listen.ts';
 import { type Answer, callStack } from './call-stack.ts';
 
 const TYPE = 'application/json';
@@ -49,11 +49,11 @@ async function serve(answer: Answer, stream: ServerHttp2Stream): Promise<void> {
   const over = new AbortController();
   stream.once('close', () => over.abort());
   try {
-    const body = await answer(await bodyOf(stream), over.signal);
+    const body = await answer(await readBody(stream), over.signal);
     if (body.length > 0) return send(200, TYPE, body);
     if (!stream.destroyed) stream.respond({ ':status': 204 }, { ...NO_DATE, endStream: true });
   } catch (error) {
-    send(500, 'text/plain', Buffer.from(messageOf(error)));
+    send(500, 'text/plain', Buffer.from(toErrorMessage(error)));
   }
 }
 
@@ -83,8 +83,8 @@ class Http2Session {
     const secure = { ca: identity?.cert, minVersion: 'TLSv1.3', ALPNProtocols: ['h2'] } as const;
     const socket =
       identity === null
-        ? await connected(net.connect(where), 'connect', url.href)
-        : await connected(tls.connect({ ...where, ...secure }), 'secureConnect', url.href);
+        ? await awaitConnection(net.connect(where), 'connect', url.href)
+        : await awaitConnection(tls.connect({ ...where, ...secure }), 'secureConnect', url.href);
     const session = http2.connect(url, { createConnection: () => socket });
     let fault: Error | undefined;
     session.on('error', (error) => {
@@ -95,7 +95,7 @@ class Http2Session {
     // The server's settings come first, before anybody is asked.
     await Promise.race([once(session, 'remoteSettings'), once(session, 'close')]);
     if (session.destroyed)
-      throw new MeshError('agent', `${url.href}: ${messageOf(fault ?? 'it was closed')}`);
+      throw new MeshError('agent', `${url.href}: ${toErrorMessage(fault ?? 'it was closed')}`);
     return new Http2Session(session);
   }
 
@@ -135,7 +135,7 @@ class Http2Session {
         reject(
           cause instanceof MeshError
             ? cause
-            : new MeshError('agent', `HTTP/2: ${messageOf(cause)}`, { cause }),
+            : new MeshError('agent', `HTTP/2: ${toErrorMessage(cause)}`, { cause }),
         );
       });
       stream.once('close', () =>

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { framedTransport, type Places } from './framed-transport.ts';
-import { streamStack } from './stream-stack.ts';
+import { createFramedTransport, type EndpointKind } from './framed-transport.ts';
+import { createStreamStack } from './stream-stack.ts';
 
 const SCHEME = 'unix:';
 
-const socketFiles: Places = {
+const socketFiles: EndpointKind = {
   // Short: the operating system takes 104 to 108 bytes.
   free: () => ({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) }),
-  addressOf: (place) => ('path' in place ? `${SCHEME}${place.path}` : ''),
+  addressOf: (endpoint) => ('path' in endpoint ? `${SCHEME}${endpoint.path}` : ''),
   placeIn(address) {
     if (!address.startsWith(SCHEME)) throw new MeshError('usage', `expected unix:PATH, came ${address}`);
     return { path: address.slice(SCHEME.length) };
@@ -18,9 +18,9 @@ const socketFiles: Places = {
 };
 
 /** JSON behind a length of four bytes on a Unix domain socket: the least that there is between two processes. */
-export const jsonUnix = streamStack({
+export const jsonUnix = createStreamStack({
   transport: 'unix',
   implementation: 'bare',
   hasTls: false,
-  ...framedTransport('json/unix', socketFiles),
+  ...createFramedTransport('json/unix', socketFiles),
 });

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { StackSettings } from '../contract/stack.ts';
-import { closerOf, listenAt } from '../listen.ts';
+import { listenOnPlace, trackConnections } from '../listen.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
-import { type MessageStream, type StreamHandler, streamStack } from './stream-stack.ts';
+import { createStreamStack, type MessageStream, type StreamHandler } from './stream-stack.ts';
 
 /** Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings but the largest message. */
-export const jsonWebSocket = streamStack({
+export const jsonWebSocket = createStreamStack({
   transport: 'websocket',
   implementation: 'sdk',
   async listen(accept, { tls, noDelay, advertisedPort }, meter) {
@@ -19,18 +19,18 @@ export const jsonWebSocket = streamStack({
     const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
     sockets.on('connection', (socket, request) => {
       if (!noDelay) request.socket.setNoDelay(false);
-      accept((handler) => streamOf(socket, handler, meter));
+      accept((handler) => createMessageStream(socket, handler, meter));
     });
-    const close = closerOf(server);
-    const port = await listenAt(server, { port: 0 });
+    const close = trackConnections(server);
+    const port = await listenOnPlace(server, { port: 0 });
     const scheme = tls === null ? 'ws' : 'wss';
     return { address: `${scheme}://127.0.0.1:${advertisedPort ?? port}/`, port, close };
   },
   dial: async (address, settings, handler, meter) =>
-    streamOf(await dialled(address, settings), handler, meter),
+    createMessageStream(await dialWebSocket(address, settings), handler, meter),
 });
 
-async function dialled(address: string, { tls, noDelay }: StackSettings): Promise<WebSocket> {
+async function dialWebSocket(address: string, { tls, noDelay }: StackSettings): Promise<WebSocket> {
   const options = { maxPayload: MAX_FRAME_BYTES, ...(tls === null ? {} : { ca: tls.cert }) };
   const webSocket = new WebSocket(address, options);
   let below: Socket | undefined;
@@ -40,16 +40,16 @@ async function dialled(address: string, { tls, noDelay }: StackSettings): Promis
   try {
     await once(webSocket, 'open');
   } catch (cause) {
-    throw new MeshError('agent', `json/websocket: ${address}: ${messageOf(cause)}`, { cause });
+    throw new MeshError('agent', `json/websocket: ${address}: ${toErrorMessage(cause)}`, { cause });
   }
   if (!noDelay) below?.setNoDelay(false);
   return webSocket;
 }
 
-function streamOf(webSocket: WebSocket, handler: StreamHandler, meter: WireMeter): MessageStream {
+function createMessageStream(webSocket: WebSocket, handler: StreamHandler, meter: WireMeter): MessageStream {
   let fault: Error | undefined;
   webSocket.on('message', (data) => {
-    const message = bytesOf(data);
+    const message = toBytes(data);
     meter.received(message.length);
     handler.onMessage(message);
   });
@@ -69,7 +69,7 @@ function streamOf(webSocket: WebSocket, handler: StreamHandler, meter: WireMeter
   };
 }
 
-function bytesOf(data: RawData): Uint8Array {
+function toBytes(data: RawData): Uint8Array {
   if (Array.isArray(data)) return Buffer.concat(data);
   return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
 }

@@ -1,12 +1,12 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import type { Stack } from '../contract/stack.ts';
-import { framedTransport, type Places } from './framed-transport.ts';
-import { streamStack } from './stream-stack.ts';
+import { createFramedTransport, type EndpointKind } from './framed-transport.ts';
+import { createStreamStack } from './stream-stack.ts';
 
-const ports: Places = {
+const ports: EndpointKind = {
   free: () => ({ port: 0 }),
-  addressOf: (place) => ('port' in place ? `tcp://127.0.0.1:${place.port}` : ''),
+  addressOf: (endpoint) => ('port' in endpoint ? `tcp://127.0.0.1:${endpoint.port}` : ''),
   placeIn(address) {
     const port = /^tcp:\/\/127\.0\.0\.1:(\d+)$/.exec(address)?.[1];
     if (port === undefined) throw new MeshError('usage', `expected tcp://127.0.0.1:PORT, came ${address}`);
@@ -21,13 +21,13 @@ const ports: Places = {
  * @param spec as `--adapter` takes it: `msgpack+zstd`
  */
 export async function makeMeshStack(spec: string): Promise<Stack> {
-  const adapter = await adapterNamed(spec);
+  const adapter = await loadAdapter(spec);
   const name = `mesh/${adapter.name}`;
-  return streamStack({
+  return createStreamStack({
     name,
     adapter,
     transport: 'tcp',
     implementation: 'bare',
-    ...framedTransport(name, ports),
+    ...createFramedTransport(name, ports),
   });
 }

@@ -1,15 +1,15 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
-import { AwaitedAnswers, failureOf } from '../awaited-answers.ts';
+import { AwaitedAnswers, createFailure } from '../awaited-answers.ts';
 import { ConnectionPool } from '../connection-pool.ts';
 import type { Inbox, Stack, StackServer, StackSettings } from '../contract/stack.ts';
 import { withDeadline } from '../exchange-limit.ts';
-import { metered } from '../meter/metered.ts';
+import { meterStack } from '../meter/metered.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
-import { coderOf, type PacketCoder } from '../packet-coder.ts';
+import { createCoder, type PacketCoder } from '../packet-coder.ts';
 
 /** Messages both ways between two ends, in order, each whole: behind lengths on a socket, in frames of WebSocket. */
 export interface MessageStream {
@@ -50,9 +50,15 @@ interface StreamTransport extends Pick<Stack, 'transport' | 'implementation'> {
  * Packets as messages of a stream: what answers one has its id as `reply_to`, as in the mesh. Nothing says when an answer is complete:
  * that is when as many packets have come as were expected.
  */
-export function streamStack({ listen, dial, adapter = json, hasTls = true, ...own }: StreamTransport): Stack {
+export function createStreamStack({
+  listen,
+  dial,
+  adapter = json,
+  hasTls = true,
+  ...own
+}: StreamTransport): Stack {
   const name = own.name ?? `json/${own.transport}`;
-  return metered({
+  return meterStack({
     ...own,
     name,
     protocol: adapter.name,
@@ -65,7 +71,7 @@ export function streamStack({ listen, dial, adapter = json, hasTls = true, ...ow
     },
     serve(inbox, settings, meter) {
       const accept: Accept = (open) => {
-        const handler = packetHandler(inbox, coderOf(adapter), () => stream);
+        const handler = createPacketHandler(inbox, createCoder(adapter), () => stream);
         const stream = open(handler);
         return handler;
       };
@@ -74,7 +80,7 @@ export function streamStack({ listen, dial, adapter = json, hasTls = true, ...ow
     async connect(address, settings, meter) {
       const { deadlineMs } = settings;
       const pool = await ConnectionPool.opened(async () => {
-        const packets = new PacketStream(name, coderOf(adapter));
+        const packets = new PacketStream(name, createCoder(adapter));
         packets.stream = await dial(address, settings, packets, meter);
         return packets;
       }, settings);
@@ -92,7 +98,7 @@ export function streamStack({ listen, dial, adapter = json, hasTls = true, ...ow
 }
 
 /** What a server does with the packets of one connection: each is worked on at once, and answered when that is done. */
-function packetHandler(inbox: Inbox, coder: PacketCoder, stream: () => MessageStream): StreamHandler {
+function createPacketHandler(inbox: Inbox, coder: PacketCoder, stream: () => MessageStream): StreamHandler {
   const over = new AbortController();
   const send = (packet: Packet) => {
     for (const message of coder.encode(packet)) stream().send(message);
@@ -103,7 +109,7 @@ function packetHandler(inbox: Inbox, coder: PacketCoder, stream: () => MessageSt
         send(reply.reply_to === undefined ? { ...reply, reply_to: packet.id } : reply);
       }
     } catch (error) {
-      send(failureOf(packet, error));
+      send(createFailure(packet, error));
     }
   };
   return {
@@ -170,7 +176,7 @@ class PacketStream implements StreamHandler {
   }
 
   #closed(cause?: unknown): MeshError {
-    const why = cause === undefined ? 'it was closed' : messageOf(cause);
+    const why = cause === undefined ? 'it was closed' : toErrorMessage(cause);
     return new MeshError('agent', `${this.#name}: the connection is gone: ${why}`, { cause });
   }
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { listenHttp } from '../http/http-server.ts';
 import { MCP_PATH } from '../mcp/revision.ts';
-import { sdkServer, serveSdkHttp } from '../mcp/sdk/server.ts';
-import { INVALID_PARAMS, mcpError } from '../mcp/server/errors.ts';
+import { createSdkServer, serveSdkHttp } from '../mcp/sdk/server.ts';
+import { createMcpError, INVALID_PARAMS } from '../mcp/server/errors.ts';
 import { serveMcpHttp } from '../mcp/server/http.ts';
 import { LegacySessions } from '../mcp/server/legacy.ts';
 import { McpServer } from '../mcp/server/mcp-server.ts';
@@ -17,7 +17,7 @@ interface FixtureServer {
 
 export async function bareMcpServer(): Promise<FixtureServer> {
   const methods = fixtureMethods((uri) =>
-    mcpError({ ...INVALID_PARAMS, data: { uri } }, `no resource ${uri.slice(0, 64)}`),
+    createMcpError({ ...INVALID_PARAMS, data: { uri } }, `no resource ${uri.slice(0, 64)}`),
   );
   const mcp = new McpServer({
     tools: fixtureTools,
@@ -38,7 +38,7 @@ export async function sdkMcpServer(): Promise<FixtureServer> {
   const server = await serveSdkHttp(
     purpose,
     (sdk) => {
-      const made = sdkServer(sdk, fixtureTools);
+      const made = createSdkServer(sdk, fixtureTools);
       made.server.registerCapabilities(fixtureCapabilities);
       const methods = fixtureMethods((uri) => new sdk.ResourceNotFoundError(uri));
       for (const [method, answer] of Object.entries(methods))

@@ -1,9 +1,9 @@
 import { describe, test } from 'vitest';
 import type { Stack } from '../contract/stack.ts';
 import { listStackChecks } from '../contract/suite.ts';
-import { selfSigned } from '../self-signed.ts';
+import { createSelfSigned } from '../self-signed.ts';
 
-const identity = await selfSigned();
+const identity = await createSelfSigned();
 if (identity === null) {
   if (process.env.CI === 'true') throw new Error('there is no openssl command');
   console.warn('skipped: stacks over TLS, as there is no openssl command to make a certificate');

@@ -1,8 +1,8 @@
-import { bareAgent, serveBareHttp } from '../a2a/bare/http-server.ts';
+import { createBareAgent, serveBareHttp } from '../a2a/bare/http-server.ts';
 import { serveGrpc } from '../a2a/grpc/server.ts';
-import { type AgentInterface, interfacesAt } from '../a2a/interfaces.ts';
+import { type AgentInterface, listInterfaces } from '../a2a/interfaces.ts';
 import { listenSdkGrpc } from '../a2a/sdk/grpc.ts';
-import { sdkAgent, serveSdkHttp } from '../a2a/sdk/server.ts';
+import { createSdkAgent, serveSdkHttp } from '../a2a/sdk/server.ts';
 import { testSettings } from './settings.ts';
 import { tckCard, tckWork } from './tck-work.ts';
 
@@ -17,7 +17,7 @@ const all = ['JSONRPC', 'HTTP+JSON', 'GRPC'] as const;
 const grpcAt = (url: string): AgentInterface => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' });
 
 export async function bareTckServer(): Promise<TckServer> {
-  const { agent, close } = bareAgent(tckCard, tckWork, testSettings);
+  const { agent, close } = createBareAgent(tckCard, tckWork, testSettings);
   const grpc = await serveGrpc(agent, testSettings);
   const http = await serveBareHttp(agent, all, testSettings, [grpcAt(grpc.url)]);
   return {
@@ -31,10 +31,10 @@ export async function bareTckServer(): Promise<TckServer> {
 }
 
 export async function sdkTckServer(): Promise<TckServer> {
-  const agent = await sdkAgent(PURPOSE, tckCard, tckWork, testSettings);
+  const agent = await createSdkAgent(PURPOSE, tckCard, tckWork, testSettings);
   const grpc = await listenSdkGrpc(agent, testSettings);
   const http = await serveSdkHttp(PURPOSE, agent, testSettings);
-  agent.setInterfaces(interfacesAt(http.url, all, [grpcAt(`127.0.0.1:${grpc.port}`)]));
+  agent.setInterfaces(listInterfaces(http.url, all, [grpcAt(`127.0.0.1:${grpc.port}`)]));
   return {
     url: http.url,
     async close() {

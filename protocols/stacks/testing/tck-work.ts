@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentCard } from '../a2a/agent/agent.ts';
-import { type AgentWork, saying, type WorkEvent } from '../a2a/work.ts';
+import { type AgentWork, createTextMessage, type WorkEvent } from '../a2a/work.ts';
 
 /** What A2A's test kit expects of an agent, by the prefix of the message's id (its `scenarios/*.feature`). */
 
@@ -43,13 +43,13 @@ export const tckWork: AgentWork = async ({ message, taskId, contextId, signal },
     emit({
       kind: 'status',
       state,
-      ...(text === undefined ? {} : { message: saying(text, taskId, contextId) }),
+      ...(text === undefined ? {} : { message: createTextMessage(text, taskId, contextId) }),
     });
   const artifact = (part: Part, options: Pick<ArtifactEvent, 'append' | 'lastChunk'> = { lastChunk: true }) =>
     emit({ kind: 'artifact', artifact: { artifactId: 'output', name: 'output', parts: [part] }, ...options });
 
   if (is('tck-message-response')) {
-    emit({ kind: 'message', message: saying('Direct message response', taskId, contextId) });
+    emit({ kind: 'message', message: createTextMessage('Direct message response', taskId, contextId) });
     return;
   }
   if (is('tck-input-required')) return status('TASK_STATE_INPUT_REQUIRED', 'What else?');

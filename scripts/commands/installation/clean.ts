@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isRunId, RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
-import { outFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { deleteBatches } from '@gaia-mesh/evaluation/batch/journal/delete-batches.ts';
 import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
@@ -13,7 +13,7 @@ export function clean(command: Command): void {
 
 /** Deletes what runs and batches of questions left in a folder, and nothing else. */
 async function run(options: { readonly out?: string }): Promise<void> {
-  const directory = outFolder(options.out);
+  const directory = resolveOutFolder(options.out);
   const runs = path.join(directory, 'runs');
   const batches = deleteBatches(directory) + deleteBatches(path.join(runs, 'gaia'));
   const hadRuns = await deleteRuns(directory, runs);

@@ -4,27 +4,27 @@ import { createRequire } from 'node:module';
 import net from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { isPosix, lacksOf, platformName } from '@gaia-mesh/core/system/platform.ts';
+import { isPosix, listMissingParts, namePlatform } from '@gaia-mesh/core/system/platform.ts';
 import { hasNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
-import { defaultOut } from '@gaia-mesh/core/system/user-paths.ts';
-import { natsAddress } from '@gaia-mesh/core/transports/nats/nats-address.ts';
+import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveNatsAddress } from '@gaia-mesh/core/transports/nats/nats-address.ts';
 import { NatsServer } from '@gaia-mesh/core/transports/nats/nats-server.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { stylesFor } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
 import { probePython } from '@gaia-mesh/tools/compute/python/python-sandbox.ts';
 import { checkOllama } from '@gaia-mesh/tools/engines/servers/ollama.ts';
 import { SERVICES, type Service } from '@gaia-mesh/tools/web/services.ts';
 import { type Command, Option } from 'commander';
 import { loadKeys } from '../../command-line/load-keys.ts';
-import { positiveInteger } from '../../command-line/option-values.ts';
-import { type Finding, type ModelOptions, modelFinding } from '../../doctor/model-finding.ts';
+import { parsePositiveInteger } from '../../command-line/option-values.ts';
+import { checkModel, type Finding, type ModelOptions } from '../../doctor/model-finding.ts';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
-export function doctor(command: Command): void {
+export function defineDoctor(command: Command): void {
   command
     .option('--engine <name>', 'check the model server of this engine')
     .option('--model <name>', 'check this model')
@@ -35,7 +35,7 @@ export function doctor(command: Command): void {
         .choices(['auto', 'native', 'text'])
         .default('auto'),
     )
-    .option('--context <tokens>', "set the model's context size", positiveInteger)
+    .option('--context <tokens>', "set the model's context size", parsePositiveInteger)
     .option('--json', 'print findings as JSON')
     .action(run);
 }
@@ -48,13 +48,20 @@ interface DoctorOptions extends ModelOptions {
 async function run(options: DoctorOptions): Promise<void> {
   loadKeys();
   const findings = await Promise.all([
-    ...[system(), node(), ports(), sandbox(), ollama(), nats(process.env)],
-    ...[keys(process.env), python(), images(process.env), disk()],
-    ...(options.engine === undefined && options.baseUrl === undefined ? [] : [modelFinding(options)]),
+    ...[
+      checkSystem(),
+      checkNode(),
+      checkPorts(),
+      checkSandbox(),
+      checkOllamaServer(),
+      checkNats(process.env),
+    ],
+    ...[checkKeys(process.env), checkPython(), checkImages(process.env), checkDisk()],
+    ...(options.engine === undefined && options.baseUrl === undefined ? [] : [checkModel(options)]),
   ]);
   if (options.json) printJson(findings);
   else {
-    const { green, yellow, red, bold } = stylesFor(process.stdout);
+    const { green, yellow, red, bold } = createStyles(process.stdout);
     const mark = { ok: green('✓'), note: yellow('–'), bad: red('✗') };
     print(bold(`Gaia Mesh ${packageVersion}`));
     for (const { what, status, detail } of findings) print(`${mark[status]} ${what.padEnd(16)} ${detail}`);
@@ -63,19 +70,19 @@ async function run(options: DoctorOptions): Promise<void> {
 }
 
 /** What is missing here because this is no Linux. */
-function system(): Finding {
-  const lacks = lacksOf();
-  const name = `${platformName()} ${process.arch}`;
+function checkSystem(): Finding {
+  const lacks = listMissingParts();
+  const name = `${namePlatform()} ${process.arch}`;
   if (lacks.length === 0) return { what: 'system', status: 'ok', detail: name };
   return { what: 'system', status: isPosix() ? 'note' : 'bad', detail: `${name}: ${lacks.join('; ')}` };
 }
 
-async function node(): Promise<Finding> {
+async function checkNode(): Promise<Finding> {
   return { what: 'Node', status: 'ok', detail: `${process.version} (${process.execPath})` };
 }
 
 /** Whether the default team's ports are free. */
-async function ports(): Promise<Finding> {
+async function checkPorts(): Promise<Finding> {
   const team = loadTeam('default');
   const wanted = team.agents.map((agent, index) => agent.port ?? team.port_base + index);
   const taken: number[] = [];
@@ -109,23 +116,23 @@ const NETWORK = {
 };
 
 /** Whether agents are really held to their folder. */
-async function sandbox(): Promise<Finding> {
+async function checkSandbox(): Promise<Finding> {
   const script = "require('node:fs').readFileSync(process.execPath)";
   try {
     await promisify(execFile)(process.execPath, ['--permission', '-e', script], { timeout: 10_000 });
     return { what: 'sandbox', status: 'bad', detail: 'Node’s permission model does not hold here' };
   } catch (error) {
-    return messageOf(error).includes('ERR_ACCESS_DENIED')
+    return toErrorMessage(error).includes('ERR_ACCESS_DENIED')
       ? {
           what: 'sandbox',
           status: 'ok',
           detail: `agents read the code and write their own workspace only (node --permission); ${NETWORK[hasNamespaces() ? 'held' : 'open']}`,
         }
-      : { what: 'sandbox', status: 'bad', detail: messageOf(error) };
+      : { what: 'sandbox', status: 'bad', detail: toErrorMessage(error) };
   }
 }
 
-async function ollama(): Promise<Finding> {
+async function checkOllamaServer(): Promise<Finding> {
   try {
     const { version, models } = await checkOllama();
     const names = models.length > 0 ? models.slice(0, 5).join(', ') : 'no model yet: ollama pull gemma3';
@@ -140,20 +147,20 @@ async function ollama(): Promise<Finding> {
 }
 
 /** Whether a run over NATS would find its server; nobody needs one who does not ask for it. */
-async function nats(environment: NodeJS.ProcessEnv): Promise<Finding> {
+async function checkNats(environment: NodeJS.ProcessEnv): Promise<Finding> {
   try {
-    const address = natsAddress(undefined, environment);
+    const address = resolveNatsAddress(undefined, environment);
     const server = await NatsServer.connect({ address, name: 'gaia-mesh doctor', reconnects: false });
     await server.close();
     return { what: 'NATS', status: 'ok', detail: `a server answers at ${address.shown}` };
   } catch (error) {
-    const detail = `${messageOf(error)}; only needed for --transport nats`;
+    const detail = `${toErrorMessage(error)}; only needed for --transport nats`;
     return { what: 'NATS', status: 'note', detail };
   }
 }
 
 /** What would run the Python of questions, and what holds it. Agents that users write in Python need `python3` whatever this says. */
-async function python(): Promise<Finding> {
+async function checkPython(): Promise<Finding> {
   const { backend, version, guarantees, missing } = await probePython();
   if (backend === 'none') return { what: 'Python', status: 'note', detail: missing.join('; ') };
   const name = backend === 'system' ? `Python ${version} of this system` : `Python ${version} as WebAssembly`;
@@ -169,7 +176,7 @@ const KEYS = [
 ];
 
 /** Names only: a key must not get onto a screen. */
-async function keys(environment: NodeJS.ProcessEnv): Promise<Finding> {
+async function checkKeys(environment: NodeJS.ProcessEnv): Promise<Finding> {
   const names = [...new Set(KEYS)];
   const set = names.filter((name) => (environment[name] ?? '').trim() !== '');
   if (set.length > 0) return { what: 'keys', status: 'ok', detail: `set: ${set.join(', ')}` };
@@ -181,7 +188,7 @@ async function keys(environment: NodeJS.ProcessEnv): Promise<Finding> {
 }
 
 /** Packages of the recognition of text, and which model looks at images instead if there is one. */
-async function images(environment: NodeJS.ProcessEnv): Promise<Finding> {
+async function checkImages(environment: NodeJS.ProcessEnv): Promise<Finding> {
   const models = ['VISION_BASE_URL', 'OLLAMA_VISION_MODEL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
   const model = models.find((name) => (environment[name] ?? '') !== '');
   if (model !== undefined)
@@ -203,8 +210,8 @@ async function images(environment: NodeJS.ProcessEnv): Promise<Finding> {
   };
 }
 
-async function disk(): Promise<Finding> {
-  const folder = path.resolve(defaultOut());
+async function checkDisk(): Promise<Finding> {
+  const folder = path.resolve(findDefaultOut());
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   const detail = `${(free / 1e9).toFixed(1)} GB free in ${folder}`;

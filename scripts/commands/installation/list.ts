@@ -1,17 +1,17 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { callType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
-import { shippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
+import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
 import { readTaskFolder } from '@gaia-mesh/evaluation/questions/read-questions.ts';
-import { scorerNamed, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
-import { loadTeam, teamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
+import { findScorer, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
+import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { oneLine, table } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { layerNames, stageOf } from '@gaia-mesh/protocols/layers/registry.ts';
+import { formatTable, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { findStage, layerNames } from '@gaia-mesh/protocols/layers/registry.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { engineNames } from '@gaia-mesh/tools/engines/registry.ts';
-import { toolNamed, toolNames } from '@gaia-mesh/tools/registry.ts';
+import { loadTool, toolNames } from '@gaia-mesh/tools/registry.ts';
 import type { Command } from 'commander';
 
 interface Item {
@@ -25,15 +25,15 @@ interface Item {
 const COLUMNS = 100;
 
 const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
-  adapters: async () => plain(adapterNames),
-  layers: async () => layerNames.map((name) => ({ name, description: stageOf(name) })),
+  adapters: async () => toPlainItems(adapterNames),
+  layers: async () => layerNames.map((name) => ({ name, description: findStage(name) })),
   engines: async () => engineNames.map((name) => ({ name, description: ENGINES[name] ?? '' })),
   scorers: async () =>
-    scorerNames.map((name) => ({ name, description: scorerNamed(name).measures.join(', ') })),
-  tools: () => Promise.all(toolNames.map(async (name) => toolItem(await toolNamed(name)))),
-  teams: async () => [...teamFiles().keys()].map(teamItem),
+    scorerNames.map((name) => ({ name, description: findScorer(name).measures.join(', ') })),
+  tools: () => Promise.all(toolNames.map(async (name) => toToolItem(await loadTool(name)))),
+  teams: async () => [...listTeamFiles().keys()].map(toTeamItem),
   tasks: async () =>
-    shippedTasks().map((name) => ({
+    listShippedTasks().map((name) => ({
       name,
       description: readTaskFolder(path.join(tasksFolder, name)).question,
     })),
@@ -47,7 +47,7 @@ const ENGINES: Readonly<Record<string, string>> = {
   anthropic: 'a model of Anthropic’s Messages API (ANTHROPIC_API_KEY)',
 };
 
-export function list(command: Command): void {
+export function defineList(command: Command): void {
   command
     .argument('<what>', 'list adapters, layers, tools, engines, teams, tasks or scorers')
     .option('--json', 'print a JSON array')
@@ -69,29 +69,29 @@ async function run(what: string, options: { readonly json?: boolean }): Promise<
         null,
         2,
       )
-    : table(
+    : formatTable(
         items.map(({ name, facts = {}, description }) => [
           name,
-          ...Object.entries(facts).map(([key, value]) => factText(key, value)),
-          oneLine(description, COLUMNS),
+          ...Object.entries(facts).map(([key, value]) => formatFact(key, value)),
+          toOneLine(description, COLUMNS),
         ]),
       );
   printText(`${text}\n`);
 }
 
-function plain(names: readonly string[]): Item[] {
+function toPlainItems(names: readonly string[]): Item[] {
   return names.map((name) => ({ name, description: '' }));
 }
 
 /** Roles are the agents that think; the others are the tools that they ask. */
-function teamItem(name: string): Item {
+function toTeamItem(name: string): Item {
   const { agents, routing, description = '' } = loadTeam(name);
   const tools = agents.filter(({ tool }) => Object.hasOwn(dataTools, tool)).length;
   return { name, description, facts: { roles: agents.length - tools, tools, routing } };
 }
 
 /** In the order of the registry, which has each kind together. */
-function toolItem({ name, accepts, emits, description }: Tool): Item {
+function toToolItem({ name, accepts, emits, description }: Tool): Item {
   if (Object.hasOwn(dataTools, name)) return { name, description, facts: { kind: 'tool' } };
   if (accepts.includes(callType(name))) return { name, description, facts: { kind: 'role' } };
   const flow = accepts.length === 0 ? '' : `${accepts.join(', ')} → ${emits.join(', ')}: `;
@@ -101,7 +101,7 @@ function toolItem({ name, accepts, emits, description }: Tool): Item {
     : { name, description: flow + description, facts: { kind: 'pipeline' } };
 }
 
-function factText(key: string, value: string | number): string {
+function formatFact(key: string, value: string | number): string {
   if (typeof value === 'string') return value;
   return `${value} ${value === 1 ? key.replace(/s$/, '') : key}`;
 }

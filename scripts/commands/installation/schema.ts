@@ -1,19 +1,19 @@
 import { teamSchema } from '@gaia-mesh/core/contracts/team.ts';
-import { jsonText, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 
 /** The JSON Schema of the team file, as `config/team.schema.json` holds it for editors. */
-export function teamJsonSchema(): string {
+export function buildTeamSchema(): string {
   const schema = z.toJSONSchema(teamSchema, { io: 'input', target: 'draft-7', unrepresentable: 'any' });
-  return jsonText({ ...schema, title: 'Gaia Mesh team' });
+  return formatJson({ ...schema, title: 'Gaia Mesh team' });
 }
 
-export function schema(command: Command): void {
+export function defineSchema(command: Command): void {
   command.action(run);
 }
 
 /** Prints it: `npm run schema` writes the file. */
 function run(): void {
-  printText(teamJsonSchema());
+  printText(buildTeamSchema());
 }

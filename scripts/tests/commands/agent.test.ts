@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
+import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Cli, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
@@ -237,7 +237,7 @@ describe('an agent that was started by hand', () => {
       strangers.add(socket);
       socket.on('error', () => undefined).on('close', () => strangers.delete(socket));
       const ticket = '0'.repeat(64);
-      socket.write(frameOf(Buffer.from(JSON.stringify({ ...hello, nonce: ticket, ticket }))));
+      socket.write(encodeFrame(Buffer.from(JSON.stringify({ ...hello, nonce: ticket, ticket }))));
     };
     for (let i = 0; i < 100; i++) connect();
     const flood = setInterval(connect, 5);

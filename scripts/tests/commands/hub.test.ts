@@ -2,7 +2,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 
@@ -29,7 +29,7 @@ class Foreigner {
 
   static async listen(): Promise<Foreigner> {
     const server = net.createServer();
-    return new Foreigner(server, await listenAt(server, { port: 0 }));
+    return new Foreigner(server, await listenOnPlace(server, { port: 0 }));
   }
 
   write(bytes: Uint8Array): void {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
-import { spanIdOf, traceIdOf, traceparentOf } from '@gaia-mesh/core/recording/trace-context.ts';
+import { formatTraceparent, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
 import { readExportedRun } from '@gaia-mesh/evaluation/export/exported-run.ts';
 import { runTelemetry } from '@gaia-mesh/evaluation/export/otlp/run-telemetry.ts';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -67,13 +67,13 @@ describe('spans of a run', () => {
     const { spans } = runTelemetry(await readExportedRun(archive), true);
     const runId = recording.header.run_id;
     for (const { packet, cause } of recording.packets) {
-      const span = spans.find(({ spanId }) => spanId === spanIdOf(runId, packet.id));
-      expect(span?.traceId).toBe(traceIdOf(runId, packet.task_id));
-      expect(traceparentOf({ runId, taskId: packet.task_id, packetId: packet.id })).toBe(
+      const span = spans.find(({ spanId }) => spanId === hashSpanId(runId, packet.id));
+      expect(span?.traceId).toBe(hashTraceId(runId, packet.task_id));
+      expect(formatTraceparent({ runId, taskId: packet.task_id, packetId: packet.id })).toBe(
         `00-${span?.traceId}-${span?.spanId}-01`,
       );
       const causes = span?.links?.filter(({ attributes }) => attributes['gaia_mesh.link'] === 'cause');
-      expect(causes?.map(({ spanId }) => spanId)).toEqual(cause === null ? [] : [spanIdOf(runId, cause)]);
+      expect(causes?.map(({ spanId }) => spanId)).toEqual(cause === null ? [] : [hashSpanId(runId, cause)]);
       expect(span?.endUs).toBeGreaterThanOrEqual(span?.startUs ?? Number.NaN);
     }
     const tasks = spans.filter(({ name }) => name === 'invoke_workflow pipeline');

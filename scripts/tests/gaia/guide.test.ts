@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { teamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
+import { listTeamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { SERVICES, type Service } from '@gaia-mesh/tools/web/services.ts';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ describe('docs/gaia.md', () => {
   });
 
   test('has a row for every team, and names every engine', () => {
-    for (const team of teamFiles().keys()) expect(guide).toMatch(new RegExp(`^\\| \`${team}\` \\|`, 'm'));
+    for (const team of listTeamFiles().keys()) expect(guide).toMatch(new RegExp(`^\\| \`${team}\` \\|`, 'm'));
     for (const engine of engineNames) expect(guide).toContain(engine);
   });
 

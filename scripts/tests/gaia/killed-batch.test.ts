@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { median } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
+import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
 import { type ModelServerRequest, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Cli, isRunning, jsonLines, temporaryFolder } from '../../testing/cli.ts';
@@ -201,7 +201,7 @@ function expectFlat(samples: readonly number[]): void {
   const warm = samples.slice(Math.floor((samples.length * WARM_QUESTIONS) / QUESTIONS));
   if (warm.length < 10) return;
   const part = Math.ceil(warm.length / 5);
-  const [early, late] = [median(warm.slice(0, part)), median(warm.slice(-part))];
+  const [early, late] = [computeMedian(warm.slice(0, part)), computeMedian(warm.slice(-part))];
   expect(late, `MB of every ${REQUESTS_A_SAMPLE}th request: ${samples.map(Math.round)}`).toBeLessThan(
     early * (1 + MAX_GROWTH),
   );

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { teamWith } from '@gaia-mesh/evaluation/plan/team-options.ts';
-import { agentLaunch } from '@gaia-mesh/evaluation/teams/agent-launch.ts';
+import { applyTeamOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
+import { buildAgentLaunch } from '@gaia-mesh/evaluation/teams/agent-launch.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { OVERSEER_REPLIES, TRUTH } from '@gaia-mesh/evaluation/teams/overseer/testing/overseer.ts';
 import { startRoleModel } from '@gaia-mesh/tools/roles/testing/role-model.ts';
@@ -69,7 +69,7 @@ test('a model for the run wins over those of the team file (OV-08)', async () =>
 test('a fallback model of the team file is there for every role, whatever model the run names (RA-23)', () => {
   const engine_options = { fallback_model: 'gpt-4o-mini', fallback_base_url: 'http://127.0.0.1:3/v1' };
   const file = teamFile({ ...loadTeam('react'), engine_options });
-  const team = teamWith(loadTeam(file), {
+  const team = applyTeamOptions(loadTeam(file), {
     engine: 'openai',
     model: 'gpt-4o',
     baseUrl: 'http://127.0.0.1:2/v1',
@@ -77,11 +77,14 @@ test('a fallback model of the team file is there for every role, whatever model 
 
   const [react] = team.agents;
   if (react === undefined) throw new Error('a team without agents');
-  expect(agentLaunch(team, react).setup.engine).toMatchObject({ model: 'gpt-4o', options: engine_options });
+  expect(buildAgentLaunch(team, react).setup.engine).toMatchObject({
+    model: 'gpt-4o',
+    options: engine_options,
+  });
 });
 
 test('one model for the supervisor and all its specialists is a model for the run (SV-21)', () => {
-  const team = teamWith(loadTeam('supervisor'), {
+  const team = applyTeamOptions(loadTeam('supervisor'), {
     engine: 'openai',
     model: 'gpt-5-mini',
     baseUrl: 'http://127.0.0.1:2/v1',
@@ -90,6 +93,6 @@ test('one model for the supervisor and all its specialists is a model for the ru
   for (const id of ['route', 'web', 'code', 'file', 'math']) {
     const agent = team.agents.find((candidate) => candidate.id === id);
     if (agent === undefined) throw new Error(`there is no ${id}`);
-    expect(agentLaunch(team, agent).setup.engine).toMatchObject({ name: 'openai', model: 'gpt-5-mini' });
+    expect(buildAgentLaunch(team, agent).setup.engine).toMatchObject({ name: 'openai', model: 'gpt-5-mini' });
   }
 });

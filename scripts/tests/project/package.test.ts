@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { list } from 'tar';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -33,13 +33,13 @@ const NOT_SOURCES = ['.git', 'node_modules', 'dist', 'workspaces', 'runs'];
 
 /** Where types were not found they would be `any`, and the expected error would not come. */
 const consumer = `import { type Packet, parsePacket } from 'gaia-mesh';
-import { contractChecks } from 'gaia-mesh/contract';
+import { listContractChecks } from 'gaia-mesh/contract';
 const base = { from: '1', id: '1-1', task_id: 't', token_used: 0, ts: 0, payload: { text: 'hello' } };
 const packet: Packet = parsePacket({ ...base, type: 'note' });
 // @ts-expect-error
 export const none = packet.colour;
 // @ts-expect-error
-export const checks = () => contractChecks('json');
+export const checks = () => listContractChecks('json');
 console.log(packet.type);
 `;
 
@@ -107,7 +107,7 @@ describe('installed in an empty folder', () => {
     } catch (error) {
       if (process.env.CI === 'true') throw error;
       whyNotInstalled = "npm's registry cannot be reached";
-      const code = /npm error code (\S+)/.exec(messageOf(error))?.[1] ?? messageOf(error);
+      const code = /npm error code (\S+)/.exec(toErrorMessage(error))?.[1] ?? toErrorMessage(error);
       console.warn(`skipped: ${whyNotInstalled} (${code}), so the package was not installed`);
       return;
     }

@@ -5,7 +5,7 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { runView } from '@gaia-mesh/evaluation/report/run/run-view.ts';
 import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, test } from 'vitest';
 import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
@@ -150,7 +150,7 @@ describe('a file of tasks', () => {
     }));
     // Nobody listens there any more.
     const server = createServer();
-    const port = await listenAt(server, { port: 0 });
+    const port = await listenOnPlace(server, { port: 0 });
     server.close();
     const out = temporaryFolder();
     const { code, stderr } = await runCli([

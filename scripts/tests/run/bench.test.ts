@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
-import { adapterNamed } from '@gaia-mesh/protocols/registry.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { testSession } from '@gaia-mesh/protocols/testing/session.ts';
 import { extract as extractTar } from 'tar';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -149,7 +149,7 @@ describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
   });
 
   test('logs every packet whole, as it was sent (MP-23, MP-54)', async () => {
-    const codec = (await adapterNamed(adapter)).open(testSession);
+    const codec = (await loadAdapter(adapter)).open(testSession);
     for (const id of IDS) {
       const lines = sent(id);
       expect(lines).toHaveLength(1);

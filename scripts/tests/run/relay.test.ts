@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { MeshNetwork, type MeshNetworkOptions } from '@gaia-mesh/core/hub/mesh-network.ts';
-import { routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+import { createRouter } from '@gaia-mesh/core/hub/routing.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { frameOf } from '@gaia-mesh/core/wire/frame.ts';
+import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { expect, onTestFinished, test } from 'vitest';
 
 /** A foreign agent that keeps every byte that it got. */
@@ -24,7 +24,7 @@ class Keeper {
     server.on('connection', (socket) => {
       this.socket = socket;
       socket.on('error', (error) => {
-        this.fault = systemCodeOf(error);
+        this.fault = readSystemCode(error);
       });
       socket.on('data', (chunk: Buffer) => this.chunks.push(chunk));
     });
@@ -36,7 +36,7 @@ class Keeper {
 
   static async listen(): Promise<Keeper> {
     const server = net.createServer();
-    return new Keeper(server, await listenAt(server, { port: 0 }));
+    return new Keeper(server, await listenOnPlace(server, { port: 0 }));
   }
 
   get byteCount(): number {
@@ -67,7 +67,7 @@ async function meshOf(agents: readonly Keeper[], options: Partial<MeshNetworkOpt
     secret: '',
     nodes: agents.map(({ port }) => ({ id: 'any', tool: 'any', port, secret: '' })),
     final: null,
-    router: routerNamed('broadcast'),
+    router: createRouter('broadcast'),
     observer: {},
     maxFrameBytes: MAX_FRAME_BYTES,
     skipsHandshake: true,
@@ -97,9 +97,10 @@ function anyFrame(random: Random, from: number, n: number): Sent {
     ts: 1,
     payload: { text: 'x'.repeat(random.integer(bytes)) },
   };
-  if (random.uniform() < 0.05) return { frame: frameOf(Buffer.from('{"no":1}')), tokens: 0, isRefused: true };
+  if (random.uniform() < 0.05)
+    return { frame: encodeFrame(Buffer.from('{"no":1}')), tokens: 0, isRefused: true };
   const text = random.uniform() < 0.1 ? JSON.stringify(packet, null, 1) : JSON.stringify(packet);
-  return { frame: frameOf(Buffer.from(text)), tokens: token_used, isRefused: false };
+  return { frame: encodeFrame(Buffer.from(text)), tokens: token_used, isRefused: false };
 }
 
 test.each([1, 2, 3])(
@@ -163,7 +164,7 @@ test('one that never reads stops the others until it is cut off by name; then th
   });
   const [a, b, stuck] = agents;
   stuck?.socket?.pause();
-  const frame = frameOf(
+  const frame = encodeFrame(
     Buffer.from(
       JSON.stringify({
         type: 'a',

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { list } from 'tar';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -14,7 +14,7 @@ async function listeningServer() {
     requests.push(JSON.stringify([request.url, request.headers]));
     response.writeHead(400).end('{}');
   });
-  const port = await listenAt(server, { port: 0 });
+  const port = await listenOnPlace(server, { port: 0 });
   onTestFinished(() => {
     server.close();
   });

@@ -10,7 +10,7 @@ import {
 } from '@a2a-js/sdk/client';
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { bodyOf, listenHttp } from '@gaia-mesh/stacks/http/http-server.ts';
+import { listenHttp, readBody } from '@gaia-mesh/stacks/http/http-server.ts';
 import { testSettings } from '@gaia-mesh/stacks/testing/settings.ts';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -117,7 +117,7 @@ describe('a team that is served as an agent of A2A', () => {
   test('calls webhooks of this machine, and no others', async () => {
     const events: string[] = [];
     const webhook = await listenHttp((incoming, response) => {
-      void bodyOf(incoming).then((body) => {
+      void readBody(incoming).then((body) => {
         events.push(body.toString());
         response.writeHead(204).end();
       });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { archivedRun } from '@gaia-mesh/evaluation/watch/archived-run.ts';
+import { openArchivedRun } from '@gaia-mesh/evaluation/watch/archived-run.ts';
 import { type WatchEvent, watchEventSchema } from '@gaia-mesh/evaluation/watch/watch-event.ts';
 import type { WatchedRun } from '@gaia-mesh/evaluation/watch/watched-run.ts';
 import { beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ let events: WatchEvent[];
 beforeAll(async () => {
   const { code } = await runCli(['bench', '--out', 'out', '--quiet', '--port-base', 'auto'], { cwd: folder });
   expect(code).toBe(0);
-  run = await archivedRun(path.join(folder, 'out', 'run_artifacts.tar.gz'));
+  run = await openArchivedRun(path.join(folder, 'out', 'run_artifacts.tar.gz'));
   events = run.feed
     .from(1, Number.MAX_SAFE_INTEGER)
     .texts.map((text) => watchEventSchema.parse(JSON.parse(text)));

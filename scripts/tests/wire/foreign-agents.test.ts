@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseRecording, RECORDING_FILE } from '@gaia-mesh/core/recording/recording.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
-import { listenAt } from '@gaia-mesh/stacks/listen.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
@@ -56,7 +56,7 @@ async function countingProxy(port: number) {
     ] as const)
       socket.on('error', () => other.destroy());
   });
-  const own = await listenAt(server, { port: 0 });
+  const own = await listenOnPlace(server, { port: 0 });
   onTestFinished(() => {
     server.close();
   });

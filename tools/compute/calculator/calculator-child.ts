@@ -20,12 +20,12 @@ evaluateExpression(evaluators, 'sqrt(2) * 3 miles to km');
 const calculation = new vm.Script('calculate()');
 
 process.on('message', ({ expression, timeoutMs }: Question) => {
-  process.send?.(answerTo(expression, timeoutMs));
+  process.send?.(calculateAnswer(expression, timeoutMs));
 });
 // Nobody is left to calculate for.
 process.on('disconnect', () => process.exit());
 
-function answerTo(
+function calculateAnswer(
   expression: string,
   timeoutMs: number,
 ): { result: Evaluated } | { fault: string } | { late: true } {

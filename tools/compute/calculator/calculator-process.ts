@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import PQueue from 'p-queue';
 import * as z from 'zod';
-import { childNode } from '../child-node.ts';
+import { buildChildCommand } from '../child-node.ts';
 import type { Evaluated } from './evaluate-expression.ts';
 import { LIBRARY } from './evaluators.ts';
 
@@ -63,7 +63,7 @@ export class CalculatorProcess {
     if (this.#queue.size >= MAX_WAITING) {
       throw new MeshError('tool', `${MAX_WAITING} calculations are waiting already: ask again later`);
     }
-    if (signal.aborted) throw ended(signal.reason);
+    if (signal.aborted) throw createEndedError(signal.reason);
     const reply = await this.#queue.add(() => this.#ask(expression, signal));
     if ('result' in reply) return reply.result;
     if ('fault' in reply) throw new MeshError('tool', reply.fault);
@@ -81,7 +81,7 @@ export class CalculatorProcess {
   }
 
   async #ask(expression: string, signal: AbortSignal): Promise<Reply> {
-    if (signal.aborted) throw ended(signal.reason);
+    if (signal.aborted) throw createEndedError(signal.reason);
     clearTimeout(this.#idle);
     const isNew = this.#child === undefined;
     const child = this.#child ?? this.#start();
@@ -91,11 +91,11 @@ export class CalculatorProcess {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     const onMessage = (message: unknown) => resolve(replySchema.parse(message));
     const onEnd = (code: number | null, killedBy: NodeJS.Signals | null) =>
-      reject(diedWith(code, killedBy, this.#heapMegabytes));
+      reject(createExitError(code, killedBy, this.#heapMegabytes));
     const onError = (cause: Error) =>
       reject(new MeshError('tool', `the process that calculates did not start: ${cause.message}`, { cause }));
     child.once('message', onMessage).once('exit', onEnd).once('error', onError);
-    const unwatch = whenAborted(signal, () => reject(ended(signal.reason)));
+    const unwatch = onAbort(signal, () => reject(createEndedError(signal.reason)));
     const limitMs = CALCULATION_MS + GRACE_MS + (isNew ? START_MS : 0);
     let isAtRest = false;
     let isStuck = false;
@@ -126,11 +126,14 @@ export class CalculatorProcess {
 
   #start(): ChildProcess {
     const libraryFile = createRequire(import.meta.url).resolve(LIBRARY);
-    const { program, args, environment } = childNode(new URL('./calculator-child.ts', import.meta.url), {
-      readable: [path.dirname(libraryFile) + path.sep],
-      heapMegabytes: this.#heapMegabytes,
-      args: [libraryFile],
-    });
+    const { program, args, environment } = buildChildCommand(
+      new URL('./calculator-child.ts', import.meta.url),
+      {
+        readable: [path.dirname(libraryFile) + path.sep],
+        heapMegabytes: this.#heapMegabytes,
+        args: [libraryFile],
+      },
+    );
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: environment });
     child.on('error', () => undefined);
     child.once('exit', () => {
@@ -144,7 +147,11 @@ export class CalculatorProcess {
 /** Node ends itself with an abort where memory is used up; some systems kill it before. */
 const OUT_OF_MEMORY_SIGNALS: readonly string[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL'];
 
-function diedWith(code: number | null, signal: NodeJS.Signals | null, heapMegabytes: number): MeshError {
+function createExitError(
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  heapMegabytes: number,
+): MeshError {
   return OUT_OF_MEMORY_SIGNALS.includes(signal ?? '')
     ? new MeshError(
         'tool',
@@ -156,6 +163,6 @@ function diedWith(code: number | null, signal: NodeJS.Signals | null, heapMegaby
       );
 }
 
-function ended(cause: unknown): MeshError {
+function createEndedError(cause: unknown): MeshError {
   return new MeshError('tool', 'the run ended before the calculation was finished', { cause });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { calculator } from './calculator.ts';
-import { plainNotation } from './notation.ts';
+import { normalizeNotation } from './notation.ts';
 
 const place = {
   workspace: '/nowhere',
@@ -99,7 +99,7 @@ test.each([
   ['5 mod 3', '5 mod 3'],
   ['3 kg to 5', '3 kg to 5'],
 ])('notation leaves alone what could mean something else: %s', (expression, plain) => {
-  expect(plainNotation(expression)).toBe(plain);
+  expect(normalizeNotation(expression)).toBe(plain);
 });
 
 describe('what cannot be calculated is told (REQ-054)', () => {

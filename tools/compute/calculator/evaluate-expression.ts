@@ -1,5 +1,5 @@
 import type { Evaluator, Evaluators } from './evaluators.ts';
-import { plainNotation } from './notation.ts';
+import { normalizeNotation } from './notation.ts';
 
 /** What a calculation came to: as a text, and for programs. `value` is a text where no double holds it as it is printed. */
 export interface Evaluated {
@@ -54,10 +54,10 @@ const NODES = new Set([
  * @throws Error with what is wrong with the expression or its result
  */
 export function evaluateExpression(evaluators: Evaluators, expression: string): Evaluated {
-  const plain = plainNotation(expression);
+  const plain = normalizeNotation(expression);
   if (plain === '')
     throw new Error('there is nothing to calculate: give an expression such as 3 * (4 + 5) or 3 miles to km');
-  const inNumbers = (math: Evaluator) => finished(evaluators, math, resultOf(math, plain), plain);
+  const inNumbers = (math: Evaluator) => formatResult(evaluators, math, evaluateTree(math, plain), plain);
   try {
     try {
       return inNumbers(evaluators.withDigits(PRECISION));
@@ -67,12 +67,12 @@ export function evaluateExpression(evaluators: Evaluators, expression: string): 
       return inNumbers(evaluators.withDoubles());
     }
   } catch (error) {
-    throw inWords(error);
+    throw explainError(error);
   }
 }
 
 /** The library's messages, where they do not say what is wrong. */
-function inWords(error: unknown): Error {
+function explainError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   const unknown = /^Undefined symbol (\S+)$/.exec(message)?.[1];
   if (unknown !== undefined)
@@ -81,11 +81,11 @@ function inWords(error: unknown): Error {
   return new Error(message, { cause: error });
 }
 
-function resultOf(math: Evaluator, plain: string): unknown {
+function evaluateTree(math: Evaluator, plain: string): unknown {
   const tree = math.parse(plain);
   tree.traverse((node) => {
-    if (!NODES.has(node.type)) throw new Error(refusalOf(node.type));
-    if (math.isConstantNode(node) && typeof node.value === 'string') throw new Error(refusalOf('text'));
+    if (!NODES.has(node.type)) throw new Error(explainRefusal(node.type));
+    if (math.isConstantNode(node) && typeof node.value === 'string') throw new Error(explainRefusal('text'));
     if (math.isFunctionNode(node)) {
       const name = math.isSymbolNode(node.fn) ? node.fn.name : undefined;
       if (name === undefined || !FUNCTIONS.has(name)) {
@@ -99,7 +99,7 @@ function resultOf(math: Evaluator, plain: string): unknown {
   return tree.evaluate();
 }
 
-function refusalOf(kind: string): string {
+function explainRefusal(kind: string): string {
   switch (kind) {
     case 'AssignmentNode':
     case 'FunctionAssignmentNode':
@@ -127,8 +127,8 @@ function checkRange(node: import('mathjs').RangeNode): void {
   }
 }
 
-function finished(evaluators: Evaluators, math: Evaluator, found: unknown, plain: string): Evaluated {
-  const render = (value: unknown) => numberText(evaluators, math, value, plain);
+function formatResult(evaluators: Evaluators, math: Evaluator, found: unknown, plain: string): Evaluated {
+  const render = (value: unknown) => formatNumber(evaluators, math, value, plain);
   if (typeof found === 'boolean') return { text: String(found), value: String(found) };
   if (typeof found === 'number' || math.isBigNumber(found))
     return { text: render(found), value: asValue(render(found)) };
@@ -157,14 +157,14 @@ function finished(evaluators: Evaluators, math: Evaluator, found: unknown, plain
 }
 
 /** A number without the noise of its arithmetic: `0.3`, not `0.30000000000000004`. */
-function numberText(evaluators: Evaluators, math: Evaluator, value: unknown, plain: string): string {
+function formatNumber(evaluators: Evaluators, math: Evaluator, value: unknown, plain: string): string {
   if (typeof value === 'number') {
     checkFinite(value);
-    return trimmed(value.toPrecision(PRINTED_DIGITS).replace('e+', 'e'));
+    return trimNumber(value.toPrecision(PRINTED_DIGITS).replace('e+', 'e'));
   }
   if (!math.isBigNumber(value)) return math.format(value, { precision: PRINTED_DIGITS });
   checkFinite(value.toNumber());
-  const settled = settledValue(evaluators, math, value, plain);
+  const settled = settleValue(evaluators, math, value, plain);
   if (settled.isInteger() && settled.abs().lt(`1e${PRECISION}`)) return settled.toFixed();
   const isWritable = settled.e > -8 && settled.e < 21;
   // Large numbers keep some decimals.
@@ -175,7 +175,7 @@ function numberText(evaluators: Evaluators, math: Evaluator, value: unknown, pla
 }
 
 /** What stays the same with more digits is a result; what does not is what was rounded off. */
-function settledValue(
+function settleValue(
   evaluators: Evaluators,
   math: Evaluator,
   value: import('mathjs').BigNumber,
@@ -184,7 +184,7 @@ function settledValue(
   const size = value.abs();
   const isLarge = size.gt(SUSPICIOUSLY_LARGE) && !value.isInteger();
   if (value.isZero() || !(size.lt(SUSPICIOUSLY_SMALL) || isLarge)) return value;
-  const again = resultOf(evaluators.withDigits(HIGHER_PRECISION), plain);
+  const again = evaluateTree(evaluators.withDigits(HIGHER_PRECISION), plain);
   const isTheSame = math.isBigNumber(again) && again.div(value.toString()).minus(1).abs().lt(1e-6);
   if (isTheSame || !math.isBigNumber(again)) return value;
   if (isLarge) throw new Error(`the result is not defined: it grows without a bound (${plain})`);
@@ -201,7 +201,7 @@ function checkFinite(...parts: readonly number[]): void {
   }
 }
 
-function trimmed(text: string): string {
+function trimNumber(text: string): string {
   const [mantissa = '', exponent] = text.split('e');
   const short = mantissa.includes('.') ? mantissa.replace(/\.?0+$/, '') : mantissa;
   return exponent === undefined ? short : `${short}e${exponent}`;

@@ -35,7 +35,7 @@ const OPERATOR_WORDS = new Set(['to', 'in', 'mod', 'and', 'or', 'xor', 'not', 'o
  * `√2`, `25 °C to °F`, `2 + 2 = ?`. A comma is a thousands separator only where no function's arguments and no list stand, since
  * `max(1,234)` has two arguments.
  */
-export function plainNotation(expression: string): string {
+export function normalizeNotation(expression: string): string {
   const signs = expression.replace(/[^\0-\x7f]/gu, (sign) => SIGNS[sign] ?? sign);
   const plain = signs
     .replace(/[\u00a0\u2000-\u200a\u202f]/g, ' ')
@@ -51,11 +51,11 @@ export function plainNotation(expression: string): string {
     .replace(/%\s*of\b/gi, '% *')
     .replace(/(?<![A-Za-z_])(?:mph|kph|kmh|knots?)\b/g, (speed) => SPEEDS[speed] ?? speed)
     .replace(/\s*=\s*\??\s*$/, '');
-  return joinQuantities(withoutThousands(plain)).trim();
+  return joinQuantities(stripThousands(plain)).trim();
 }
 
 /** `1,234.5` → `1234.5`, but for commas that part arguments or elements. */
-function withoutThousands(text: string): string {
+function stripThousands(text: string): string {
   const separates: boolean[] = [];
   let plain = '';
   for (let at = 0; at < text.length; at++) {

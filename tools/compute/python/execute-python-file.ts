@@ -2,11 +2,11 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolPlace } from '../../data-tool.ts';
-import { absence, findFile, shown } from '../../files/find-file.ts';
-import { poolOf } from './python-pool.ts';
-import { inputInput, pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
-import { tablesFor } from './task-tables.ts';
+import type { DataTool, DataToolContext } from '../../data-tool.ts';
+import { explainAbsence, findFile, quoteFileName } from '../../files/find-file.ts';
+import { findPool } from './python-pool.ts';
+import { buildPythonReply, createPythonJob, inputInput, timeoutInput } from './python-reply.ts';
+import { collectTables } from './task-tables.ts';
 
 /** A script that a person wrote has thousands of bytes; what is larger is data, or no script. */
 const MAX_SCRIPT_BYTES = 1024 * 1024;
@@ -24,9 +24,9 @@ export const executePythonFile: DataTool<z.infer<typeof input>> = {
   name: 'execute_python_file',
   description: 'Runs a Python file, offline.',
   input,
-  async run({ file, arguments: given = [], input: typed = '', timeout_s: timeoutS }, place) {
-    const script = await scriptOf(file, place);
-    const tables = await tablesFor(script.source.toString('latin1'), place);
+  async run({ file, arguments: given = [], input: typed = '', timeout_s: timeoutS }, context) {
+    const script = await readScript(file, context);
+    const tables = await collectTables(script.source.toString('latin1'), context);
     const request = {
       do: 'script',
       path: script.path,
@@ -35,8 +35,8 @@ export const executePythonFile: DataTool<z.infer<typeof input>> = {
       input: typed,
       ...tables,
     };
-    const job = await pythonJob(place, request, timeoutS);
-    return pythonReply(await poolOf(place.workspace).once(job), job.backend);
+    const job = await createPythonJob(context, request, timeoutS);
+    return buildPythonReply(await findPool(context.workspace).once(job), job.backend);
   },
 };
 
@@ -47,18 +47,21 @@ interface Script {
 }
 
 /** The text travels to Python, since it may be in the agent's own folder. */
-async function scriptOf(file: string, place: DataToolPlace): Promise<Script> {
-  const found = await findFile(place, file);
-  if (!found.isThere) throw new MeshError('tool', await absence(place, file));
+async function readScript(file: string, context: DataToolContext): Promise<Script> {
+  const found = await findFile(context, file);
+  if (!found.isThere) throw new MeshError('tool', await explainAbsence(context, file));
   const { size } = await stat(found.path);
   if (size > MAX_SCRIPT_BYTES) {
-    throw new MeshError('tool', `${shown(file)} has ${size} bytes: a script has at most ${MAX_SCRIPT_BYTES}`);
+    throw new MeshError(
+      'tool',
+      `${quoteFileName(file)} has ${size} bytes: a script has at most ${MAX_SCRIPT_BYTES}`,
+    );
   }
   const source = await readFile(found.path);
   const inFiles =
-    place.files === undefined
+    context.files === undefined
       ? '..'
-      : path.relative(await realpath(place.files).catch(() => '/'), found.path);
+      : path.relative(await realpath(context.files).catch(() => '/'), found.path);
   const isInFiles = !inFiles.startsWith('..') && !path.isAbsolute(inFiles);
   return {
     path: isInFiles ? `/files/${inFiles.replaceAll(path.sep, '/')}` : `/desk/${path.basename(found.path)}`,

@@ -47,8 +47,8 @@ const driver = ['python-driver.py', 'python-tables.py', 'python-pyodide.py']
   .map((name) => readFileSync(path.join(here, 'guest', name), 'utf8'))
   .join('\n');
 const snapshot = await realm.start({
-  loadPyodide: Reflect.get(await moduleIn('pyodide.mjs'), 'loadPyodide'),
-  createModule: Reflect.get(await moduleIn('pyodide.asm.mjs'), 'default'),
+  loadPyodide: Reflect.get(await loadRealmModule('pyodide.mjs'), 'loadPyodide'),
+  createModule: Reflect.get(await loadRealmModule('pyodide.asm.mjs'), 'default'),
   lockFile: readFileSync(path.join(pyodideFolder, 'pyodide-lock.json'), 'utf8'),
   assets: pyodideFolder,
   driver,
@@ -65,7 +65,7 @@ async function serve(): Promise<void> {
   const call = new vm.Script('performRequest()');
   for await (const line of createInterface({ input: process.stdin })) {
     const { mark, timeout_ms: timeoutMs } = JSON.parse(line);
-    realm.copy(changedFiles(copied));
+    realm.copy(listChangedFiles(copied));
     let reply = '';
     globalThis.performRequest = () => {
       reply = realm.perform(line);
@@ -76,7 +76,7 @@ async function serve(): Promise<void> {
 }
 
 /** Names of files that are new or not as they were copied. Links are not followed: they may lead out of the folder. */
-function changedFiles(copied: Map<string, string>): string[] {
+function listChangedFiles(copied: Map<string, string>): string[] {
   if (filesFolder === '') return [];
   let bytes = 0;
   let count = 0;
@@ -100,7 +100,7 @@ function changedFiles(copied: Map<string, string>): string[] {
  * One of Pyodide's modules, as a module of the realm. It can import nothing, and does not get as far as being refused: a promise of an
  * import is one of the realm outside.
  */
-async function moduleIn(name: string): Promise<object> {
+async function loadRealmModule(name: string): Promise<object> {
   const file = path.join(pyodideFolder, name);
   const source = readFileSync(file, 'utf8').replace(/\bimport\s*\(/g, 'importNothing(');
   const module = new vm.SourceTextModule(source, {

@@ -6,11 +6,11 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { mayHave } from '@gaia-mesh/core/system/platform.ts';
-import { childNode } from '../child-node.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { canHave } from '@gaia-mesh/core/system/platform.ts';
+import { buildChildCommand } from '../child-node.ts';
 import { codeFolder } from './guest/python-code.ts';
-import { GUARANTEES, type PythonBackend, type PythonPlace } from './python-backend.ts';
+import { GUARANTEES, type PythonBackend, type PythonRunContext } from './python-backend.ts';
 
 /**
  * Python as WebAssembly (Pyodide), in a Node process of its own: the back end for every platform.
@@ -55,7 +55,7 @@ export async function findPyodide(): Promise<PythonBackend> {
   } catch (cause) {
     throw new MeshError(
       'tool',
-      `the package pyodide is not installed (${messageOf(cause).split('\n')[0]}): npm install pyodide@314`,
+      `the package pyodide is not installed (${toErrorMessage(cause).split('\n')[0]}): npm install pyodide@314`,
       { cause },
     );
   }
@@ -68,9 +68,15 @@ export async function findPyodide(): Promise<PythonBackend> {
     missing: isBounded
       ? []
       : [`${memory} (Python is bounded, but there is no prlimit to bound what JavaScript takes)`],
-    async command({ files, workspace, memoryMegabytes }: PythonPlace) {
-      const snapshot = await snapshotIn(path.join(workspace, CACHE_FOLDER), folder);
-      const { program, args, environment } = childOf('serve', folder, memoryMegabytes, snapshot, files);
+    async command({ files, workspace, memoryMegabytes }: PythonRunContext) {
+      const snapshot = await prepareSnapshot(path.join(workspace, CACHE_FOLDER), folder);
+      const { program, args, environment } = buildPyodideCommand(
+        'serve',
+        folder,
+        memoryMegabytes,
+        snapshot,
+        files,
+      );
       if (!isBounded) return { program, args, environment };
       const bytes = (memoryMegabytes + DATA_MEGABYTES) * 1024 * 1024;
       return { program: 'prlimit', args: [`--data=${bytes}`, '--core=0', program, ...args], environment };
@@ -84,7 +90,7 @@ const making = new Map<string, Promise<string>>();
  * The memory of an interpreter that has just started, 30 MB: to start from it takes half a second instead of several. The first
  * interpreter of a workspace makes it; it holds nothing of anybody's.
  */
-function snapshotIn(cache: string, folder: string): Promise<string> {
+function prepareSnapshot(cache: string, folder: string): Promise<string> {
   const hash = createHash('sha256');
   for (const file of [
     path.join(folder, 'package.json'),
@@ -105,7 +111,7 @@ async function makeSnapshot(cache: string, file: string, folder: string): Promis
   await mkdir(cache, { recursive: true });
   for (const name of await readdir(cache))
     if (name.endsWith('.snapshot')) await rm(path.join(cache, name), { force: true });
-  const { program, args, environment } = childOf(
+  const { program, args, environment } = buildPyodideCommand(
     'snapshot',
     folder,
     SNAPSHOT_MEGABYTES,
@@ -137,14 +143,14 @@ async function makeSnapshot(cache: string, file: string, folder: string): Promis
   return file;
 }
 
-function childOf(
+function buildPyodideCommand(
   task: 'serve' | 'snapshot',
   folder: string,
   memoryMegabytes: number,
   snapshot: string | undefined,
   files: string | undefined,
-): ReturnType<typeof childNode> {
-  return childNode(new URL('./pyodide-child.ts', import.meta.url), {
+): ReturnType<typeof buildChildCommand> {
+  return buildChildCommand(new URL('./pyodide-child.ts', import.meta.url), {
     readable: [
       folder,
       ...(snapshot === undefined ? [] : [snapshot]),
@@ -164,7 +170,7 @@ const PROBE_MS = 10_000;
 
 /** Tells whether the memory that a process may write to can be bounded, arrays of JavaScript outside its heap among it: on Linux with util-linux. */
 async function canBoundData(): Promise<boolean> {
-  if (!mayHave('prlimit')) return false;
+  if (!canHave('prlimit')) return false;
   try {
     await promisify(execFile)('prlimit', ['--data=100000000', 'true'], { timeout: PROBE_MS });
     return true;

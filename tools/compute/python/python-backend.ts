@@ -10,10 +10,10 @@ export interface PythonBackend {
   /** Promises that do not. */
   readonly missing: readonly string[];
   /** How to start an interpreter that sees these files. */
-  command(place: PythonPlace): Promise<PythonCommand>;
+  command(context: PythonRunContext): Promise<PythonCommand>;
 }
 
-export interface PythonPlace {
+export interface PythonRunContext {
   /** The task's files, a folder that exists; read-only to the code. Undefined where there are none. */
   readonly files: string | undefined;
   /** The agent's own folder: the code does not see it. */

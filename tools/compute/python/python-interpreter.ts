@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
-import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
 
 /** How a process that speaks the driver's protocol is started. */
@@ -145,7 +145,7 @@ export class PythonInterpreter {
       () => stop(`was stopped after ${timeoutMs / 1000} s: compute less, or allow more time (timeout_s)`),
       timeoutMs,
     );
-    const unwatch = whenAborted(signal, () => stop('was stopped, as the run ended'));
+    const unwatch = onAbort(signal, () => stop('was stopped, as the run ended'));
     this.#call = call;
     try {
       if (this.#end !== undefined) throw new MeshError('tool', `Python ${this.#end}`);
@@ -248,7 +248,7 @@ class Call {
     const end = bytes.indexOf('\n');
     this.#rest = bytes;
     if (end < 0 && bytes.length <= MAX_FRAME_BYTES) return;
-    const parsed = replySchema.safeParse(jsonIn(bytes.toString('utf8', 0, Math.max(0, end))));
+    const parsed = replySchema.safeParse(tryParseJson(bytes.toString('utf8', 0, Math.max(0, end))));
     if (parsed.success)
       this.#resolve({ ...parsed.data, output: this.#output(), outputBytes: this.#outputBytes });
     else this.fail('said something else than a result: its code has written over the driver');

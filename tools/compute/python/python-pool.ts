@@ -1,8 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import PQueue from 'p-queue';
-import type { PythonBackend, PythonPlace } from './python-backend.ts';
+import type { PythonBackend, PythonRunContext } from './python-backend.ts';
 import { PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
 
 /** Interpreters of one agent that compute at the same time: each takes a core, and a machine has other work. */
@@ -18,7 +18,7 @@ const MAX_LOST = 1_000;
 
 export interface PythonJob {
   readonly backend: PythonBackend;
-  readonly place: PythonPlace;
+  readonly place: PythonRunContext;
   /** For the driver, see python-driver.py. */
   readonly request: JsonObject;
   readonly timeoutMs: number;
@@ -59,7 +59,7 @@ class PythonPool {
     // Moved to the end.
     this.#sessions.delete(taskId);
     this.#sessions.set(taskId, session);
-    return untilRunEnds(
+    return raceRunEnd(
       job.signal,
       session.turns.add(() => this.#running.add(() => this.#turn(taskId, session, job))),
     );
@@ -68,7 +68,7 @@ class PythonPool {
   /** Runs something in an interpreter of its own. */
   async once(job: PythonJob): Promise<PythonOutcome> {
     this.#checkRoom();
-    return untilRunEnds(
+    return raceRunEnd(
       job.signal,
       this.#running.add(async () => {
         const { interpreter } = await PythonInterpreter.start(
@@ -168,14 +168,14 @@ class PythonPool {
 const pools = new Map<string, PythonPool>();
 
 /** The pool of the agent with that workspace. */
-export function poolOf(workspace: string): PythonPool {
+export function findPool(workspace: string): PythonPool {
   const pool = pools.get(workspace) ?? new PythonPool();
   pools.set(workspace, pool);
   return pool;
 }
 
 /** Whoever waits for a turn need not, once the run has ended; what has begun ends by itself then. */
-function untilRunEnds<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+function raceRunEnd<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   const ended = () => new MeshError('tool', 'Python was stopped, as the run ended', { cause: signal.reason });
-  return unlessAborted(signal, work, ended);
+  return raceAbort(signal, work, ended);
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
-import { poolOf } from './python-pool.ts';
-import { inputInput, pythonJob, pythonReply, timeoutInput } from './python-reply.ts';
-import { tablesFor } from './task-tables.ts';
+import { findPool } from './python-pool.ts';
+import { buildPythonReply, createPythonJob, inputInput, timeoutInput } from './python-reply.ts';
+import { collectTables } from './task-tables.ts';
 
 /** Far above what a model writes in one piece. */
 const MAX_CODE_CHARACTERS = 100_000;
@@ -22,14 +22,14 @@ export const pythonRepl: DataTool<z.infer<typeof input>> = {
   name: 'python_repl',
   description: 'Runs Python; names stay. No pandas: import tables; tables.read(f).',
   input,
-  async run({ code, input: typed, timeout_s: timeoutS }, place) {
+  async run({ code, input: typed, timeout_s: timeoutS }, context) {
     const request = {
       do: 'cell',
       code,
       ...(typed === undefined ? {} : { input: typed }),
-      ...(await tablesFor(code, place)),
+      ...(await collectTables(code, context)),
     };
-    const job = await pythonJob(place, request, timeoutS);
-    return pythonReply(await poolOf(place.workspace).cell(place.taskId, job), job.backend);
+    const job = await createPythonJob(context, request, timeoutS);
+    return buildPythonReply(await findPool(context.workspace).cell(context.taskId, job), job.backend);
   },
 };

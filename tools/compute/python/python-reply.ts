@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import * as z from 'zod';
-import type { DataToolPlace, DataToolReply } from '../../data-tool.ts';
+import type { DataToolContext, DataToolReply } from '../../data-tool.ts';
 import type { PythonBackend } from './python-backend.ts';
 import { MAX_OUTPUT_BYTES, type PythonOutcome } from './python-interpreter.ts';
 import type { PythonJob } from './python-pool.ts';
-import { MAX_TIMEOUT_S, pythonBackend, pythonOptions } from './python-sandbox.ts';
+import { findPythonBackend, MAX_TIMEOUT_S, parsePythonOptions } from './python-sandbox.ts';
 
 /** An argument of every tool that runs Python. */
 export const timeoutInput = z.number().positive().max(MAX_TIMEOUT_S).exactOptional();
@@ -16,14 +16,14 @@ const MAX_INPUT_CHARACTERS = 1_000_000;
 export const inputInput = z.string().max(MAX_INPUT_CHARACTERS).exactOptional();
 
 /** A request to the driver, with what the place says of limits and files. */
-export async function pythonJob(
-  { options, files, workspace, signal }: DataToolPlace,
+export async function createPythonJob(
+  { options, files, workspace, signal }: DataToolContext,
   request: PythonJob['request'],
   timeoutS: number | undefined,
 ): Promise<PythonJob> {
-  const { choice, memoryMegabytes, timeoutMs } = pythonOptions(options);
+  const { choice, memoryMegabytes, timeoutMs } = parsePythonOptions(options);
   return {
-    backend: await pythonBackend(choice),
+    backend: await findPythonBackend(choice),
     place: {
       files: files !== undefined && existsSync(files) ? files : undefined,
       workspace,
@@ -36,7 +36,7 @@ export async function pythonJob(
 }
 
 /** What was printed, as it is; in brackets what has to be said besides. An error of the code is an answer like any other. */
-export function pythonReply(
+export function buildPythonReply(
   outcome: PythonOutcome & { readonly lost?: string },
   backend: PythonBackend,
 ): DataToolReply {
@@ -48,7 +48,7 @@ export function pythonReply(
       : []),
     ...(status === 'syntax_error' ? ['[nothing was run: the code could not be parsed]'] : []),
     ...(status === 'error' && output.trim() === '' ? [`[${error ?? 'it failed'}]`] : []),
-    ...(lacking === undefined ? [] : [`[${instead(lacking, backend)}]`]),
+    ...(lacking === undefined ? [] : [`[${suggestModule(lacking, backend)}]`]),
     ...(status === 'ok' && output === '' ? ['[nothing was printed]'] : []),
   ];
   const text =
@@ -67,7 +67,7 @@ export function pythonReply(
 }
 
 /** What to do without a module. */
-function instead(module: string, { version }: PythonBackend): string {
+function suggestModule(module: string, { version }: PythonBackend): string {
   const [root = module] = module.split('.');
   const has = `${root} is not installed, and nothing can be installed: Python ${version} here has its standard library`;
   if (!/^(pandas|openpyxl|xlrd|polars|numpy|pyarrow|csvkit|xlsxwriter)$/.test(root)) return has;

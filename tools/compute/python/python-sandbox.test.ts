@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test } from 'vitest';
 import type { PythonBackend } from './python-backend.ts';
-import { chooseBackend, pythonOptions } from './python-sandbox.ts';
+import { chooseBackend, parsePythonOptions } from './python-sandbox.ts';
 
 const backend = (name: PythonBackend['name'], missing: string[] = []): PythonBackend => ({
   name,
@@ -75,7 +75,7 @@ test('a machine without Python runs Pyodide, and doctor is told why', async () =
 
 describe('options of a team file (REQ-082)', () => {
   test('have defaults, and leave others’ options alone', () => {
-    expect(pythonOptions({ something: 'else' })).toEqual({
+    expect(parsePythonOptions({ something: 'else' })).toEqual({
       choice: 'auto',
       memoryMegabytes: 1024,
       timeoutMs: 10_000,
@@ -89,7 +89,7 @@ describe('options of a team file (REQ-082)', () => {
     [{ python_timeout_s: 0 }, 'python_timeout_s'],
     [{ python_timeout_s: 60.1 }, 'python_timeout_s'],
   ])('%j is refused', (options, name) => {
-    expect(() => pythonOptions(options)).toThrow(
+    expect(() => parsePythonOptions(options)).toThrow(
       expect.objectContaining({ code: 'config', message: expect.stringContaining(name) }),
     );
   });

@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { DataToolPlace } from '../../data-tool.ts';
+import type { DataToolContext } from '../../data-tool.ts';
 import { findPyodide } from './pyodide-python.ts';
 import type { PythonBackend } from './python-backend.ts';
 import { probeSystemPython } from './system-python.ts';
@@ -36,10 +36,10 @@ interface PythonReport {
 }
 
 /** @throws MeshError `config` where the team file says something else */
-export function pythonOptions(options: DataToolPlace['options']): PythonOptions {
+export function parsePythonOptions(options: DataToolContext['options']): PythonOptions {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success)
-    throw new MeshError('config', `options of an agent that runs Python: ${issuesOf(parsed.error)}`);
+    throw new MeshError('config', `options of an agent that runs Python: ${formatIssues(parsed.error)}`);
   const { python, python_memory_mb: memoryMegabytes, python_timeout_s: timeoutS } = parsed.data;
   return { choice: python, memoryMegabytes, timeoutMs: timeoutS * 1000 };
 }
@@ -50,9 +50,9 @@ interface Look {
   readonly pyodide: () => Promise<PythonBackend>;
 }
 
-const found = new Map<PythonChoice, Promise<Found>>();
+const found = new Map<PythonChoice, Promise<BackendChoice>>();
 
-interface Found {
+interface BackendChoice {
   readonly backend: PythonBackend;
   /** Why another one was not taken. */
   readonly passedOver: readonly string[];
@@ -63,7 +63,7 @@ interface Found {
  *
  * @throws MeshError `tool` where there is none, with what to install
  */
-export async function pythonBackend(choice: PythonChoice): Promise<PythonBackend> {
+export async function findPythonBackend(choice: PythonChoice): Promise<PythonBackend> {
   return (await findBackend(choice)).backend;
 }
 
@@ -79,7 +79,7 @@ export async function probePython(choice: PythonChoice = 'auto'): Promise<Python
   }
 }
 
-function findBackend(choice: PythonChoice): Promise<Found> {
+function findBackend(choice: PythonChoice): Promise<BackendChoice> {
   const known = found.get(choice);
   if (known !== undefined) return known;
   const looking = chooseBackend(choice, { system: probeSystemPython, pyodide: findPyodide });
@@ -90,22 +90,22 @@ function findBackend(choice: PythonChoice): Promise<Found> {
 }
 
 /** @throws MeshError `tool` where neither will do */
-export async function chooseBackend(choice: PythonChoice, look: Look): Promise<Found> {
+export async function chooseBackend(choice: PythonChoice, look: Look): Promise<BackendChoice> {
   if (choice === 'pyodide') return { backend: await look.pyodide(), passedOver: [] };
   if (choice === 'system') return { backend: await look.system(), passedOver: [] };
-  const system = await attempt(look.system);
+  const system = await tryBackend(look.system);
   if (!(system instanceof MeshError) && system.missing.length === 0)
     return { backend: system, passedOver: [] };
   const fault =
     system instanceof MeshError
       ? system.message
       : `the sandbox of the system's Python does not hold: ${system.missing.join('; ')}`;
-  const pyodide = await attempt(look.pyodide);
+  const pyodide = await tryBackend(look.pyodide);
   if (!(pyodide instanceof MeshError)) return { backend: pyodide, passedOver: [fault] };
   throw new MeshError('tool', `nothing here can run Python safely: ${fault}; ${pyodide.message}`);
 }
 
-async function attempt(look: () => Promise<PythonBackend>): Promise<PythonBackend | MeshError> {
+async function tryBackend(look: () => Promise<PythonBackend>): Promise<PythonBackend | MeshError> {
   try {
     return await look();
   } catch (error) {

@@ -2,17 +2,17 @@ import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { mayHave, platformName } from '@gaia-mesh/core/system/platform.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { canHave, namePlatform } from '@gaia-mesh/core/system/platform.ts';
 import * as z from 'zod';
-import { codeFolder, codeText } from './guest/python-code.ts';
+import { codeFolder, readPythonCode } from './guest/python-code.ts';
 import {
   DESK_BYTES,
   FILE_BYTES,
   GUARANTEES,
   type Guarantee,
   type PythonBackend,
-  type PythonPlace,
+  type PythonRunContext,
 } from './python-backend.ts';
 import { type PythonCommand, PythonInterpreter } from './python-interpreter.ts';
 
@@ -53,10 +53,10 @@ const probeSchema = z.partialRecord(
  * @throws MeshError `tool` where there is none, with what to install
  */
 export async function probeSystemPython(): Promise<PythonBackend> {
-  if (!mayHave('pythonSandbox')) {
+  if (!canHave('pythonSandbox')) {
     throw new MeshError(
       'tool',
-      `the system's Python runs in a sandbox of Linux, and this is ${platformName()}`,
+      `the system's Python runs in a sandbox of Linux, and this is ${namePlatform()}`,
     );
   }
   const interpreter = await findInterpreter();
@@ -99,7 +99,7 @@ async function findInterpreter(): Promise<Interpreter> {
     if (cause instanceof MeshError) throw cause;
     throw new MeshError(
       'tool',
-      `no python3 works here (${firstLine(messageOf(cause))}): install Python 3.8 or newer`,
+      `no python3 works here (${takeFirstLine(toErrorMessage(cause))}): install Python 3.8 or newer`,
       { cause },
     );
   }
@@ -113,9 +113,10 @@ function isTooWide(prefix: string): boolean {
 
 /** One sandbox, with what holds in it. */
 async function tryOut(sandbox: Sandbox, interpreter: Interpreter): Promise<PythonBackend> {
-  const command = (place: PythonPlace) => Promise.resolve(commandOf(sandbox, interpreter, place));
+  const command = (context: PythonRunContext) =>
+    Promise.resolve(buildPythonCommand(sandbox, interpreter, context));
   const listener = createServer((socket) => socket.destroy());
-  const port = await listening(listener);
+  const port = await awaitListening(listener);
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
   try {
     const place = { files: codeFolder, workspace: '', memoryMegabytes: PROBE_MEGABYTES };
@@ -136,12 +137,12 @@ async function tryOut(sandbox: Sandbox, interpreter: Interpreter): Promise<Pytho
         port,
         memory: PROBE_MEGABYTES * 1024 * 1024,
       };
-      const code = `probe = ${JSON.stringify(JSON.stringify(probe))}\n${codeText('python-probe.py')}`;
+      const code = `probe = ${JSON.stringify(JSON.stringify(probe))}\n${readPythonCode('python-probe.py')}`;
       const { output } = await started.interpreter.run(
         { do: 'cell', code },
         { timeoutMs: PROBE_TIMEOUT_MS, signal },
       );
-      const seen = seenIn(output);
+      const seen = parseProbe(output);
       const names = Object.keys(GUARANTEES).filter((name): name is Guarantee => name in GUARANTEES);
       const holds = (name: Guarantee) => name === 'kill' || seen[name] === true;
       return {
@@ -164,7 +165,7 @@ async function tryOut(sandbox: Sandbox, interpreter: Interpreter): Promise<Pytho
   }
 }
 
-function seenIn(output: string): z.infer<typeof probeSchema> {
+function parseProbe(output: string): z.infer<typeof probeSchema> {
   const last = output.trim().split('\n').at(-1) ?? '';
   try {
     return probeSchema.parse(JSON.parse(last));
@@ -173,7 +174,7 @@ function seenIn(output: string): z.infer<typeof probeSchema> {
   }
 }
 
-async function listening(server: Server): Promise<number> {
+async function awaitListening(server: Server): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen(0, '127.0.0.1', resolve).unref();
   await promise;
@@ -181,13 +182,13 @@ async function listening(server: Server): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-function commandOf(
+function buildPythonCommand(
   sandbox: Sandbox,
   { executable, prefixes }: Interpreter,
-  place: PythonPlace,
+  context: PythonRunContext,
 ): PythonCommand {
-  const memoryBytes = place.memoryMegabytes * 1024 * 1024;
-  const source = ['python-driver.py', 'python-tables.py', 'python-system.py'].map(codeText).join('\n');
+  const memoryBytes = context.memoryMegabytes * 1024 * 1024;
+  const source = ['python-driver.py', 'python-tables.py', 'python-system.py'].map(readPythonCode).join('\n');
   const python = [
     executable,
     '-I',
@@ -214,7 +215,7 @@ function commandOf(
   if (sandbox === 'bwrap') {
     return {
       program: 'bwrap',
-      args: [...bwrapArgs(prefixes, environment, place), '--', ...python],
+      args: [...buildBwrapArgs(prefixes, environment, context), '--', ...python],
       environment: outside,
     };
   }
@@ -235,7 +236,7 @@ function commandOf(
         '--uts',
       ],
       ...['--fork', '--kill-child', 'env', '-i', ...environment.map(([name, value]) => `${name}=${value}`)],
-      ...['sh', '-c', codeText('sandbox-setup.sh'), 'sh', place.files ?? '', String(DESK_BYTES)],
+      ...['sh', '-c', readPythonCode('sandbox-setup.sh'), 'sh', context.files ?? '', String(DESK_BYTES)],
       ...[String(prefixes.length), ...prefixes, ...python],
     ],
     environment: outside,
@@ -243,10 +244,10 @@ function commandOf(
 }
 
 /** The same as sandbox-setup.sh, in words of bubblewrap. */
-function bwrapArgs(
+function buildBwrapArgs(
   prefixes: readonly string[],
   environment: readonly [string, string][],
-  { files }: PythonPlace,
+  { files }: PythonRunContext,
 ): string[] {
   const devices = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
   return [
@@ -286,6 +287,6 @@ function bwrapArgs(
   ];
 }
 
-function firstLine(text: string): string {
+function takeFirstLine(text: string): string {
   return text.split('\n')[0] ?? '';
 }

@@ -1,11 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { DataToolPlace } from '../../data-tool.ts';
-import { taskFiles } from '../../files/find-file.ts';
+import type { DataToolContext } from '../../data-tool.ts';
+import { listTaskFiles } from '../../files/find-file.ts';
 import { loadTaskFile } from '../../files/load-file.ts';
 import { readConfined } from '../../files/read-confined.ts';
-import { readerFor } from '../../files/reading/readers.ts';
+import { findReader } from '../../files/reading/readers.ts';
 
 /** A question comes with one or two; each takes a process half a second. */
 const MAX_SPREADSHEETS = 8;
@@ -20,15 +20,15 @@ const sheetsSchema = z.array(
  * What the module `tables` has in the sandbox: the spreadsheets of the task, read out here by a process with no rights. Only where the
  * code asks for the module. One that cannot be read is not among them.
  */
-export async function tablesFor(code: string, place: DataToolPlace): Promise<JsonObject> {
+export async function collectTables(code: string, context: DataToolContext): Promise<JsonObject> {
   if (!/\btables\b/.test(code)) return {};
-  const { names } = await taskFiles(place.files);
+  const { names } = await listTaskFiles(context.files);
   const tables: Record<string, z.infer<typeof sheetsSchema>> = {};
   let room = MAX_CHARACTERS;
-  const spreadsheets = names.filter((name) => readerFor(name) === 'read_excel').slice(0, MAX_SPREADSHEETS);
+  const spreadsheets = names.filter((name) => findReader(name) === 'read_excel').slice(0, MAX_SPREADSHEETS);
   for (const name of spreadsheets) {
     try {
-      const text = await readConfined(await loadTaskFile(place, name), { kind: 'cells' }, place.signal);
+      const text = await readConfined(await loadTaskFile(context, name), { kind: 'cells' }, context.signal);
       room -= text.length;
       if (room < 0) break;
       tables[name.replace(/^.*\//, '')] = sheetsSchema.parse(JSON.parse(text));

@@ -1,10 +1,10 @@
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { API_VERSION, anthropicServer } from '../servers/anthropic.ts';
-import { anthropicKey, anthropicUrl } from '../servers/server-url.ts';
+import { API_VERSION, describeAnthropicServer } from '../servers/anthropic.ts';
+import { findAnthropicKey, resolveAnthropicUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
-import { type ModelAbilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
-import type { AbilityQuestion } from './registry.ts';
+import { type ModelCapabilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
+import type { CapabilityQuery } from './registry.ts';
 
 const supported = z.object({ supported: optionalBoolean }).nullish().catch(undefined);
 const modelSchema = z.object({
@@ -18,11 +18,11 @@ const modelSchema = z.object({
 const listSchema = z.object({ data: z.array(modelSchema) });
 
 /** By the Models API; every model of this API knows tools. */
-export async function anthropicAbilities(question: AbilityQuestion): Promise<ModelAbilities> {
+export async function queryAnthropicCapabilities(question: CapabilityQuery): Promise<ModelCapabilities> {
   const { host, model, environment } = question;
-  const url = anthropicUrl(host, environment);
-  const key = anthropicKey(url, environment);
-  const server = anthropicServer(url, key);
+  const url = resolveAnthropicUrl(host, environment);
+  const key = findAnthropicKey(url, environment);
+  const server = describeAnthropicServer(url, key);
   const headers = { 'anthropic-version': API_VERSION, ...(key === undefined ? {} : { 'x-api-key': key }) };
   const listed = await askServer(server, { url: joinUrl(url, '/v1/models?limit=1000'), headers }, listSchema);
   // A name without its date stands for the newest, and is not in the list.

@@ -1,5 +1,5 @@
 /** What a server says of a model; null is what it does not say. */
-export interface ModelAbilities {
+export interface ModelCapabilities {
   readonly model: string;
   readonly url: string;
   /** Whether the server has it. */
@@ -42,25 +42,25 @@ export interface ModelUse {
 }
 
 /** One line for people: what the model can do, and what will be used of it. */
-export function abilitiesLine(abilities: ModelAbilities, use: ModelUse): string {
-  const { model, url, tools, vision, thinking, schemas, contextTokens } = abilities;
+export function formatCapabilities(capabilities: ModelCapabilities, use: ModelUse): string {
+  const { model, url, tools, vision, thinking, schemas, contextTokens } = capabilities;
   const parts = [
-    ...(use.needsTools ? [toolWords(tools, use.toolCalls)] : []),
+    ...(use.needsTools ? [describeToolUse(tools, use.toolCalls)] : []),
     schemas === false ? 'replies held to JSON or words' : 'replies held to schemas',
     ...(vision === null ? [] : [vision ? 'sees pictures' : 'sees no pictures']),
     ...(thinking === true ? ['thinks before it replies'] : []),
-    contextWords(contextTokens, use.context),
-    ...unlisted(abilities),
+    describeContext(contextTokens, use.context),
+    ...explainUnlisted(capabilities),
   ];
   return `${model} at ${url}: ${parts.join(', ')}`;
 }
 
-function unlisted({ model, isThere, others }: ModelAbilities): string[] {
+function explainUnlisted({ model, isThere, others }: ModelCapabilities): string[] {
   if (isThere !== null || others.length === 0) return [];
-  return [`and its list does not name ${model} (but ${listed(others.map(({ name }) => name))})`];
+  return [`and its list does not name ${model} (but ${listModels(others.map(({ name }) => name))})`];
 }
 
-function toolWords(tools: boolean | null, how: ModelUse['toolCalls']): string {
+function describeToolUse(tools: boolean | null, how: ModelUse['toolCalls']): string {
   if (how === 'text') return 'tool calls as text';
   if (tools === true) return 'tool calls';
   if (how === 'native') return 'tool calls, of which the server says nothing';
@@ -69,7 +69,7 @@ function toolWords(tools: boolean | null, how: ModelUse['toolCalls']): string {
     : 'tool calls, as text where it turns out to have none';
 }
 
-function contextWords(known: number | null, set: number | undefined): string {
+function describeContext(known: number | null, set: number | undefined): string {
   if (set !== undefined) return `context ${set} tokens, as set`;
   return known === null ? 'context not known (--context sets it)' : `context ${known} tokens`;
 }
@@ -82,12 +82,16 @@ const SHOWN_MODELS = 8;
  *
  * @param who whose work it is, as in "team react"
  */
-export function inability(who: string, abilities: ModelAbilities, use: ModelUse): string | undefined {
-  const { model, url, isThere, chats, tools, others } = abilities;
+export function explainInability(
+  who: string,
+  capabilities: ModelCapabilities,
+  use: ModelUse,
+): string | undefined {
+  const { model, url, isThere, chats, tools, others } = capabilities;
   const fitting = others.filter(
     (other) => other.name !== model && other.chats !== false && (!isNative(use) || other.tools !== false),
   );
-  const there = listed(fitting.map(({ name }) => name));
+  const there = listModels(fitting.map(({ name }) => name));
   if (isThere === false) return `${url} has no model ${model}${there === '' ? '' : `; it has ${there}`}`;
   if (chats === false)
     return `${who} asks questions, and ${model} at ${url} answers none${there === '' ? '' : `; these do: ${there}`}`;
@@ -102,7 +106,7 @@ function isNative({ toolCalls, needsTools }: ModelUse): boolean {
   return needsTools && toolCalls === 'native';
 }
 
-function listed(names: readonly string[]): string {
+function listModels(names: readonly string[]): string {
   const more = names.length - SHOWN_MODELS;
   return names.slice(0, SHOWN_MODELS).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,23 +1,23 @@
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { ollamaServer } from '../servers/ollama.ts';
-import { ollamaUrl } from '../servers/server-url.ts';
+import { describeOllamaServer } from '../servers/ollama.ts';
+import { resolveOllamaUrl } from '../servers/server-url.ts';
 import { askServer } from './ask-server.ts';
-import { type ModelAbilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
-import type { AbilityQuestion } from './registry.ts';
+import { type ModelCapabilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
+import type { CapabilityQuery } from './registry.ts';
 
 const capabilities = z.array(z.string()).nullish().catch(undefined);
 const tagsSchema = z.object({ models: z.array(z.object({ name: z.string(), capabilities })) });
 const showSchema = z.object({ capabilities, model_info: z.record(z.string(), z.unknown()).nullish() });
 
 /** By `/api/tags` and `/api/show` (docs/api.md of https://github.com/ollama/ollama); older servers leave the capabilities out. */
-export async function ollamaAbilities({
+export async function queryOllamaCapabilities({
   host,
   model,
   environment,
-}: AbilityQuestion): Promise<ModelAbilities> {
-  const url = ollamaUrl(host, environment);
-  const server = ollamaServer(url, undefined);
+}: CapabilityQuery): Promise<ModelCapabilities> {
+  const url = resolveOllamaUrl(host, environment);
+  const server = describeOllamaServer(url, undefined);
   const tags = await askServer(server, { url: joinUrl(url, '/api/tags') }, tagsSchema);
   const shown = await askServer(server, { url: joinUrl(url, '/api/show'), body: { model } }, showSchema);
   const can = (list: readonly string[] | null | undefined, name: string) => list?.includes(name) ?? null;

@@ -1,10 +1,10 @@
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
-import { openaiServer } from '../servers/openai.ts';
-import { openaiKey, openaiUrl } from '../servers/server-url.ts';
+import { describeOpenaiServer } from '../servers/openai.ts';
+import { findOpenaiKey, resolveOpenaiUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
-import { type ModelAbilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
-import type { AbilityQuestion } from './registry.ts';
+import { type ModelCapabilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
+import type { CapabilityQuery } from './registry.ts';
 
 /** What servers of this format say of a model beyond its id: vLLM, OpenRouter and Groq, each under a name of its own. */
 const modelsSchema = z.object({
@@ -41,14 +41,14 @@ const studioSchema = z.object({
   ),
 });
 
-export async function openaiAbilities({
+export async function queryOpenaiCapabilities({
   host,
   model,
   environment,
-}: AbilityQuestion): Promise<ModelAbilities> {
-  const url = openaiUrl(host, environment);
-  const key = openaiKey(url, environment);
-  const server = openaiServer(url, key);
+}: CapabilityQuery): Promise<ModelCapabilities> {
+  const url = resolveOpenaiUrl(host, environment);
+  const key = findOpenaiKey(url, environment);
+  const server = describeOpenaiServer(url, key);
   const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
   const { origin } = new URL(url);
   const listed = await askServer(server, { url: joinUrl(url, '/models'), headers }, modelsSchema);

@@ -1,9 +1,9 @@
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { Environment } from '../servers/server-key.ts';
-import { serverKind } from '../servers/server-url.ts';
-import type { ModelAbilities } from './model-abilities.ts';
+import { findServerKind } from '../servers/server-url.ts';
+import type { ModelCapabilities } from './model-abilities.ts';
 
-export interface AbilityQuestion {
+export interface CapabilityQuery {
   readonly host: string | undefined;
   readonly model: string;
   readonly environment: Environment;
@@ -11,20 +11,20 @@ export interface AbilityQuestion {
 
 /** Who uses no model server loads nothing of it. */
 const engines: Readonly<
-  Record<string, () => Promise<(question: AbilityQuestion) => Promise<ModelAbilities>>>
+  Record<string, () => Promise<(question: CapabilityQuery) => Promise<ModelCapabilities>>>
 > = {
-  ollama: async () => (await import('./ollama-abilities.ts')).ollamaAbilities,
+  ollama: async () => (await import('./ollama-abilities.ts')).queryOllamaCapabilities,
   openai: () =>
     withPackage(
       'openai@7',
       '--engine openai',
-      async () => (await import('./openai-abilities.ts')).openaiAbilities,
+      async () => (await import('./openai-abilities.ts')).queryOpenaiCapabilities,
     ),
   anthropic: () =>
     withPackage(
       '@anthropic-ai/sdk@1',
       '--engine anthropic',
-      async () => (await import('./anthropic-abilities.ts')).anthropicAbilities,
+      async () => (await import('./anthropic-abilities.ts')).queryAnthropicCapabilities,
     ),
 };
 
@@ -33,11 +33,11 @@ const engines: Readonly<
  *
  * @throws MeshError `engine` where there is no server, `usage` and `config` for an address or a key that cannot be used
  */
-export async function modelAbilities(
+export async function queryModelCapabilities(
   engine: string,
-  { host, model, environment = process.env }: Partial<AbilityQuestion>,
-): Promise<ModelAbilities | undefined> {
-  const kind = serverKind(engine);
+  { host, model, environment = process.env }: Partial<CapabilityQuery>,
+): Promise<ModelCapabilities | undefined> {
+  const kind = findServerKind(engine);
   const load = engines[engine];
   if (kind === undefined || load === undefined) return undefined;
   return (await load())({ host, model: model ?? kind.defaultModel, environment });

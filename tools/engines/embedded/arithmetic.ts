@@ -1,5 +1,5 @@
 import type { Candidates } from './candidates.ts';
-import type { Heard } from './conversation.ts';
+import type { InboundConversation } from './conversation.ts';
 import type { Call } from './open-files.ts';
 
 const TOOL = 'calculator';
@@ -11,11 +11,11 @@ const EXPRESSION = new RegExp(`-?${NUMBER}(?:\\s*[-+*/^×÷]\\s*${NUMBER})+`, 'g
  * A calculation that stands in the question, for whoever has a calculator: the call, and after it what it gave. Undefined where there is
  * none, or no calculator. A number of the question that is no part of it is a condition that it knows nothing of.
  */
-export function arithmeticIn({
+export function solveArithmetic({
   question,
   tools,
   results,
-}: Heard): { readonly call: Call } | Candidates | undefined {
+}: InboundConversation): { readonly call: Call } | Candidates | undefined {
   const written = [...question.matchAll(EXPRESSION)]
     .map(([text]) => text)
     .sort((a, b) => b.length - a.length)[0];

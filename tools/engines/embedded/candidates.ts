@@ -3,9 +3,9 @@ import { extractSentences } from '@gaia-mesh/reader/extract.ts';
 import { rankAnswers } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
-import { isGiven, tableAnswers } from '../../tables/answer-table.ts';
-import { rowsIn } from '../../tables/markdown-rows.ts';
-import type { Heard } from './conversation.ts';
+import { answerTable, isGiven } from '../../tables/answer-table.ts';
+import { parseMarkdownRows } from '../../tables/markdown-rows.ts';
+import type { InboundConversation } from './conversation.ts';
 import type { Matter } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
 
@@ -27,28 +27,28 @@ export interface Candidates {
 const MAX_SHOWN = 8;
 
 /** What a program printed in one line, else what the tables give, else what the texts say. */
-export function candidatesIn(
+export function findCandidates(
   matters: readonly Matter[],
-  { question, separator }: Pick<Heard, 'question' | 'separator'>,
+  { question, separator }: Pick<InboundConversation, 'question' | 'separator'>,
   settings: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
 ): Candidates {
   const [first] = matters;
   if (matters.length === 1 && first?.form === 'printed' && first.text !== '' && !first.text.includes('\n'))
-    return printed(question, first);
+    return readPrintedAnswer(question, first);
   const tables = matters.filter(({ form }) => form === 'table');
-  const given = best(tables.flatMap(({ text }) => fromTable(question, separator, text, settings)));
+  const given = rankCandidates(tables.flatMap(({ text }) => fromTable(question, separator, text, settings)));
   const texts = matters.filter(({ form }) => form !== 'table').map(({ text }) => text);
   if (given.candidates.length > 0 || texts.length === 0) return given;
-  return best([fromText(question, texts.join('\n\n'), settings.threshold)]);
+  return rankCandidates([fromText(question, texts.join('\n\n'), settings.threshold)]);
 }
 
-function best(all: readonly Candidates[]): Candidates {
+function rankCandidates(all: readonly Candidates[]): Candidates {
   const candidates = all.flatMap((one) => one.candidates).sort((a, b) => b.chance - a.chance);
   return { candidates, why: all[0]?.why ?? 'there is no text to read' };
 }
 
 /** A program was run as it is: a number in the question that is no part of what it printed is a condition that it knows nothing of. */
-function printed(question: string, { name, text }: Matter): Candidates {
+function readPrintedAnswer(question: string, { name, text }: Matter): Candidates {
   const numbers = (of: string): readonly string[] => of.match(/\d+(?:[.,]\d+)*/g) ?? [];
   const unused = numbers(question.replaceAll(name, '')).filter((number) => !numbers(text).includes(number));
   if (unused.length > 0)
@@ -62,7 +62,7 @@ function fromTable(
   text: string,
   { threshold, weights }: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
 ): Candidates {
-  const answers = tableAnswers(question, rowsIn(text) ?? [], weights);
+  const answers = answerTable(question, parseMarkdownRows(text) ?? [], weights);
   const [surest] = answers;
   if (surest === undefined) return { candidates: [], why: 'the table has no rows' };
   if (!answers.some(({ chance }) => chance >= threshold))

@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test } from 'vitest';
-import { promptNamed } from '../../prompts.ts';
-import { extractiveEngine } from '../extractive.ts';
+import { loadPrompt } from '../../prompts.ts';
+import { createExtractiveEngine } from '../extractive.ts';
 import { renderPrompt } from '../prompt.ts';
 
 const TABLE = `ferries.csv: spreadsheet
@@ -17,7 +17,7 @@ const QUESTION = 'which ship carried the most passengers?';
 const work = { signal: new AbortController().signal, countTokens: () => undefined };
 const tool = (name: string) => ({ name, description: name, parameters: {} });
 const alone = (given: Record<string, string>) =>
-  renderPrompt('answer-alone', promptNamed('answer-alone'), {
+  renderPrompt('answer-alone', loadPrompt('answer-alone'), {
     ...{ question: QUESTION, file: '', document: '', answer_format: '' },
     ...given,
   });
@@ -29,7 +29,7 @@ async function converse(
   replies: Readonly<Record<string, string>>,
   options = {},
 ): Promise<{ turn: ChatTurn; asked: string[] }> {
-  const engine = extractiveEngine({ options });
+  const engine = createExtractiveEngine({ options });
   const asked: string[] = [];
   const said = [...messages];
   const tools = [...new Set(Object.keys(replies).map((key) => key.split(' ')[0] ?? ''))].map(tool);
@@ -120,7 +120,7 @@ describe('the embedded engine in the seat of a model', () => {
   });
 
   test('repeats what others have come to, where there is nothing to read', async () => {
-    const messages = renderPrompt('finalize', promptNamed('finalize'), {
+    const messages = renderPrompt('finalize', loadPrompt('finalize'), {
       ...{ question: QUESTION, plan: 'read it', facts: '', answer_format: '' },
       conclusion: 'It says so.\n\nFINAL ANSWER: Petrel',
     });
@@ -158,7 +158,7 @@ describe('its replies', () => {
     }),
   };
   const drawsOf = async (options: object, role = 'alone') => {
-    const engine = extractiveEngine({ options: { threshold: 0.001, ...options } });
+    const engine = createExtractiveEngine({ options: { threshold: 0.001, ...options } });
     const draws: string[] = [];
     for (let at = 0; at < 30; at++)
       draws.push((await engine.chat?.(request, { ...work, role }))?.content.split(': ').at(-1) ?? '');
@@ -185,7 +185,7 @@ describe('its replies', () => {
     ];
     const second = answerOf((await converse(again, {}, cold)).turn);
     expect(second).not.toBe(answerOf(first));
-    const expert = renderPrompt('expert', promptNamed('expert'), {
+    const expert = renderPrompt('expert', loadPrompt('expert'), {
       ...asked,
       ...{ plan: '', facts: '', last: first.content, feedback: '- rejected', answer_format: '' },
     });
@@ -200,7 +200,9 @@ describe('its replies', () => {
   test.each([[{ temperature: -1 }], [{ threshold: 2 }], [{ seed: 'x' }]])(
     'cannot be had with %j',
     (options: object) => {
-      expect(() => extractiveEngine({ options: { ...options } })).toThrow(/options of the extractive engine/);
+      expect(() => createExtractiveEngine({ options: { ...options } })).toThrow(
+        /options of the extractive engine/,
+      );
     },
   );
 });

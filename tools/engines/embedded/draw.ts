@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChatRequest } from '@gaia-mesh/core/contracts/engine.ts';
-import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { cleanAnswer } from '../../answers/clean-answer.ts';
 import type { Candidate } from './candidates.ts';
@@ -21,7 +21,7 @@ export class Draws {
 
   /** Random numbers for the next reply to a request. */
   next(request: ChatRequest, role: string): Random {
-    const key = requestKey({ messages: request.messages, tools: request.tools ?? [], schema: undefined });
+    const key = hashRequest({ messages: request.messages, tools: request.tools ?? [], schema: undefined });
     if (this.#times.size >= MAX_COUNTED) this.#times.clear();
     const times = this.#times.get(key) ?? 0;
     this.#times.set(key, times + 1);
@@ -47,7 +47,7 @@ export function withDoubts(
 }
 
 /** One of the candidates, by the softmax of their scores over the temperature; at 0 the most probable. */
-export function drawn(
+export function drawCandidate(
   candidates: readonly Candidate[],
   temperature: number,
   random: Random,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
-import { candidatesIn } from './candidates.ts';
-import { hear } from './conversation.ts';
+import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
+import { findCandidates } from './candidates.ts';
+import { parseConversation } from './conversation.ts';
 import { openFiles } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
 
@@ -13,20 +13,20 @@ const CUT = /… \[cut: \d+ characters in all\]$/;
  * A critic's reply to the variables of its prompt: it reads the document afresh, and marks an answer by how probable it is beside the most
  * probable one. Undefined where nothing can be said: the work states no answer, or there is nothing to read.
  */
-export function judged(
+export function judgeAnswer(
   variables: Readonly<Record<string, string>>,
   settings: EmbeddedSettings,
 ): JsonObject | undefined {
   const { work = '', document = '' } = variables;
-  const answer = statesAnswer(work) ? cleanAnswer(work) : null;
+  const answer = hasStatedAnswer(work) ? cleanAnswer(work) : null;
   if (answer === null || CUT.test(document)) return undefined;
   const parts = ['question', 'file', 'document'].map((name) => {
     return { kind: 'peer' as const, name, text: variables[name] ?? '' };
   });
-  const heard = hear({ messages: [{ role: 'user', content: '', parts }] });
-  const { matters } = openFiles(heard);
+  const inbound = parseConversation({ messages: [{ role: 'user', content: '', parts }] });
+  const { matters } = openFiles(inbound);
   if (matters.length === 0) return undefined;
-  const { candidates } = candidatesIn(matters, heard, { ...settings, threshold: 0 });
+  const { candidates } = findCandidates(matters, inbound, { ...settings, threshold: 0 });
   const own = candidates.find((one) => (cleanAnswer(one.answer) ?? one.answer) === answer);
   const most = candidates[0]?.chance ?? 0;
   if (own === undefined || most === 0) return undefined;

@@ -1,7 +1,7 @@
-import { contentOfFile, type FileContent, readerFor } from '../../files/reading/readers.ts';
-import { contentOf } from '../../files/reading/reading.ts';
-import { rowsIn } from '../../tables/markdown-rows.ts';
-import type { Heard, ToolResult } from './conversation.ts';
+import { describeContent, type FileContent, findReader } from '../../files/reading/readers.ts';
+import { stripFileLine } from '../../files/reading/reading.ts';
+import { parseMarkdownRows } from '../../tables/markdown-rows.ts';
+import type { InboundConversation, ToolResult } from './conversation.ts';
 
 /** Something that an answer may stand in: a passage, a table as its reader shows it, what a program printed. */
 export interface Matter {
@@ -45,20 +45,20 @@ const RUNS = /\.(?:py|[cm]?[jt]s)$/i;
 const ANY_READER = 'read_file';
 
 /** The document that came with the question is what its file holds, where that is a text or a table. */
-export function openFiles({ files, document, results, tools }: Heard): OpenFiles {
+export function openFiles({ files, document, results, tools }: InboundConversation): OpenFiles {
   const matters: Matter[] = [];
   const calls: Call[] = [];
   let lacking: string | undefined;
   const offered = new Set(tools.map(({ name }) => name));
   if (document !== '' && files.length === 0) matters.push({ form: 'text', name: '', text: document });
   const open = (file: string, isMember: boolean): void => {
-    const content = contentOfFile(file);
-    const form = isMember ? undefined : formOf(content, document);
+    const content = describeContent(file);
+    const form = isMember ? undefined : detectForm(content, document);
     if (form !== undefined) {
       matters.push({ form, name: file, text: document });
       return;
     }
-    const tool = toolFor(file, content, offered);
+    const tool = chooseTool(file, content, offered);
     if (tool === undefined || (content === 'archive' && isMember)) {
       lacking ??= `${file} is ${NAMES[content]}`;
       return;
@@ -70,10 +70,10 @@ export function openFiles({ files, document, results, tools }: Heard): OpenFiles
     }
     const error = /^Error: ([\s\S]*)/.exec(reply.text)?.[1];
     if (error !== undefined) lacking ??= error;
-    else if (content === 'archive') for (const member of membersIn(reply)) open(`${file}/${member}`, true);
+    else if (content === 'archive') for (const member of listMembers(reply)) open(`${file}/${member}`, true);
     else {
-      const matter = matterOf(content, file, reply.text);
-      if (matter === undefined) lacking ??= whyNot(file, content);
+      const matter = toMatter(content, file, reply.text);
+      if (matter === undefined) lacking ??= explainUnread(file, content);
       else matters.push(matter);
     }
   };
@@ -82,13 +82,13 @@ export function openFiles({ files, document, results, tools }: Heard): OpenFiles
 }
 
 /** What a document is that came with a question; undefined where it is not what the file holds. */
-function formOf(content: FileContent, document: string): 'text' | 'table' | undefined {
-  if (content === 'table') return rowsIn(document) === undefined ? undefined : 'table';
+function detectForm(content: FileContent, document: string): 'text' | 'table' | undefined {
+  if (content === 'table') return parseMarkdownRows(document) === undefined ? undefined : 'table';
   return content === 'text' && document !== '' ? 'text' : undefined;
 }
 
-function toolFor(file: string, content: FileContent, offered: ReadonlySet<string>): string | undefined {
-  const reader = readerFor(file) ?? '';
+function chooseTool(file: string, content: FileContent, offered: ReadonlySet<string>): string | undefined {
+  const reader = findReader(file) ?? '';
   const wanted: readonly string[] =
     content === 'picture'
       ? ['analyze_image']
@@ -103,7 +103,7 @@ function toolFor(file: string, content: FileContent, offered: ReadonlySet<string
 }
 
 /** Names in the list of an archive. */
-function membersIn({ text }: ToolResult): string[] {
+function listMembers({ text }: ToolResult): string[] {
   const names = text.split('\n').flatMap((line) => /^(.+) \(\d+ bytes\)$/.exec(line)?.[1] ?? []);
   return names.map((name) => name.replace(/^"(.*)"$/, '$1')).slice(0, MAX_MEMBERS);
 }
@@ -111,7 +111,7 @@ function membersIn({ text }: ToolResult): string[] {
 /** Notes of tools that stand behind what they found. */
 const NOTES = /\n\n(?:No vision model is set[^\n]*|\[[^\n]*\])$/;
 
-function matterOf(content: FileContent, file: string, reply: string): Matter | undefined {
+function toMatter(content: FileContent, file: string, reply: string): Matter | undefined {
   if (reply.trim() === '') return undefined;
   if (content === 'picture') {
     const [, text = ''] =
@@ -123,12 +123,12 @@ function matterOf(content: FileContent, file: string, reply: string): Matter | u
     const hasFailed = /^(?:Traceback \(|\[|\w*Error\b)|^ +at .+:\d+/m.test(reply);
     return hasFailed ? undefined : { form: 'printed', name: file, text: reply.trim() };
   }
-  const text = contentOf(reply);
-  const form = formOf(content, text);
+  const text = stripFileLine(reply);
+  const form = detectForm(content, text);
   return form === undefined ? undefined : { form, name: file, text };
 }
 
-function whyNot(file: string, content: FileContent): string {
+function explainUnread(file: string, content: FileContent): string {
   if (content === 'picture') return `${file} is ${NAMES.picture} without words`;
   if (content === 'program') return `${file} is ${NAMES.program} that did not run to its end`;
   return `${file} is ${NAMES[content]}`;

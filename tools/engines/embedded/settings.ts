@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { EngineOptions } from '../registry.ts';
 
@@ -18,8 +18,8 @@ const settingsSchema = z.looseObject({
 export type EmbeddedSettings = z.infer<typeof settingsSchema>;
 
 /** @throws MeshError `usage` */
-export function embeddedSettings(options: EngineOptions['options'] = {}): EmbeddedSettings {
+export function parseEmbeddedSettings(options: EngineOptions['options'] = {}): EmbeddedSettings {
   const parsed = settingsSchema.safeParse(options);
   if (parsed.success) return parsed.data;
-  throw new MeshError('usage', `options of the extractive engine: ${issuesOf(parsed.error)}`);
+  throw new MeshError('usage', `options of the extractive engine: ${formatIssues(parsed.error)}`);
 }

@@ -37,7 +37,7 @@ export async function readStart(response: Response, maxBytes: number): Promise<s
  * is not ours to print on.
  */
 export async function readLines(response: Response): Promise<Response> {
-  return new Response(ReadableStream.from(jsonLines(response)), { status: response.status });
+  return new Response(ReadableStream.from(readJsonLines(response)), { status: response.status });
 }
 
 /**
@@ -45,7 +45,7 @@ export async function readLines(response: Response): Promise<Response> {
  *
  * @throws Error for a stream without end, or a line without one
  */
-export async function* linesOf(response: Response, end: string | RegExp): AsyncGenerator<string> {
+export async function* streamLines(response: Response, end: string | RegExp): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let bytes = 0;
   let rest = '';
@@ -66,8 +66,8 @@ export async function* linesOf(response: Response, end: string | RegExp): AsyncG
 
 const lineSchema = z.record(z.string(), z.unknown());
 
-async function* jsonLines(response: Response): AsyncGenerator<Uint8Array> {
-  for await (const line of linesOf(response, '\n')) {
+async function* readJsonLines(response: Response): AsyncGenerator<Uint8Array> {
+  for await (const line of streamLines(response, '\n')) {
     if (line.trim() === '') continue;
     lineSchema.parse(JSON.parse(line));
     yield Buffer.from(`${line}\n`);

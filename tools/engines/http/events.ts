@@ -1,4 +1,4 @@
-import { linesOf } from './body.ts';
+import { streamLines } from './body.ts';
 
 /** What ends a stream of OpenAI's format. */
 export const END_OF_EVENTS = Symbol('end of events');
@@ -12,19 +12,19 @@ export function isEventStream(response: Response): boolean {
  *
  * @throws SyntaxError for data that is no JSON; Error for a stream without end
  */
-export async function* eventsOf(response: Response): AsyncGenerator<unknown> {
+export async function* readEvents(response: Response): AsyncGenerator<unknown> {
   let data: string[] = [];
   // A line may end with CR and LF, of which the second comes with the next part.
-  for await (const line of linesOf(response, /\r\n|\n|\r(?!$)/)) {
+  for await (const line of streamLines(response, /\r\n|\n|\r(?!$)/)) {
     if (line === '') {
-      yield* eventIn(data);
+      yield* parseEvent(data);
       data = [];
     } else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''));
   }
-  yield* eventIn(data);
+  yield* parseEvent(data);
 }
 
-function* eventIn(data: readonly string[]): Generator<unknown> {
+function* parseEvent(data: readonly string[]): Generator<unknown> {
   const text = data.join('\n').trim();
   if (text === '') return;
   yield text === '[DONE]' ? END_OF_EVENTS : JSON.parse(text);

@@ -1,11 +1,11 @@
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
 import type { ModelServer, ReadBody } from '../servers/model-client.ts';
 import { readStart, readWhole } from './body.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';
-import { patientFetch } from './patient-fetch.ts';
+import { fetchPatiently } from './patient-fetch.ts';
 
 export interface ExchangeLimits {
   readonly signal: AbortSignal;
@@ -52,8 +52,8 @@ export async function exchange<Result>(
     failure = undefined;
     try {
       requireOrigin(server.url, input);
-      const response = await patientFetch(input, { ...init, signal });
-      if (response.ok) return await readBody(watched(response, idleMs, () => silence.abort()));
+      const response = await fetchPatiently(input, { ...init, signal });
+      if (response.ok) return await readBody(watchSilence(response, idleMs, () => silence.abort()));
       throw new Refusal(await readRefusal(response, server.key));
     } catch (error) {
       // The libraries make another error of it, and not all keep this one as its cause.
@@ -68,8 +68,8 @@ export async function exchange<Result>(
     if (limits.signal.aborted) return { fault: { kind: 'stopped', cause: error } };
     if (silence.signal.aborted) return { fault: { kind: 'silent', idleMs, cause: error } };
     if (timeout.aborted) return { fault: { kind: 'timeout', timeoutMs: limits.timeoutMs, cause: error } };
-    const refusal = refusalIn(error);
-    return { fault: refusal === undefined ? faultOf(failure ?? error) : { ...refusal, cause: error } };
+    const refusal = findRefusal(error);
+    return { fault: refusal === undefined ? toFault(failure ?? error) : { ...refusal, cause: error } };
   } finally {
     // Some libraries stop reading at the end of the reply; what may come after it would hold the connection.
     finished.abort();
@@ -77,7 +77,7 @@ export async function exchange<Result>(
 }
 
 /** The same reply, of which `onSilence` hears when it has begun and then does not go on. */
-function watched(response: Response, idleMs: number, onSilence: () => void): Response {
+function watchSilence(response: Response, idleMs: number, onSilence: () => void): Response {
   const { body, status, headers } = response;
   if (body === null) return response;
   async function* pieces(whole: ReadableStream<Uint8Array>) {
@@ -97,14 +97,14 @@ function watched(response: Response, idleMs: number, onSilence: () => void): Res
 
 async function readRefusal(response: Response, key: string | undefined): Promise<StatusFault> {
   const { status, headers, statusText } = response;
-  const { message, code } = reasonIn(await readStart(response, MAX_ERROR_BYTES));
+  const { message, code } = parseErrorBody(await readStart(response, MAX_ERROR_BYTES));
   return {
     kind: 'status',
     status,
     message:
       redact(message, key).slice(0, MAX_ERROR_CHARACTERS).toWellFormed() || statusText || 'no reason given',
     code,
-    retryAfterMs: retryAfterMsOf(headers, Date.now()),
+    retryAfterMs: parseRetryAfter(headers, Date.now()),
   };
 }
 
@@ -133,8 +133,8 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
 };
 
 /** What to fail with for an error in the middle of a stream, in either format's shape. */
-export function failureInReply(event: unknown): Error {
-  const { message, code } = reasonIn(JSON.stringify(event));
+export function toReplyFailure(event: unknown): Error {
+  const { message, code } = parseErrorBody(JSON.stringify(event));
   return new Refusal({
     kind: 'status',
     status: STATUS_OF_TYPE[code ?? ''] ?? 500,
@@ -144,7 +144,7 @@ export function failureInReply(event: unknown): Error {
   });
 }
 
-function reasonIn(body: string): z.infer<typeof errorSchema> {
+function parseErrorBody(body: string): z.infer<typeof errorSchema> {
   try {
     const parsed = errorSchema.safeParse(JSON.parse(body));
     if (parsed.success) return parsed.data;
@@ -168,19 +168,19 @@ class Refusal extends Error {
 }
 
 /** The server's refusal that a library failed with, if it is one. */
-function refusalIn(error: unknown): StatusFault | undefined {
+function findRefusal(error: unknown): StatusFault | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     if (inner instanceof Refusal) return inner.fault;
   }
   return undefined;
 }
 
-function faultOf(error: unknown): Fault {
-  if (error instanceof z.ZodError) return { kind: 'foreign', why: issuesOf(error), cause: error };
+function toFault(error: unknown): Fault {
+  if (error instanceof z.ZodError) return { kind: 'foreign', why: formatIssues(error), cause: error };
   if (error instanceof SyntaxError) return { kind: 'foreign', why: error.message, cause: error };
   // The libraries hand on what `fetch` failed with, or wrap it.
   for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
-    const code = systemCodeOf(inner);
+    const code = readSystemCode(inner);
     if (code === undefined) continue;
     const why = inner.message || code;
     if (LOST.includes(code)) return { kind: 'lost', why, cause: error };
@@ -188,7 +188,7 @@ function faultOf(error: unknown): Fault {
   }
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
     throw error;
-  return { kind: 'broken', why: messageOf(error), cause: error };
+  return { kind: 'broken', why: toErrorMessage(error), cause: error };
 }
 
 /**
@@ -197,7 +197,7 @@ function faultOf(error: unknown): Fault {
  *
  * @param nowMs milliseconds since 1970
  */
-export function retryAfterMsOf(headers: Headers, nowMs: number): number | undefined {
+export function parseRetryAfter(headers: Headers, nowMs: number): number | undefined {
   const exact = headers.get('retry-after-ms') ?? '';
   if (/^\d+(\.\d+)?$/.test(exact)) return Number(exact);
   const value = headers.get('Retry-After') ?? '';

@@ -31,7 +31,7 @@ export interface StatusFault {
 /** What may still help: the same request later, another model, or only the user. */
 type Remedy = 'later' | 'another-model' | 'nothing';
 
-export function remedyFor(fault: Fault, server: ModelServer): Remedy {
+export function chooseRemedy(fault: Fault, server: ModelServer): Remedy {
   switch (fault.kind) {
     case 'stopped':
     case 'foreign':
@@ -77,7 +77,7 @@ export function isAboutForm(message: string): boolean {
 }
 
 /** Whether the server may take the same request without one of its parts. */
-export function mayTakeLess(fault: StatusFault): boolean {
+export function canDemandLess(fault: StatusFault): boolean {
   if (isLongPrompt(fault)) return false;
   return REFUSALS.includes(fault.status) || (FAILURES.includes(fault.status) && isAboutForm(fault.message));
 }
@@ -89,7 +89,7 @@ export function explain(
   model: string | undefined,
   tries: number,
 ): MeshError {
-  const text = wordsFor(fault, server, model, tries);
+  const text = describeFault(fault, server, model, tries);
   return new MeshError('engine', redact(text, server.key), { cause: fault.cause });
 }
 
@@ -98,7 +98,7 @@ export function redact(text: string, key: string | undefined): string {
   return key === undefined || key === '' ? text : text.replaceAll(key, '[key]');
 }
 
-function wordsFor(fault: Fault, server: ModelServer, model: string | undefined, tries: number): string {
+function describeFault(fault: Fault, server: ModelServer, model: string | undefined, tries: number): string {
   const the = `the ${server.name} at ${server.url}`;
   const times = tries === 1 ? '' : ` (${tries} times)`;
   switch (fault.kind) {
@@ -122,11 +122,11 @@ function wordsFor(fault: Fault, server: ModelServer, model: string | undefined, 
     case 'foreign':
       return `${server.url} does not speak ${server.maker}'s format: ${fault.why}`;
     case 'status':
-      return wordsForStatus(fault, server, model, tries);
+      return describeStatus(fault, server, model, tries);
   }
 }
 
-function wordsForStatus(
+function describeStatus(
   fault: StatusFault,
   server: ModelServer,
   model: string | undefined,

@@ -8,7 +8,7 @@ const WITHOUT_BODY = [204, 205, 304];
  * `fetch` without a limit of its own. Node's gives up a server that is silent for 300 s, and a model on a CPU may read a long prompt for
  * longer than that. Whoever asks sets the limits, by `signal`. It follows no redirect.
  */
-export const patientFetch: typeof globalThis.fetch = async (input, init) => {
+export const fetchPatiently: typeof globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
   const body = Buffer.from(await request.arrayBuffer());
   const { promise, resolve, reject } = Promise.withResolvers<Response>();

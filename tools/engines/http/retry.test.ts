@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { retryAfterMsOf } from './exchange.ts';
-import { backoffMs } from './retry.ts';
+import { parseRetryAfter } from './exchange.ts';
+import { computeBackoffMs } from './retry.ts';
 
 describe('a delay', () => {
   test('is longer than the one before, whatever chance says, up to ten seconds and a quarter more (RA-24)', () => {
@@ -9,19 +9,19 @@ describe('a delay', () => {
       [0.999_999, 0],
     ] as const) {
       const delays = [1, 2, 3, 4, 5].map((retry) =>
-        backoffMs(retry, undefined, () => (retry % 2 === 0 ? low : high)),
+        computeBackoffMs(retry, undefined, () => (retry % 2 === 0 ? low : high)),
       );
       expect(delays).toEqual(delays.toSorted((a, b) => a - b));
       expect(new Set(delays).size).toBe(5);
     }
-    expect(backoffMs(1, undefined, () => 0)).toBe(375);
-    expect(backoffMs(20, undefined, () => 1)).toBe(12_500);
+    expect(computeBackoffMs(1, undefined, () => 0)).toBe(375);
+    expect(computeBackoffMs(20, undefined, () => 1)).toBe(12_500);
   });
 
   test('is what the server wants, up to a minute (RA-24)', () => {
-    expect(backoffMs(5, 0, () => 0.5)).toBe(0);
-    expect(backoffMs(1, 60_000, () => 0.5)).toBe(60_000);
-    expect(backoffMs(1, 60_001, () => 0.5)).toBe(60_000);
+    expect(computeBackoffMs(5, 0, () => 0.5)).toBe(0);
+    expect(computeBackoffMs(1, 60_000, () => 0.5)).toBe(60_000);
+    expect(computeBackoffMs(1, 60_001, () => 0.5)).toBe(60_000);
   });
 });
 
@@ -37,5 +37,5 @@ test.each([
   [{ 'Retry-After': '-1' }, 0],
   [{}, undefined],
 ])('%j is %s ms', (headers, ms) => {
-  expect(retryAfterMsOf(new Headers(headers), Date.UTC(2015, 9, 21, 7, 28, 0))).toBe(ms);
+  expect(parseRetryAfter(new Headers(headers), Date.UTC(2015, 9, 21, 7, 28, 0))).toBe(ms);
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Permits } from '../permits.ts';
 import type { ModelClient, ModelQuery, ModelReply } from '../servers/model-client.ts';
 import { type ExchangeLimits, exchange, type Outcome } from './exchange.ts';
-import { type Fault, isRateLimit, mayTakeLess, remedyFor } from './fault.ts';
+import { canDemandLess, chooseRemedy, type Fault, isRateLimit } from './fault.ts';
 
 /** Clock and chance, handed in so that tests neither wait nor guess. */
 export interface Pace {
@@ -37,7 +37,11 @@ const MAX_RETRY_AFTER_MS = 60_000;
 const JITTER = 0.25;
 
 /** The delay before retry number `retry` (from 1), in milliseconds. */
-export function backoffMs(retry: number, retryAfterMs: number | undefined, random: () => number): number {
+export function computeBackoffMs(
+  retry: number,
+  retryAfterMs: number | undefined,
+  random: () => number,
+): number {
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
   const factor = 1 - JITTER + 2 * JITTER * random();
   return Math.min(FIRST_BACKOFF_MS * 2 ** (retry - 1), MAX_BACKOFF_MS) * factor;
@@ -57,7 +61,7 @@ export async function chatPatiently(
     const { outcome, delayMs } = await chatOnce(client, query, limits, patience, tries);
     if (outcome.fault === undefined || delayMs === undefined) return { ...outcome, tries };
     onNote(
-      `${query.model} at ${client.server.url}: ${shortly(outcome.fault)}; again in ${(delayMs / 1000).toFixed(1)} s ` +
+      `${query.model} at ${client.server.url}: ${shortenFault(outcome.fault)}; again in ${(delayMs / 1000).toFixed(1)} s ` +
         `(retry ${tries} of ${maxRetries})`,
     );
     try {
@@ -87,11 +91,11 @@ async function chatOnce(
       client.readBody,
     );
     const { fault } = outcome;
-    if (fault === undefined || tries > maxRetries || remedyFor(fault, client.server) !== 'later')
+    if (fault === undefined || tries > maxRetries || chooseRemedy(fault, client.server) !== 'later')
       return { outcome };
-    if (fault.kind === 'status' && mayTakeLess(fault)) return { outcome };
+    if (fault.kind === 'status' && canDemandLess(fault)) return { outcome };
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
-    const delayMs = backoffMs(tries, retryAfterMs, pace.random);
+    const delayMs = computeBackoffMs(tries, retryAfterMs, pace.random);
     if (isRateLimit(fault)) pauseMs = delayMs;
     return { outcome, delayMs };
   } finally {
@@ -99,7 +103,7 @@ async function chatOnce(
   }
 }
 
-function shortly(fault: Fault): string {
+function shortenFault(fault: Fault): string {
   if (fault.kind === 'status') return `HTTP ${fault.status}: ${fault.message}`;
   return 'why' in fault ? fault.why : fault.kind;
 }

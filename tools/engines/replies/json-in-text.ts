@@ -5,16 +5,16 @@ const MAX_CANDIDATES = 64;
  * The texts in a reply that may be the JSON that was asked for, the likeliest first: all of it, blocks of code from the last to the first,
  * then what stands between matching braces, the outermost and the last first. Models say a word before and after, whatever they are told.
  */
-export function jsonCandidates(text: string): string[] {
+export function findJsonCandidates(text: string): string[] {
   const fenced = [...text.matchAll(/```[\w-]*[ \t]*\r?\n?([\s\S]*?)(?:```|$)/g)].map(
     ([, inner = '']) => inner,
   );
-  const all = [text, ...fenced.reverse(), ...braced(text).reverse()].map((candidate) => candidate.trim());
+  const all = [text, ...fenced.reverse(), ...findBraced(text).reverse()].map((candidate) => candidate.trim());
   return [...new Set(all)].filter((candidate) => /^[[{"]/.test(candidate)).slice(0, MAX_CANDIDATES);
 }
 
 /** Objects and lists that stand in a text, outermost only, in their order. Braces in JSON's strings count for nothing. */
-function braced(text: string): string[] {
+function findBraced(text: string): string[] {
   const found: string[] = [];
   const open: string[] = [];
   let begin = 0;
@@ -43,7 +43,7 @@ function braced(text: string): string[] {
 }
 
 /** As JSON, or with the slips that models make mended: a comma too many, comments, Python's names for true, false and none. */
-export function textsToParse(candidate: string): string[] {
+export function mendJsonTexts(candidate: string): string[] {
   const mended = candidate.replace(
     /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])|\b(?:True|False|None)\b/g,
     (part) => {

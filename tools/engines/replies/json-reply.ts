@@ -1,37 +1,37 @@
 import type { ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { isJsonObject, issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type * as z from 'zod';
-import { jsonCandidates, textsToParse } from './json-in-text.ts';
+import { findJsonCandidates, mendJsonTexts } from './json-in-text.ts';
 
 type ReadJson = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };
 
 /**
  * What a model said where JSON of a schema was asked for, whatever it wrote around it, or what is wrong with it, in words that the model
- * can use. Of several that fit, the likeliest counts (see {@link jsonCandidates}).
+ * can use. Of several that fit, the likeliest counts (see {@link findJsonCandidates}).
  */
 export function readJson(content: string, schema: z.ZodType): ReadJson {
   if (content.trim() === '') return { fault: 'it is not JSON: it is empty' };
   let fault: string | undefined;
-  for (const value of valuesIn(content)) {
-    for (const candidate of [value, ...unwrapped(value)]) {
+  for (const value of parseValues(content)) {
+    for (const candidate of [value, ...unwrapValue(value)]) {
       const parsed = schema.safeParse(candidate);
       if (parsed.success) return { value: parsed.data };
-      fault ??= `it does not fit the schema: ${issuesOf(parsed.error)}`;
+      fault ??= `it does not fit the schema: ${formatIssues(parsed.error)}`;
     }
   }
-  return { fault: fault ?? `it is not JSON: ${syntaxFault(content)}` };
+  return { fault: fault ?? `it is not JSON: ${explainSyntax(content)}` };
 }
 
-function* valuesIn(content: string): Generator<unknown> {
-  for (const candidate of [content.trim(), ...jsonCandidates(content)]) {
+function* parseValues(content: string): Generator<unknown> {
+  for (const candidate of [content.trim(), ...findJsonCandidates(content)]) {
     const value = parseLoosely(candidate);
     if (value !== undefined) yield value;
   }
 }
 
 /** Models like to put one thing into a list, or under the name that they think it has. */
-function unwrapped(value: unknown): unknown[] {
+function unwrapValue(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner: unknown[] = Object.values(value);
   return inner.length === 1 && typeof inner[0] === 'object' ? inner : [];
@@ -39,7 +39,7 @@ function unwrapped(value: unknown): unknown[] {
 
 /** The value of a text that is JSON, or nearly so; undefined where it is none. */
 export function parseLoosely(text: string): unknown {
-  for (const candidate of textsToParse(text)) {
+  for (const candidate of mendJsonTexts(text)) {
     try {
       return parsePlain(candidate);
     } catch (error) {
@@ -50,11 +50,11 @@ export function parseLoosely(text: string): unknown {
   return undefined;
 }
 
-function syntaxFault(content: string): string {
+function explainSyntax(content: string): string {
   try {
     JSON.parse(content);
   } catch (error) {
-    return messageOf(error);
+    return toErrorMessage(error);
   }
   return 'nothing in it is';
 }
@@ -70,7 +70,7 @@ export function readArguments(given: unknown): JsonObject | string {
 }
 
 /** The arguments as an object, for servers that take nothing else back: the model sees what it had written. */
-export function argumentsObject(call: ToolCall): JsonObject {
+export function parseArguments(call: ToolCall): JsonObject {
   return typeof call.arguments === 'string' ? { not_an_object: call.arguments } : call.arguments;
 }
 
@@ -91,7 +91,7 @@ export const MAX_TOOL_CALLS = 64;
  *
  * @param turn number of messages before the reply, which makes ids new
  */
-export function toolCallsOf(
+export function buildToolCalls(
   calls: readonly {
     readonly id?: string | null | undefined;
     readonly name: string;

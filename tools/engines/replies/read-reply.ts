@@ -1,7 +1,7 @@
 import type { ChatTurn, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import type { ModelReply } from '../servers/model-client.ts';
-import { MAX_TOOL_CALLS, toolCallsOf } from './json-reply.ts';
-import { callsInText } from './text-calls.ts';
+import { buildToolCalls, MAX_TOOL_CALLS } from './json-reply.ts';
+import { findTextCalls } from './text-calls.ts';
 
 /** A reply as roles read it: what was said, without thoughts and marks, and which tools are called, however that was written. */
 export type ReadReply = Required<Omit<ChatTurn, 'confidence'>>;
@@ -19,19 +19,19 @@ export function readReply(
   const text = content.toWellFormed();
   const mayCall = toolCalls.length === 0 && tools.length > 0;
   // Before the marks of turns go: those of calls look like them.
-  const written = mayCall ? callsInText(withoutThoughts(text), tools) : undefined;
+  const written = mayCall ? findTextCalls(dropThoughts(text), tools) : undefined;
   const hasWritten = written !== undefined && written.calls.length > 0;
-  const calls = hasWritten ? toolCallsOf(written.calls.slice(0, MAX_TOOL_CALLS), turn) : toolCalls;
+  const calls = hasWritten ? buildToolCalls(written.calls.slice(0, MAX_TOOL_CALLS), turn) : toolCalls;
   return {
-    content: spoken(hasWritten ? written.content : text).content,
-    reasoning: spoken(text, thoughts).thoughts.toWellFormed(),
+    content: readSpoken(hasWritten ? written.content : text).content,
+    reasoning: readSpoken(text, thoughts).thoughts.toWellFormed(),
     toolCalls: calls,
     finish: calls.length > 0 && finish === 'stop' ? 'tool_calls' : finish,
   };
 }
 
 /** A call that the model only thought about is none. */
-function withoutThoughts(text: string): string {
+function dropThoughts(text: string): string {
   return text
     .replace(/<(think|thinking|thought|thoughts|reasoning)>[\s\S]*?(?:<\/\1>|$)/gi, '')
     .replace(/^[\s\S]*<\/(?:think|thinking|thought|thoughts|reasoning)>/i, '');
@@ -66,12 +66,12 @@ const MARKS =
  *
  * @param reasoning what the server itself took out as thoughts
  */
-function spoken(text: string, reasoning = ''): Spoken {
+function readSpoken(text: string, reasoning = ''): Spoken {
   const thoughts = [reasoning];
   const [, ...channels] = text.split(FINAL_CHANNEL);
   const last = channels.at(-1);
   let content = last ?? text;
-  if (last !== undefined) thoughts.push(withoutMarks(text.slice(0, text.length - last.length)));
+  if (last !== undefined) thoughts.push(stripTurnMarks(text.slice(0, text.length - last.length)));
   content = content.replace(THOUGHTS, (_, _tag, inner: string) => {
     thoughts.push(inner);
     return '';
@@ -86,17 +86,17 @@ function spoken(text: string, reasoning = ''): Spoken {
     thoughts.push(opened[1] ?? '');
     content = content.slice(0, opened.index);
   }
-  return { content: withoutMarks(content), thoughts: joined(thoughts) };
+  return { content: stripTurnMarks(content), thoughts: joinThoughts(thoughts) };
 }
 
-function withoutMarks(text: string): string {
+function stripTurnMarks(text: string): string {
   const begun = text.replace(/^\s*<\|im_start\|>assistant\n?/, '');
   const end = END_OF_TURN.exec(begun);
   const own = end === null || begun.slice(0, end.index).trim() === '' ? begun : begun.slice(0, end.index);
   return own.replace(MARKS, '').trim();
 }
 
-function joined(thoughts: readonly string[]): string {
+function joinThoughts(thoughts: readonly string[]): string {
   return thoughts
     .map((thought) => thought.trim())
     .filter((thought) => thought !== '')

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { jsonCandidates } from './json-in-text.ts';
+import { findJsonCandidates } from './json-in-text.ts';
 import { parseLoosely } from './json-reply.ts';
 
 /** A call that a model wrote as text. */
@@ -9,7 +9,7 @@ interface WrittenCall {
   readonly arguments: unknown;
 }
 
-interface Found {
+interface TextCalls {
   /** What the reply says beside its calls. */
   readonly content: string;
   readonly calls: readonly WrittenCall[];
@@ -32,34 +32,34 @@ const FORMS: readonly Form[] = [
   {
     pattern: /<tool_call>([\s\S]*?)(?:<\/tool_call>|(?=<tool_call>)|$)/g,
     read: ([, inner = '']) => {
-      const calls = xmlCalls(inner);
-      return calls.length > 0 ? calls : jsonCalls(inner);
+      const calls = findXmlCalls(inner);
+      return calls.length > 0 ? calls : findJsonCalls(inner);
     },
   },
   // Llama: `<function=name>{…}</function>`.
   {
     pattern: /<function=["']?([\w.-]+)["']?>([\s\S]*?)(?:<\/function>|$)/g,
-    read: ([whole = '']) => xmlCalls(whole),
+    read: ([whole = '']) => findXmlCalls(whole),
   },
   // Mistral, Llama's python tag, Phi: a mark, then JSON up to the end.
   {
     pattern: /(?:\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?\|>|functools)\s*([\s\S]*)$/g,
-    read: ([, inner = '']) => jsonCalls(inner),
+    read: ([, inner = '']) => findJsonCalls(inner),
   },
   // DeepSeek.
   {
     pattern:
       /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.-]+)(?:<｜tool▁sep｜>)?\s*([\s\S]*?)<｜tool▁call▁end｜>/g,
-    read: ([, name = '', inner = '']) => [{ name, arguments: objectIn(inner) ?? inner.trim() }],
+    read: ([, name = '', inner = '']) => [{ name, arguments: findObject(inner) ?? inner.trim() }],
   },
   // Gemma: Python in a block of code that says so.
   {
     pattern: /```tool_code\s*([\s\S]*?)(?:```|$)/g,
-    read: ([, inner = ''], tools) => pythonCalls(inner, tools),
+    read: ([, inner = ''], tools) => findPythonCalls(inner, tools),
   },
   {
     pattern: /```(?:json|tool_call|tool|xml)?[ \t]*\r?\n([\s\S]*?)(?:```|$)/g,
-    read: ([, inner = ''], tools) => known(jsonCalls(inner), tools),
+    read: ([, inner = ''], tools) => keepKnownCalls(findJsonCalls(inner), tools),
   },
   // ReAct. A model that goes on invents the observation.
   {
@@ -67,7 +67,10 @@ const FORMS: readonly Form[] = [
       /^[ \t*]*Action[ \t*]*:[ \t*`]*([\w.-]+)[`*]*(?:\(([^\n]*)\))?[ \t]*\r?\n?(?:\s*[ \t*]*Action Input[ \t*]*:[ \t*]*([\s\S]*?))?(?=\n[ \t*]*(?:Observation|Thought|Action|Final Answer)[ \t*]*:|$(?![\s\S]))/gim,
     read: ([, name = '', inline, given], tools) => {
       const text = (given ?? inline ?? '').trim().replace(/^`([^`]*)`$/, '$1');
-      return known([{ name, arguments: objectIn(text) ?? loneArgument(name, text, tools) }], tools);
+      return keepKnownCalls(
+        [{ name, arguments: findObject(text) ?? readLoneArgument(name, text, tools) }],
+        tools,
+      );
     },
     endsReply: true,
   },
@@ -78,7 +81,7 @@ const FORMS: readonly Form[] = [
  *
  * @param tools what it was offered; JSON that names none of them is no call
  */
-export function callsInText(text: string, tools: readonly ToolDefinition[]): Found {
+export function findTextCalls(text: string, tools: readonly ToolDefinition[]): TextCalls {
   for (const { pattern, read, endsReply = false } of FORMS) {
     const found = [...text.matchAll(pattern)].flatMap((match) => {
       const calls = read(match, tools);
@@ -94,37 +97,37 @@ export function callsInText(text: string, tools: readonly ToolDefinition[]): Fou
       from = end;
     }
     return {
-      content: withoutInventions(rest + text.slice(from)),
+      content: stripInventedResults(rest + text.slice(from)),
       calls: found.flatMap(({ calls }) => calls),
     };
   }
   // Nothing but JSON.
-  const calls = /^\s*[[{]/.test(text) ? known(jsonCalls(text), tools) : [];
+  const calls = /^\s*[[{]/.test(text) ? keepKnownCalls(findJsonCalls(text), tools) : [];
   return calls.length > 0 ? { content: '', calls } : { content: text, calls: [] };
 }
 
 /** Results of tools that the model wrote itself. */
-function withoutInventions(text: string): string {
+function stripInventedResults(text: string): string {
   return text.replace(/<tool_(?:response|result)>[\s\S]*$/, '').trim();
 }
 
 const NAMES = ['name', 'tool', 'tool_name', 'function', 'action'];
 const ARGUMENTS = ['arguments', 'parameters', 'args', 'input', 'tool_input', 'action_input'];
 
-function jsonCalls(text: string): WrittenCall[] {
-  for (const candidate of jsonCandidates(text)) {
+function findJsonCalls(text: string): WrittenCall[] {
+  for (const candidate of findJsonCandidates(text)) {
     const value = parseLoosely(candidate);
-    const calls = callsIn(Array.isArray(value) ? value : [value]);
+    const calls = readCalls(Array.isArray(value) ? value : [value]);
     if (calls.length > 0) return calls;
   }
   return [];
 }
 
-function callsIn(values: readonly unknown[]): WrittenCall[] {
+function readCalls(values: readonly unknown[]): WrittenCall[] {
   return values.flatMap((value): WrittenCall[] => {
     if (!isJsonObject(value)) return [];
-    if (Array.isArray(value.tool_calls)) return callsIn(value.tool_calls);
-    if (isJsonObject(value.function)) return callsIn([value.function]);
+    if (Array.isArray(value.tool_calls)) return readCalls(value.tool_calls);
+    if (isJsonObject(value.function)) return readCalls([value.function]);
     const name = NAMES.map((key) => value[key]).find((said) => typeof said === 'string');
     const given = ARGUMENTS.map((key) => value[key]).find((said) => said !== undefined && said !== null);
     if (typeof name !== 'string' || (given === undefined && Object.keys(value).length > 1)) return [];
@@ -132,60 +135,64 @@ function callsIn(values: readonly unknown[]): WrittenCall[] {
   });
 }
 
-function xmlCalls(text: string): WrittenCall[] {
+function findXmlCalls(text: string): WrittenCall[] {
   return [...text.matchAll(/<function=["']?([\w.-]+)["']?>([\s\S]*?)(?:<\/function>|$)/g)].map(
     ([, name = '', inner = '']) => {
       const parameters = [...inner.matchAll(/<parameter=["']?([\w.-]+)["']?>\n?([\s\S]*?)\n?<\/parameter>/g)];
-      if (parameters.length === 0) return { name, arguments: objectIn(inner) ?? inner.trim() };
+      if (parameters.length === 0) return { name, arguments: findObject(inner) ?? inner.trim() };
       return {
         name,
-        arguments: Object.fromEntries(parameters.map(([, key = '', value = '']) => [key, plainValue(value)])),
+        arguments: Object.fromEntries(
+          parameters.map(([, key = '', value = '']) => [key, parsePlainValue(value)]),
+        ),
       };
     },
   );
 }
 
 /** `search(query="x")`, also inside `print(…)`: keyword arguments with plain values, as models of Gemma's kind write them. */
-function pythonCalls(text: string, tools: readonly ToolDefinition[]): WrittenCall[] {
+function findPythonCalls(text: string, tools: readonly ToolDefinition[]): WrittenCall[] {
   const names = tools.map(({ name }) => name);
   return [...text.matchAll(/([A-Za-z_]\w*)\(([^()]*)\)/g)].flatMap(([, name = '', inner = '']) => {
     if (!names.includes(name)) return [];
     const keyed = [
       ...inner.matchAll(/([A-Za-z_]\w*)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,]+)/g),
-    ].map(([, key = '', value = '']) => [key, plainValue(unquoted(value.trim()))]);
+    ].map(([, key = '', value = '']) => [key, parsePlainValue(normalizeQuotes(value.trim()))]);
     const given =
-      keyed.length > 0 ? Object.fromEntries(keyed) : loneArgument(name, unquoted(inner.trim()), tools);
+      keyed.length > 0
+        ? Object.fromEntries(keyed)
+        : readLoneArgument(name, normalizeQuotes(inner.trim()), tools);
     return [{ name, arguments: given }];
   });
 }
 
-function unquoted(text: string): string {
+function normalizeQuotes(text: string): string {
   return /^'[\s\S]*'$/.test(text) ? `"${text.slice(1, -1).replaceAll('"', '\\"')}"` : text;
 }
 
 /** A text that stands where the object should: for a tool with one argument that it needs, that is the one. */
-function loneArgument(name: string, text: string, tools: readonly ToolDefinition[]): JsonObject | string {
+function readLoneArgument(name: string, text: string, tools: readonly ToolDefinition[]): JsonObject | string {
   const required = tools.find((tool) => tool.name === name)?.parameters.required;
   const [key] = Array.isArray(required) ? required : [];
   if (text === '') return {};
   if (typeof key !== 'string' || !Array.isArray(required) || required.length !== 1) return text;
-  const value = plainValue(text);
+  const value = parsePlainValue(text);
   return { [key]: typeof value === 'string' ? value : text };
 }
 
-function plainValue(text: string) {
+function parsePlainValue(text: string) {
   const value = parseLoosely(text);
   return value === undefined ? text : value;
 }
 
-function objectIn(text: string): JsonObject | undefined {
-  for (const candidate of jsonCandidates(text)) {
+function findObject(text: string): JsonObject | undefined {
+  for (const candidate of findJsonCandidates(text)) {
     const value = parseLoosely(candidate);
     if (isJsonObject(value)) return value;
   }
   return undefined;
 }
 
-function known(calls: readonly WrittenCall[], tools: readonly ToolDefinition[]): WrittenCall[] {
+function keepKnownCalls(calls: readonly WrittenCall[], tools: readonly ToolDefinition[]): WrittenCall[] {
   return calls.filter(({ name }) => tools.some((tool) => tool.name === name));
 }

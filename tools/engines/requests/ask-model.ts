@@ -1,19 +1,19 @@
 import type { ChatMessage, EngineWork, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { requestKey } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { monotonicUs } from '@gaia-mesh/core/system/clock.ts';
+import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
-import { explain, type Fault, isLongPrompt, mayTakeLess } from '../http/fault.ts';
+import { canDemandLess, explain, type Fault, isLongPrompt } from '../http/fault.ts';
 import { chatPatiently, type Pace } from '../http/retry.ts';
 import type { Permits } from '../permits.ts';
-import { costUsd } from '../prices.ts';
+import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
 import type { ModelQuery, ModelReply } from '../servers/model-client.ts';
-import { asDemanded, changesOf, type Demands, lessThan } from './demands.ts';
-import type { ModelPlace } from './model-place.ts';
+import { asDemanded, type Demands, describeChanges, reduceDemands } from './demands.ts';
+import type { ModelEndpoint } from './model-place.ts';
 
-export type Tried =
+export type AskAttempt =
   | { readonly reply: ReadReply; readonly fault?: undefined }
   | { readonly reply?: undefined; readonly fault: Fault; readonly error: MeshError };
 
@@ -41,40 +41,40 @@ export type Question = Omit<ModelQuery, 'model' | 'reply' | 'omits'>;
  * @throws MeshError `engine` for a reply that the server filtered, and for pictures to a model that sees none by the word of its server
  */
 export async function askModel(
-  place: ModelPlace,
+  endpoint: ModelEndpoint,
   question: Question,
   work: EngineWork,
   options: AskOptions,
-): Promise<Tried> {
-  const { client, model, window } = place;
+): Promise<AskAttempt> {
+  const { client, model, window } = endpoint;
   const { maxRetries, permits, pace } = options;
   const limits: ExchangeLimits = { ...options.limits, signal: work.signal };
   const patience = { maxRetries, permits, pace, onNote: (note: string) => work.onNote?.(note) };
   await window.known();
-  if (question.messages.some(hasPictures) && (await place.seesPictures()) === false)
+  if (question.messages.some(hasPictures) && (await endpoint.seesPictures()) === false)
     throw new MeshError('engine', `${model} sees no pictures, as ${client.server.url} says`);
-  const before = place.accepted;
+  const before = endpoint.accepted;
   let demands = before;
-  let refused: Tried | undefined;
+  let refused: AskAttempt | undefined;
   let shortenings = 0;
   for (;;) {
     const whole: ModelQuery = { ...question, model, reply: demands.reply, omits: demands.omits };
-    const shorter = await summarised(place, whole, work, options);
+    const shorter = await summarizeQuery(endpoint, whole, work, options);
     const query = { ...shorter, messages: window.fit(shorter) };
     const sent = asDemanded(query, demands);
-    const startedUs = monotonicUs();
+    const startedUs = readMonotonicUs();
     const outcome = await chatPatiently(client, sent, limits, patience);
     if (outcome.fault === undefined) {
-      const exchange = exchangeOf(requestKey(question), sent, outcome.value);
-      work.onExchange?.({ ...exchange, startedUs, endedUs: monotonicUs() });
-      accept(place, before, demands, work);
+      const exchange = toExchange(hashRequest(question), sent, outcome.value);
+      work.onExchange?.({ ...exchange, startedUs, endedUs: readMonotonicUs() });
+      accept(endpoint, before, demands, work);
       window.counted(query, outcome.value.promptTokens);
       return {
-        reply: readReply(counted(place, outcome.value, work), question.tools, question.messages.length),
+        reply: readReply(countUsage(endpoint, outcome.value, work), question.tools, question.messages.length),
       };
     }
     const { fault, tries } = outcome;
-    const failed: Tried = { fault, error: explain(fault, client.server, model, tries) };
+    const failed: AskAttempt = { fault, error: explain(fault, client.server, model, tries) };
     if (fault.kind !== 'status') return refused ?? failed;
     if (isLongPrompt(fault)) {
       window.refused(query, fault.message);
@@ -84,8 +84,8 @@ export async function askModel(
       work.onNote?.(`${failed.error.message}; the oldest results are shortened`);
       continue;
     }
-    if (!mayTakeLess(fault)) return refused ?? failed;
-    const less = lessThan(demands, query, fault, place.toolCalls);
+    if (!canDemandLess(fault)) return refused ?? failed;
+    const less = reduceDemands(demands, query, fault, endpoint.toolCalls);
     // Leaving out did not help, so it was not the reason.
     if (less === undefined) return refused ?? failed;
     refused ??= failed;
@@ -98,19 +98,19 @@ function hasPictures(message: ChatMessage): boolean {
 }
 
 /** The query with its oldest results in a summary by the same model, where shortening them alone does not make it fit. */
-async function summarised(
-  place: ModelPlace,
+async function summarizeQuery(
+  endpoint: ModelEndpoint,
   query: ModelQuery,
   work: EngineWork,
   options: AskOptions,
 ): Promise<ModelQuery> {
-  const messages = await place.summaries.shorten(
+  const messages = await endpoint.summaries.shorten(
     query.messages,
-    (some) => place.window.takes({ ...query, messages: some }),
+    (some) => endpoint.window.takes({ ...query, messages: some }),
     async (results) => {
-      const given = { question: questionIn(query.messages), results: results.join('\n\n---\n\n') };
+      const given = { question: findQuestion(query.messages), results: results.join('\n\n---\n\n') };
       const prompt = renderPrompt(SUMMARY_PROMPT, options.prompts(SUMMARY_PROMPT), given);
-      const tried = await askModel(place, { messages: prompt, tools: [] }, work, options);
+      const tried = await askModel(endpoint, { messages: prompt, tools: [] }, work, options);
       work.onNote?.(
         tried.fault === undefined
           ? 'the oldest results of tools are summarised, to fit the context of the model'
@@ -123,7 +123,7 @@ async function summarised(
 }
 
 /** By the parts of the prompt; a conversation without any begins with it. */
-function questionIn(messages: readonly ChatMessage[]): string {
+function findQuestion(messages: readonly ChatMessage[]): string {
   const asked = messages.find(({ role }) => role === 'user');
   if (asked === undefined) return '';
   const parts = 'parts' in asked ? (asked.parts ?? []) : [];
@@ -132,7 +132,7 @@ function questionIn(messages: readonly ChatMessage[]): string {
 }
 
 /** As it was sent and as it came. */
-function exchangeOf(
+function toExchange(
   key: string,
   { model, messages, tools, schema, reply: form }: ModelQuery,
   reply: ModelReply,
@@ -152,17 +152,17 @@ function exchangeOf(
 }
 
 /** Remembers what the server took, and says once what it did not. */
-function accept(place: ModelPlace, before: Demands, now: Demands, work: EngineWork): void {
+function accept(endpoint: ModelEndpoint, before: Demands, now: Demands, work: EngineWork): void {
   if (now === before) return;
-  const changes = changesOf(place.accepted, now);
-  place.accepted = now;
+  const changes = describeChanges(endpoint.accepted, now);
+  endpoint.accepted = now;
   if (changes.length > 0)
     work.onNote?.(
-      `${place.model} at ${place.client.server.url} takes less than was asked for: ${changes.join('; ')}`,
+      `${endpoint.model} at ${endpoint.client.server.url} takes less than was asked for: ${changes.join('; ')}`,
     );
 }
 
-function counted({ model, price, client }: ModelPlace, reply: ModelReply, work: EngineWork) {
+function countUsage({ model, price, client }: ModelEndpoint, reply: ModelReply, work: EngineWork) {
   const { promptTokens, completionTokens, cachedTokens, finish } = reply;
   work.countTokens((promptTokens ?? 0) + (completionTokens ?? 0));
   work.countUsage?.({
@@ -170,7 +170,7 @@ function counted({ model, price, client }: ModelPlace, reply: ModelReply, work: 
     promptTokens,
     completionTokens,
     ...(cachedTokens === undefined ? {} : { cachedTokens }),
-    costUsd: costUsd(price, reply),
+    costUsd: computeCostUsd(price, reply),
   });
   if (finish !== 'filtered') return { ...reply, finish };
   throw new MeshError(

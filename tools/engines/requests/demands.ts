@@ -14,7 +14,7 @@ export interface Demands {
 
 export type ToolCalls = 'auto' | 'native' | 'text';
 
-export function firstDemands(toolCalls: ToolCalls): Demands {
+export function createDemands(toolCalls: ToolCalls): Demands {
   return { reply: 'schema', tools: toolCalls === 'text' ? 'text' : 'native', omits: [] };
 }
 
@@ -46,7 +46,7 @@ const OMITTABLE: readonly Omittable[] = [
  * What to ask for after a refusal: first without the part that the server names, then with less of a form: schema → JSON → words; tools →
  * text. Undefined where nothing is left to leave out.
  */
-export function lessThan(
+export function reduceDemands(
   now: Demands,
   { schema, tools }: ModelQuery,
   { message }: StatusFault,
@@ -64,7 +64,7 @@ export function lessThan(
 }
 
 /** What is done without from now on, in words for the log; empty where nothing is new. */
-export function changesOf(before: Demands, now: Demands): string[] {
+export function describeChanges(before: Demands, now: Demands): string[] {
   return [
     ...(before.tools === now.tools ? [] : ['tool calls are written as text']),
     ...(before.reply === now.reply

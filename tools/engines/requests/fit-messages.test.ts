@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { charactersOf, fitMessages } from './fit-messages.ts';
+import { countCharacters, fitMessages } from './fit-messages.ts';
 
 const messages = fc
   .array(
@@ -32,9 +32,9 @@ test('no message is lost or grows, the system message stays whole, and what fits
         expect(message.content.length).toBeLessThanOrEqual(given[index]?.content.length ?? 0);
       });
       expect(fitted[0]).toEqual(given[0]);
-      if (charactersOf(given) <= room) expect(fitted).toBe(given);
+      if (countCharacters(given) <= room) expect(fitted).toBe(given);
       // What cannot be less: each message brief, and a new result with something in it.
-      else if (room >= 1_000 * given.length) expect(charactersOf(fitted)).toBeLessThanOrEqual(room);
+      else if (room >= 1_000 * given.length) expect(countCharacters(fitted)).toBeLessThanOrEqual(room);
     }),
   );
 });

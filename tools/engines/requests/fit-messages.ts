@@ -5,11 +5,11 @@ const IMAGE_CHARACTERS = 4_000;
 /** Of a call beside its words: names and brackets. */
 const CALL_CHARACTERS = 40;
 
-export function charactersOf(messages: readonly ChatMessage[]): number {
-  return messages.reduce((sum, message) => sum + sizeOf(message), 0);
+export function countCharacters(messages: readonly ChatMessage[]): number {
+  return messages.reduce((sum, message) => sum + measureMessage(message), 0);
 }
 
-function sizeOf(message: ChatMessage): number {
+function measureMessage(message: ChatMessage): number {
   const images = message.role === 'user' ? (message.images?.length ?? 0) * IMAGE_CHARACTERS : 0;
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return calls.reduce(
@@ -26,7 +26,7 @@ const BRIEF_CHARACTERS = 300;
 const FRESH_CHARACTERS = 1_000;
 
 /** Places of the results that were there before the last turn of the model, the oldest first. */
-export function oldResultsIn(messages: readonly ChatMessage[]): number[] {
+export function findOldResults(messages: readonly ChatMessage[]): number[] {
   const lastTurn = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages.flatMap(({ role }, index) => (role === 'tool' && index < lastTurn ? [index] : []));
 }
@@ -34,7 +34,7 @@ export function oldResultsIn(messages: readonly ChatMessage[]): number[] {
 /** The messages with those results as short as they can be and still say what was decisive in most of them. */
 export function shortenResults(messages: readonly ChatMessage[], places: readonly number[]): ChatMessage[] {
   return messages.map((message, index) =>
-    places.includes(index) ? shorter(message, SHORT_CHARACTERS) : message,
+    places.includes(index) ? shortenMessage(message, SHORT_CHARACTERS) : message,
   );
 }
 
@@ -47,11 +47,11 @@ export function shortenResults(messages: readonly ChatMessage[], places: readonl
  * @returns the same list where it fits
  */
 export function fitMessages(messages: readonly ChatMessage[], room: number): readonly ChatMessage[] {
-  if (charactersOf(messages) <= room) return messages;
+  if (countCharacters(messages) <= room) return messages;
   const fitted = [...messages];
   const lastTurn = messages.findLastIndex(({ role }) => role === 'assistant');
   const places = messages.map((message, index) => ({ role: message.role, index }));
-  const old = oldResultsIn(messages);
+  const old = findOldResults(messages);
   const fresh = places.filter(({ role, index }) => role === 'tool' && index > lastTurn);
   const firstUser = places.find(({ role }) => role === 'user')?.index ?? 0;
   const between = places.filter(
@@ -59,55 +59,57 @@ export function fitMessages(messages: readonly ChatMessage[], room: number): rea
   );
   const shorten = (index: number, most: number) => {
     const message = fitted[index];
-    if (message !== undefined) fitted[index] = shorter(message, most);
+    if (message !== undefined) fitted[index] = shortenMessage(message, most);
   };
   const steps = [
     ...old.map((index) => [index, SHORT_CHARACTERS] as const),
     ...old.map((index) => [index, BRIEF_CHARACTERS] as const),
   ];
   for (const [index, most] of steps) {
-    if (charactersOf(fitted) <= room) return fitted;
+    if (countCharacters(fitted) <= room) return fitted;
     shorten(index, most);
   }
-  for (const { index } of fresh.toSorted((a, b) => sizeAt(fitted, b.index) - sizeAt(fitted, a.index))) {
-    const excess = charactersOf(fitted) - room;
+  for (const { index } of fresh.toSorted(
+    (a, b) => measureContent(fitted, b.index) - measureContent(fitted, a.index),
+  )) {
+    const excess = countCharacters(fitted) - room;
     if (excess <= 0) return fitted;
-    shorten(index, Math.max(FRESH_CHARACTERS, sizeAt(fitted, index) - excess));
+    shorten(index, Math.max(FRESH_CHARACTERS, measureContent(fitted, index) - excess));
   }
   for (const { index } of between) {
-    if (charactersOf(fitted) <= room) return fitted;
+    if (countCharacters(fitted) <= room) return fitted;
     shorten(index, BRIEF_CHARACTERS);
   }
-  const excess = charactersOf(fitted) - room;
+  const excess = countCharacters(fitted) - room;
   const longest = places
     .filter(({ role }) => role !== 'system')
-    .toSorted((a, b) => sizeAt(fitted, b.index) - sizeAt(fitted, a.index))[0];
+    .toSorted((a, b) => measureContent(fitted, b.index) - measureContent(fitted, a.index))[0];
   if (excess > 0 && longest !== undefined)
-    shorten(longest.index, Math.max(FRESH_CHARACTERS, sizeAt(fitted, longest.index) - excess));
+    shorten(longest.index, Math.max(FRESH_CHARACTERS, measureContent(fitted, longest.index) - excess));
   return fitted;
 }
 
-function sizeAt(messages: readonly ChatMessage[], index: number): number {
+function measureContent(messages: readonly ChatMessage[], index: number): number {
   return messages[index]?.content.length ?? 0;
 }
 
 /** Of a message whose parts are known, the longest gives way. */
-function shorter(message: ChatMessage, most: number): ChatMessage {
+function shortenMessage(message: ChatMessage, most: number): ChatMessage {
   if (!('parts' in message) || message.parts === undefined)
-    return { ...message, content: shortened(message.content, most) };
+    return { ...message, content: shortenText(message.content, most) };
   const { parts } = message;
   const excess = message.content.length - most;
   const longest = parts.toSorted((a, b) => b.text.length - a.text.length)[0];
   const kept = parts.map((part) => {
     return part === longest
-      ? { ...part, text: shortened(part.text, Math.max(BRIEF_CHARACTERS, part.text.length - excess)) }
+      ? { ...part, text: shortenText(part.text, Math.max(BRIEF_CHARACTERS, part.text.length - excess)) }
       : part;
   });
   return { ...message, parts: kept, content: kept.map(({ text }) => text).join('') };
 }
 
 /** Beginning and end of a text of which there is more than `most` characters, with a mark that says so; no longer than `most`. */
-export function shortened(text: string, most = SHORT_CHARACTERS): string {
+export function shortenText(text: string, most = SHORT_CHARACTERS): string {
   if (text.length <= most) return text;
   const mark = `\n[… shortened from ${text.length} characters, to fit the model's context …]\n`;
   const kept = Math.max(0, most - mark.length);

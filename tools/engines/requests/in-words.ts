@@ -1,8 +1,8 @@
 import type { ChatMessage, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { PromptKind } from '@gaia-mesh/core/contracts/prompt-part.ts';
-import { partsOf } from '@gaia-mesh/core/tokens/parts-of.ts';
-import { argumentsObject } from '../replies/json-reply.ts';
+import { listParts } from '@gaia-mesh/core/tokens/parts-of.ts';
+import { parseArguments } from '../replies/json-reply.ts';
 
 /** The conversation with the schema said in words, for servers that do not hold a model to one. */
 export function withSchema(messages: readonly ChatMessage[], schema: JsonObject): ChatMessage[] {
@@ -34,16 +34,16 @@ export function withTextTools(
 ): ChatMessage[] {
   const told = [HOW, ...tools.map((tool) => JSON.stringify(tool))].join('\n');
   const [system, ...rest] = withSystem(messages, told, 'tools');
-  return [system, ...joined(rest.map(inWords))];
+  return [system, ...joinMessages(rest.map(describeMessage))];
 }
 
-function inWords(message: ChatMessage): ChatMessage {
+function describeMessage(message: ChatMessage): ChatMessage {
   switch (message.role) {
     case 'assistant': {
       const { content, toolCalls = [] } = message;
       const calls = toolCalls.map(
         (call) =>
-          `<tool_call>\n${JSON.stringify({ name: call.name, arguments: argumentsObject(call) })}\n</tool_call>`,
+          `<tool_call>\n${JSON.stringify({ name: call.name, arguments: parseArguments(call) })}\n</tool_call>`,
       );
       return { role: 'assistant', content: [content, ...calls].filter((part) => part !== '').join('\n') };
     }
@@ -57,7 +57,7 @@ function inWords(message: ChatMessage): ChatMessage {
 }
 
 /** Messages of one side that follow each other are one: many templates insist on sides that take turns. */
-function joined(messages: readonly ChatMessage[]): ChatMessage[] {
+function joinMessages(messages: readonly ChatMessage[]): ChatMessage[] {
   const turns: ChatMessage[] = [];
   for (const message of messages) {
     const last = turns.at(-1);
@@ -66,7 +66,7 @@ function joined(messages: readonly ChatMessage[]): ChatMessage[] {
       turns[turns.length - 1] = {
         role: 'user',
         content: `${last.content}\n${message.content}`,
-        parts: [...partsOf(last), { kind: 'structure', text: '\n' }, ...partsOf(message)],
+        parts: [...listParts(last), { kind: 'structure', text: '\n' }, ...listParts(message)],
         ...(images.length === 0 ? {} : { images }),
       };
     } else turns.push(message);

@@ -2,12 +2,12 @@ import type { EngineSettings } from '../engine-settings.ts';
 import type { Price } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
 import type { ModelClient } from '../servers/model-client.ts';
-import { type Demands, firstDemands, type ToolCalls } from './demands.ts';
+import { createDemands, type Demands, type ToolCalls } from './demands.ts';
 import { Summaries } from './summaries.ts';
 import { Window } from './window.ts';
 
 /** One model at one place, and what is known of it by now. */
-export interface ModelPlace {
+export interface ModelEndpoint {
   readonly client: ModelClient;
   readonly model: string;
   readonly price: Price | undefined;
@@ -20,14 +20,14 @@ export interface ModelPlace {
   accepted: Demands;
 }
 
-export interface ModelPlaces {
-  readonly primary: ModelPlace;
+export interface ModelEndpoints {
+  readonly primary: ModelEndpoint;
   /** Continues where the primary cannot be had, with the same conversation and tools (RA-23). */
-  readonly fallback: ModelPlace | undefined;
+  readonly fallback: ModelEndpoint | undefined;
 }
 
 /** Where an engine's models are, by its settings. */
-export function modelPlaces(
+export function resolveModelPlaces(
   options: EngineOptions,
   settings: EngineSettings,
   by: {
@@ -37,15 +37,15 @@ export function modelPlaces(
     /** Tokens of the context, where the engine sets them itself. */
     readonly context?: number;
   },
-): ModelPlaces {
+): ModelEndpoints {
   const { fallback_model, fallback_base_url, tool_calls: toolCalls, context = by.context } = settings;
-  const abilities = asked(options.askAbilities);
+  const abilities = askOnce(options.askAbilities);
   const place = (
     client: ModelClient,
     model: string,
     price: Price | undefined,
     isPrimary: boolean,
-  ): ModelPlace => ({
+  ): ModelEndpoint => ({
     client,
     model,
     price: price ?? by.presetPrice(model),
@@ -56,7 +56,7 @@ export function modelPlaces(
     summaries: new Summaries(),
     toolCalls,
     seesPictures: async () => (isPrimary ? ((await abilities())?.vision ?? undefined) : undefined),
-    accepted: firstDemands(toolCalls),
+    accepted: createDemands(toolCalls),
   });
   const model = options.model ?? by.defaultModel;
   const client = by.clientAt(options.host);
@@ -75,7 +75,7 @@ export function modelPlaces(
 }
 
 /** Asks at most once. */
-function asked<Said>(ask: (() => Promise<Said>) | undefined): () => Promise<Said | undefined> {
+function askOnce<Said>(ask: (() => Promise<Said>) | undefined): () => Promise<Said | undefined> {
   let said: Promise<Said> | undefined;
   return async () => {
     said ??= ask?.();

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { expect, test } from 'vitest';
-import { charactersOf } from './fit-messages.ts';
+import { countCharacters } from './fit-messages.ts';
 import { Summaries } from './summaries.ts';
 
 const call = (id: string, length: number): ChatMessage[] => [
@@ -17,7 +17,7 @@ function asked(room: number, say = (given: readonly string[]): string | undefine
   const shorten = (messages: readonly ChatMessage[]) =>
     summaries.shorten(
       messages,
-      (some) => charactersOf(some) <= room,
+      (some) => countCharacters(some) <= room,
       async (results) => {
         requests.push(results);
         return say(results);

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
-import { digestOf } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { oldResultsIn, shortened, shortenResults } from './fit-messages.ts';
+import { hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { findOldResults, shortenResults, shortenText } from './fit-messages.ts';
 
 /** Of conversations with one model; the oldest is forgotten, and made again where it is needed. */
 const MAX_KEPT = 64;
@@ -28,26 +28,27 @@ export class Summaries {
     fits: (messages: readonly ChatMessage[]) => boolean,
     summarise: (results: readonly string[]) => Promise<string | undefined>,
   ): Promise<readonly ChatMessage[]> {
-    const old = oldResultsIn(messages);
+    const old = findOldResults(messages);
     if (old.length === 0 || fits(shortenResults(messages, old))) return messages;
     const results = old.map((index) => messages[index]?.content ?? '');
     const known = this.#longestKnown(results);
-    const before = known === undefined ? messages : replaced(messages, old.slice(0, known.count), known.text);
+    const before =
+      known === undefined ? messages : replaceResults(messages, old.slice(0, known.count), known.text);
     const rest = old.slice(known?.count ?? 0);
     if (rest.length === 0 || fits(shortenResults(before, rest))) return before;
     const given = [...(known === undefined ? [] : [known.text]), ...results.slice(known?.count ?? 0)];
-    const text = (await summarise(given.map((result) => shortened(result))))
+    const text = (await summarise(given.map((result) => shortenText(result))))
       ?.trim()
       .slice(0, MAX_CHARACTERS)
       .toWellFormed();
     if (text === undefined || text === '') return before;
-    this.#keep(keyOf(results), text);
-    return replaced(messages, old, text);
+    this.#keep(hashResults(results), text);
+    return replaceResults(messages, old, text);
   }
 
   #longestKnown(results: readonly string[]): { readonly count: number; readonly text: string } | undefined {
     for (let count = results.length; count > 0; count--) {
-      const text = this.#kept.get(keyOf(results.slice(0, count)));
+      const text = this.#kept.get(hashResults(results.slice(0, count)));
       if (text !== undefined) return { count, text };
     }
     return undefined;
@@ -60,10 +61,14 @@ export class Summaries {
   }
 }
 
-const keyOf = (results: readonly string[]): string => digestOf(JSON.stringify(results));
+const hashResults = (results: readonly string[]): string => hashText(JSON.stringify(results));
 
 /** The summary stands in the place of the last result that it stands for: servers want a result for each call. */
-function replaced(messages: readonly ChatMessage[], places: readonly number[], text: string): ChatMessage[] {
+function replaceResults(
+  messages: readonly ChatMessage[],
+  places: readonly number[],
+  text: string,
+): ChatMessage[] {
   const last = places.at(-1);
   return messages.map((message, index) => {
     if (!places.includes(index)) return message;

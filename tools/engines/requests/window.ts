@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import type { ModelQuery } from '../servers/model-client.ts';
-import { charactersOf, fitMessages } from './fit-messages.ts';
+import { countCharacters, fitMessages } from './fit-messages.ts';
 
 /** Of English text and JSON with most tokenizers; what a server counts corrects it. */
 const CHARACTERS_A_TOKEN = 3.5;
@@ -43,25 +43,25 @@ export class Window {
 
   /** The messages, shortened where they would not fit. */
   fit(query: ModelQuery): readonly ChatMessage[] {
-    const room = this.#room() - besides(query);
+    const room = this.#room() - countOverhead(query);
     return fitMessages(query.messages, room);
   }
 
   /** Whether a query goes as it is, as far as that is known. */
   takes(query: ModelQuery): boolean {
-    return charactersOf(query.messages) <= this.#room() - besides(query);
+    return countCharacters(query.messages) <= this.#room() - countOverhead(query);
   }
 
   /** Hears what the server counted for a prompt. */
   counted(query: ModelQuery, promptTokens: number | null): void {
     if (promptTokens === null || promptTokens === 0) return;
-    const ratio = (charactersOf(query.messages) + besides(query)) / promptTokens;
+    const ratio = (countCharacters(query.messages) + countOverhead(query)) / promptTokens;
     if (ratio >= RATIOS.least && ratio <= RATIOS.most) this.#ratio = Math.min(this.#ratio, ratio);
   }
 
   /** Hears that a prompt was too long, in the words of the server, which mostly say how long one may be. */
   refused(query: ModelQuery, message: string): void {
-    const sent = charactersOf(query.messages) + besides(query);
+    const sent = countCharacters(query.messages) + countOverhead(query);
     const said = /(?:context|maximum|limit|n_ctx)[^\d]{0,60}?(\d{3,7})\b/i.exec(message)?.[1];
     const tokens = said === undefined ? undefined : Number(said);
     if (tokens !== undefined && (this.#tokens === undefined || tokens < this.#tokens)) this.#tokens = tokens;
@@ -76,7 +76,7 @@ export class Window {
 }
 
 /** Characters of a request beside its messages. */
-function besides({ tools, schema }: ModelQuery): number {
+function countOverhead({ tools, schema }: ModelQuery): number {
   return (
     (tools.length === 0 ? 0 : JSON.stringify(tools).length) +
     (schema === undefined ? 0 : JSON.stringify(schema).length)

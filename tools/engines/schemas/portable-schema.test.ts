@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { grammarFault } from '../../fixtures/llama-grammar.ts';
-import { isStrict, portableSchema, schemaToSend } from './portable-schema.ts';
+import { buildSchema, isStrict, toPortableSchema } from './portable-schema.ts';
 
 test('types, alternatives, names, words and small bounds are sent; patterns, formats, lengths and large bounds stay here', () => {
   const schema = z.strictObject({
@@ -17,7 +17,7 @@ test('types, alternatives, names, words and small bounds are sent; patterns, for
     parts: z.array(z.union([z.string(), z.null()])).max(2_000),
     few: z.array(z.url()).min(1).max(5).optional(),
   });
-  expect(schemaToSend(schema)).toEqual({
+  expect(buildSchema(schema)).toEqual({
     type: 'object',
     properties: {
       pages: { type: 'string', description: 'like 2-4' },
@@ -34,7 +34,7 @@ test('types, alternatives, names, words and small bounds are sent; patterns, for
 
 test('a property may be named like a keyword', () => {
   const schema = { type: 'object', properties: { pattern: { type: 'string', pattern: '^\\s$' } } };
-  expect(portableSchema(schema)).toEqual({ type: 'object', properties: { pattern: { type: 'string' } } });
+  expect(toPortableSchema(schema)).toEqual({ type: 'object', properties: { pattern: { type: 'string' } } });
 });
 
 /** Schemas as zod may write them, with the worst that a text, a number or a list can be held to. */
@@ -63,7 +63,7 @@ const worst: fc.Memo<z.ZodType> = fc.memo((depth) =>
 test('whatever a schema asks for, llama.cpp makes a grammar of what is sent', () => {
   fc.assert(
     fc.property(worst(4), (schema) => {
-      expect(grammarFault(schemaToSend(schema, 'input'))).toBeUndefined();
+      expect(grammarFault(buildSchema(schema, 'input'))).toBeUndefined();
     }),
     { numRuns: 300 },
   );

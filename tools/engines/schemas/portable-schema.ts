@@ -31,26 +31,26 @@ const LARGEST = { number: 100_000, count: 64 };
  * Sources: the converter (`common/json-schema-to-grammar.cpp`, `MAX_REPETITION_THRESHOLD` in `src/llama-grammar.cpp`) of
  * https://github.com/ggml-org/llama.cpp.
  */
-export function portableSchema(schema: JsonObject): JsonObject {
+export function toPortableSchema(schema: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
-      const portable = portableKeyword(key, value);
+      const portable = toPortableKeyword(key, value);
       return portable === undefined ? [] : [[key, portable]];
     }),
   );
 }
 
 /** Undefined for a keyword that stays here. */
-function portableKeyword(key: string, value: JsonValue): JsonValue | undefined {
+function toPortableKeyword(key: string, value: JsonValue): JsonValue | undefined {
   if (PLAIN.includes(key) || isSmall(key, value)) return value;
-  if (ONE.includes(key)) return portableValue(value);
-  if (LIST.includes(key) && Array.isArray(value)) return value.map(portableValue);
+  if (ONE.includes(key)) return toPortableValue(value);
+  if (LIST.includes(key) && Array.isArray(value)) return value.map(toPortableValue);
   if (!NAMED.includes(key) || !isJsonObject(value)) return undefined;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, portableValue(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toPortableValue(inner)]));
 }
 
-function portableValue(value: JsonValue): JsonValue {
-  return isJsonObject(value) ? portableSchema(value) : value;
+function toPortableValue(value: JsonValue): JsonValue {
+  return isJsonObject(value) ? toPortableSchema(value) : value;
 }
 
 function isSmall(key: string, value: JsonValue): boolean {
@@ -63,8 +63,8 @@ function isSmall(key: string, value: JsonValue): boolean {
  *
  * @param io `input` for what a model gives before defaults are filled in, as arguments of a tool
  */
-export function schemaToSend(schema: z.ZodType, io: 'input' | 'output' = 'output'): JsonObject {
-  return portableSchema(z.record(z.string(), z.json()).parse(z.toJSONSchema(schema, { io })));
+export function buildSchema(schema: z.ZodType, io: 'input' | 'output' = 'output'): JsonObject {
+  return toPortableSchema(z.record(z.string(), z.json()).parse(z.toJSONSchema(schema, { io })));
 }
 
 /**

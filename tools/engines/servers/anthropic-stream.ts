@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MAX_BODY_BYTES, readWhole } from '../http/body.ts';
-import { END_OF_EVENTS, eventsOf, isEventStream } from '../http/events.ts';
-import { failureInReply } from '../http/exchange.ts';
+import { END_OF_EVENTS, isEventStream, readEvents } from '../http/events.ts';
+import { toReplyFailure } from '../http/exchange.ts';
 
 const usageSchema = z.record(z.string(), z.unknown());
 const at = z.int().nonnegative();
@@ -50,10 +50,10 @@ export async function readMessage(response: Response): Promise<Response> {
   let usage: Record<string, unknown> | undefined;
   let isWhole = false;
   let characters = 0;
-  for await (const received of eventsOf(response)) {
+  for await (const received of readEvents(response)) {
     if (received === END_OF_EVENTS) break;
     const event = eventSchema.parse(received);
-    if (event.type === 'error') throw failureInReply(received);
+    if (event.type === 'error') throw toReplyFailure(received);
     if (event.type === 'message_stop') {
       isWhole = true;
       break;
@@ -77,11 +77,11 @@ export async function readMessage(response: Response): Promise<Response> {
     if (characters > MAX_BODY_BYTES) throw new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
   }
   if (!isWhole && stopReason === undefined) throw new Error('the reply ended before it was done');
-  const content = [...blocks.values()].map(wholeBlock);
+  const content = [...blocks.values()].map(completeBlock);
   return Response.json({ content, stop_reason: stopReason, ...(usage === undefined ? {} : { usage }) });
 }
 
-function wholeBlock({ start, text, json }: Block): Readonly<Record<string, unknown>> {
+function completeBlock({ start, text, json }: Block): Readonly<Record<string, unknown>> {
   switch (start.type) {
     case 'text':
       return { ...start, text: `${typeof start.text === 'string' ? start.text : ''}${text}` };

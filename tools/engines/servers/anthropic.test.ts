@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { EngineOptions } from '../registry.ts';
 import { serve } from '../testing/engine-under-test.ts';
-import { anthropicEngine } from './anthropic.ts';
-import { anthropicUrl } from './server-url.ts';
+import { createAnthropicEngine } from './anthropic.ts';
+import { resolveAnthropicUrl } from './server-url.ts';
 
 const step: Step = {
   input: {},
@@ -19,7 +19,7 @@ const step: Step = {
 
 const work: EngineWork = { signal: new AbortController().signal, countTokens: () => undefined };
 const engineAt = (host: string, options: EngineOptions['options'] = {}) =>
-  anthropicEngine({
+  createAnthropicEngine({
     host,
     model: 'm',
     options,
@@ -111,7 +111,7 @@ test('an overloaded server (529) is asked again; a refusal of the model is final
 
 test('the model is Claude Sonnet 4.6 unless another is named, the temperature 0 (RA-22)', async () => {
   const server = await serve([{ content: { answer: 'Anna' } }]);
-  const engine = anthropicEngine({
+  const engine = createAnthropicEngine({
     host: server.url,
     prompts: () => '## system\n\n## user\n\nWho?\n',
     environment: {},
@@ -124,6 +124,6 @@ test.each([
   ['https://api.anthropic.com/v1/', 'https://api.anthropic.com'],
   ['127.0.0.1:8', 'http://127.0.0.1:8'],
 ])('the base URL %s is %s', (host, url) => {
-  expect(anthropicUrl(host, {})).toBe(url);
-  expect(anthropicUrl(undefined, { ANTHROPIC_BASE_URL: host })).toBe(url);
+  expect(resolveAnthropicUrl(host, {})).toBe(url);
+  expect(resolveAnthropicUrl(undefined, { ANTHROPIC_BASE_URL: host })).toBe(url);
 });

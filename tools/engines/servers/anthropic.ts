@@ -2,40 +2,40 @@ import Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlockParam } from '@anthropic-ai/sdk/resources/messages';
 import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import * as z from 'zod';
-import { engineSettings } from '../engine-settings.ts';
-import { modelEngine } from '../model-engine.ts';
-import { presetPrice } from '../prices.ts';
+import { parseEngineSettings } from '../engine-settings.ts';
+import { createModelEngine } from '../model-engine.ts';
+import { findPresetPrice } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
-import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
+import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
 import { withSchema } from '../requests/in-words.ts';
-import { modelPlaces } from '../requests/model-place.ts';
+import { resolveModelPlaces } from '../requests/model-place.ts';
 import { readMessage } from './anthropic-stream.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
 import { NO_KEY, requireKey } from './server-key.ts';
-import { anthropicKey, anthropicUrl, SERVER_KINDS } from './server-url.ts';
+import { findAnthropicKey, resolveAnthropicUrl, SERVER_KINDS } from './server-url.ts';
 
 /**
  * Asks a model by Anthropic's Messages API.
  *
  * @throws MeshError `usage` for options that no server could take
  */
-export function anthropicEngine(options: EngineOptions): Engine {
+export function createAnthropicEngine(options: EngineOptions): Engine {
   const { environment = process.env } = options;
-  const { settings, model } = engineSettings(
+  const { settings, model } = parseEngineSettings(
     'Anthropic',
     options.options ?? {},
     anthropicOptions,
     ANTHROPIC_RESERVED,
   );
-  const places = modelPlaces(options, settings, {
+  const endpoints = resolveModelPlaces(options, settings, {
     defaultModel: SERVER_KINDS.anthropic.defaultModel,
     clientAt: (host) => {
-      const url = anthropicUrl(host, environment);
-      return anthropicClient(url, anthropicKey(url, environment), model);
+      const url = resolveAnthropicUrl(host, environment);
+      return createAnthropicClient(url, findAnthropicKey(url, environment), model);
     },
-    presetPrice,
+    presetPrice: findPresetPrice,
   });
-  return modelEngine('anthropic', places, options, settings);
+  return createModelEngine('anthropic', endpoints, options, settings);
 }
 
 /** Options of the model; null leaves out what newer models do not take. */
@@ -83,9 +83,9 @@ const messageSchema = z.object({
 });
 
 /** Anthropic's `/v1/messages`, and servers that have it too. */
-function anthropicClient(url: string, key: string | undefined, options: AnthropicOptions): ModelClient {
+function createAnthropicClient(url: string, key: string | undefined, options: AnthropicOptions): ModelClient {
   return {
-    server: anthropicServer(url, key),
+    server: describeAnthropicServer(url, key),
     readBody: readMessage,
     async chat(query, fetch) {
       requireKey(url, 'ANTHROPIC_API_KEY', key);
@@ -103,14 +103,14 @@ function anthropicClient(url: string, key: string | undefined, options: Anthropi
         fetch,
       });
       // Not `messages.create`, which prints which models are old.
-      const received: unknown = await client.post('/v1/messages', { body: bodyFor(query, options) });
-      return replyOf(messageSchema.parse(received), query);
+      const received: unknown = await client.post('/v1/messages', { body: buildBody(query, options) });
+      return parseReply(messageSchema.parse(received), query);
     },
   };
 }
 
 /** Streamed, so that silence can be told from work; its events are put together where the body is read. */
-function bodyFor({ model, messages, tools, schema, reply, omits }: ModelQuery, options: AnthropicOptions) {
+function buildBody({ model, messages, tools, schema, reply, omits }: ModelQuery, options: AnthropicOptions) {
   const { temperature, ...rest } = options;
   const isForced = schema !== undefined && reply === 'schema' && !omits.includes('tool_choice');
   const isOffered = schema !== undefined && reply === 'schema';
@@ -123,7 +123,7 @@ function bodyFor({ model, messages, tools, schema, reply, omits }: ModelQuery, o
   }));
   // A conversation with tools is sent again with each turn: what has been read once is read from the cache.
   const isCached = offered.length > 0 && !omits.includes('cache_control');
-  const turns = turnsOf(told);
+  const turns = groupTurns(told);
   return {
     ...rest,
     model,
@@ -163,12 +163,12 @@ interface Turn {
 }
 
 /** Turns of user and assistant: what follows each other of one side is one turn, tools' results are the user's. */
-function turnsOf(messages: readonly ChatMessage[]): Turn[] {
+function groupTurns(messages: readonly ChatMessage[]): Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    const blocks = blocksOf(message);
+    const blocks = toBlocks(message);
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...blocks);
     // An empty turn is refused; who said nothing is passed over.
@@ -177,7 +177,7 @@ function turnsOf(messages: readonly ChatMessage[]): Turn[] {
   return turns;
 }
 
-function blocksOf(message: Exclude<ChatMessage, { role: 'system' }>): ContentBlockParam[] {
+function toBlocks(message: Exclude<ChatMessage, { role: 'system' }>): ContentBlockParam[] {
   const text: ContentBlockParam[] =
     message.content.trim() === '' ? [] : [{ type: 'text', text: message.content }];
   switch (message.role) {
@@ -196,7 +196,7 @@ function blocksOf(message: Exclude<ChatMessage, { role: 'system' }>): ContentBlo
           type: 'tool_use',
           id: call.id,
           name: call.name,
-          input: argumentsObject(call),
+          input: parseArguments(call),
         }),
       );
       return [...text, ...(calls ?? [])];
@@ -206,7 +206,7 @@ function blocksOf(message: Exclude<ChatMessage, { role: 'system' }>): ContentBlo
   }
 }
 
-function replyOf(
+function parseReply(
   { content, stop_reason, usage }: z.infer<typeof messageSchema>,
   query: ModelQuery,
 ): ModelReply {
@@ -215,7 +215,7 @@ function replyOf(
   const structured = query.schema === undefined ? undefined : uses.find(({ name }) => name === REPLY_TOOL);
   const toolCalls =
     query.schema === undefined
-      ? toolCallsOf(
+      ? buildToolCalls(
           uses.map(({ id, name, input }) => ({ id, name, arguments: input })),
           query.messages.length,
         )
@@ -228,7 +228,7 @@ function replyOf(
     content: structured === undefined ? text : typeof input === 'string' ? input : JSON.stringify(input),
     thoughts: content.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join('\n'),
     toolCalls,
-    finish: finishOf(stop_reason, toolCalls.length > 0),
+    finish: toFinish(stop_reason, toolCalls.length > 0),
     // Its own figure is what did not come from the cache.
     promptTokens: input_tokens === null ? null : input_tokens + written + cached,
     completionTokens: output_tokens,
@@ -237,13 +237,13 @@ function replyOf(
   };
 }
 
-function finishOf(reason: string | null | undefined, hasCalls: boolean): ModelReply['finish'] {
+function toFinish(reason: string | null | undefined, hasCalls: boolean): ModelReply['finish'] {
   if (reason === 'refusal') return 'filtered';
   if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length';
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-export function anthropicServer(url: string, key: string | undefined): ModelServer {
+export function describeAnthropicServer(url: string, key: string | undefined): ModelServer {
   return {
     url,
     name: 'Anthropic server',

@@ -13,7 +13,7 @@ import {
 import { type Pace, realPace } from '../http/retry.ts';
 import type { EngineOptions } from '../registry.ts';
 import { PROMPT, step } from '../testing/engine-under-test.ts';
-import { checkOllama, ollamaEngine } from './ollama.ts';
+import { checkOllama, createOllamaEngine } from './ollama.ts';
 
 /** No time passes between retries. */
 const pace: Pace = { random: () => 0.5, nowMs: () => 0, wait: async () => undefined };
@@ -38,7 +38,7 @@ async function perform(
   const countTokens = (count: number) => {
     tokens += count;
   };
-  const engine = ollamaEngine({ host, prompts: () => PROMPT, pace, ...options });
+  const engine = createOllamaEngine({ host, prompts: () => PROMPT, pace, ...options });
   const outcome = await engine.perform(step, { signal, countTokens }).catch((error: unknown) => error);
   return { outcome, tokens };
 }
@@ -294,7 +294,7 @@ test('steps at the same time have their own replies and tokens', async () => {
 
 test('options that no server could take are refused before anything is sent', () => {
   const make = (options: EngineOptions['options']) => () =>
-    ollamaEngine({ options: options ?? {}, prompts: () => PROMPT });
+    createOllamaEngine({ options: options ?? {}, prompts: () => PROMPT });
   expect(make({ num_ctx: 0 })).toThrow(/num_ctx/);
   expect(make({ temperature: 'hot' })).toThrow(expect.objectContaining({ code: 'usage' }));
 });

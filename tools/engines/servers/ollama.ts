@@ -1,36 +1,36 @@
 import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { type Message, Ollama } from 'ollama';
 import * as z from 'zod';
-import { engineSettings } from '../engine-settings.ts';
+import { parseEngineSettings } from '../engine-settings.ts';
 import { readLines } from '../http/body.ts';
 import { exchange } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
-import { modelEngine } from '../model-engine.ts';
+import { createModelEngine } from '../model-engine.ts';
 import { FREE } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
-import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
-import { modelPlaces } from '../requests/model-place.ts';
+import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
+import { resolveModelPlaces } from '../requests/model-place.ts';
 import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
-import { ollamaUrl, SERVER_KINDS } from './server-url.ts';
+import { resolveOllamaUrl, SERVER_KINDS } from './server-url.ts';
 
 /**
  * Asks a model on an Ollama server. The reply's schema goes with the request, so the server holds the model to it.
  *
  * @throws MeshError `usage` for options that no server could take
  */
-export function ollamaEngine(options: EngineOptions): Engine {
+export function createOllamaEngine(options: EngineOptions): Engine {
   const { environment = process.env } = options;
   const given = options.options ?? {};
   // One setting: what the server is told is what we count on.
   const context = typeof given.context === 'number' ? { num_ctx: given.context } : {};
-  const { settings, model } = engineSettings('Ollama', { ...context, ...given }, ollamaOptions);
-  const places = modelPlaces(options, settings, {
+  const { settings, model } = parseEngineSettings('Ollama', { ...context, ...given }, ollamaOptions);
+  const endpoints = resolveModelPlaces(options, settings, {
     defaultModel: SERVER_KINDS.ollama.defaultModel,
-    clientAt: (host) => ollamaClient(ollamaUrl(host, environment), model),
+    clientAt: (host) => createOllamaClient(resolveOllamaUrl(host, environment), model),
     presetPrice: () => FREE,
     context: model.num_ctx,
   });
-  return modelEngine('ollama', places, options, settings);
+  return createModelEngine('ollama', endpoints, options, settings);
 }
 
 // Far above any reply that fits a context; a server that never stops must not fill the memory.
@@ -67,15 +67,15 @@ const replyPart = z.object({
 type ReplyPart = z.infer<typeof replyPart>;
 
 /** Ollama's `/api/chat`, streamed, so that the server stops working as soon as nobody waits. */
-function ollamaClient(url: string, options: z.infer<typeof ollamaOptions>): ModelClient {
+function createOllamaClient(url: string, options: z.infer<typeof ollamaOptions>): ModelClient {
   return {
-    server: ollamaServer(url, options.num_ctx),
+    server: describeOllamaServer(url, options.num_ctx),
     readBody: readLines,
     async chat({ model, messages, tools, schema, reply }, fetch) {
       // Older servers ignore `truncate` and `shift`; newer ones then refuse a prompt that does not fit.
       const request = {
         model,
-        messages: messages.map(messageFor),
+        messages: messages.map(toOllamaMessage),
         ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
         ...(schema === undefined || reply === 'text' ? {} : { format: reply === 'schema' ? schema : 'json' }),
         options,
@@ -94,8 +94,8 @@ function ollamaClient(url: string, options: z.infer<typeof ollamaOptions>): Mode
  * @throws MeshError `engine` when there is none, with how to start it
  */
 export async function checkOllama(host?: string): Promise<{ version: string; models: string[] }> {
-  const url = ollamaUrl(host, process.env);
-  const server = ollamaServer(url, ollamaOptions.parse({}).num_ctx);
+  const url = resolveOllamaUrl(host, process.env);
+  const server = describeOllamaServer(url, ollamaOptions.parse({}).num_ctx);
   const limits = { signal: new AbortController().signal, timeoutMs: CHECK_TIMEOUT_MS };
   const found = await exchange(server, limits, async (fetch) => {
     const client = new Ollama({ host: url, fetch });
@@ -121,7 +121,7 @@ async function readReply(parts: AsyncIterable<unknown>, turn: number): Promise<M
     if (content.length + thoughts.length > MAX_REPLY_CHARACTERS)
       throw new Error(`more than ${MAX_REPLY_CHARACTERS} characters`);
     if (!part.done) continue;
-    const toolCalls = toolCallsOf(
+    const toolCalls = buildToolCalls(
       calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })),
       turn,
     );
@@ -137,7 +137,7 @@ async function readReply(parts: AsyncIterable<unknown>, turn: number): Promise<M
   throw new Error('the reply ended before it was done');
 }
 
-function messageFor(message: ChatMessage): Message {
+function toOllamaMessage(message: ChatMessage): Message {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.content };
@@ -148,7 +148,7 @@ function messageFor(message: ChatMessage): Message {
     case 'assistant': {
       const calls = message.toolCalls?.map((call) => ({
         id: call.id,
-        function: { name: call.name, arguments: argumentsObject(call) },
+        function: { name: call.name, arguments: parseArguments(call) },
       }));
       return {
         role: 'assistant',
@@ -165,7 +165,7 @@ function messageFor(message: ChatMessage): Message {
 }
 
 /** @param contextTokens that the server is told, where it is */
-export function ollamaServer(url: string, contextTokens: number | undefined): ModelServer {
+export function describeOllamaServer(url: string, contextTokens: number | undefined): ModelServer {
   return {
     url,
     name: 'Ollama server',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MAX_BODY_BYTES, readWhole } from '../http/body.ts';
-import { END_OF_EVENTS, eventsOf, isEventStream } from '../http/events.ts';
-import { failureInReply } from '../http/exchange.ts';
+import { END_OF_EVENTS, isEventStream, readEvents } from '../http/events.ts';
+import { toReplyFailure } from '../http/exchange.ts';
 
 const callPart = z.object({
   index: z.int().nonnegative().optional(),
@@ -50,13 +50,13 @@ export async function readCompletion(response: Response): Promise<Response> {
   let finish: string | undefined;
   let usage: unknown;
   let isWhole = false;
-  for await (const event of eventsOf(response)) {
+  for await (const event of readEvents(response)) {
     if (event === END_OF_EVENTS) {
       isWhole = true;
       break;
     }
     const chunk = chunkSchema.parse(event);
-    if (chunk.error !== undefined && chunk.error !== null) throw failureInReply(event);
+    if (chunk.error !== undefined && chunk.error !== null) throw toReplyFailure(event);
     usage = chunk.usage ?? usage;
     const [choice] = chunk.choices ?? [];
     const delta = choice?.delta ?? {};

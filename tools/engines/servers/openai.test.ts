@@ -4,8 +4,8 @@ import * as z from 'zod';
 import type { ModelScript, ModelServer, ScriptedReply } from '../../fixtures/model-server.ts';
 import { checkKey, type EngineOptions } from '../registry.ts';
 import { serve } from '../testing/engine-under-test.ts';
-import { openaiEngine } from './openai.ts';
-import { openaiUrl } from './server-url.ts';
+import { createOpenaiEngine } from './openai.ts';
+import { resolveOpenaiUrl } from './server-url.ts';
 
 function stepFor(reply: z.ZodType): Step {
   return {
@@ -23,7 +23,7 @@ const answer = stepFor(z.object({ answer: z.string() }));
 
 function engineAt(host: string, options: Partial<EngineOptions> = {}) {
   const usages: ModelUsage[] = [];
-  const engine = openaiEngine({
+  const engine = createOpenaiEngine({
     host,
     model: 'm',
     prompts: () => '## system\n\nBe brief.\n\n## user\n\nWho?\n',
@@ -131,7 +131,11 @@ test('a temperature of null is left out', async () => {
 test('the model is gpt-4o unless another is named, with its list price (RA-23)', async () => {
   const usage = { promptTokens: 1_000_000, completionTokens: 100_000 };
   const server = await serve([{ content: { answer: 'Anna' }, usage }]);
-  const engine = openaiEngine({ host: server.url, prompts: () => '## system\n\n## user\n', environment: {} });
+  const engine = createOpenaiEngine({
+    host: server.url,
+    prompts: () => '## system\n\n## user\n',
+    environment: {},
+  });
   const usages: ModelUsage[] = [];
   const work = { signal: new AbortController().signal, countTokens: () => undefined };
   await engine.perform(answer, { ...work, countUsage: (usage) => usages.push(usage) });
@@ -188,8 +192,8 @@ test.each([
   ['http://127.0.0.1:8080/v1/', 'http://127.0.0.1:8080/v1'],
   ['https://models.example/openai/deployments/x', 'https://models.example/openai/deployments/x'],
 ])('the base URL %s is %s', (host, url) => {
-  expect(openaiUrl(host, {})).toBe(url);
-  expect(openaiUrl(undefined, { OPENAI_BASE_URL: host })).toBe(url);
+  expect(resolveOpenaiUrl(host, {})).toBe(url);
+  expect(resolveOpenaiUrl(undefined, { OPENAI_BASE_URL: host })).toBe(url);
 });
 
 describe('before a run', () => {
@@ -210,7 +214,7 @@ describe('before a run', () => {
   });
 
   test('an engine without the key that it needs asks nobody (RA-50)', async () => {
-    const engine = openaiEngine({ prompts: () => '## system\n\n## user\n', environment: {} });
+    const engine = createOpenaiEngine({ prompts: () => '## system\n\n## user\n', environment: {} });
     const work = { signal: new AbortController().signal, countTokens: () => undefined };
     await expect(engine.perform(answer, work)).rejects.toMatchObject({
       code: 'usage',

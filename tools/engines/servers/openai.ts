@@ -6,35 +6,40 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import * as z from 'zod';
-import { engineSettings } from '../engine-settings.ts';
-import { modelEngine } from '../model-engine.ts';
-import { presetPrice } from '../prices.ts';
+import { parseEngineSettings } from '../engine-settings.ts';
+import { createModelEngine } from '../model-engine.ts';
+import { findPresetPrice } from '../prices.ts';
 import type { EngineOptions } from '../registry.ts';
-import { argumentsObject, toolCallsOf } from '../replies/json-reply.ts';
-import { modelPlaces } from '../requests/model-place.ts';
+import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
+import { resolveModelPlaces } from '../requests/model-place.ts';
 import { isStrict } from '../schemas/portable-schema.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
 import { readCompletion } from './openai-stream.ts';
 import { NO_KEY, requireKey } from './server-key.ts';
-import { openaiKey, openaiUrl, SERVER_KINDS } from './server-url.ts';
+import { findOpenaiKey, resolveOpenaiUrl, SERVER_KINDS } from './server-url.ts';
 
 /**
  * Asks a model on any server with OpenAI's format: llama.cpp, vLLM, LM Studio, OpenAI itself.
  *
  * @throws MeshError `usage` for options that no server could take
  */
-export function openaiEngine(options: EngineOptions): Engine {
+export function createOpenaiEngine(options: EngineOptions): Engine {
   const { environment = process.env } = options;
-  const { settings, model } = engineSettings('OpenAI', options.options ?? {}, openaiOptions, OPENAI_RESERVED);
-  const places = modelPlaces(options, settings, {
+  const { settings, model } = parseEngineSettings(
+    'OpenAI',
+    options.options ?? {},
+    openaiOptions,
+    OPENAI_RESERVED,
+  );
+  const endpoints = resolveModelPlaces(options, settings, {
     defaultModel: SERVER_KINDS.openai.defaultModel,
     clientAt: (host) => {
-      const url = openaiUrl(host, environment);
-      return openaiClient(url, openaiKey(url, environment), model);
+      const url = resolveOpenaiUrl(host, environment);
+      return createOpenaiClient(url, findOpenaiKey(url, environment), model);
     },
-    presetPrice,
+    presetPrice: findPresetPrice,
   });
-  return modelEngine('openai', places, options, settings);
+  return createModelEngine('openai', endpoints, options, settings);
 }
 
 /** Options of the model; null leaves out what a server does not take. */
@@ -76,9 +81,9 @@ const completionSchema = z.object({
 });
 
 /** Any server with OpenAI's `/chat/completions`. */
-function openaiClient(url: string, key: string | undefined, options: OpenaiOptions): ModelClient {
+function createOpenaiClient(url: string, key: string | undefined, options: OpenaiOptions): ModelClient {
   return {
-    server: openaiServer(url, key),
+    server: describeOpenaiServer(url, key),
     readBody: readCompletion,
     async chat(query, fetch) {
       requireKey(url, 'OPENAI_API_KEY', key);
@@ -95,29 +100,29 @@ function openaiClient(url: string, key: string | undefined, options: OpenaiOptio
         logLevel: 'off',
         fetch,
       });
-      const received: unknown = await client.post('/chat/completions', { body: bodyFor(query, options) });
-      return replyOf(completionSchema.parse(received), query.messages.length);
+      const received: unknown = await client.post('/chat/completions', { body: buildBody(query, options) });
+      return parseReply(completionSchema.parse(received), query.messages.length);
     },
   };
 }
 
 /** Streamed, so that silence can be told from work; its chunks are put together where the body is read. */
-function bodyFor({ model, messages, tools, schema, reply, omits }: ModelQuery, options: OpenaiOptions) {
+function buildBody({ model, messages, tools, schema, reply, omits }: ModelQuery, options: OpenaiOptions) {
   const { temperature, ...rest } = options;
   const isStreamed = !omits.includes('stream');
   return {
     ...rest,
     model,
-    messages: messages.map(messageFor),
+    messages: messages.map(toOpenaiMessage),
     ...(temperature === null || omits.includes('temperature') ? {} : { temperature }),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-    ...(schema === undefined ? {} : formatFor(schema, reply)),
+    ...(schema === undefined ? {} : buildResponseFormat(schema, reply)),
     ...(isStreamed ? { stream: true } : {}),
     ...(isStreamed && !omits.includes('stream_options') ? { stream_options: { include_usage: true } } : {}),
   };
 }
 
-function formatFor(schema: JsonObject, reply: ModelQuery['reply']) {
+function buildResponseFormat(schema: JsonObject, reply: ModelQuery['reply']) {
   switch (reply) {
     case 'schema':
       return {
@@ -133,17 +138,20 @@ function formatFor(schema: JsonObject, reply: ModelQuery['reply']) {
   }
 }
 
-function replyOf({ choices: [choice], usage }: z.infer<typeof completionSchema>, turn: number): ModelReply {
+function parseReply(
+  { choices: [choice], usage }: z.infer<typeof completionSchema>,
+  turn: number,
+): ModelReply {
   const { message, finish_reason } = choice ?? {};
   const cached = usage?.prompt_tokens_details?.cached_tokens;
-  const toolCalls = toolCallsOf(
+  const toolCalls = buildToolCalls(
     (message?.tool_calls ?? []).map((call) => ({ id: call.id, ...call.function })),
     turn,
   );
   return {
     content: message?.content ?? '',
     toolCalls,
-    finish: finishOf(finish_reason, typeof message?.refusal === 'string', toolCalls.length > 0),
+    finish: toFinish(finish_reason, typeof message?.refusal === 'string', toolCalls.length > 0),
     thoughts: message?.reasoning_content ?? message?.reasoning ?? '',
     promptTokens: usage?.prompt_tokens ?? null,
     completionTokens: usage?.completion_tokens ?? null,
@@ -151,7 +159,7 @@ function replyOf({ choices: [choice], usage }: z.infer<typeof completionSchema>,
   };
 }
 
-function finishOf(
+function toFinish(
   reason: string | null | undefined,
   isRefused: boolean,
   hasCalls: boolean,
@@ -161,7 +169,7 @@ function finishOf(
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-function messageFor(message: ChatMessage): ChatCompletionMessageParam {
+function toOpenaiMessage(message: ChatMessage): ChatCompletionMessageParam {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.content };
@@ -184,7 +192,7 @@ function messageFor(message: ChatMessage): ChatCompletionMessageParam {
           id: call.id,
           type: 'function',
           // Some servers take the text apart again, and fail at one that is no object.
-          function: { name: call.name, arguments: JSON.stringify(argumentsObject(call)) },
+          function: { name: call.name, arguments: JSON.stringify(parseArguments(call)) },
         })),
       };
     }
@@ -193,7 +201,7 @@ function messageFor(message: ChatMessage): ChatCompletionMessageParam {
   }
 }
 
-export function openaiServer(url: string, key: string | undefined): ModelServer {
+export function describeOpenaiServer(url: string, key: string | undefined): ModelServer {
   return {
     url,
     name: 'OpenAI-compatible server',

@@ -20,7 +20,7 @@ export const NO_KEY = 'none';
  *
  * @throws MeshError `usage`, without the key in it, when it can be none
  */
-function keyIn(environment: Environment, variable: string): string | undefined {
+function readKey(environment: Environment, variable: string): string | undefined {
   const key = environment[variable]?.trim() ?? '';
   if (key === '') return undefined;
   // Anything else cannot stand in a header, and the error that says so would repeat it.
@@ -29,7 +29,7 @@ function keyIn(environment: Environment, variable: string): string | undefined {
 }
 
 /** The user named the server `host` on the command line: keys may go there, from the agents of this process, too. */
-export function nameKeyHost(host: string): void {
+export function allowKeyHost(host: string): void {
   process.env[KEY_HOSTS] = [process.env[KEY_HOSTS], host].filter(Boolean).join(',');
 }
 
@@ -39,16 +39,16 @@ export function nameKeyHost(host: string): void {
  *
  * @throws MeshError `usage`, without the key in it, for any other server
  */
-export function keyFor(
+export function findServerKey(
   url: string,
   variable: KeyVariable,
   named: string,
   environment: Environment,
 ): string | undefined {
-  const key = keyIn(environment, variable);
+  const key = readKey(environment, variable);
   const hosts = [MAKERS[variable], named, ...(environment[KEY_HOSTS] ?? '').split(',')];
   const { origin } = new URL(url);
-  if (key === undefined || hosts.some((host) => originOf(host) === origin)) return key;
+  if (key === undefined || hosts.some((host) => parseOrigin(host) === origin)) return key;
   throw new MeshError(
     'usage',
     `${origin} would get ${variable}, and only a team file names it: if it is to have the key, name it with --base-url ${url} or in ` +
@@ -56,7 +56,7 @@ export function keyFor(
   );
 }
 
-function originOf(host: string): string | undefined {
+function parseOrigin(host: string): string | undefined {
   const text = host.trim().replace('0.0.0.0', '127.0.0.1');
   return URL.parse(text.includes('://') ? text : `http://${text}`)?.origin;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ollamaUrl } from './server-url.ts';
+import { resolveOllamaUrl } from './server-url.ts';
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:11434'],
@@ -9,14 +9,14 @@ test.each([
   ['[::1]:8', 'http://[::1]:8'],
   ['https://models.example/ollama/', 'https://models.example/ollama'],
 ])('the host %s is %s', (host, url) => {
-  expect(ollamaUrl(host, {})).toBe(url);
-  expect(ollamaUrl(undefined, { OLLAMA_HOST: host })).toBe(url);
+  expect(resolveOllamaUrl(host, {})).toBe(url);
+  expect(resolveOllamaUrl(undefined, { OLLAMA_HOST: host })).toBe(url);
 });
 
 test.each(['', 'ftp://localhost', 'http://', 'a b'])('%j is no host', (host) => {
-  expect(() => ollamaUrl(host, {})).toThrow(expect.objectContaining({ code: 'usage' }));
+  expect(() => resolveOllamaUrl(host, {})).toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
 test('a host with a password is refused without repeating it', () => {
-  expect(() => ollamaUrl('http://me:hush@localhost', {})).toThrow(/^(?!.*hush).*password/);
+  expect(() => resolveOllamaUrl('http://me:hush@localhost', {})).toThrow(/^(?!.*hush).*password/);
 });

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { blockedPortFault } from '../../blocked-port.ts';
-import { type Environment, KEY_HOSTS, type KeyVariable, keyFor } from './server-key.ts';
+import { explainBlockedPort } from '../../blocked-port.ts';
+import { type Environment, findServerKey, KEY_HOSTS, type KeyVariable } from './server-key.ts';
 
 /** How the address of a kind of server is written. */
 interface ServerAddress {
@@ -16,7 +16,7 @@ interface ServerAddress {
  *
  * @throws MeshError `usage` when it names none; `config` for a port that no request may go to
  */
-function serverUrl(host: string, { name, example, port }: ServerAddress): string {
+function parseServerUrl(host: string, { name, example, port }: ServerAddress): string {
   const hasScheme = host.includes('://');
   const url = URL.parse(hasScheme ? host : `http://${host.startsWith(':') ? '127.0.0.1' : ''}${host}`);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -31,7 +31,7 @@ function serverUrl(host: string, { name, example, port }: ServerAddress): string
       `the ${name} host ${url.host} must be given without a password: it would be in every log`,
     );
   }
-  const blocked = blockedPortFault(url);
+  const blocked = explainBlockedPort(url);
   if (blocked !== undefined) throw new MeshError('config', `the ${name} host: ${blocked}`);
   if (!hasScheme && url.port === '' && port !== undefined) url.port = port;
   // Servers listen on 0.0.0.0, and share the setting with us; not every system can connect to it.
@@ -44,42 +44,45 @@ const OLLAMA_HOST = '127.0.0.1:11434';
 /**
  * The URL of the Ollama server that `host` names: a URL, `host` or `host:port`, as in `OLLAMA_HOST`, which is the default.
  *
- * @throws MeshError as {@link serverUrl}
+ * @throws MeshError as {@link parseServerUrl}
  */
-export function ollamaUrl(host: string | undefined, environment: Environment): string {
+export function resolveOllamaUrl(host: string | undefined, environment: Environment): string {
   const given = host ?? (environment.OLLAMA_HOST || OLLAMA_HOST);
-  return serverUrl(given, { name: 'Ollama', example: OLLAMA_HOST, port: '11434' });
+  return parseServerUrl(given, { name: 'Ollama', example: OLLAMA_HOST, port: '11434' });
 }
 
 /**
  * The URL that `/chat/completions` comes after, `/v1` where it has no path. `OPENAI_BASE_URL` is the default, else OpenAI itself.
  *
- * @throws MeshError as {@link serverUrl}
+ * @throws MeshError as {@link parseServerUrl}
  */
-export function openaiUrl(host: string | undefined, environment: Environment): string {
+export function resolveOpenaiUrl(host: string | undefined, environment: Environment): string {
   const given = host ?? (environment.OPENAI_BASE_URL || 'https://api.openai.com/v1');
-  const url = serverUrl(given, { name: 'OpenAI-compatible', example: 'http://127.0.0.1:8080/v1' });
+  const url = parseServerUrl(given, { name: 'OpenAI-compatible', example: 'http://127.0.0.1:8080/v1' });
   return new URL(url).pathname === '/' ? `${url}/v1` : url;
 }
 
 /**
  * The URL that `/v1/messages` comes after. `ANTHROPIC_BASE_URL` is the default, else Anthropic itself.
  *
- * @throws MeshError as {@link serverUrl}
+ * @throws MeshError as {@link parseServerUrl}
  */
-export function anthropicUrl(host: string | undefined, environment: Environment): string {
+export function resolveAnthropicUrl(host: string | undefined, environment: Environment): string {
   const given = host ?? (environment.ANTHROPIC_BASE_URL || 'https://api.anthropic.com');
-  return serverUrl(given, { name: 'Anthropic', example: 'https://api.anthropic.com' }).replace(/\/v1$/, '');
+  return parseServerUrl(given, { name: 'Anthropic', example: 'https://api.anthropic.com' }).replace(
+    /\/v1$/,
+    '',
+  );
 }
 
-/** The key for the server at `url`. @throws MeshError `usage`: see {@link keyFor} */
-export function openaiKey(url: string, environment: Environment): string | undefined {
-  return keyFor(url, 'OPENAI_API_KEY', openaiUrl(undefined, environment), environment);
+/** The key for the server at `url`. @throws MeshError `usage`: see {@link findServerKey} */
+export function findOpenaiKey(url: string, environment: Environment): string | undefined {
+  return findServerKey(url, 'OPENAI_API_KEY', resolveOpenaiUrl(undefined, environment), environment);
 }
 
-/** The key for the server at `url`. @throws MeshError `usage`: see {@link keyFor} */
-export function anthropicKey(url: string, environment: Environment): string | undefined {
-  return keyFor(url, 'ANTHROPIC_API_KEY', anthropicUrl(undefined, environment), environment);
+/** The key for the server at `url`. @throws MeshError `usage`: see {@link findServerKey} */
+export function findAnthropicKey(url: string, environment: Environment): string | undefined {
+  return findServerKey(url, 'ANTHROPIC_API_KEY', resolveAnthropicUrl(undefined, environment), environment);
 }
 
 interface ServerKind {
@@ -96,23 +99,23 @@ interface ServerKind {
 
 /** What is known of each kind of server before its client is loaded, by the name of its engine. */
 export const SERVER_KINDS = {
-  ollama: { defaultModel: 'gemma-7b-it', urlOf: ollamaUrl, variables: ['OLLAMA_HOST'] },
+  ollama: { defaultModel: 'gemma-7b-it', urlOf: resolveOllamaUrl, variables: ['OLLAMA_HOST'] },
   openai: {
     defaultModel: 'gpt-4o',
-    urlOf: openaiUrl,
-    key: { variable: 'OPENAI_API_KEY', of: openaiKey },
+    urlOf: resolveOpenaiUrl,
+    key: { variable: 'OPENAI_API_KEY', of: findOpenaiKey },
     variables: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', KEY_HOSTS],
   },
   anthropic: {
     defaultModel: 'claude-sonnet-4-6',
-    urlOf: anthropicUrl,
-    key: { variable: 'ANTHROPIC_API_KEY', of: anthropicKey },
+    urlOf: resolveAnthropicUrl,
+    key: { variable: 'ANTHROPIC_API_KEY', of: findAnthropicKey },
     variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', KEY_HOSTS],
   },
 } as const satisfies Readonly<Record<string, ServerKind>>;
 
 /** Undefined for engines without a server, and for those of users. */
-export function serverKind(engine: string): ServerKind | undefined {
+export function findServerKind(engine: string): ServerKind | undefined {
   const kinds: Readonly<Record<string, ServerKind>> = SERVER_KINDS;
   return Object.hasOwn(kinds, engine) ? kinds[engine] : undefined;
 }

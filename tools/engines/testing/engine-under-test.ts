@@ -19,7 +19,7 @@ import {
 } from '../../fixtures/model-server.ts';
 import type { Pace } from '../http/retry.ts';
 import type { Permits } from '../permits.ts';
-import { type EngineOptions, engineNamed } from '../registry.ts';
+import { type EngineOptions, loadEngine } from '../registry.ts';
 
 /** The engines that ask a model on a server: all of them hold the same contract. */
 export const MODEL_ENGINES = ['ollama', 'openai', 'anthropic'] as const;
@@ -83,7 +83,7 @@ export function underTest(name: ModelEngineName) {
         (pauseMs = 0) =>
           void pauses.push(pauseMs),
     };
-    const engine = await engineNamed(name, {
+    const engine = await loadEngine(name, {
       host,
       model: 'm',
       prompts: (name) => (name === 'summarise' ? SUMMARY_PROMPT : PROMPT),

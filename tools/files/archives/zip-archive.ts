@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { decodeText } from '../text-encoding.ts';
 
@@ -28,7 +28,7 @@ export interface ZipArchive {
   read(member: ZipMember): Uint8Array<ArrayBuffer>;
 }
 
-interface Place {
+interface MemberPosition {
   readonly method: number;
   readonly crc: number;
   /** Of its local header. */
@@ -51,11 +51,12 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
   const fail = (why: string): never => {
     throw new MeshError(
       'tool',
-      `${shown(name)} (${bytes.length} bytes) cannot be read as a ZIP archive: ${why}`,
+      `${quoteFileName(name)} (${bytes.length} bytes) cannot be read as a ZIP archive: ${why}`,
     );
   };
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const end = endOf(view) ?? fail('it has no directory at its end, so it is something else or was cut off');
+  const end =
+    findArchiveEnd(view) ?? fail('it has no directory at its end, so it is something else or was cut off');
   const count = view.getUint16(end + 10, true);
   const directoryBytes = view.getUint32(end + 12, true);
   if (count === 0xffff || directoryBytes === 0xffffffff)
@@ -67,7 +68,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
   const shift = start - view.getUint32(end + 16, true);
   if (start < 0 || shift < 0) fail('its directory lies outside of it');
 
-  const places = new Map<ZipMember, Place>();
+  const places = new Map<ZipMember, MemberPosition>();
   let at = start;
   for (let i = 0; i < count; i++) {
     if (at + CENTRAL.bytes > end || view.getUint32(at, true) !== CENTRAL.signature)
@@ -76,7 +77,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
     const next =
       at + CENTRAL.bytes + nameBytes + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
     if (next > end) fail(`its directory ends within member ${i + 1} of ${count}`);
-    const memberName = nameOf(bytes.subarray(at + CENTRAL.bytes, at + CENTRAL.bytes + nameBytes));
+    const memberName = decodeMemberName(bytes.subarray(at + CENTRAL.bytes, at + CENTRAL.bytes + nameBytes));
     const member: ZipMember = {
       name: memberName,
       packedBytes: view.getUint32(at + 20, true),
@@ -98,16 +99,17 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
     members: [...places.keys()],
     read(member) {
       const failMember = (why: string): never => {
-        throw new MeshError('tool', `${shown(member.name)} of ${shown(name)} ${why}`);
+        throw new MeshError('tool', `${quoteFileName(member.name)} of ${quoteFileName(name)} ${why}`);
       };
       const place = places.get(member) ?? failMember('is of another archive');
       if (!member.isSafe) failMember('has a name that leads outside of the archive: it is not read');
       if (member.isFolder) failMember('is a folder');
       if (member.isEncrypted) failMember('is encrypted: it can only be read with its password');
       const packed =
-        packedOf(bytes, view, member, place) ?? failMember('lies outside of the archive, which is damaged');
+        readPackedBytes(bytes, view, member, place) ??
+        failMember('lies outside of the archive, which is damaged');
       const limit = Math.min(MAX_MEMBER_BYTES, budget);
-      const content = unpacked(packed, place.method, limit, failMember);
+      const content = unpackMember(packed, place.method, limit, failMember);
       budget -= content.length;
       if (crc32(content) !== place.crc) failMember('is damaged: its checksum is wrong');
       return content;
@@ -125,7 +127,7 @@ export function checkZip(file: LoadedFile): void {
   for (const member of archive.members) if (!member.isFolder) archive.read(member);
 }
 
-function unpacked(
+function unpackMember(
   packed: Uint8Array<ArrayBuffer>,
   method: number,
   limit: number,
@@ -150,18 +152,18 @@ function unpacked(
   }
 }
 
-function packedOf(
+function readPackedBytes(
   bytes: Uint8Array<ArrayBuffer>,
   view: DataView,
   { packedBytes }: ZipMember,
-  { at }: Place,
+  { at }: MemberPosition,
 ): Uint8Array<ArrayBuffer> | undefined {
   if (at + LOCAL.bytes > bytes.length || view.getUint32(at, true) !== LOCAL.signature) return undefined;
   const start = at + LOCAL.bytes + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
   return start + packedBytes > bytes.length ? undefined : bytes.subarray(start, start + packedBytes);
 }
 
-function endOf(view: DataView): number | undefined {
+function findArchiveEnd(view: DataView): number | undefined {
   const last = view.byteLength - END.bytes;
   for (let at = last; at >= Math.max(0, last - MAX_COMMENT_BYTES); at--) {
     if (view.getUint32(at, true) === END.signature) return at;
@@ -170,7 +172,7 @@ function endOf(view: DataView): number | undefined {
 }
 
 /** UTF-8 whether its flag is set or not, since many writers forget it; else Latin letters, so that every member has a name. */
-function nameOf(bytes: Uint8Array): string {
+function decodeMemberName(bytes: Uint8Array): string {
   return decodeText(bytes)?.text ?? Buffer.from(bytes).toString('latin1');
 }
 

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DataToolReply } from '../../data-tool.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { openZip, type ZipArchive, type ZipMember } from './zip-archive.ts';
 
@@ -9,19 +9,22 @@ export const ALL_MEMBERS = '*';
 /** More names are no help to a reader. */
 const MAX_LISTED = 1000;
 
-export function zipListing(file: LoadedFile): DataToolReply {
+export function listZip(file: LoadedFile): DataToolReply {
   const { members } = openZip(file);
   const files = members.filter(({ isFolder }) => !isFolder);
   const bytes = files.reduce((sum, { statedBytes }) => sum + statedBytes, 0);
   const lines = files
     .slice(0, MAX_LISTED)
-    .map((member) => `${shown(member.name)} (${notesOf(member).join(', ')})`);
+    .map((member) => `${quoteFileName(member.name)} (${describeMember(member).join(', ')})`);
   if (files.length > MAX_LISTED) lines.push(`[and ${files.length - MAX_LISTED} more]`);
   const openable =
     files.length > 1
-      ? ['', `entry "${ALL_MEMBERS}" reads them all; other tools open one by its name: ${shown(file.name)}/…`]
+      ? [
+          '',
+          `entry "${ALL_MEMBERS}" reads them all; other tools open one by its name: ${quoteFileName(file.name)}/…`,
+        ]
       : [];
-  const head = `${shown(file.name)}: ZIP archive, ${file.bytes.length} bytes, ${files.length} files of ${bytes} bytes`;
+  const head = `${quoteFileName(file.name)}: ZIP archive, ${file.bytes.length} bytes, ${files.length} files of ${bytes} bytes`;
   return {
     text: [head, '', ...lines, ...openable].join('\n'),
     data: {
@@ -37,22 +40,22 @@ export function zipListing(file: LoadedFile): DataToolReply {
  *
  * @throws MeshError `tool` for one that is not there, encrypted, unsafe, an archive itself, or too large
  */
-export function zipMember(file: LoadedFile, entry: string): LoadedFile {
+export function openZipMember(file: LoadedFile, entry: string): LoadedFile {
   const archive = openZip(file);
-  const member = memberNamed(archive, entry);
+  const member = findMember(archive, entry);
   if (member === undefined) {
-    const names = archive.members.slice(0, 20).map(({ name }) => shown(name));
+    const names = archive.members.slice(0, 20).map(({ name }) => quoteFileName(name));
     const more = archive.members.length > names.length ? ', …' : '';
     throw new MeshError(
       'tool',
-      `${shown(file.name)} has no member ${shown(entry)}: it has ${names.join(', ')}${more}`,
+      `${quoteFileName(file.name)} has no member ${quoteFileName(entry)}: it has ${names.join(', ')}${more}`,
     );
   }
   return { name: `${file.name}/${member.name}`, bytes: archive.read(member) };
 }
 
 /** All files in it, each as a file of its own or with the reason why it cannot be read. */
-export function zipMembers(file: LoadedFile): readonly { name: string; open: () => LoadedFile }[] {
+export function listZipMembers(file: LoadedFile): readonly { name: string; open: () => LoadedFile }[] {
   const archive = openZip(file);
   return archive.members
     .filter(({ isFolder }) => !isFolder)
@@ -62,7 +65,7 @@ export function zipMembers(file: LoadedFile): readonly { name: string; open: () 
     }));
 }
 
-function memberNamed({ members }: ZipArchive, entry: string): ZipMember | undefined {
+function findMember({ members }: ZipArchive, entry: string): ZipMember | undefined {
   const wanted = entry.toLowerCase();
   return (
     members.find(({ name }) => name === entry) ??
@@ -71,7 +74,7 @@ function memberNamed({ members }: ZipArchive, entry: string): ZipMember | undefi
   );
 }
 
-function notesOf(member: ZipMember): string[] {
+function describeMember(member: ZipMember): string[] {
   const notes = [`${member.statedBytes} bytes`];
   if (member.isEncrypted) notes.push('encrypted, cannot be read');
   if (!member.isSafe) notes.push('its name leads outside, cannot be read');

@@ -1,10 +1,10 @@
 import { checkZip } from '../archives/zip-archive.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
 
 /** @throws MeshError `tool` for what is no Word document */
-export async function docxReport(file: LoadedFile): Promise<string> {
+export async function reportDocx(file: LoadedFile): Promise<string> {
   checkZip(file);
   const { default: mammoth } = await import('mammoth');
   const { value: html } = await fromLibrary(file, 'a Word document', () =>
@@ -17,11 +17,11 @@ export async function docxReport(file: LoadedFile): Promise<string> {
       },
     ),
   );
-  const text = await markdownOf(file, html);
-  return `${shown(file.name)}: Word document, ${file.bytes.length} bytes\n\n${text.toWellFormed().trim()}`;
+  const text = await convertMarkdown(file, html);
+  return `${quoteFileName(file.name)}: Word document, ${file.bytes.length} bytes\n\n${text.toWellFormed().trim()}`;
 }
 
-async function markdownOf(file: LoadedFile, html: string): Promise<string> {
+async function convertMarkdown(file: LoadedFile, html: string): Promise<string> {
   const { NodeHtmlMarkdown } = await import('node-html-markdown');
   try {
     return NodeHtmlMarkdown.translate(html);

@@ -2,12 +2,12 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DomNode, FormatCallback } from 'html-to-text';
 import { openZip, type ZipArchive } from '../archives/zip-archive.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { markdownTable } from '../tables/markdown-table.ts';
+import { renderMarkdownTable } from '../tables/markdown-table.ts';
 import { decodeText } from '../text-encoding.ts';
-import { textOf } from '../text-report.ts';
+import { decodeFileText } from '../text-report.ts';
 
 /** Nested deeper is nothing that people read. */
 const MAX_DEPTH = 500;
@@ -15,10 +15,10 @@ const MAX_DEPTH = 500;
 const MAX_TEXT_CHARACTERS = 16_000_000;
 
 /** The text of a page, without its tags, scripts, links' addresses and pictures. @throws MeshError `tool` for what is no text */
-export async function htmlReport(file: LoadedFile): Promise<string> {
-  const { text: html } = textOf(file);
-  const text = await fromLibrary(file, 'an HTML page', () => textOfHtml(html));
-  return `${shown(file.name)}: HTML page, ${file.bytes.length} bytes\n\n${text}`;
+export async function reportHtml(file: LoadedFile): Promise<string> {
+  const { text: html } = decodeFileText(file);
+  const text = await fromLibrary(file, 'an HTML page', () => extractHtmlText(html));
+  return `${quoteFileName(file.name)}: HTML page, ${file.bytes.length} bytes\n\n${text}`;
 }
 
 /**
@@ -26,35 +26,38 @@ export async function htmlReport(file: LoadedFile): Promise<string> {
  *
  * @throws MeshError `tool` for what is no EPUB, or has no chapter
  */
-export async function epubReport(file: LoadedFile): Promise<string> {
+export async function reportEpub(file: LoadedFile): Promise<string> {
   const { length } = file.bytes;
   const archive = openZip(file);
   return fromLibrary(file, 'an EPUB book', async () => {
     const { XMLParser } = await import('fast-xml-parser');
     const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '', removeNSPrefix: true });
-    const container: unknown = parser.parse(memberText(archive, 'META-INF/container.xml'));
-    const [rootFile] = at(container, 'container', 'rootfiles', 'rootfile');
-    const packageFile = nameIn(rootFile, 'full-path');
-    const book: unknown = parser.parse(memberText(archive, packageFile));
+    const container: unknown = parser.parse(readMemberText(archive, 'META-INF/container.xml'));
+    const [rootFile] = findElements(container, 'container', 'rootfiles', 'rootfile');
+    const packageFile = readAttribute(rootFile, 'full-path');
+    const book: unknown = parser.parse(readMemberText(archive, packageFile));
     const files = new Map(
-      at(book, 'package', 'manifest', 'item').map((item) => [nameIn(item, 'id'), nameIn(item, 'href')]),
+      findElements(book, 'package', 'manifest', 'item').map((item) => [
+        readAttribute(item, 'id'),
+        readAttribute(item, 'href'),
+      ]),
     );
     const chapters: string[] = [];
     let characters = 0;
-    for (const reference of at(book, 'package', 'spine', 'itemref')) {
-      const href = files.get(nameIn(reference, 'idref'));
+    for (const reference of findElements(book, 'package', 'spine', 'itemref')) {
+      const href = files.get(readAttribute(reference, 'idref'));
       if (href === undefined) continue;
       const member = path.posix.join(path.posix.dirname(packageFile), decodeURIComponent(href));
-      const text = await textOfHtml(memberText(archive, member));
+      const text = await extractHtmlText(readMemberText(archive, member));
       if (text !== '') chapters.push(text);
       characters += text.length;
       if (characters > MAX_TEXT_CHARACTERS) throw new Error(`more than ${MAX_TEXT_CHARACTERS} characters`);
     }
-    return `${shown(file.name)}: EPUB book, ${length} bytes, ${chapters.length} chapters\n\n${chapters.join('\n\n')}`;
+    return `${quoteFileName(file.name)}: EPUB book, ${length} bytes, ${chapters.length} chapters\n\n${chapters.join('\n\n')}`;
   });
 }
 
-async function textOfHtml(html: string): Promise<string> {
+async function extractHtmlText(html: string): Promise<string> {
   const { convert } = await import('html-to-text');
   const heading = { options: { uppercase: false } };
   const text = convert(html, {
@@ -71,16 +74,16 @@ async function textOfHtml(html: string): Promise<string> {
   return text.toWellFormed().trim();
 }
 
-function memberText(archive: ZipArchive, name: string): string {
+function readMemberText(archive: ZipArchive, name: string): string {
   const member = archive.members.find((one) => one.name === name);
-  if (member === undefined) throw new Error(`there is no ${shown(name)} in it`);
+  if (member === undefined) throw new Error(`there is no ${quoteFileName(name)} in it`);
   const decoded = decodeText(archive.read(member));
-  if (decoded === undefined) throw new MeshError('tool', `${shown(name)} in it is no text`);
+  if (decoded === undefined) throw new MeshError('tool', `${quoteFileName(name)} in it is no text`);
   return decoded.text;
 }
 
 /** The elements at a path of names: none, one or several, as the parser gives them. */
-function at(value: unknown, ...names: readonly string[]): unknown[] {
+function findElements(value: unknown, ...names: readonly string[]): unknown[] {
   const found = names.reduce<unknown>(
     (inside, name) => (typeof inside === 'object' && inside !== null ? Reflect.get(inside, name) : undefined),
     value,
@@ -89,7 +92,7 @@ function at(value: unknown, ...names: readonly string[]): unknown[] {
   return Array.isArray(found) ? found : [found];
 }
 
-function nameIn(element: unknown, attribute: string): string {
+function readAttribute(element: unknown, attribute: string): string {
   const value: unknown =
     typeof element === 'object' && element !== null ? Reflect.get(element, attribute) : undefined;
   if (typeof value !== 'string') throw new Error(`an element without ${attribute}`);
@@ -112,32 +115,32 @@ interface TableCell {
  */
 const formatMarkdownTable: FormatCallback = (element, walk, builder) => {
   builder.openTable();
-  for (const row of rowsOf(element)) {
+  for (const row of listTableRows(element)) {
     builder.openTableRow();
     for (const cell of row.children ?? []) {
       if (cell.name !== 'td' && cell.name !== 'th') continue;
       builder.openTableCell();
       walk(cell.children ?? [], builder);
-      builder.closeTableCell({ colspan: spanOf(cell, 'colspan'), rowspan: spanOf(cell, 'rowspan') });
+      builder.closeTableCell({ colspan: parseSpan(cell, 'colspan'), rowspan: parseSpan(cell, 'rowspan') });
     }
     builder.closeTableRow();
   }
-  builder.closeTable({ tableToString, leadingLineBreaks: 2, trailingLineBreaks: 2 });
+  builder.closeTable({ tableToString: formatTable, leadingLineBreaks: 2, trailingLineBreaks: 2 });
 };
 
-function rowsOf(element: DomNode): DomNode[] {
+function listTableRows(element: DomNode): DomNode[] {
   return (element.children ?? []).flatMap((child) => {
     if (child.name === 'tr') return [child];
-    return ['thead', 'tbody', 'tfoot'].includes(child.name ?? '') ? rowsOf(child) : [];
+    return ['thead', 'tbody', 'tfoot'].includes(child.name ?? '') ? listTableRows(child) : [];
   });
 }
 
-function spanOf({ attribs }: DomNode, name: string): number {
+function parseSpan({ attribs }: DomNode, name: string): number {
   const span = Number(attribs?.[name] ?? 1);
   return Number.isInteger(span) && span > 0 ? Math.min(span, MAX_SPAN) : 1;
 }
 
-function tableToString(rows: readonly (readonly TableCell[])[]): string {
+function formatTable(rows: readonly (readonly TableCell[])[]): string {
   const grid: (string | undefined)[][] = rows.map(() => []);
   for (const [at, cells] of rows.entries()) {
     let column = 0;
@@ -159,5 +162,5 @@ function tableToString(rows: readonly (readonly TableCell[])[]): string {
       .flat()
       .filter((text) => text !== '')
       .join('\n');
-  return markdownTable(kept, MAX_CELL_CHARACTERS).join('\n');
+  return renderMarkdownTable(kept, MAX_CELL_CHARACTERS).join('\n');
 }

@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
 
@@ -19,7 +19,7 @@ interface Piece {
 }
 
 /** @throws MeshError `tool` for what is no PDF, needs a password, or has no such page */
-export async function pdfReport(file: LoadedFile, pages?: string): Promise<string> {
+export async function reportPdf(file: LoadedFile, pages?: string): Promise<string> {
   const { getDocumentProxy } = await import('unpdf');
   const { length } = file.bytes;
   // Fonts are for drawing, warnings for a console: neither is wanted.
@@ -30,8 +30,8 @@ export async function pdfReport(file: LoadedFile, pages?: string): Promise<strin
       verbosity: 0,
     }),
   );
-  const numbers = pages === undefined ? range(1, pdf.numPages) : pagesIn(file, pages, pdf.numPages);
-  const parts = [`${shown(file.name)}: PDF document, ${length} bytes, ${pdf.numPages} pages`];
+  const numbers = pages === undefined ? listRange(1, pdf.numPages) : parsePages(file, pages, pdf.numPages);
+  const parts = [`${quoteFileName(file.name)}: PDF document, ${length} bytes, ${pdf.numPages} pages`];
   const empty: number[] = [];
   let characters = 0;
   for (const number of numbers.slice(0, MAX_PAGES)) {
@@ -39,10 +39,10 @@ export async function pdfReport(file: LoadedFile, pages?: string): Promise<strin
       const page = await pdf.getPage(number);
       const { items } = await page.getTextContent();
       page.cleanup();
-      return linesOf(
+      return joinPieces(
         items
           .filter((item) => 'str' in item)
-          .map(({ str, transform, width, height, hasEOL }) => pieceOf(str, transform, width, height, hasEOL)),
+          .map(({ str, transform, width, height, hasEOL }) => toPiece(str, transform, width, height, hasEOL)),
       );
     });
     if (text === '') empty.push(number);
@@ -59,22 +59,25 @@ export async function pdfReport(file: LoadedFile, pages?: string): Promise<strin
   return parts.join('\n\n');
 }
 
-function pagesIn(file: LoadedFile, pages: string, count: number): number[] {
+function parsePages(file: LoadedFile, pages: string, count: number): number[] {
   const numbers = new Set<number>();
   for (const part of pages.split(',')) {
     const [first = 0, last = first] = part.split('-').map(Number);
     if (first < 1 || last < first || last > count) {
-      throw new MeshError('tool', `${shown(file.name)} has the pages 1 to ${count}, and no ${part.trim()}`);
+      throw new MeshError(
+        'tool',
+        `${quoteFileName(file.name)} has the pages 1 to ${count}, and no ${part.trim()}`,
+      );
     }
-    for (const number of range(first, last)) numbers.add(number);
+    for (const number of listRange(first, last)) numbers.add(number);
   }
   return [...numbers];
 }
 
-const range = (first: number, last: number) =>
+const listRange = (first: number, last: number) =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 
-function pieceOf(
+function toPiece(
   text: string,
   transform: readonly unknown[],
   width: number,
@@ -86,7 +89,7 @@ function pieceOf(
 }
 
 /** In the order of the document, which is the one that its writer meant; gaps keep columns of tables apart. */
-function linesOf(pieces: readonly Piece[]): string {
+function joinPieces(pieces: readonly Piece[]): string {
   let text = '';
   let last: Piece | undefined;
   let isSpaced = false;
@@ -94,7 +97,7 @@ function linesOf(pieces: readonly Piece[]): string {
     // The library makes a space of every gap, however wide.
     const isBlank = piece.text.trim() === '';
     if (isBlank && piece.text !== '') isSpaced = true;
-    if (!isBlank && last !== undefined && !last.endsLine) text += between(last, piece, isSpaced);
+    if (!isBlank && last !== undefined && !last.endsLine) text += chooseSeparator(last, piece, isSpaced);
     if (!isBlank) text += piece.text;
     if (piece.endsLine) text += '\n';
     if (isBlank && !piece.endsLine) continue;
@@ -107,7 +110,7 @@ function linesOf(pieces: readonly Piece[]): string {
     .trim();
 }
 
-function between(last: Piece, piece: Piece, isSpaced: boolean): string {
+function chooseSeparator(last: Piece, piece: Piece, isSpaced: boolean): string {
   const size = Math.max(piece.size, last.size, 1);
   if (Math.abs(piece.y - last.y) > size / 2) return '\n';
   const gap = piece.x - last.end;

@@ -2,10 +2,10 @@ import path from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
 import * as z from 'zod';
 import { openZip } from '../archives/zip-archive.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { markdownTable } from '../tables/markdown-table.ts';
+import { renderMarkdownTable } from '../tables/markdown-table.ts';
 
 /** Nobody shows more. */
 const MAX_SLIDES = 2000;
@@ -14,29 +14,29 @@ const MAX_SLIDES = 2000;
 type Parts = (name: string) => XmlElement | undefined;
 
 /** @throws MeshError `tool` for what is no presentation */
-export async function pptxReport(file: LoadedFile): Promise<string> {
+export async function reportPptx(file: LoadedFile): Promise<string> {
   const archive = openZip(file);
   const members = new Map(archive.members.map((member) => [member.name, member]));
   const parts: Parts = (name) => {
     const member = members.get(name);
     return member && parseXml(new TextDecoder().decode(archive.read(member)));
   };
-  const slides = await fromLibrary(file, 'a PowerPoint presentation', () => slidesOf(parts));
-  const head = `${shown(file.name)}: PowerPoint presentation, ${file.bytes.length} bytes, ${slides.length} slides`;
+  const slides = await fromLibrary(file, 'a PowerPoint presentation', () => listSlides(parts));
+  const head = `${quoteFileName(file.name)}: PowerPoint presentation, ${file.bytes.length} bytes, ${slides.length} slides`;
   const left = slides.length > MAX_SLIDES ? [`[cut: ${slides.length - MAX_SLIDES} more slides]`] : [];
   const texts = await fromLibrary(file, 'a PowerPoint presentation', () =>
-    slides.slice(0, MAX_SLIDES).map((name, i) => slideText(parts, name, i + 1)),
+    slides.slice(0, MAX_SLIDES).map((name, i) => formatSlide(parts, name, i + 1)),
   );
   return [head, ...texts, ...left].join('\n\n').toWellFormed();
 }
 
 /** Part names of the slides in the order of the show: files are numbered in the order in which they were made. */
-function slidesOf(parts: Parts): string[] {
+function listSlides(parts: Parts): string[] {
   const name = 'ppt/presentation.xml';
   const presentation = parts(name);
   if (presentation === undefined) throw new Error(`it has no ${name}`);
-  const targets = new Map(relationsOf(parts, name).map(({ id, target }) => [id, target]));
-  return elementsNamed(presentation, 'sldId').flatMap(({ attributes }) => {
+  const targets = new Map(readRelations(parts, name).map(({ id, target }) => [id, target]));
+  return findElements(presentation, 'sldId').flatMap(({ attributes }) => {
     // `r:id`, whatever the prefix; `id` is a number of the slide's own.
     const id = Object.keys(attributes).find((key) => key.endsWith(':id'));
     const target = targets.get(attributes[id ?? ''] ?? '');
@@ -52,7 +52,7 @@ interface Relation {
   readonly target: string;
 }
 
-function relationsOf(parts: Parts, partName: string): Relation[] {
+function readRelations(parts: Parts, partName: string): Relation[] {
   const folder = path.posix.dirname(partName);
   const relations = parts(`${folder}/_rels/${path.posix.basename(partName)}.rels`);
   return (relations?.children ?? []).flatMap(
@@ -69,22 +69,22 @@ function relationsOf(parts: Parts, partName: string): Relation[] {
   );
 }
 
-function slideText(parts: Parts, name: string, number: number): string {
+function formatSlide(parts: Parts, name: string, number: number): string {
   const slide = parts(name);
   if (slide === undefined) throw new Error(`its slide ${number}, ${name}, is missing`);
-  const relations = relationsOf(parts, name);
+  const relations = readRelations(parts, name);
   const ofKind = (kind: string) =>
     relations.filter((relation) => relation.kind === kind).flatMap(({ target }) => parts(target) ?? []);
-  const titles = titlesOf(slide);
+  const titles = readTitles(slide);
   const isHidden = ['0', 'false'].includes(slide.attributes.show ?? '');
   const lines = [
     `## Slide ${number}${titles === '' ? '' : `: ${titles}`}${isHidden ? ' (hidden)' : ''}`,
-    ...contentOf(slide),
+    ...listContent(slide),
   ];
-  for (const diagram of ofKind('diagramData')) lines.push(`[diagram] ${textsOf(diagram, 't').join('; ')}`);
+  for (const diagram of ofKind('diagramData')) lines.push(`[diagram] ${listTexts(diagram, 't').join('; ')}`);
   for (const chart of ofKind('chart'))
-    lines.push(`[chart] ${[...textsOf(chart, 't'), ...textsOf(chart, 'v')].join('; ')}`);
-  const notes = ofKind('notesSlide').flatMap(contentOf);
+    lines.push(`[chart] ${[...listTexts(chart, 't'), ...listTexts(chart, 'v')].join('; ')}`);
+  const notes = ofKind('notesSlide').flatMap(listContent);
   if (notes.length > 0) lines.push('Notes:', ...notes);
   return lines.join('\n');
 }
@@ -93,55 +93,55 @@ const TITLES = ['title', 'ctrTitle'];
 /** Of the layout, not of the slide. */
 const LAYOUT_PLACES = ['sldNum', 'dt', 'ftr', 'hdr'];
 
-function titlesOf(slide: XmlElement): string {
-  const shapes = elementsNamed(slide, 'sp').filter((shape) => TITLES.includes(placeOf(shape)));
-  return shapes.flatMap(paragraphsOf).join(' ');
+function readTitles(slide: XmlElement): string {
+  const shapes = findElements(slide, 'sp').filter((shape) => TITLES.includes(readPlaceholder(shape)));
+  return shapes.flatMap(listParagraphs).join(' ');
 }
 
-function placeOf(shape: XmlElement): string {
-  return elementsNamed(shape, 'ph')[0]?.attributes.type ?? '';
+function readPlaceholder(shape: XmlElement): string {
+  return findElements(shape, 'ph')[0]?.attributes.type ?? '';
 }
 
 /** Texts, tables and pictures in their order. */
-function contentOf(element: XmlElement): string[] {
+function listContent(element: XmlElement): string[] {
   switch (element.name) {
     case 'sp':
-      return [...TITLES, ...LAYOUT_PLACES].includes(placeOf(element)) ? [] : paragraphsOf(element);
+      return [...TITLES, ...LAYOUT_PLACES].includes(readPlaceholder(element)) ? [] : listParagraphs(element);
     case 'tbl': {
       const rows = element.children.filter(({ name }) => name === 'tr');
       const cells = rows.map((row) =>
-        row.children.filter(({ name }) => name === 'tc').map((cell) => paragraphsOf(cell).join('\n')),
+        row.children.filter(({ name }) => name === 'tc').map((cell) => listParagraphs(cell).join('\n')),
       );
-      return markdownTable(cells);
+      return renderMarkdownTable(cells);
     }
     case 'pic': {
-      const { name = '', descr = '' } = elementsNamed(element, 'cNvPr')[0]?.attributes ?? {};
+      const { name = '', descr = '' } = findElements(element, 'cNvPr')[0]?.attributes ?? {};
       return [`[picture: ${descr === '' ? name : descr}]`];
     }
     // The same once more, for programs that do not know the first.
     case 'Fallback':
       return [];
     default:
-      return element.children.flatMap(contentOf);
+      return element.children.flatMap(listContent);
   }
 }
 
-function paragraphsOf(element: XmlElement): string[] {
-  return elementsNamed(element, 'p').flatMap((paragraph) => {
+function listParagraphs(element: XmlElement): string[] {
+  return findElements(element, 'p').flatMap((paragraph) => {
     const level = Number(paragraph.children.find(({ name }) => name === 'pPr')?.attributes.lvl ?? 0);
-    const text = runsOf(paragraph).trim();
+    const text = joinRuns(paragraph).trim();
     return text === '' ? [] : [`${'  '.repeat(Math.min(Math.max(level || 0, 0), 8))}${text}`];
   });
 }
 
-function runsOf(element: XmlElement): string {
+function joinRuns(element: XmlElement): string {
   if (element.name === 'br') return '\n';
   if (element.name === 't') return element.children.map(({ text }) => text).join('');
-  return element.children.map(runsOf).join('');
+  return element.children.map(joinRuns).join('');
 }
 
-function textsOf(element: XmlElement, name: string): string[] {
-  return elementsNamed(element, name)
+function listTexts(element: XmlElement, name: string): string[] {
+  return findElements(element, name)
     .map((one) =>
       one.children
         .map(({ text }) => text)
@@ -182,18 +182,18 @@ function parseXml(xml: string): XmlElement {
     maxNestedTags: MAX_DEPTH,
   });
   const nodes: unknown = parser.parse(xml, true);
-  const root = childrenOf(nodes, 0).find(({ name }) => !name.startsWith('?') && name !== '#text');
+  const root = readChildren(nodes, 0).find(({ name }) => !name.startsWith('?') && name !== '#text');
   if (root === undefined) throw new Error('it has no element');
   return root;
 }
 
 /** All elements of that name below `element`, in order, itself included. */
-function elementsNamed(element: XmlElement, name: string): XmlElement[] {
+function findElements(element: XmlElement, name: string): XmlElement[] {
   if (element.name === name) return [element];
-  return element.children.flatMap((child) => elementsNamed(child, name));
+  return element.children.flatMap((child) => findElements(child, name));
 }
 
-function childrenOf(nodes: unknown, depth: number): XmlElement[] {
+function readChildren(nodes: unknown, depth: number): XmlElement[] {
   if (depth > MAX_DEPTH) throw new Error(`its elements are nested deeper than ${MAX_DEPTH}`);
   return nodesSchema.parse(nodes).flatMap((node) => {
     const name = Object.keys(node).find((key) => key !== ':@');
@@ -205,7 +205,7 @@ function childrenOf(nodes: unknown, depth: number): XmlElement[] {
       {
         name: name.slice(name.indexOf(':') + 1),
         attributes,
-        children: childrenOf(value, depth + 1),
+        children: readChildren(value, depth + 1),
         text: '',
       },
     ];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readDocx } from '../document-tools.ts';
 import { docxOf, docxParagraph, loaded } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
-import { docxReport } from './docx-report.ts';
+import { reportDocx } from './docx-report.ts';
 
 const cell = (text: string) => `<w:tc>${docxParagraph(text)}</w:tc>`;
 const table = (...rows: string[][]) =>
@@ -23,5 +23,5 @@ test('reads headings, paragraphs and tables as Markdown', async () => {
 test('tables in tables in tables still give their text', async () => {
   let nested = docxParagraph('deepest');
   for (let i = 0; i < 150; i++) nested = `<w:tbl><w:tr><w:tc>${nested}<w:p/></w:tc></w:tr></w:tbl>`;
-  expect(await docxReport(loaded('a.docx', await docxOf(nested)))).toContain('deepest');
+  expect(await reportDocx(loaded('a.docx', await docxOf(nested)))).toContain('deepest');
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readPdf } from '../document-tools.ts';
 import { loaded, pdfOf, pdfText } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
-import { pdfReport } from './pdf-report.ts';
+import { reportPdf } from './pdf-report.ts';
 
 const three = pdfOf([pdfText(['First page', 'second line']), pdfText(['Page two']), '']);
 
@@ -16,12 +16,12 @@ test('reads the text page by page, line by line (REQ-044)', async () => {
 });
 
 test('reads the pages that are asked for', async () => {
-  const text = await pdfReport(loaded('a.pdf', three), '2, 1-2');
+  const text = await reportPdf(loaded('a.pdf', three), '2, 1-2');
   expect(text).toContain('Page two');
   expect(text).toContain('First page');
   expect(text).not.toContain('page 3');
   for (const pages of ['4', '2-4', '0', '3-2']) {
-    await expect(pdfReport(loaded('a.pdf', three), pages)).rejects.toThrow(
+    await expect(reportPdf(loaded('a.pdf', three), pages)).rejects.toThrow(
       `a.pdf has the pages 1 to 3, and no ${pages}`,
     );
   }
@@ -43,7 +43,7 @@ test.each([
 test('reads packed streams, and keeps columns apart', async () => {
   const row = 'BT /F1 12 Tf 72 720 Td (Item) Tj 200 0 Td (Price) Tj ET';
   const bytes = pdfOf([row], { name: '/FlateDecode', pack: deflateSync });
-  expect(await pdfReport(loaded('a.pdf', bytes))).toContain('Item   Price');
+  expect(await reportPdf(loaded('a.pdf', bytes))).toContain('Item   Price');
 });
 
 test('a document that needs a password says so', async () => {
@@ -53,7 +53,7 @@ test('a document that needs a password says so', async () => {
       '/Root 1 0 R',
       '/Root 1 0 R /Encrypt << /Filter /Standard /V 1 /R 2 /O (01234567890123456789012345678901) /U (01234567890123456789012345678901) /P -4 >> /ID [(a) (a)]',
     );
-  await expect(pdfReport(loaded('a.pdf', Buffer.from(encrypted, 'latin1')))).rejects.toThrow(
+  await expect(reportPdf(loaded('a.pdf', Buffer.from(encrypted, 'latin1')))).rejects.toThrow(
     /a\.pdf \(\d+ bytes\) cannot be read as a PDF document: .*[Pp]assword/,
   );
 });

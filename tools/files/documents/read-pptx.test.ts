@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readPptx } from '../document-tools.ts';
 import { loaded, pptxOf, shapeOf, zipOf } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
-import { pptxReport } from './pptx-report.ts';
+import { reportPptx } from './pptx-report.ts';
 
 test('reads slides in the order of the show, with tables, pictures and notes (REQ-044)', async () => {
   const cell = (text: string) => `<a:tc><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`;
@@ -36,19 +36,19 @@ test('reads slides in the order of the show, with tables, pictures and notes (RE
 });
 
 test('a package without a presentation, with broken XML, or with definitions of its own is refused', async () => {
-  await expect(pptxReport(loaded('a.pptx', await zipOf({ a: 'b' })))).rejects.toThrow(
+  await expect(reportPptx(loaded('a.pptx', await zipOf({ a: 'b' })))).rejects.toThrow(
     'it has no ppt/presentation.xml',
   );
   await expect(
-    pptxReport(loaded('a.pptx', await zipOf({ 'ppt/presentation.xml': '<a><b></a>' }))),
+    reportPptx(loaded('a.pptx', await zipOf({ 'ppt/presentation.xml': '<a><b></a>' }))),
   ).rejects.toMatchObject({ code: 'tool' });
   const bomb = '<!DOCTYPE a [<!ENTITY x "xxxxxxxx"><!ENTITY y "&x;&x;&x;">]><a>&y;</a>';
-  await expect(pptxReport(loaded('a.pptx', await zipOf({ 'ppt/presentation.xml': bomb })))).rejects.toThrow(
+  await expect(reportPptx(loaded('a.pptx', await zipOf({ 'ppt/presentation.xml': bomb })))).rejects.toThrow(
     'it has a DOCTYPE',
   );
 });
 
 test('groups in groups without end are refused', async () => {
   const bytes = await pptxOf([{ shapes: `${'<p:grpSp>'.repeat(5000)}${'</p:grpSp>'.repeat(5000)}` }]);
-  await expect(pptxReport(loaded('a.pptx', bytes))).rejects.toMatchObject({ code: 'tool' });
+  await expect(reportPptx(loaded('a.pptx', bytes))).rejects.toMatchObject({ code: 'tool' });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contentOfFile, noReaderMessage, readerFor } from './readers.ts';
+import { describeContent, explainNoReader, findReader } from './readers.ts';
 
 test.each([
   ['read_excel', ['a.xlsx', 'a.xls', 'a.csv', 'a.tsv', 'a.ods']],
@@ -11,18 +11,18 @@ test.each([
   ['read_pptx', ['a.pptx']],
   ['read_zip', ['a.zip']],
 ])('%s is for its extensions (SV-14, C-26)', (reader, names) => {
-  for (const name of names) expect(readerFor(name), name).toBe(reader);
+  for (const name of names) expect(findReader(name), name).toBe(reader);
 });
 
 test('the case of an extension and the folders before it do not matter (SV-14)', () => {
-  expect(readerFor('downloads/Report.Final.PDF')).toBe('read_pdf');
-  expect(readerFor('a.pdf/b.Jpeg')).toBe('analyze_image');
+  expect(findReader('downloads/Report.Final.PDF')).toBe('read_pdf');
+  expect(findReader('a.pdf/b.Jpeg')).toBe('analyze_image');
 });
 
 test.each(['a.xyz', 'a', '.pdf', 'a.', 'pdf', 'a.pdf/b', '', 'a.constructor', 'a.__proto__'])(
   '%j has no reader',
   (name) => {
-    expect(readerFor(name)).toBeUndefined();
+    expect(findReader(name)).toBeUndefined();
   },
 );
 
@@ -36,12 +36,12 @@ test.each([
   ['recording', ['a.mp3']],
   ['unknown', ['a.xyz', 'a']],
 ])('a %s is known by its extension', (content, names) => {
-  for (const name of names) expect(contentOfFile(name), name).toBe(content);
+  for (const name of names) expect(describeContent(name), name).toBe(content);
 });
 
 test('a file that no tool is for gets a message with what there is (SV-14, C-26)', () => {
-  expect(noReaderMessage('data.XYZ')).toMatch(
+  expect(explainNoReader('data.XYZ')).toMatch(
     /^no tool is known for data\.XYZ, which is a \.xyz file; there are read_file \(txt, /,
   );
-  expect(noReaderMessage('Makefile')).toContain('has no extension');
+  expect(explainNoReader('Makefile')).toContain('has no extension');
 });

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 
 export type ReaderName =
   | 'read_file'
@@ -35,8 +35,8 @@ const readers: ReadonlyMap<string, ReaderName> = new Map(
 );
 
 /** The name of the tool that reads `fileName`, by its extension without case; undefined for one that is not in the table. */
-export function readerFor(fileName: string): ReaderName | undefined {
-  return readers.get(extensionOf(fileName));
+export function findReader(fileName: string): ReaderName | undefined {
+  return readers.get(readExtension(fileName));
 }
 
 /** What a file holds, by its extension: what a person would call it. */
@@ -50,11 +50,11 @@ export type FileContent =
   | 'recording'
   | 'unknown';
 
-export function contentOfFile(fileName: string): FileContent {
-  const reader = readerFor(fileName);
+export function describeContent(fileName: string): FileContent {
+  const reader = findReader(fileName);
   switch (reader) {
     case 'read_file': {
-      const extension = extensionOf(fileName);
+      const extension = readExtension(fileName);
       if (PROSE.split(' ').includes(extension)) return 'text';
       return DATA.split(' ').includes(extension) ? 'data' : 'program';
     }
@@ -76,16 +76,16 @@ export function contentOfFile(fileName: string): FileContent {
 }
 
 /** What to say of a file whose extension is not in the table. */
-export function noReaderMessage(fileName: string): string {
-  const extension = extensionOf(fileName);
-  const what = extension === '' ? 'has no extension' : `is a ${shown(`.${extension}`)} file`;
+export function explainNoReader(fileName: string): string {
+  const extension = readExtension(fileName);
+  const what = extension === '' ? 'has no extension' : `is a ${quoteFileName(`.${extension}`)} file`;
   const known = TABLE.map(
     ([reader, extensions]) => `${reader} (${extensions.split(' ').slice(0, 6).join(', ')})`,
   );
-  return `no tool is known for ${shown(fileName)}, which ${what}; there are ${known.join(', ')}`;
+  return `no tool is known for ${quoteFileName(fileName)}, which ${what}; there are ${known.join(', ')}`;
 }
 
 /** Small letters, no dot; empty where there is none. */
-export function extensionOf(fileName: string): string {
+export function readExtension(fileName: string): string {
   return path.posix.extname(fileName).slice(1).toLowerCase();
 }

@@ -1,9 +1,9 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import type PQueue from 'p-queue';
 import type { DataToolReply } from '../../data-tool.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
 import { perform, type Reading } from './reading.ts';
 
@@ -67,16 +67,16 @@ export async function readInThread(
   bounds: ThreadBounds = BOUNDS,
 ): Promise<DataToolReply> {
   queue ??= import('p-queue').then(({ default: Queue }) => new Queue({ concurrency: MAX_THREADS }));
-  const outcome = await (await queue).add(() => outcomeOf(file, reading, signal, bounds));
+  const outcome = await (await queue).add(() => runReading(file, reading, signal, bounds));
   if ('reply' in outcome) return outcome.reply;
   if ('fault' in outcome) throw new MeshError('tool', outcome.fault);
   if ('stopped' in outcome) {
-    throw new MeshError('tool', `${shown(file.name)} was not read: ${outcome.stopped}`);
+    throw new MeshError('tool', `${quoteFileName(file.name)} was not read: ${outcome.stopped}`);
   }
   throw new Error(`reading ${file.name} as ${reading.kind}: ${outcome.bug}`);
 }
 
-async function outcomeOf(
+async function runReading(
   file: LoadedFile,
   reading: Reading,
   signal: AbortSignal,
@@ -86,7 +86,7 @@ async function outcomeOf(
   const thread = takeThread(heapMb);
   const { worker } = thread;
   const { promise, resolve } = Promise.withResolvers<Outcome | Ending>();
-  const unwatch = whenAborted(signal, () => resolve({ stopped: STOPPED }));
+  const unwatch = onAbort(signal, () => resolve({ stopped: STOPPED }));
   const timer = setTimeout(
     () => resolve({ stopped: `it took longer than ${timeoutMs / 1000} s` }),
     timeoutMs,
@@ -102,13 +102,13 @@ async function outcomeOf(
     else resolve(message);
   };
   const onError = (error: unknown) => {
-    if (systemCodeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') {
+    if (readSystemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY') {
       resolve({ stopped: `it took more than ${heapMb} MB of memory` });
     } else if (hasBegun) {
       // Thrown where no promise of ours was waiting: only libraries have such places, and garbage leads there.
-      resolve({ stopped: `its reader failed (${messageOf(error)})` });
+      resolve({ stopped: `its reader failed (${toErrorMessage(error)})` });
     } else {
-      resolve({ bug: messageOf(error) });
+      resolve({ bug: toErrorMessage(error) });
     }
   };
   const onExit = (code: number) => resolve({ stopped: `its reader ended with code ${code}` });

@@ -1,8 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DataToolReply } from '../../data-tool.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { type ReaderName, readerFor } from './readers.ts';
+import { findReader, type ReaderName } from './readers.ts';
 
 /** What is to be done with a file. A plain value: it is told to a thread. */
 export type Reading =
@@ -25,31 +25,31 @@ export type Reading =
 export async function perform(reading: Reading, file: LoadedFile): Promise<DataToolReply> {
   switch (reading.kind) {
     case 'text':
-      return { text: (await import('../text-report.ts')).textReport(file) };
+      return { text: (await import('../text-report.ts')).reportText(file) };
     case 'spreadsheet':
-      return (await import('../tables/spreadsheet-report.ts')).spreadsheetReport(file, reading);
+      return (await import('../tables/spreadsheet-report.ts')).reportSpreadsheet(file, reading);
     case 'cells':
-      return { text: await (await import('../tables/spreadsheet-report.ts')).sheetCells(file) };
+      return { text: await (await import('../tables/spreadsheet-report.ts')).exportSheetCells(file) };
     case 'pdf':
-      return { text: await (await import('../documents/pdf-report.ts')).pdfReport(file, reading.pages) };
+      return { text: await (await import('../documents/pdf-report.ts')).reportPdf(file, reading.pages) };
     case 'docx':
-      return { text: await (await import('../documents/docx-report.ts')).docxReport(file) };
+      return { text: await (await import('../documents/docx-report.ts')).reportDocx(file) };
     case 'pptx':
-      return { text: await (await import('../documents/pptx-report.ts')).pptxReport(file) };
+      return { text: await (await import('../documents/pptx-report.ts')).reportPptx(file) };
     case 'html':
-      return { text: await (await import('../documents/html-report.ts')).htmlReport(file) };
+      return { text: await (await import('../documents/html-report.ts')).reportHtml(file) };
     case 'epub':
-      return { text: await (await import('../documents/html-report.ts')).epubReport(file) };
+      return { text: await (await import('../documents/html-report.ts')).reportEpub(file) };
     case 'zip': {
-      const { ALL_MEMBERS, zipListing, zipMember } = await import('../archives/zip-report.ts');
+      const { ALL_MEMBERS, listZip, openZipMember } = await import('../archives/zip-report.ts');
       if (reading.entry === ALL_MEMBERS) return readMembers(file);
-      return reading.entry === undefined ? zipListing(file) : readMember(zipMember(file, reading.entry));
+      return reading.entry === undefined ? listZip(file) : readMember(openZipMember(file, reading.entry));
     }
   }
 }
 
 /** What a reply of a reader says of the file's content, without the line about the file that each begins with. */
-export function contentOf(reply: string): string {
+export function stripFileLine(reply: string): string {
   return /^[^\n]*\n\n([\s\S]*)$/.exec(reply)?.[1] ?? reply;
 }
 
@@ -58,12 +58,12 @@ export function contentOf(reply: string): string {
  *
  * @throws MeshError `tool` for pictures and recordings, whose tools are no readers of documents
  */
-export function readingFor(fileName: string): Reading {
+export function chooseReading(fileName: string): Reading {
   if (isWebPage(fileName)) return { kind: 'html' };
-  const reader = readerFor(fileName) ?? 'read_file';
+  const reader = findReader(fileName) ?? 'read_file';
   const kind = KINDS[reader];
   if (kind !== undefined) return { kind };
-  throw new MeshError('tool', `${shown(fileName)} holds no text: ${reader} is for such files`);
+  throw new MeshError('tool', `${quoteFileName(fileName)} holds no text: ${reader} is for such files`);
 }
 
 export const isWebPage = (fileName: string) => /\.(?:html?|xhtml)$/i.test(fileName);
@@ -88,17 +88,17 @@ const MAX_MEMBERS_READ = 200;
 
 /** Member after member; what one has too much, and what is left when the room is full, is named. */
 async function readMembers(file: LoadedFile): Promise<DataToolReply> {
-  const { zipMembers } = await import('../archives/zip-report.ts');
-  const members = zipMembers(file);
+  const { listZipMembers } = await import('../archives/zip-report.ts');
+  const members = listZipMembers(file);
   const parts: string[] = [];
   const left: string[] = [];
   let room = MAX_MEMBERS_CHARACTERS;
   for (const [at, { name, open }] of members.entries()) {
     if (room <= 0 || at >= MAX_MEMBERS_READ) {
-      left.push(shown(name));
+      left.push(quoteFileName(name));
       continue;
     }
-    const text = await textOfMember(open);
+    const text = await readMemberText(open);
     const most = Math.min(MAX_MEMBER_CHARACTERS, room);
     const cut =
       text.length > most ? `\n[cut: ${text.length - most} more characters; read it by its name]` : '';
@@ -106,12 +106,12 @@ async function readMembers(file: LoadedFile): Promise<DataToolReply> {
     room -= Math.min(text.length, most);
   }
   const rest = left.length === 0 ? [] : [`[not read for want of room: ${left.slice(0, 100).join(', ')}]`];
-  const head = `${shown(file.name)}: ZIP archive, ${members.length} files`;
+  const head = `${quoteFileName(file.name)}: ZIP archive, ${members.length} files`;
   return { text: [head, ...parts, ...rest].join('\n\n'), data: { read: parts.length, left: left.length } };
 }
 
 /** One that cannot be read says why, and the others are read. */
-async function textOfMember(open: () => LoadedFile): Promise<string> {
+async function readMemberText(open: () => LoadedFile): Promise<string> {
   try {
     return (await readMember(open())).text;
   } catch (error) {
@@ -121,9 +121,12 @@ async function textOfMember(open: () => LoadedFile): Promise<string> {
 }
 
 function readMember(member: LoadedFile): Promise<DataToolReply> {
-  const reading = readingFor(member.name);
+  const reading = chooseReading(member.name);
   if (reading.kind === 'zip') {
-    throw new MeshError('tool', `${shown(member.name)} is an archive in an archive: such are not opened`);
+    throw new MeshError(
+      'tool',
+      `${quoteFileName(member.name)} is an archive in an archive: such are not opened`,
+    );
   }
   return perform(reading, member);
 }

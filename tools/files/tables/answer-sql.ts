@@ -6,10 +6,10 @@ import {
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
-import { plainNumber } from '../../tables/values/value.ts';
-import { shown } from '../find-file.ts';
+import { roundNoise } from '../../tables/values/value.ts';
+import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { markdownTable } from './markdown-table.ts';
+import { renderMarkdownTable } from './markdown-table.ts';
 import { MAX_CELL_CHARACTERS, type SheetRow } from './sheet.ts';
 import { quote, type SqlColumn } from './sql-columns.ts';
 import {
@@ -20,7 +20,7 @@ import {
   prepareSelect,
   type SqlTables,
 } from './table-database.ts';
-import { sheetsOf } from './workbook.ts';
+import { readSheets } from './workbook.ts';
 
 /** What SQLite gives for a cell of a result. */
 type SqlResult = null | bigint | number | string | Uint8Array;
@@ -40,7 +40,7 @@ const TOTAL = /^(grand |sub)?totals?:?$|^sum:?$/i;
  * @throws MeshError `tool` for a file that is no spreadsheet, and for SQL that cannot be run
  */
 export async function answerSql(file: LoadedFile, sql: string): Promise<DataToolReply> {
-  const tables = nameTables(shown(file.name), await sheetsOf(file));
+  const tables = nameTables(quoteFileName(file.name), await readSheets(file));
   const dayFirst = runSelect(tables, sql, undefined);
   const head = `${tables.file}: `;
   if (dayFirst.either.length === 0) return { text: head + dayFirst.text, data: dayFirst.data };
@@ -156,7 +156,7 @@ function tableLines(
   counted: string,
 ): string[] {
   if (rows.length === 0) return counted === '0 rows' ? [] : ['[cut: a row is too long to be shown]'];
-  const table = markdownTable([columns.map(({ name }) => name), ...rows], MAX_CELL_CHARACTERS);
+  const table = renderMarkdownTable([columns.map(({ name }) => name), ...rows], MAX_CELL_CHARACTERS);
   const isCut = counted !== `${rows.length} rows`;
   const rest = isCut ? [`[cut: the first ${rows.length} of ${counted}; count, group or limit them]`] : [];
   return ['', ...table, ...rest, ''];
@@ -164,7 +164,7 @@ function tableLines(
 
 function writeValue(value: SqlResult): string {
   if (value === null) return 'NULL';
-  if (typeof value === 'number') return String(plainNumber(value));
+  if (typeof value === 'number') return String(roundNoise(value));
   if (value instanceof Uint8Array)
     return `x'${Buffer.from(value.subarray(0, MAX_VALUE_CHARACTERS)).toString('hex')}'`;
   return String(value).toWellFormed();
@@ -174,7 +174,7 @@ function writeValue(value: SqlResult): string {
 function toJson(value: SqlResult, most: number): JsonValue {
   if (value === null) return null;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  if (typeof value === 'number') return Number.isFinite(value) ? plainNumber(value) : null;
+  if (typeof value === 'number') return Number.isFinite(value) ? roundNoise(value) : null;
   return shorten(writeValue(value), most);
 }
 

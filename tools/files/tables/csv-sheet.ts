@@ -1,9 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { CellValue } from '../../tables/values/value.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { extensionOf } from '../reading/readers.ts';
+import { readExtension } from '../reading/readers.ts';
 import { decodeText } from '../text-encoding.ts';
 import { MAX_COLUMNS, MAX_ROWS, type Sheet, type SheetRow } from './sheet.ts';
 
@@ -18,17 +18,17 @@ const MAX_RECORD_CHARACTERS = 1024 * 1024;
  *
  * @throws MeshError `tool` for what is no text
  */
-export async function csvSheet(file: LoadedFile): Promise<Sheet> {
+export async function parseCsvSheet(file: LoadedFile): Promise<Sheet> {
   const decoded = decodeText(file.bytes);
   if (decoded === undefined) {
     throw new MeshError(
       'tool',
-      `${shown(file.name)} (${file.bytes.length} bytes) is no spreadsheet: neither XLSX, XLS nor ODS, and no text`,
+      `${quoteFileName(file.name)} (${file.bytes.length} bytes) is no spreadsheet: neither XLSX, XLS nor ODS, and no text`,
     );
   }
   const { text } = decoded;
   const { parse } = await import('csv-parse/sync');
-  const delimiter = delimiterOf(text, extensionOf(file.name) === 'tsv');
+  const delimiter = detectDelimiter(text, readExtension(file.name) === 'tsv');
   const records = await fromLibrary(file, 'CSV', (): unknown =>
     parse(text, {
       delimiter,
@@ -39,7 +39,7 @@ export async function csvSheet(file: LoadedFile): Promise<Sheet> {
       to: MAX_ROWS + 1,
     }),
   );
-  const rows = (Array.isArray(records) ? records : []).map((record, i) => rowOf(record, i));
+  const rows = (Array.isArray(records) ? records : []).map((record, i) => toSheetRow(record, i));
   return {
     name: 'CSV',
     isHidden: false,
@@ -52,7 +52,7 @@ export async function csvSheet(file: LoadedFile): Promise<Sheet> {
   };
 }
 
-function rowOf(record: unknown, index: number): SheetRow {
+function toSheetRow(record: unknown, index: number): SheetRow {
   const cells = (Array.isArray(record) ? record : []).map((cell): CellValue => {
     const text = String(cell).toWellFormed();
     return text.trim() === '' ? null : text;
@@ -61,7 +61,7 @@ function rowOf(record: unknown, index: number): SheetRow {
 }
 
 /** The one that the first lines have equally often, and most often. */
-function delimiterOf(text: string, isTabbed: boolean): string {
+function detectDelimiter(text: string, isTabbed: boolean): string {
   const sample = text.slice(0, SAMPLE_CHARACTERS).replace(/"[^"]*"/g, '');
   const lines = sample
     .split(/\r?\n/)

@@ -1,13 +1,13 @@
 /** A table in Markdown: the first of `lines` is its header. Cells become one line each, cut at `maxCharacters`. */
-export function markdownTable(lines: readonly (readonly string[])[], maxCharacters = 1000): string[] {
+export function renderMarkdownTable(lines: readonly (readonly string[])[], maxCharacters = 1000): string[] {
   const [header, ...rows] = lines;
   if (header === undefined) return [];
   const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => markdownCell(cell, maxCharacters)).join(' | ')} |`;
+    `| ${cells.map((cell) => formatMarkdownCell(cell, maxCharacters)).join(' | ')} |`;
   return [line(header), `| ${header.map(() => '---').join(' | ')} |`, ...rows.map(line)];
 }
 
-function markdownCell(text: string, maxCharacters: number): string {
+function formatMarkdownCell(text: string, maxCharacters: number): string {
   const cut = text.length > maxCharacters ? `${text.slice(0, maxCharacters).toWellFormed()}…` : text;
   return cut
     .trim()

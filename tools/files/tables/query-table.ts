@@ -9,7 +9,7 @@ import type PQueue from 'p-queue';
 import * as z from 'zod';
 import type { DataTool, DataToolReply } from '../../data-tool.ts';
 import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../../web/confined.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import { type LoadedFile, loadTaskFile } from '../load-file.ts';
 
 const input = z.strictObject({
@@ -28,8 +28,8 @@ export const queryTable: DataTool<z.infer<typeof input>> = {
   description:
     'Runs one SELECT (SQLite) over a spreadsheet or CSV: sheets are tables t1, t2, … with a column row, dates are ISO texts, 7/2 is 3.',
   input,
-  async run({ file, sql }, place) {
-    return querySheets(await loadTaskFile(place, file), sql, place.signal);
+  async run({ file, sql }, context) {
+    return querySheets(await loadTaskFile(context, file), sql, context.signal);
   },
 };
 
@@ -69,7 +69,8 @@ export async function querySheets(
       signal,
     }),
   );
-  if ('stopped' in outcome) throw new MeshError('tool', `${shown(name)} was not queried: ${outcome.stopped}`);
+  if ('stopped' in outcome)
+    throw new MeshError('tool', `${quoteFileName(name)} was not queried: ${outcome.stopped}`);
   const answer: Outcome = JSON.parse(outcome.output);
   if ('fault' in answer) throw new MeshError('tool', answer.fault);
   return answer.reply;

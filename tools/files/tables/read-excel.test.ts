@@ -4,7 +4,7 @@ import { readExcel } from '../document-tools.ts';
 import { loaded, styledXlsx } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { DEFAULT_ROWS } from './spreadsheet-report.ts';
-import { sheetsOf } from './workbook.ts';
+import { readSheets } from './workbook.ts';
 
 const day = (iso: string) => new Date(`${iso}Z`);
 
@@ -137,11 +137,11 @@ describe('read_excel', () => {
   });
 });
 
-describe('sheetsOf', () => {
+describe('readSheets', () => {
   test.each(['xlsx', 'xlsb', 'biff8', 'ods'] as const)(
     'reads what a program writes as %s (RA-37)',
     async (type) => {
-      const [sheet] = await sheetsOf(loaded('a.bin', book({ Sales: sales() }, type)));
+      const [sheet] = await readSheets(loaded('a.bin', book({ Sales: sales() }, type)));
       expect(sheet?.name).toBe('Sales');
       expect(sheet?.rows.map(({ cells }) => cells)).toEqual([
         ['Sales of the year'],
@@ -162,13 +162,15 @@ describe('sheetsOf', () => {
     sheet.D2 = { t: 'n', v: 0.25, z: '0%' };
     sheet.E2 = { t: 'n', v: 9007199254740991 };
     sheet['!ref'] = 'A1:F2';
-    const [read] = await sheetsOf(loaded('a.xlsx', book({ S: sheet })));
+    const [read] = await readSheets(loaded('a.xlsx', book({ S: sheet })));
     expect(read?.rows[1]?.cells).toEqual(['10:30:00', '36:00', '#DIV/0!', 0.25, 9007199254740991]);
     const workbook = XLSX.utils.book_new(
       XLSX.utils.aoa_to_sheet([[{ t: 'n', v: 0, z: 'yyyy-mm-dd' }], [{ t: 'n', v: 100, z: 'yyyy-mm-dd' }]]),
     );
     workbook.Workbook = { WBProps: { date1904: true } };
-    const [old] = await sheetsOf(loaded('a.xlsx', new Uint8Array(XLSX.write(workbook, { type: 'buffer' }))));
+    const [old] = await readSheets(
+      loaded('a.xlsx', new Uint8Array(XLSX.write(workbook, { type: 'buffer' }))),
+    );
     expect(old?.rows[1]?.cells).toEqual(['1904-04-10']);
   });
 
@@ -177,7 +179,7 @@ describe('sheetsOf', () => {
       '<row r="1"><c r="A1" t="inlineStr"><is><t>Sum</t></is></c></row><row r="2"><c r="A2"><f>1+1</f></c></row>',
       [],
     );
-    const [sheet] = await sheetsOf(loaded('a.xlsx', bytes));
+    const [sheet] = await readSheets(loaded('a.xlsx', bytes));
     expect(sheet?.rows).toHaveLength(1);
     expect(sheet?.formulas).toEqual([{ cell: 'A2', text: '=1+1' }]);
   });
@@ -187,7 +189,7 @@ describe('sheetsOf', () => {
       '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="B1048576"><v>2</v></c><c r="XFD1048576"><v>3</v></c></row>',
       [],
     );
-    const [sheet] = await sheetsOf(loaded('a.xlsx', bytes));
+    const [sheet] = await readSheets(loaded('a.xlsx', bytes));
     expect(sheet?.rows).toEqual([
       { number: 1, cells: [1] },
       { number: 1048576, cells: [null, 2] },
@@ -249,17 +251,17 @@ describe('sheetsOf', () => {
       ],
     ],
   ])('%s as %j (RA-37)', async (name, content, rows) => {
-    const [sheet] = await sheetsOf(loaded(name, content));
+    const [sheet] = await readSheets(loaded(name, content));
     expect(sheet?.rows.map(({ cells }) => cells)).toEqual(rows);
   });
 
   test('row numbers are those of the spreadsheet, where rows are empty, too', async () => {
-    const [sheet] = await sheetsOf(loaded('a.csv', 'a,b\n,\n1,2\n'));
+    const [sheet] = await readSheets(loaded('a.csv', 'a,b\n,\n1,2\n'));
     expect(sheet?.rows.map(({ number }) => number)).toEqual([1, 3]);
   });
 
   test('a table that a program wrote as HTML and called .xls is one', async () => {
-    const [sheet] = await sheetsOf(
+    const [sheet] = await readSheets(
       loaded(
         'a.xls',
         '<html><table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table></html>',
@@ -276,7 +278,7 @@ describe('sheetsOf', () => {
       Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0]),
       Uint8Array.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0]),
     ]) {
-      await expect(sheetsOf(loaded('a.xls', content))).rejects.toMatchObject({ code: 'tool' });
+      await expect(readSheets(loaded('a.xls', content))).rejects.toMatchObject({ code: 'tool' });
     }
   });
 });

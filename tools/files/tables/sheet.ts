@@ -13,7 +13,7 @@ export interface Sheet {
   /** Ranges like `A1:C1`. */
   readonly merged: readonly string[];
   /** Cells by the colour of their fill. */
-  readonly fills: ReadonlyMap<string, readonly CellPlace[]>;
+  readonly fills: ReadonlyMap<string, readonly CellPosition[]>;
 }
 
 export interface SheetRow {
@@ -29,7 +29,7 @@ export interface CellNote {
 }
 
 /** Counted from 0. */
-export interface CellPlace {
+export interface CellPosition {
   readonly row: number;
   readonly column: number;
 }
@@ -56,7 +56,7 @@ const HEADER_ROWS = 20;
  * The header is the first row that is at least half as full as the fullest near the top: titles above a table fill a cell or two.
  * Columns without a name get their letter, names that are there already a number.
  */
-export function tableOf({ rows }: Sheet): Table {
+export function toTable({ rows }: Sheet): Table {
   const filled = rows.slice(0, HEADER_ROWS).map(({ cells }) => cells.filter((cell) => cell !== null).length);
   const most = filled.reduce((max, count) => Math.max(max, count), 0);
   const at = Math.max(
@@ -70,31 +70,31 @@ export function tableOf({ rows }: Sheet): Table {
       .replace(/\s+/g, ' ')
       .trim();
     // Names become keys of JSON objects, where this one has a meaning of its own.
-    return title === '' || title === '__proto__' ? columnLetters(i) : title;
+    return title === '' || title === '__proto__' ? toColumnLetters(i) : title;
   });
-  return { columns: uniqueNames(names), rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
+  return { columns: makeNamesUnique(names), rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
 }
 
 /** `B3` for row 2, column 1. */
-export function cellName({ row, column }: CellPlace): string {
-  return `${columnLetters(column)}${row + 1}`;
+export function formatCellName({ row, column }: CellPosition): string {
+  return `${toColumnLetters(column)}${row + 1}`;
 }
 
 /** As people read it; nothing for an empty cell. */
-export function cellText(value: CellValue): string {
+export function formatCell(value: CellValue): string {
   return value === null ? '' : typeof value === 'boolean' ? String(value).toUpperCase() : String(value);
 }
 
 /** Of a cell, in what a reply shows. */
 export const MAX_CELL_CHARACTERS = 500;
 
-export function shortCell(value: CellValue): CellValue {
+export function shortenCell(value: CellValue): CellValue {
   const isLong = typeof value === 'string' && value.length > MAX_CELL_CHARACTERS;
   return isLong ? `${value.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : value;
 }
 
 /** Names that differ from each other, also where `fold` takes two for one: those that were there before get a number. */
-export function uniqueNames(names: readonly string[], fold = (name: string) => name): string[] {
+export function makeNamesUnique(names: readonly string[], fold = (name: string) => name): string[] {
   const known = new Set<string>();
   return names.map((name) => {
     let unique = name;
@@ -105,7 +105,7 @@ export function uniqueNames(names: readonly string[], fold = (name: string) => n
 }
 
 /** `A` for 0, `AA` for 26. */
-export function columnLetters(column: number): string {
+export function toColumnLetters(column: number): string {
   let letters = '';
   for (let n = column; n >= 0; n = Math.floor(n / 26) - 1)
     letters = String.fromCharCode(65 + (n % 26)) + letters;

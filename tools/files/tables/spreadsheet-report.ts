@@ -1,23 +1,23 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
-import { numberIn } from '../../tables/values/number.ts';
+import { parseNumber } from '../../tables/values/number.ts';
 import type { CellValue } from '../../tables/values/value.ts';
-import { shown } from '../find-file.ts';
+import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { markdownTable } from './markdown-table.ts';
+import { renderMarkdownTable } from './markdown-table.ts';
 import {
-  type CellPlace,
-  cellName,
-  cellText,
-  columnLetters,
+  type CellPosition,
+  formatCell,
+  formatCellName,
   MAX_CELL_CHARACTERS,
   type Sheet,
   type SheetRow,
-  shortCell,
+  shortenCell,
   type Table,
-  tableOf,
+  toColumnLetters,
+  toTable,
 } from './sheet.ts';
-import { sheetNamed, sheetsOf } from './workbook.ts';
+import { findSheet, readSheets } from './workbook.ts';
 
 /** Rows of each sheet in a reply, unless more are asked for. */
 export const DEFAULT_ROWS = 200;
@@ -29,24 +29,24 @@ const MAX_DATA_CELLS = 20_000;
 const MAX_NOTES = 200;
 
 /** @throws MeshError `tool` */
-export async function spreadsheetReport(
+export async function reportSpreadsheet(
   file: LoadedFile,
   { sheet: wanted, maxRows = DEFAULT_ROWS }: { readonly sheet?: string; readonly maxRows?: number },
 ): Promise<DataToolReply> {
-  const all = await sheetsOf(file);
-  const sheets = wanted === undefined ? all : [sheetNamed(file, all, wanted)];
+  const all = await readSheets(file);
+  const sheets = wanted === undefined ? all : [findSheet(file, all, wanted)];
   const names = all.map(
-    ({ name, rows, isHidden }) => `${shown(name)} (${rows.length} rows${isHidden ? ', hidden' : ''})`,
+    ({ name, rows, isHidden }) => `${quoteFileName(name)} (${rows.length} rows${isHidden ? ', hidden' : ''})`,
   );
   const parts = [
-    `${shown(file.name)}: spreadsheet, ${file.bytes.length} bytes, ${all.length} sheets: ${names.join(', ')}`,
+    `${quoteFileName(file.name)}: spreadsheet, ${file.bytes.length} bytes, ${all.length} sheets: ${names.join(', ')}`,
   ];
   const data: JsonObject[] = [];
   let characters = 0;
   let cells = 0;
   for (const sheet of sheets) {
-    const table = tableOf(sheet);
-    const text = sheetText(sheet, table, maxRows, MAX_TEXT_CHARACTERS - characters);
+    const table = toTable(sheet);
+    const text = formatSheet(sheet, table, maxRows, MAX_TEXT_CHARACTERS - characters);
     characters += text.length;
     parts.push(text);
     const rowLimit = Math.min(
@@ -55,19 +55,19 @@ export async function spreadsheetReport(
     );
     const rows = table.rows.slice(0, Math.max(0, rowLimit));
     cells += rows.length * table.columns.length;
-    data.push(sheetData(sheet.name, table, rows));
+    data.push(buildSheetData(sheet.name, table, rows));
   }
   return { text: parts.join('\n\n'), data: { sheets: data } };
 }
 
-function sheetText(sheet: Sheet, table: Table, maxRows: number, room: number): string {
+function formatSheet(sheet: Sheet, table: Table, maxRows: number, room: number): string {
   const lines = [
     `## Sheet ${JSON.stringify(sheet.name)}: ${table.rows.length} rows below the header, ${table.columns.length} columns`,
   ];
   for (const { number, cells } of table.above)
     lines.push(`Row ${number}: ${cells.filter((cell) => cell !== null).join(' ')}`);
   if (table.header === undefined) lines.push('The sheet holds no values.');
-  else lines.push(...tableLines(table, table.header, maxRows, room));
+  else lines.push(...formatTableLines(table, table.header, maxRows, room));
   if (!sheet.isWhole)
     lines.push('[the sheet is larger than what is read: rows or columns at its end were left out]');
   lines.push(
@@ -81,38 +81,50 @@ function sheetText(sheet: Sheet, table: Table, maxRows: number, room: number): s
     ),
     ...noteLines('Merged cells', sheet.merged),
     ...[...sheet.fills].slice(0, MAX_NOTES).flatMap(([colour, places]) => {
-      const name = colourName(colour);
+      const name = nameColour(colour);
       return noteLines(
         `Filled with ${colour}${name === undefined ? '' : ` (${name})`}, ${places.length} cells`,
-        rangesOf(places),
+        joinRanges(places),
       );
     }),
   );
   return lines.join('\n');
 }
 
-function tableLines({ columns, rows }: Table, header: SheetRow, maxRows: number, room: number): string[] {
+function formatTableLines(
+  { columns, rows }: Table,
+  header: SheetRow,
+  maxRows: number,
+  room: number,
+): string[] {
   const titles = [
     'row',
-    ...columns.map((column, i) => (column === columnLetters(i) ? column : `${columnLetters(i)}: ${column}`)),
+    ...columns.map((column, i) =>
+      column === toColumnLetters(i) ? column : `${toColumnLetters(i)}: ${column}`,
+    ),
   ];
   const table: string[][] = [titles];
   let characters = 0;
   for (const { number, cells } of rows.slice(0, maxRows)) {
-    const line = [String(number), ...columns.map((_, i) => cellText(cells[i] ?? null))];
+    const line = [String(number), ...columns.map((_, i) => formatCell(cells[i] ?? null))];
     characters += line.reduce((sum, cell) => sum + Math.min(cell.length, MAX_CELL_CHARACTERS) + 3, 0);
     if (characters > room) break;
     table.push(line);
   }
-  const lines = [`The header is row ${header.number}.`, '', ...markdownTable(table, MAX_CELL_CHARACTERS), ''];
+  const lines = [
+    `The header is row ${header.number}.`,
+    '',
+    ...renderMarkdownTable(table, MAX_CELL_CHARACTERS),
+    '',
+  ];
   const left = rows.length - (table.length - 1);
   if (left > 0) lines.push(`[cut: ${left} more rows; ask with max_rows, or calculate with query_table]`);
   return lines;
 }
 
 /** `rows_left_out` where not all fit. */
-function sheetData(name: string, { columns, rows: all }: Table, rows: readonly SheetRow[]): JsonObject {
-  const cells = rows.map((row) => columns.map((_, i) => shortCell(row.cells[i] ?? null)));
+function buildSheetData(name: string, { columns, rows: all }: Table, rows: readonly SheetRow[]): JsonObject {
+  const cells = rows.map((row) => columns.map((_, i) => shortenCell(row.cells[i] ?? null)));
   const left = all.length - rows.length;
   return { name, columns: [...columns], rows: cells, ...(left > 0 ? { rows_left_out: left } : {}) };
 }
@@ -124,15 +136,15 @@ function noteLines(title: string, notes: readonly string[]): string[] {
 }
 
 /** Neighbours in a row as one range: `A1:C1`. */
-function rangesOf(places: readonly CellPlace[]): string[] {
-  const ranges: { first: CellPlace; last: CellPlace }[] = [];
+function joinRanges(places: readonly CellPosition[]): string[] {
+  const ranges: { first: CellPosition; last: CellPosition }[] = [];
   for (const place of places) {
     const range = ranges.at(-1);
     if (range?.last.row === place.row && range.last.column === place.column - 1) range.last = place;
     else ranges.push({ first: place, last: place });
   }
   return ranges.map(({ first, last }) =>
-    first === last ? cellName(first) : `${cellName(first)}:${cellName(last)}`,
+    first === last ? formatCellName(first) : `${formatCellName(first)}:${formatCellName(last)}`,
   );
 }
 
@@ -169,16 +181,16 @@ const COLOURS: readonly (readonly [name: string, rgb: number])[] = [
 ];
 
 /** The name of the nearest colour, for those who ask for green cells; undefined where `rgb` is not six hexadecimal digits. */
-function colourName(rgb: string): string | undefined {
+function nameColour(rgb: string): string | undefined {
   if (!/^[0-9A-F]{6}$/i.test(rgb)) return undefined;
   const value = Number.parseInt(rgb, 16);
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const [name, other] of COLOURS) {
     const distance =
-      squared(value >> 16, other >> 16) +
-      squared((value >> 8) & 255, (other >> 8) & 255) +
-      squared(value & 255, other & 255);
+      squareDistance(value >> 16, other >> 16) +
+      squareDistance((value >> 8) & 255, (other >> 8) & 255) +
+      squareDistance(value & 255, other & 255);
     if (distance < least) {
       least = distance;
       best = name;
@@ -187,16 +199,16 @@ function colourName(rgb: string): string | undefined {
   return best;
 }
 
-const squared = (a: number, b: number) => (a - b) ** 2;
+const squareDistance = (a: number, b: number) => (a - b) ** 2;
 
 /** Of a workbook: what programs of a question work on. Rows beyond it are left out. */
 const MAX_CELLS = 300_000;
 
 /** The sheets of a spreadsheet as `[{ name, columns, rows }]`, in JSON. Numbers of a CSV file are numbers. @throws MeshError `tool` */
-export async function sheetCells(file: LoadedFile): Promise<string> {
+export async function exportSheetCells(file: LoadedFile): Promise<string> {
   let room = MAX_CELLS;
-  const sheets = (await sheetsOf(file)).map((sheet) => {
-    const { columns, rows } = tableOf(sheet);
+  const sheets = (await readSheets(file)).map((sheet) => {
+    const { columns, rows } = toTable(sheet);
     const kept = rows.slice(0, Math.floor(room / Math.max(1, columns.length)));
     room -= kept.length * columns.length;
     return {
@@ -211,5 +223,5 @@ export async function sheetCells(file: LoadedFile): Promise<string> {
 /** A code such as 007 stays a text. */
 function plain(cell: CellValue): CellValue {
   if (typeof cell !== 'string' || !/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(cell)) return cell;
-  return numberIn(cell) ?? cell;
+  return parseNumber(cell) ?? cell;
 }

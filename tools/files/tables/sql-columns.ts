@@ -1,7 +1,13 @@
 import type { DateOrder } from '../../tables/values/date.ts';
-import { type TypedColumn, typedColumn } from '../../tables/values/typed-column.ts';
-import { type CellValue, dateText, isQuantity, plainNumber, type Value } from '../../tables/values/value.ts';
-import { cellText } from './sheet.ts';
+import { type TypedColumn, typeColumn } from '../../tables/values/typed-column.ts';
+import {
+  type CellValue,
+  formatInstant,
+  isQuantity,
+  roundNoise,
+  type Value,
+} from '../../tables/values/value.ts';
+import { formatCell } from './sheet.ts';
 
 export type SqlValue = null | number | bigint | string;
 
@@ -57,7 +63,7 @@ export function typeCells(
   rows: readonly number[],
   tableOrder: DateOrder | undefined,
 ): SqlCells {
-  const typed = typedColumn(cells, tableOrder);
+  const typed = typeColumn(cells, tableOrder);
   const texts = cells.map(textOfCell);
   const asText = { type: 'TEXT', meaning: 'text', values: texts } as const;
   const typing = typeValues(typed, texts);
@@ -110,7 +116,7 @@ function typeValues({ kind, values, unit }: TypedColumn, texts: readonly SqlValu
       return {
         type: 'TEXT',
         meaning: 'date',
-        values: values.map((value) => (value?.kind === 'date' ? dateText(value) : null)),
+        values: values.map((value) => (value?.kind === 'date' ? formatInstant(value) : null)),
       };
     case 'duration':
     case 'number':
@@ -143,7 +149,7 @@ function typeNumbers(
 /** @returns undefined for a whole number with more digits than a database keeps */
 function exactNumber(number: number, text: string): number | bigint | undefined {
   const isRounded = Number.isInteger(number) && !Number.isSafeInteger(number);
-  if (!isRounded || text.replaceAll(/\D/g, '').length <= EXACT_DIGITS) return plainNumber(number);
+  if (!isRounded || text.replaceAll(/\D/g, '').length <= EXACT_DIGITS) return roundNoise(number);
   const digits = GROUPED.test(text) ? text.replaceAll(/[^-+\d]/g, '') : text;
   if (!/^[-+]?\d+$/.test(digits)) return undefined;
   const whole = BigInt(digits);
@@ -151,7 +157,7 @@ function exactNumber(number: number, text: string): number | bigint | undefined 
 }
 
 function textOfCell(cell: CellValue): string | null {
-  return cell === null ? null : cellText(cell).trim();
+  return cell === null ? null : formatCell(cell).trim();
 }
 
 /** Writes a name as SQL has it. */

@@ -1,9 +1,9 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_SQL_COLUMNS, MAX_SQL_VALUE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
-import { orderOf } from '../../tables/values/typed-column.ts';
-import { MAX_COLUMNS, MAX_ROWS, type Sheet, type Table, tableOf, uniqueNames } from './sheet.ts';
+import { detectOrder } from '../../tables/values/typed-column.ts';
+import { MAX_COLUMNS, MAX_ROWS, makeNamesUnique, type Sheet, type Table, toTable } from './sheet.ts';
 import { type ColumnNames, quote, type SqlCells, type SqlColumn, typeCells } from './sql-columns.ts';
 
 /** A sheet as a table of a database. */
@@ -53,7 +53,7 @@ const SQL_ERRORS = new Set(['ERR_SQLITE_ERROR', NO_STATEMENT]);
 
 /** Names the sheets of a file, and their columns, as tables. Case makes no difference to SQLite. */
 export function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
-  const names = uniqueNames(
+  const names = makeNamesUnique(
     sheets.map(({ name }) => nameTable(name)),
     fold,
   );
@@ -61,7 +61,7 @@ export function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
   const refused: string[] = [];
   const tables = sheets.flatMap((sheet, at): SqlTable[] => {
     const [name = '', alias] = [names[at], `t${at + 1}`];
-    const table = tableOf(sheet);
+    const table = toTable(sheet);
     const count = table.columns.length;
     if (!sheet.isWhole || count > MAX_SQL_COLUMNS) {
       refused.push(
@@ -72,7 +72,7 @@ export function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
     const own = table.columns.map((column) =>
       column.slice(0, MAX_NAME_CHARACTERS).toWellFormed().replaceAll('\0', ' '),
     );
-    const unique = uniqueNames(
+    const unique = makeNamesUnique(
       [
         ...own,
         'row',
@@ -141,7 +141,7 @@ function typeTable(
 ): SqlCells[] {
   const numbers = rows.map(({ number }) => number);
   const cells = columns.map((_, at) => rows.map((row) => row.cells[at] ?? null));
-  const order = cells.map(orderOf).find((found) => found !== undefined) ?? otherwise;
+  const order = cells.map(detectOrder).find((found) => found !== undefined) ?? otherwise;
   return columns.map((names, at) =>
     read.has(at)
       ? typeCells(names, cells[at] ?? [], numbers, order)
@@ -245,7 +245,7 @@ function hasStatement(database: DatabaseSync, sql: string): boolean {
     database.prepare(sql);
     return true;
   } catch (error) {
-    return systemCodeOf(error) !== NO_STATEMENT;
+    return readSystemCode(error) !== NO_STATEMENT;
   }
 }
 
@@ -254,8 +254,8 @@ export function explainFaults<Result>({ file, tables, refused }: SqlTables, work
   try {
     return work();
   } catch (cause) {
-    if (!SQL_ERRORS.has(systemCodeOf(cause) ?? '')) throw cause;
-    const message = messageOf(cause);
+    if (!SQL_ERRORS.has(readSystemCode(cause) ?? '')) throw cause;
+    const message = toErrorMessage(cause);
     const reason = /not authorized|authorization denied|is prohibited|no statements/.test(message)
       ? `${ONLY_SELECT} (${message})`
       : message;

@@ -3,15 +3,15 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { CellValue } from '../../tables/values/value.ts';
 import { checkZip } from '../archives/zip-archive.ts';
-import { kindOf } from '../file-kind.ts';
-import { shown } from '../find-file.ts';
+import { detectFileKind } from '../file-kind.ts';
+import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../load-file.ts';
-import { csvSheet } from './csv-sheet.ts';
+import { parseCsvSheet } from './csv-sheet.ts';
 import {
   type CellNote,
-  type CellPlace,
-  cellName,
+  type CellPosition,
+  formatCellName,
   MAX_COLUMNS,
   MAX_ROWS,
   type Sheet,
@@ -42,9 +42,9 @@ const fillSchema = z.object({
  *
  * @throws MeshError `tool` for a file that is none of them, damaged, or protected by a password
  */
-export async function sheetsOf(file: LoadedFile): Promise<Sheet[]> {
-  const kind = kindOf(file.bytes)?.kind;
-  if (kind !== 'zip' && kind !== 'cfb' && !isMarkup(file.bytes)) return [await csvSheet(file)];
+export async function readSheets(file: LoadedFile): Promise<Sheet[]> {
+  const kind = detectFileKind(file.bytes)?.kind;
+  if (kind !== 'zip' && kind !== 'cfb' && !isMarkup(file.bytes)) return [await parseCsvSheet(file)];
   if (kind === 'zip') checkZip(file);
   const library = await import('@e965/xlsx');
   return fromLibrary(file, 'a spreadsheet', () => {
@@ -72,7 +72,7 @@ export async function sheetsOf(file: LoadedFile): Promise<Sheet[]> {
  *
  * @throws MeshError `tool`, naming those there are
  */
-export function sheetNamed(file: LoadedFile, sheets: readonly Sheet[], wanted: string): Sheet {
+export function findSheet(file: LoadedFile, sheets: readonly Sheet[], wanted: string): Sheet {
   const sheet =
     sheets.find(({ name }) => name === wanted) ??
     sheets.find(({ name }) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
@@ -80,7 +80,7 @@ export function sheetNamed(file: LoadedFile, sheets: readonly Sheet[], wanted: s
   const names = sheets.slice(0, 50).map(({ name }) => JSON.stringify(name));
   throw new MeshError(
     'tool',
-    `${shown(file.name)} has no sheet ${JSON.stringify(wanted)}: it has ${names.join(', ')}`,
+    `${quoteFileName(file.name)} has no sheet ${JSON.stringify(wanted)}: it has ${names.join(', ')}`,
   );
 }
 
@@ -107,7 +107,7 @@ class CellReader {
     const rows: SheetRow[] = [];
     const formulas: CellNote[] = [];
     const comments: CellNote[] = [];
-    const fills = new Map<string, CellPlace[]>();
+    const fills = new Map<string, CellPosition[]>();
     let isWhole = true;
     grid.forEach((line, row) => {
       const cells: CellValue[] = [];
@@ -121,9 +121,10 @@ class CellReader {
           while (cells.length < column) cells.push(null);
           cells.push(value);
         }
-        if (cell.f !== undefined) formulas.push({ cell: cellName(place), text: `=${cell.f}`.toWellFormed() });
+        if (cell.f !== undefined)
+          formulas.push({ cell: formatCellName(place), text: `=${cell.f}`.toWellFormed() });
         for (const { t } of cell.c ?? [])
-          comments.push({ cell: cellName(place), text: String(t).toWellFormed() });
+          comments.push({ cell: formatCellName(place), text: String(t).toWellFormed() });
         const colour = this.#colour(cell.s);
         if (colour === undefined) return;
         const places = fills.get(colour);
@@ -148,7 +149,7 @@ class CellReader {
         .replace(/T00:00:00.*$/, '')
         .replace(/\.\d+Z$/, '');
     if (typeof v === 'number' && !Number.isFinite(v)) return w ?? null;
-    if (typeof v === 'number') return this.#date(v, String(format ?? ''), w) ?? withoutNoise(v);
+    if (typeof v === 'number') return this.#date(v, String(format ?? ''), w) ?? roundDigits(v);
     if (typeof v === 'string') return v.trim() === '' ? null : v.toWellFormed();
     return v;
   }
@@ -170,12 +171,12 @@ class CellReader {
 
   #colour(style: unknown): string | undefined {
     if (style === undefined) return undefined;
-    if (!this.#colours.has(style)) this.#colours.set(style, colourOf(style));
+    if (!this.#colours.has(style)) this.#colours.set(style, readColour(style));
     return this.#colours.get(style);
   }
 }
 
-function colourOf(style: unknown): string | undefined {
+function readColour(style: unknown): string | undefined {
   const fill = fillSchema.safeParse(style).data;
   // `gray125` is in every file, and is no colour that somebody chose.
   if (fill === undefined || fill.patternType === 'none' || fill.patternType === 'gray125') return undefined;
@@ -185,6 +186,6 @@ function colourOf(style: unknown): string | undefined {
 }
 
 /** 0.1 + 0.2 → 0.3: spreadsheets show 15 digits, too. */
-function withoutNoise(value: number): number {
+function roundDigits(value: number): number {
   return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(15));
 }

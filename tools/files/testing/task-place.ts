@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { DataToolPlace } from '../../data-tool.ts';
+import type { DataToolContext } from '../../data-tool.ts';
 
-interface TestPlace extends DataToolPlace {
+interface TestPlace extends DataToolContext {
   readonly files: string;
   /** Above both folders, where nothing may be read. */
   readonly outside: string;

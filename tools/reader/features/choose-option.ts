@@ -1,6 +1,6 @@
 // Questions whose answer is not in the text: "Are both ...?" and "Which is older, A or B?".
 
-import { isStopWord, splitWords, stemsOf } from '../language/words.ts';
+import { isStopWord, listStems, splitWords } from '../language/words.ts';
 import type { Question } from '../question.ts';
 import type { Sentence } from './sentence-schema.ts';
 
@@ -39,12 +39,12 @@ function pickOption(
   sentences: readonly Sentence[],
   options: [string, string],
 ): string {
-  const left = sentences.filter((sentence) => mentions(sentence, options[0]));
-  const right = sentences.filter((sentence) => mentions(sentence, options[1]));
-  const leftYear = firstNumber(left, YEAR);
-  const rightYear = firstNumber(right, YEAR);
-  const leftCount = firstNumber(left, COUNT);
-  const rightCount = firstNumber(right, COUNT);
+  const left = sentences.filter((sentence) => isMentioned(sentence, options[0]));
+  const right = sentences.filter((sentence) => isMentioned(sentence, options[1]));
+  const leftYear = findFirstNumber(left, YEAR);
+  const rightYear = findFirstNumber(right, YEAR);
+  const leftCount = findFirstNumber(left, COUNT);
+  const rightCount = findFirstNumber(right, COUNT);
   if (leftYear !== undefined && rightYear !== undefined && leftYear !== rightYear) {
     if (EARLIER.test(text)) return leftYear < rightYear ? options[0] : options[1];
     if (LATER.test(text)) return leftYear > rightYear ? options[0] : options[1];
@@ -53,8 +53,8 @@ function pickOption(
     if (MORE.test(text)) return leftCount > rightCount ? options[0] : options[1];
     if (LESS.test(text)) return leftCount < rightCount ? options[0] : options[1];
   }
-  const topic = question.terms.filter((term) => !options.some((option) => stemsOf(option).has(term)));
-  return coverage(left, topic) >= coverage(right, topic) ? options[0] : options[1];
+  const topic = question.terms.filter((term) => !options.some((option) => listStems(option).has(term)));
+  return measureCoverage(left, topic) >= measureCoverage(right, topic) ? options[0] : options[1];
 }
 
 /** "Are A and B both N?" holds when the sentences about each name hold the topic words; otherwise when all are found. */
@@ -63,24 +63,24 @@ function answerYesNo(text: string, question: Question, sentences: readonly Sente
   if (topic.length === 0) return 'yes';
   const names = [...question.names];
   if (!/\b(?:both|same|also|either)\b/i.test(text) || names.length < 2) {
-    return coverage(sentences.slice(0, 2), topic) >= 0.5 ? 'yes' : 'no';
+    return measureCoverage(sentences.slice(0, 2), topic) >= 0.5 ? 'yes' : 'no';
   }
   const about = (name: string | undefined) =>
     sentences.filter(
-      (sentence) => name !== undefined && stemsOf(`${sentence.heading ?? ''} ${sentence.text}`).has(name),
+      (sentence) => name !== undefined && listStems(`${sentence.heading ?? ''} ${sentence.text}`).has(name),
     );
-  return Math.min(coverage(about(names[0]), topic), coverage(about(names.at(-1)), topic)) >= 0.5
+  return Math.min(measureCoverage(about(names[0]), topic), measureCoverage(about(names.at(-1)), topic)) >= 0.5
     ? 'yes'
     : 'no';
 }
 
-function mentions(sentence: Sentence, option: string): boolean {
-  const own = stemsOf(`${sentence.heading ?? ''} ${sentence.text}`);
+function isMentioned(sentence: Sentence, option: string): boolean {
+  const own = listStems(`${sentence.heading ?? ''} ${sentence.text}`);
   const words = splitWords(option).filter((word) => !isStopWord(word.lower));
   return words.length > 0 && words.every((word) => own.has(word.stem));
 }
 
-function firstNumber(sentences: readonly Sentence[], pattern: RegExp): number | undefined {
+function findFirstNumber(sentences: readonly Sentence[], pattern: RegExp): number | undefined {
   for (const { text } of sentences) {
     const found = pattern.exec(text)?.[0];
     if (found !== undefined) return Number(found.replaceAll(',', ''));
@@ -88,7 +88,7 @@ function firstNumber(sentences: readonly Sentence[], pattern: RegExp): number | 
   return undefined;
 }
 
-function coverage(sentences: readonly Sentence[], topic: readonly string[]): number {
-  const own = stemsOf(sentences.map(({ text }) => text).join(' '));
+function measureCoverage(sentences: readonly Sentence[], topic: readonly string[]): number {
+  const own = listStems(sentences.map(({ text }) => text).join(' '));
   return topic.filter((term) => own.has(term)).length / Math.max(1, topic.length);
 }

@@ -46,6 +46,6 @@ export function addFeature(sink: FeatureSink, group: number, left: number, right
 
 const DISTANCE_BUCKETS = [0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8, 8];
 /** Distances in tokens, ever coarser; a negative one means there is nothing on that side. */
-export function distanceBucket(distance: number): number {
+export function bucketDistance(distance: number): number {
   return distance < 0 ? 11 : (DISTANCE_BUCKETS[distance] ?? (distance < 25 ? 9 : 10));
 }

@@ -2,7 +2,7 @@
 
 import { mix } from '../hash.ts';
 import type { AskedView } from '../language/asked-view.ts';
-import { addFeature, distanceBucket, type FeatureSink, MATCH, ORDER } from './feature-sink.ts';
+import { addFeature, bucketDistance, type FeatureSink, MATCH, ORDER } from './feature-sink.ts';
 import type { SentenceFacts } from './sentence-facts.ts';
 
 /** The question's words and the verbs before the span. */
@@ -15,7 +15,7 @@ export function addLeftMatches(
   const { tokens, verbAt } = facts;
   const { kind } = asked;
   const match = facts.leftMatch[from] ?? -1;
-  const distance = distanceBucket(match < 0 ? -1 : from - match);
+  const distance = bucketDistance(match < 0 ? -1 : from - match);
   const before = tokens[from - 1]?.lowerHash ?? 0;
   addFeature(sink, MATCH, kind, mix(distance, 304));
   if (match >= 0) {
@@ -24,7 +24,7 @@ export function addLeftMatches(
     addFeature(sink, MATCH, 9, mix(path, 313));
     addFeature(sink, MATCH, kind, mix(before, mix(distance, 315)));
   }
-  addFeature(sink, MATCH, kind, mix(distanceBucket(from), 328));
+  addFeature(sink, MATCH, kind, mix(bucketDistance(from), 328));
   const byVerb = verbAt < 0 ? 0 : verbAt < from ? 1 : 2;
   addFeature(sink, MATCH, mix(kind, byVerb), mix(before, 340));
   const verb = facts.leftVerb[from] ?? -1;
@@ -36,7 +36,7 @@ export function addRightMatches(asked: AskedView, facts: SentenceFacts, to: numb
   const { tokens } = facts;
   const { kind } = asked;
   const match = facts.rightMatch[to] ?? -1;
-  const distance = distanceBucket(match < 0 ? -1 : match - to);
+  const distance = bucketDistance(match < 0 ? -1 : match - to);
   addFeature(sink, MATCH, kind, mix(distance, 305));
   if (match >= 0) {
     const path = facts.rightPath[to] ?? 0;
@@ -60,7 +60,7 @@ function addVerb(
   const verb = facts.tokens[at];
   if (verb === undefined) return;
   const likeness = facts.verbLikeness[at] ?? 0;
-  const place = side * 16 + distanceBucket(distance);
+  const place = side * 16 + bucketDistance(distance);
   addFeature(sink, ORDER, mix(kind, verb.fine + 1), mix(side, 401));
   addFeature(sink, ORDER, mix(askedVerb, verb.fine + 1), mix(side, 402));
   addFeature(sink, ORDER, mix(kind, likeness), mix(side, 403));

@@ -1,8 +1,8 @@
 import type { AskedView } from '../language/asked-view.ts';
 import type { Token } from '../language/tag-words.ts';
-import { rowSimilarity } from '../language/vectors.ts';
+import { compareRows } from '../language/vectors.ts';
 import { splitWords } from '../language/words.ts';
-import { PATH_TAGS, tagNumber, tagPath } from './span-shapes.ts';
+import { hashTagPath, PATH_TAGS, toTagNumber } from './span-shapes.ts';
 
 /** What the features need of one sentence, once per question. */
 export type SentenceFacts = {
@@ -45,10 +45,10 @@ export type SentenceFacts = {
 /** For each place how many tokens before and behind it the word stands: 1 to 4, or 0 when it does not. */
 type WordDistances = { before: Uint8Array; behind: Uint8Array };
 
-type SentencePlace = { rank: number; score: number; bestScore: number; heading: string | undefined };
+type SentencePosition = { rank: number; score: number; bestScore: number; heading: string | undefined };
 
-const VERB = tagNumber('VERB');
-const AUX = tagNumber('AUX');
+const VERB = toTagNumber('VERB');
+const AUX = toTagNumber('AUX');
 const CLAUSE_ENDS = new Set([',', ';', ':', '(', ')', '—', '–']);
 const OPENING_QUOTES = new Set(['"', '“']);
 const CLOSING_QUOTES = new Set(['"', '”']);
@@ -58,7 +58,7 @@ const WORD_REACH = 4;
 export function viewSentence(
   tokens: readonly Token[],
   asked: AskedView,
-  place: SentencePlace,
+  position: SentencePosition,
 ): SentenceFacts {
   const size = tokens.length;
   const matched = new Uint8Array(size);
@@ -70,7 +70,7 @@ export function viewSentence(
   const clause = new Uint8Array(size);
   const clauseMatches = new Uint8Array(size + 1);
   const inHeading = new Uint8Array(size);
-  const heading = new Set(splitWords(place.heading ?? '').map((word) => word.lower));
+  const heading = new Set(splitWords(position.heading ?? '').map((word) => word.lower));
   let clauseNumber = 0;
   let verbAt = -1;
   let focusAt = -1;
@@ -91,15 +91,15 @@ export function viewSentence(
     if (heading.has(token.lower)) inHeading[at] = 1;
     if (token.text === '(') depth = 1;
     quoteDepth[at] = depth;
-    focusLikeness[at] = Math.round(6 * rowSimilarity(asked.focusRow, token.row));
+    focusLikeness[at] = Math.round(6 * compareRows(asked.focusRow, token.row));
     verbLikeness[at] =
       asked.verb !== '' && token.stem === asked.verb
         ? 9
-        : Math.round(5 * rowSimilarity(asked.verbRow, token.row));
+        : Math.round(5 * compareRows(asked.verbRow, token.row));
     if (token.text === ')') depth = 0;
   }
-  const leftMatch = nearest(size, 1, (at) => matched[at] === 1);
-  const rightMatch = nearest(size, -1, (at) => matched[at] === 1);
+  const leftMatch = findNearest(size, 1, (at) => matched[at] === 1);
+  const rightMatch = findNearest(size, -1, (at) => matched[at] === 1);
   const leftPath = new Int32Array(size);
   const rightPath = new Int32Array(size);
   const quoteBefore = new Uint8Array(size);
@@ -109,14 +109,14 @@ export function viewSentence(
   for (const [at, token] of tokens.entries()) {
     const left = leftMatch[at] ?? -1;
     const right = rightMatch[at] ?? -1;
-    if (left >= 0) leftPath[at] = tagPath(tokens, left, at - 1, PATH_TAGS);
-    if (right >= 0) rightPath[at] = tagPath(tokens, at + 1, right, PATH_TAGS);
+    if (left >= 0) leftPath[at] = hashTagPath(tokens, left, at - 1, PATH_TAGS);
+    if (right >= 0) rightPath[at] = hashTagPath(tokens, at + 1, right, PATH_TAGS);
     const before = tokens[at - 1];
     const after = tokens[at + 1];
     if (before !== undefined && OPENING_QUOTES.has(before.text)) quoteBefore[at] = 1;
     if (after !== undefined && CLOSING_QUOTES.has(after.text)) quoteBehind[at] = 1;
-    goesOnBefore[at] = nameGoesOn(token, before, tokens[at - 2]);
-    goesOnBehind[at] = nameGoesOn(token, after, tokens[at + 2]);
+    goesOnBefore[at] = classifyNameEdge(token, before, tokens[at - 2]);
+    goesOnBehind[at] = classifyNameEdge(token, after, tokens[at + 2]);
   }
   return {
     tokens,
@@ -126,8 +126,8 @@ export function viewSentence(
     rightMatch,
     leftPath,
     rightPath,
-    leftVerb: nearest(size, 1, (at) => tokens[at]?.tag === VERB),
-    rightVerb: nearest(size, -1, (at) => tokens[at]?.tag === VERB),
+    leftVerb: findNearest(size, 1, (at) => tokens[at]?.tag === VERB),
+    rightVerb: findNearest(size, -1, (at) => tokens[at]?.tag === VERB),
     verbAt,
     focusAt,
     firstVerb,
@@ -136,21 +136,21 @@ export function viewSentence(
     quoteBehind,
     goesOnBefore,
     goesOnBehind,
-    askedWords: asked.afterWh.map((stem) => wordDistances(tokens, stem)),
-    lastWord: wordDistances(tokens, asked.last),
+    askedWords: asked.afterWh.map((stem) => measureWordDistances(tokens, stem)),
+    lastWord: measureWordDistances(tokens, asked.last),
     clause,
     clauseMatches,
     inHeading,
     focusLikeness,
     verbLikeness,
-    rank: place.rank,
-    scoreBucket: Math.max(-20, Math.min(0, Math.round((place.score - place.bestScore) / 50))) + 100,
+    rank: position.rank,
+    scoreBucket: Math.max(-20, Math.min(0, Math.round((position.score - position.bestScore) / 50))) + 100,
     coverBucket: Math.round((5 * covered.size) / Math.max(1, asked.termCount)),
   };
 }
 
 /** For each place the nearest one that fits before it (step 1) or behind it (step -1); -1 when there is none. */
-function nearest(size: number, step: 1 | -1, fits: (at: number) => boolean): Int16Array {
+function findNearest(size: number, step: 1 | -1, fits: (at: number) => boolean): Int16Array {
   const places = new Int16Array(size);
   let last = -1;
   for (let at = step === 1 ? 0 : size - 1; at >= 0 && at < size; at += step) {
@@ -161,13 +161,13 @@ function nearest(size: number, step: 1 | -1, fits: (at: number) => boolean): Int
 }
 
 /** 2 when the name at the span's edge goes on beyond it, 1 when it may ("Edge of | Night"), 0 when not. */
-function nameGoesOn(edge: Token, next: Token | undefined, second: Token | undefined): number {
+function classifyNameEdge(edge: Token, next: Token | undefined, second: Token | undefined): number {
   if (next === undefined || !(edge.capital || edge.digit)) return 0;
   if (next.capital) return 2;
   return NAME_LINKS.has(next.lower) && second?.capital === true ? 1 : 0;
 }
 
-function wordDistances(tokens: readonly Token[], stem: string): WordDistances {
+function measureWordDistances(tokens: readonly Token[], stem: string): WordDistances {
   const before = new Uint8Array(tokens.length);
   const behind = new Uint8Array(tokens.length);
   for (const [place, token] of tokens.entries()) {

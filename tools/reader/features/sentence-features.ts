@@ -1,6 +1,6 @@
-import { largestSimilarity, wordRow } from '../language/vectors.ts';
+import { findLargestSimilarity, findWordRow } from '../language/vectors.ts';
 import { SIGN, type Word } from '../language/words.ts';
-import { kindNumber, type Question } from '../question.ts';
+import { type Question, toKindNumber } from '../question.ts';
 
 /** A sentence as the ranker sees it: its words and where it stands. */
 export type SentenceView = {
@@ -13,7 +13,7 @@ export type SentenceView = {
 };
 
 /** The question with its different stems numbered: what the sentences share with it is then told by numbers. */
-type Asked = {
+type QuestionTerms = {
   question: Question;
   /** Number of a stem of the question. */
   numbers: ReadonlyMap<string, number>;
@@ -37,20 +37,20 @@ const REASONS = /\b(?:because|due to|so that|in order|since|therefore|caused?|re
 const ASIDES = /["“«(]/;
 
 /** Features of every sentence for one question, in the order the trained ranker expects. */
-export function sentenceFeatures(question: Question, views: readonly SentenceView[]): number[][] {
-  const numbers = numberStems(question);
+export function computeSentenceFeatures(question: Question, views: readonly SentenceView[]): number[][] {
+  const numbers = mapStems(question);
   const matches = views.map((view) => matchWords(view, numbers));
   const asked = weighQuestion(question, numbers, matches);
   const { idf, total, terms } = asked;
   const covered = matches.map(({ holds }) => sumHeld(terms, holds, idf) / total);
   const best = Math.max(...covered, 0);
-  const kind = kindNumber(question);
+  const kind = toKindNumber(question);
 
   return views.map((view, index) => {
     const match = matches[index] ?? { words: new Int32Array(), holds: new Uint8Array() };
     const { holds } = match;
     const cover = covered[index] ?? 0;
-    const rows = view.words.map((word) => ((word.signs & SIGN.stop) !== 0 ? -1 : wordRow(word.lower)));
+    const rows = view.words.map((word) => ((word.signs & SIGN.stop) !== 0 ? -1 : findWordRow(word.lower)));
     const shape = answerShapes(view, match);
     return [
       kind,
@@ -59,19 +59,19 @@ export function sentenceFeatures(question: Question, views: readonly SentenceVie
       cover,
       cover - best,
       countHeld(terms, holds),
-      largestHeld(terms, holds, idf),
+      findLargestHeld(terms, holds, idf),
       sumHeld(asked.names, holds, idf) / total,
       question.names.size,
-      bigramMatches(asked, match),
-      longestRun(asked, match),
+      countBigramMatches(asked, match),
+      measureLongestRun(asked, match),
       sumNearby(asked, holds, matches[index - 1]?.holds),
       sumNearby(asked, holds, matches[index + 1]?.holds),
       sumHeading(asked, holds, view.headingStems),
-      softCover(asked, holds, rows) / total,
+      measureSoftCover(asked, holds, rows) / total,
       focusLikeness(asked, view, rows),
       view.words.some((word) => word.lower === question.focus) ? 1 : 0,
       question.verb !== '' && holds[numbers.get(question.verb) ?? -1] === 1 ? 1 : 0,
-      tightness(asked, match),
+      measureTightness(asked, match),
       shape.names,
       shape.numbers,
       shape.years,
@@ -82,12 +82,12 @@ export function sentenceFeatures(question: Question, views: readonly SentenceVie
       view.words.length,
       view.position,
       view.isHeading ? 1 : 0,
-      foreignNumbers(question, view),
+      countForeignNumbers(question, view),
     ];
   });
 }
 
-function numberStems({ words }: Question): Map<string, number> {
+function mapStems({ words }: Question): Map<string, number> {
   const numbers = new Map<string, number>();
   for (const { stem } of words) if (!numbers.has(stem)) numbers.set(stem, numbers.size);
   return numbers;
@@ -108,7 +108,7 @@ function weighQuestion(
   question: Question,
   numbers: ReadonlyMap<string, number>,
   matches: readonly Match[],
-): Asked {
+): QuestionTerms {
   const numbersOf = (stems: Iterable<string>) => Int32Array.from(stems, (stem) => numbers.get(stem) ?? -1);
   const words = numbersOf(question.words.map(({ stem }) => stem));
   const terms = numbersOf(question.terms);
@@ -126,20 +126,20 @@ function weighQuestion(
     words,
     terms,
     names: numbersOf(question.names),
-    pairs: pairsOf(question, words, numbers.size),
-    termRows: question.terms.map((term) => topicRow(question, term)),
-    focusRow: question.focus === '' ? -1 : wordRow(question.focus),
+    pairs: listWordPairs(question, words, numbers.size),
+    termRows: question.terms.map((term) => findTopicRow(question, term)),
+    focusRow: question.focus === '' ? -1 : findWordRow(question.focus),
     idf,
     total: total || 1,
   };
 }
 
-function topicRow(question: Question, term: string): number {
+function findTopicRow(question: Question, term: string): number {
   const word = question.words.find((candidate) => candidate.stem === term);
-  return word === undefined ? -1 : wordRow(word.lower);
+  return word === undefined ? -1 : findWordRow(word.lower);
 }
 
-function pairsOf(question: Question, words: Int32Array, stems: number): number[] {
+function listWordPairs(question: Question, words: Int32Array, stems: number): number[] {
   const pairs: number[] = [];
   for (let at = 0; at + 1 < words.length; at++) {
     const stops = (question.words[at]?.signs ?? 0) & (question.words[at + 1]?.signs ?? 0) & SIGN.stop;
@@ -160,20 +160,24 @@ function sumHeld(terms: Int32Array, holds: Uint8Array, idf: Float64Array): numbe
   return sum;
 }
 
-function largestHeld(terms: Int32Array, holds: Uint8Array, idf: Float64Array): number {
+function findLargestHeld(terms: Int32Array, holds: Uint8Array, idf: Float64Array): number {
   let largest = 0;
   for (const term of terms) if (holds[term] === 1) largest = Math.max(largest, idf[term] ?? 0);
   return largest;
 }
 
 /** Share of the question that the sentence lacks and its neighbour has. */
-function sumNearby({ terms, idf, total }: Asked, holds: Uint8Array, near: Uint8Array | undefined): number {
+function sumNearby(
+  { terms, idf, total }: QuestionTerms,
+  holds: Uint8Array,
+  near: Uint8Array | undefined,
+): number {
   let sum = 0;
   for (const term of terms) if (holds[term] === 0 && near?.[term] === 1) sum += idf[term] ?? 0;
   return sum / total;
 }
 
-function sumHeading(asked: Asked, holds: Uint8Array, headingStems: ReadonlySet<string>): number {
+function sumHeading(asked: QuestionTerms, holds: Uint8Array, headingStems: ReadonlySet<string>): number {
   let sum = 0;
   for (const [index, stem] of asked.question.terms.entries()) {
     const term = asked.terms[index] ?? -1;
@@ -183,7 +187,7 @@ function sumHeading(asked: Asked, holds: Uint8Array, headingStems: ReadonlySet<s
 }
 
 /** How many neighbouring word pairs of the question stand together in the sentence. */
-function bigramMatches({ pairs, numbers }: Asked, { words }: Match): number {
+function countBigramMatches({ pairs, numbers }: QuestionTerms, { words }: Match): number {
   const held = new Set<number>();
   for (let at = 0; at + 1 < words.length; at++) {
     const left = words[at] ?? -1;
@@ -196,7 +200,7 @@ function bigramMatches({ pairs, numbers }: Asked, { words }: Match): number {
 }
 
 /** Length of the longest run of words the question and the sentence share. */
-function longestRun(asked: Asked, { words }: Match): number {
+function measureLongestRun(asked: QuestionTerms, { words }: Match): number {
   let longest = 0;
   // Length of the run that ends before each place of the sentence and at the question's word.
   const runs = new Int32Array(words.length + 1);
@@ -211,7 +215,11 @@ function longestRun(asked: Asked, { words }: Match): number {
 }
 
 /** Coverage that lets a near synonym stand for a missing topic word. */
-function softCover({ terms, termRows, idf }: Asked, holds: Uint8Array, rows: readonly number[]): number {
+function measureSoftCover(
+  { terms, termRows, idf }: QuestionTerms,
+  holds: Uint8Array,
+  rows: readonly number[],
+): number {
   let sum = 0;
   for (const [index, term] of terms.entries()) {
     const weight = idf[term] ?? 0;
@@ -219,22 +227,26 @@ function softCover({ terms, termRows, idf }: Asked, holds: Uint8Array, rows: rea
       sum += weight;
       continue;
     }
-    sum += weight * largestSimilarity(termRows[index] ?? -1, rows);
+    sum += weight * findLargestSimilarity(termRows[index] ?? -1, rows);
   }
   return sum;
 }
 
 /** How like the likest word is to what the question asks for, when that is not named. */
-function focusLikeness({ question, focusRow }: Asked, view: SentenceView, rows: readonly number[]): number {
+function focusLikeness(
+  { question, focusRow }: QuestionTerms,
+  view: SentenceView,
+  rows: readonly number[],
+): number {
   if (focusRow < 0) return 0;
-  return largestSimilarity(
+  return findLargestSimilarity(
     focusRow,
     rows.map((row, at) => (view.words[at]?.lower === question.focus ? -1 : row)),
   );
 }
 
 /** Words between the first and the last matched topic word, for each match; small is good. */
-function tightness({ terms }: Asked, { words }: Match): number {
+function measureTightness({ terms }: QuestionTerms, { words }: Match): number {
   let hits = 0;
   let first = -1;
   let last = -1;
@@ -263,7 +275,7 @@ function answerShapes(view: SentenceView, match: Match) {
 }
 
 /** Numbers the question holds and the sentence does not: another year is another event. */
-function foreignNumbers(question: Question, view: SentenceView): number {
+function countForeignNumbers(question: Question, view: SentenceView): number {
   let foreign = 0;
   for (const asked of question.words) {
     if ((asked.signs & SIGN.digit) === 0) continue;

@@ -18,7 +18,7 @@ const NO_TAG = 30;
 const span = createSpanView();
 
 /** Fills `sink` with all features of tokens from..to. */
-export function spanFeatures(
+export function computeSpanFeatures(
   asked: AskedView,
   facts: SentenceFacts,
   from: number,
@@ -71,7 +71,7 @@ export function addLength(asked: AskedView, length: number, sink: FeatureSink): 
 export function addHead(asked: AskedView, facts: SentenceFacts, at: number, sink: FeatureSink): void {
   const head = facts.tokens[at];
   if (head === undefined) return;
-  const fine = headClass(head);
+  const fine = hashHeadClass(head);
   cross(asked, fine, sink);
   cross(asked, mix(head.coarse + 1, head.capital ? 107 : 106), sink);
   cross(asked, mix(head.stemHash, 112), sink);
@@ -79,7 +79,7 @@ export function addHead(asked: AskedView, facts: SentenceFacts, at: number, sink
   addHeadMatches(asked, facts, at, sink);
 }
 
-function headClass(head: Token | undefined): number {
+function hashHeadClass(head: Token | undefined): number {
   return head === undefined ? 0 : mix(head.fine + 1, head.capital ? 105 : 104);
 }
 
@@ -93,8 +93,8 @@ export function addLeft(asked: AskedView, facts: SentenceFacts, from: number, si
   const before2 = tokens[from - 2];
   cross(asked, mix(first.fine + 1, first.capital ? 109 : 108), sink);
   cross(asked, mix(first.lowerHash, 110), sink);
-  const word = wordBefore(tokens, from);
-  const edge = leftEdge(tokens, from);
+  const word = hashWordBefore(tokens, from);
+  const edge = hashLeftEdge(tokens, from);
   const pair = mix(mix(word, before2?.lowerHash ?? 1), 205);
   addFeature(sink, BESIDE, 7, edge);
   addFeature(sink, BESIDE, 7, word);
@@ -123,8 +123,8 @@ export function addRight(asked: AskedView, facts: SentenceFacts, to: number, sin
   const after = tokens[to + 1];
   const after2 = tokens[to + 2];
   cross(asked, mix(last.lowerHash, 111), sink);
-  const word = wordAfter(tokens, to);
-  const edge = rightEdge(tokens, to);
+  const word = hashWordAfter(tokens, to);
+  const edge = hashRightEdge(tokens, to);
   addFeature(sink, BESIDE, 7, edge);
   addFeature(sink, BESIDE, 7, word);
   addFeature(sink, BESIDE, word, edge);
@@ -139,19 +139,19 @@ export function addRight(asked: AskedView, facts: SentenceFacts, to: number, sin
   addRightMatches(asked, facts, to, sink);
 }
 
-function wordBefore(tokens: readonly Token[], from: number): number {
+function hashWordBefore(tokens: readonly Token[], from: number): number {
   return mix(tokens[from - 1]?.lowerHash ?? 1, 201);
 }
 
-function wordAfter(tokens: readonly Token[], to: number): number {
+function hashWordAfter(tokens: readonly Token[], to: number): number {
   return mix(tokens[to + 1]?.lowerHash ?? 1, 202);
 }
 
-function leftEdge(tokens: readonly Token[], from: number): number {
+function hashLeftEdge(tokens: readonly Token[], from: number): number {
   return mix((tokens[from - 1]?.tag ?? NO_TAG) * 32 + (tokens[from]?.tag ?? NO_TAG), 203);
 }
 
-function rightEdge(tokens: readonly Token[], to: number): number {
+function hashRightEdge(tokens: readonly Token[], to: number): number {
   return mix((tokens[to]?.tag ?? NO_TAG) * 32 + (tokens[to + 1]?.tag ?? NO_TAG), 204);
 }
 
@@ -163,12 +163,12 @@ export function addPairs(asked: AskedView, facts: SentenceFacts, view: SpanView,
   const kindShape = mix(kind, shape);
   const trait = mix(shape, 101);
   addFeature(sink, SHAPE, trait, mix(view.path, 102));
-  addFeature(sink, SHAPE, trait, headClass(tokens[view.head]));
+  addFeature(sink, SHAPE, trait, hashHeadClass(tokens[view.head]));
 
-  const left = leftEdge(tokens, from);
-  const right = rightEdge(tokens, to);
-  const before = wordBefore(tokens, from);
-  const after = wordAfter(tokens, to);
+  const left = hashLeftEdge(tokens, from);
+  const right = hashRightEdge(tokens, to);
+  const before = hashWordBefore(tokens, from);
+  const after = hashWordAfter(tokens, to);
   addFeature(sink, BESIDE, mix(left, right), to - from);
   addFeature(sink, BESIDE, left, right);
   addFeature(sink, BESIDE, before, shape);

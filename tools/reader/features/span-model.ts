@@ -23,7 +23,7 @@ export type SpanModel = {
 
 export type TokenSpan = { from: number; to: number };
 
-export function edgeIndex(side: 0 | 1, tokens: readonly Token[], at: number): number {
+export function computeEdgeIndex(side: 0 | 1, tokens: readonly Token[], at: number): number {
   const outer = tokens[side === 0 ? at - 1 : at + 1]?.tag ?? TAGS.length;
   const inner = tokens[at]?.tag ?? TAGS.length;
   return side * EDGE_TAGS * EDGE_TAGS + outer * EDGE_TAGS + inner;
@@ -32,10 +32,10 @@ export function edgeIndex(side: 0 | 1, tokens: readonly Token[], at: number): nu
 /** Every span the edges allow, up to the length bound; the work is the sentence's length times the bound. */
 export function listSpans(edges: Uint8Array, tokens: readonly Token[]): TokenSpan[] {
   const spans: TokenSpan[] = [];
-  const ends = tokens.map((_, at) => edges[edgeIndex(1, tokens, at)] === 1);
+  const ends = tokens.map((_, at) => edges[computeEdgeIndex(1, tokens, at)] === 1);
   for (const [from, token] of tokens.entries()) {
     // Articles are dropped by every scorer; a span with one is the same answer as the span without.
-    if (edges[edgeIndex(0, tokens, from)] !== 1 || ARTICLES.has(token.lower)) continue;
+    if (edges[computeEdgeIndex(0, tokens, from)] !== 1 || ARTICLES.has(token.lower)) continue;
     for (let to = from; to < Math.min(tokens.length, from + MAX_SPAN_TOKENS); to++) {
       if (BREAKS.has(tokens[to]?.text ?? '')) break;
       if (ends[to] === true) spans.push({ from, to });

@@ -2,24 +2,24 @@ import { mix } from '../hash.ts';
 import { MARK, TAGS, type Tag, type Token } from '../language/tag-words.ts';
 
 const NUMBER_OF = new Map<Tag, number>(TAGS.map((tag, index) => [tag, index]));
-export function tagNumber(tag: Tag): number {
+export function toTagNumber(tag: Tag): number {
   return NUMBER_OF.get(tag) ?? 0;
 }
 
-const NOUN = tagNumber('NOUN');
-const PROPN = tagNumber('PROPN');
-const NUM = tagNumber('NUM');
-const ADP = tagNumber('ADP');
-const VERB = tagNumber('VERB');
-const AUX = tagNumber('AUX');
-const SCONJ = tagNumber('SCONJ');
-const PART = tagNumber('PART');
+const NOUN = toTagNumber('NOUN');
+const PROPN = toTagNumber('PROPN');
+const NUM = toTagNumber('NUM');
+const ADP = toTagNumber('ADP');
+const VERB = toTagNumber('VERB');
+const AUX = toTagNumber('AUX');
+const SCONJ = toTagNumber('SCONJ');
+const PART = toTagNumber('PART');
 
 /** Length classes: 1, 2, 3-4, 5-8 and more tokens. */
 const LENGTHS = [0, 1, 2, 3, 3, 4, 4, 4, 4];
 
 /** What a candidate answer looks like, whatever its words: "a year", "two capitalised words", "a clause". */
-export function spanShape(tokens: readonly Token[], from: number, to: number): number {
+export function classifySpan(tokens: readonly Token[], from: number, to: number): number {
   let marks = 0;
   let capitals = 0;
   let digits = 0;
@@ -61,7 +61,7 @@ export function spanShape(tokens: readonly Token[], from: number, to: number): n
 export const PATH_TAGS = 5;
 
 /** Part-of-speech tags of tokens from..to, repeats folded, at most `limit` kept. */
-export function tagPath(tokens: readonly Token[], from: number, to: number, limit: number): number {
+export function hashTagPath(tokens: readonly Token[], from: number, to: number, limit: number): number {
   let hash = 17;
   let previous = -1;
   let kept = 0;
@@ -76,7 +76,7 @@ export function tagPath(tokens: readonly Token[], from: number, to: number, limi
 }
 
 /** The word that says what the span is: the last noun, name or number before its first preposition. */
-export function headOf(tokens: readonly Token[], from: number, to: number): number {
+export function findHead(tokens: readonly Token[], from: number, to: number): number {
   let head = -1;
   for (let at = from; at <= to; at++) {
     const tag = tokens[at]?.tag;

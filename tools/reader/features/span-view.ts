@@ -1,5 +1,5 @@
 import type { AskedView } from '../language/asked-view.ts';
-import { distanceBucket } from './feature-sink.ts';
+import { bucketDistance } from './feature-sink.ts';
 import type { SentenceFacts } from './sentence-facts.ts';
 import {
   AROUND,
@@ -20,7 +20,7 @@ import {
   VERB_PLACE,
   WIDTHS,
 } from './span-cases.ts';
-import { headOf, PATH_TAGS, spanShape, tagPath } from './span-shapes.ts';
+import { classifySpan, findHead, hashTagPath, PATH_TAGS } from './span-shapes.ts';
 
 /** What is read off one span. */
 export type SpanView = {
@@ -68,9 +68,9 @@ export function viewSpan(
   const { tokens } = facts;
   view.from = from;
   view.to = to;
-  view.head = headOf(tokens, from, to);
-  view.shape = spanShape(tokens, from, to);
-  view.path = tagPath(tokens, from, to, PATH_TAGS);
+  view.head = findHead(tokens, from, to);
+  view.shape = classifySpan(tokens, from, to);
+  view.path = hashTagPath(tokens, from, to, PATH_TAGS);
   view.edges =
     (facts.quoteDepth[from] ?? 0) * 2 + (facts.quoteBefore[from] ?? 0) * (facts.quoteBehind[to] ?? 0);
   view.goesOn = (facts.goesOnBefore[from] ?? 0) * 3 + (facts.goesOnBehind[to] ?? 0);
@@ -89,8 +89,8 @@ function placeMatches(view: SpanView, facts: SentenceFacts): void {
   const inside = (matchedBefore[to + 1] ?? 0) - (matchedBefore[from] ?? 0);
   const left = facts.leftMatch[from] ?? -1;
   const right = facts.rightMatch[to] ?? -1;
-  const leftDistance = distanceBucket(left < 0 ? -1 : from - left);
-  const rightDistance = distanceBucket(right < 0 ? -1 : right - to);
+  const leftDistance = bucketDistance(left < 0 ? -1 : from - left);
+  const rightDistance = bucketDistance(right < 0 ? -1 : right - to);
   view.distance = Math.min(leftDistance, rightDistance);
   if (left >= 0 && (right < 0 || from - left <= right - to)) view.near = 2 * left;
   else view.near = right < 0 ? -1 : 2 * right + 1;
@@ -116,7 +116,7 @@ function placeMatches(view: SpanView, facts: SentenceFacts): void {
 function placeVerbs({ cases, from, to }: SpanView, { verbAt, firstVerb }: SentenceFacts): void {
   const side = verbAt < 0 ? 0 : verbAt < from ? 1 : verbAt > to ? 2 : 3;
   const distance = side === 1 ? from - verbAt : side === 2 ? verbAt - to : 0;
-  cases[11] = VERB_PLACE + side * 16 + distanceBucket(distance);
+  cases[11] = VERB_PLACE + side * 16 + bucketDistance(distance);
   cases[12] = MAIN_VERB + (firstVerb < 0 ? 0 : to < firstVerb ? 1 : from > firstVerb ? 2 : 3);
 }
 
@@ -125,12 +125,12 @@ function placeFocus(view: SpanView, asked: AskedView, { focusAt }: SentenceFacts
   const { from, to } = view;
   view.cases[13] = NO_CASE;
   if (asked.focus === '') return;
-  view.focusPlace = placeOf(focusAt, from, to);
+  view.focusPlace = classifyPlace(focusAt, from, to);
   const distance = focusAt < 0 ? 0 : focusAt < from ? from - focusAt : focusAt > to ? focusAt - to : 0;
-  view.cases[13] = FOCUS_PLACE + view.focusPlace * 16 + distanceBucket(distance);
+  view.cases[13] = FOCUS_PLACE + view.focusPlace * 16 + bucketDistance(distance);
 }
 
-function placeOf(at: number, from: number, to: number): number {
+function classifyPlace(at: number, from: number, to: number): number {
   if (at < 0) return 0;
   if (at === to + 1) return 1;
   if (at === from - 1) return 2;

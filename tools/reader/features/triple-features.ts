@@ -1,6 +1,6 @@
-import { rowSimilarity, wordRow } from '../language/vectors.ts';
-import { SIGN, splitWords, stemsOf, type Word } from '../language/words.ts';
-import { kindNumber, type Question } from '../question.ts';
+import { compareRows, findWordRow } from '../language/vectors.ts';
+import { listStems, SIGN, splitWords, type Word } from '../language/words.ts';
+import { type Question, toKindNumber } from '../question.ts';
 import type { Sentence } from './sentence-schema.ts';
 import type { Triple, TripleSet } from './triple-schema.ts';
 
@@ -32,7 +32,7 @@ type Marks = { open: number; close: number };
 export const TOTAL_FEATURE = 1;
 
 /** Features of every triple for one question, in the order the trained re-ranker expects. */
-export function tripleFeatures(question: Question, set: TripleSet): number[][] {
+export function computeTripleFeatures(question: Question, set: TripleSet): number[][] {
   const asked = new Set(question.terms);
   const totals = set.triples.map(({ scores }) => scores.reduce((sum, score) => sum + score, 0) / 100);
   const best = Math.max(...totals);
@@ -45,9 +45,9 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
   const sentences = set.sentences.map((sentence) => viewSentence(question, sentence));
   const topScore = set.sentences[0]?.score ?? 0;
   const objectWords = set.triples.map(({ object }) => splitWords(object));
-  const forms = set.triples.map(({ object }, index) => formOf(object, objectWords[index] ?? []));
-  const focusRow = question.focus === '' ? -1 : wordRow(question.focus);
-  const kind = kindNumber(question);
+  const forms = set.triples.map(({ object }, index) => classifyForm(object, objectWords[index] ?? []));
+  const focusRow = question.focus === '' ? -1 : findWordRow(question.focus);
+  const kind = toKindNumber(question);
   const allText = set.sentences.map(({ text }) => text.toLowerCase()).join('\n');
 
   return set.triples.map((triple, index) => {
@@ -56,9 +56,9 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
     const sentence = set.sentences[triple.sentence];
     const view = sentences[triple.sentence] ?? NO_SENTENCE;
     const around = view.words;
-    const near = distances(triple, around, asked);
-    const rivals = overlaps(set.triples, index, shares);
-    const marks = marksAround(triple, sentence?.text ?? '');
+    const near = measureDistances(triple, around, asked);
+    const rivals = compareOverlaps(set.triples, index, shares);
+    const marks = readMarks(triple, sentence?.text ?? '');
     const known = words.filter((word) => asked.has(word.stem)).length;
     const head = words.findLast((word) => (word.signs & SIGN.stop) === 0);
     return [
@@ -87,10 +87,10 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
       triple.start === 0 ? 1 : 0,
       marks.open,
       marks.close,
-      goesOn(around, triple),
-      countOf(allText, triple.object.toLowerCase()),
+      classifyContinuation(around, triple),
+      countOccurrences(allText, triple.object.toLowerCase()),
       words.some((word) => word.lower === question.focus) ? 1 : 0,
-      rowSimilarity(focusRow, head === undefined ? -1 : wordRow(head.lower)),
+      compareRows(focusRow, head === undefined ? -1 : findWordRow(head.lower)),
       view.hasFocus ? 1 : 0,
       view.terms / Math.max(1, question.terms.length),
       view.headingTerms,
@@ -108,7 +108,7 @@ export function tripleFeatures(question: Question, set: TripleSet): number[][] {
 function viewSentence(question: Question, { text, heading }: Sentence): SentenceView {
   const words = splitWords(text);
   const stems = new Set(words.map((word) => word.stem));
-  const headingStems = stemsOf(heading ?? '');
+  const headingStems = listStems(heading ?? '');
   return {
     words,
     headingStems,
@@ -119,7 +119,7 @@ function viewSentence(question: Question, { text, heading }: Sentence): Sentence
 }
 
 /** A small number for the look of an answer: date, year, amount, name, phrase ... */
-function formOf(object: string, words: readonly Word[]): number {
+function classifyForm(object: string, words: readonly Word[]): number {
   const capitals = words.filter((word) => (word.signs & SIGN.capital) !== 0).length;
   if (MONTH.test(object)) return 1;
   if (/[$£€%]|percent|million|billion/.test(object)) return 2;
@@ -140,7 +140,7 @@ function sumWhere(values: readonly number[], test: (value: number, index: number
 }
 
 /** Words between the object and the nearest question word on each side; 20 when there is none. */
-function distances(
+function measureDistances(
   triple: Triple,
   words: readonly Word[],
   asked: ReadonlySet<string>,
@@ -164,7 +164,7 @@ function distances(
 }
 
 /** How the candidate stands to those it overlaps in the same sentence: who is longer, who is likelier. */
-function overlaps(triples: readonly Triple[], index: number, shares: readonly number[]): number[] {
+function compareOverlaps(triples: readonly Triple[], index: number, shares: readonly number[]): number[] {
   const own = triples[index];
   if (own === undefined) return [0, 0, 0, 0, 0, 0];
   const from = own.start;
@@ -193,7 +193,7 @@ function overlaps(triples: readonly Triple[], index: number, shares: readonly nu
 }
 
 const OPENERS = ' ,("“\'—–-:;';
-function marksAround(triple: Triple, text: string): Marks {
+function readMarks(triple: Triple, text: string): Marks {
   const before = text.slice(0, triple.start).trimEnd().at(-1) ?? '^';
   const after =
     text
@@ -207,7 +207,7 @@ function marksAround(triple: Triple, text: string): Marks {
 }
 
 /** Whether capitalised words touch the object: 1 before it, 2 after it, 3 on both sides. */
-function goesOn(words: readonly Word[], triple: Triple): number {
+function classifyContinuation(words: readonly Word[], triple: Triple): number {
   const end = triple.start + triple.object.length;
   const before = words.findLast((word) => word.end <= triple.start);
   const after = words.find((word) => word.start >= end);
@@ -219,7 +219,7 @@ function goesOn(words: readonly Word[], triple: Triple): number {
   );
 }
 
-function countOf(text: string, wanted: string): number {
+function countOccurrences(text: string, wanted: string): number {
   let count = 0;
   for (let at = text.indexOf(wanted); at >= 0 && count < 9; at = text.indexOf(wanted, at + wanted.length))
     count++;

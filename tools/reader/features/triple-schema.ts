@@ -30,6 +30,6 @@ export const tripleSetSchema = z.strictObject({
 export type TripleSet = z.infer<typeof tripleSetSchema>;
 
 /** The scores of a triple that comes without evidence of those kinds, only with a rank: a logit, in hundredths. */
-export function scoresOf(logit: number): number[] {
+export function createScores(logit: number): number[] {
   return [logit, ...new Array<number>(SCORES - 1).fill(0)];
 }

@@ -1,8 +1,8 @@
-import { tagNumber } from '../features/span-shapes.ts';
+import { toTagNumber } from '../features/span-shapes.ts';
 import { hashWord, mix } from '../hash.ts';
 import type { Question } from '../question.ts';
 import type { Token } from './tag-words.ts';
-import { coarseClass, fineClass, wordRow } from './vectors.ts';
+import { findCoarseClass, findFineClass, findWordRow } from './vectors.ts';
 import { isStopWord } from './words.ts';
 
 /** What the features need of the question, once. */
@@ -34,10 +34,10 @@ export type AskedView = {
 export function viewQuestion(question: Question, tokens: readonly Token[]): AskedView {
   const kind = hashWord(question.kind);
   const { words, verb, next } = question;
-  const focus = taggedFocus(question, tokens);
-  const focusRow = focus === '' ? -1 : wordRow(focus);
+  const focus = findTaggedFocus(question, tokens);
+  const focusRow = focus === '' ? -1 : findWordRow(focus);
   const verbWord = words.find((word) => word.stem === verb);
-  const verbRow = verbWord === undefined ? -1 : wordRow(verbWord.lower);
+  const verbRow = verbWord === undefined ? -1 : findWordRow(verbWord.lower);
   const wh = words.findIndex((word) => /^(?:who|whom|whose|when|where|why|how|what|which)$/.test(word.lower));
   const afterWh = words
     .slice(Math.max(0, wh + 1))
@@ -49,13 +49,13 @@ export function viewQuestion(question: Question, tokens: readonly Token[]): Aske
   const before = words[wh - 1]?.lower ?? '';
   const leads = /^(?:in|at|on|by|to|from|for|with|of|into|under|after|during|as)$/.test(before);
   const askedFocus = mix(kind, hashWord(focus) + 1);
-  const askedFine = mix(kind, fineClass(focusRow) + 1000);
+  const askedFine = mix(kind, findFineClass(focusRow) + 1000);
   const askedNext = mix(kind, hashWord(next) + 3);
-  const askedVerb = mix(kind, fineClass(verbRow) + 4000);
+  const askedVerb = mix(kind, findFineClass(verbRow) + 4000);
   return {
     kind,
     plainAsks: [kind, askedNext, askedVerb, mix(mix(kind, hashWord(verb)), 5)],
-    focusAsks: [askedFocus, askedFine, mix(kind, coarseClass(focusRow) + 2000)],
+    focusAsks: [askedFocus, askedFine, mix(kind, findCoarseClass(focusRow) + 2000)],
     besideAsks: [kind, askedFocus, askedNext, askedFine],
     askedFocus,
     askedFine,
@@ -78,13 +78,13 @@ export function viewQuestion(question: Question, tokens: readonly Token[]): Aske
 }
 
 const IN_GROUP = new Set([
-  tagNumber('NOUN'),
-  tagNumber('PROPN'),
-  tagNumber('ADJ'),
-  tagNumber('NUM'),
-  tagNumber('PART'),
+  toTagNumber('NOUN'),
+  toTagNumber('PROPN'),
+  toTagNumber('ADJ'),
+  toTagNumber('NUM'),
+  toTagNumber('PART'),
 ]);
-const NAMES_GROUP = new Set([tagNumber('NOUN'), tagNumber('PROPN')]);
+const NAMES_GROUP = new Set([toTagNumber('NOUN'), toTagNumber('PROPN')]);
 // "What TYPE of fuel" asks for a fuel.
 const EMPTY_NOUNS = /^(?:types?|kinds?|sorts?|forms?|names?|titles?|number|amount|one|pair|part|piece)$/;
 const MAX_GROUP_TOKENS = 7;
@@ -93,7 +93,7 @@ const MAX_GROUP_TOKENS = 7;
  * The noun that names the answer's class, read with part-of-speech tags: they tell "which team WON it" from
  * "which team COLOURS", which parseQuestion, without a tagger, cannot. Falls back to what that found.
  */
-export function taggedFocus(question: Question, tokens: readonly Token[]): string {
+export function findTaggedFocus(question: Question, tokens: readonly Token[]): string {
   if (!/^(?:what|count|amount|degree)$/.test(question.kind)) return question.focus;
   const wh = tokens.findIndex((token) => /^(?:what|which|how)$/.test(token.lower));
   if (wh < 0) return question.focus;
@@ -103,16 +103,16 @@ export function taggedFocus(question: Question, tokens: readonly Token[]): strin
     if (!/^(?:the|a|an|one|another)$/.test(tokens[at]?.lower ?? '')) return '';
     at++;
   }
-  const group = nounGroup(tokens, at);
+  const group = readNounGroup(tokens, at);
   if (EMPTY_NOUNS.test(group.noun) && tokens[group.end]?.lower === 'of') {
     const article = /^(?:the|a|an)$/.test(tokens[group.end + 1]?.lower ?? '') ? 1 : 0;
-    const inner = nounGroup(tokens, group.end + 1 + article);
+    const inner = readNounGroup(tokens, group.end + 1 + article);
     if (inner.noun !== '') return inner.noun;
   }
   return group.noun === '' && question.kind !== 'degree' ? question.focus : group.noun;
 }
 
-function nounGroup(tokens: readonly Token[], from: number): { noun: string; end: number } {
+function readNounGroup(tokens: readonly Token[], from: number): { noun: string; end: number } {
   let noun = '';
   let at = from;
   for (; at < Math.min(tokens.length, from + MAX_GROUP_TOKENS); at++) {

@@ -32,10 +32,10 @@ function joinWrappedLines(text: string): SentenceSpan[] {
   let start = 0;
   let afterBlank = true;
   while (start < text.length) {
-    let end = lineEnd(text, start);
+    let end = findLineEnd(text, start);
     const heading =
       afterBlank && end - start <= MAX_HEADING_CHARS && isHeading(text.slice(start, end).trim(), text, end);
-    while (!heading && end < text.length && isWrapped(text, start, end)) end = lineEnd(text, end + 1);
+    while (!heading && end < text.length && isWrapped(text, start, end)) end = findLineEnd(text, end + 1);
     if (text.slice(start, end).trim() !== '') {
       lines.push({ start, end, heading });
       afterBlank = false;
@@ -47,7 +47,7 @@ function joinWrappedLines(text: string): SentenceSpan[] {
   return lines;
 }
 
-function lineEnd(text: string, from: number): number {
+function findLineEnd(text: string, from: number): number {
   const at = text.indexOf('\n', from);
   return at < 0 ? text.length : at;
 }
@@ -73,14 +73,14 @@ function splitLine(text: string, line: Span, out: SentenceSpan[]): void {
   let from = 0;
   for (const match of body.matchAll(STOP)) {
     const end = match.index + match[0].length;
-    if (!endsSentence(body, match.index, end)) continue;
+    if (!isSentenceEnd(body, match.index, end)) continue;
     pushBounded(body, from, end, line.start, out);
     from = end;
   }
   pushBounded(body, from, body.length, line.start, out);
 }
 
-function endsSentence(body: string, stop: number, end: number): boolean {
+function isSentenceEnd(body: string, stop: number, end: number): boolean {
   const after = body.slice(end, end + 8).trimStart();
   if (after === '' || /^[a-z,;]/.test(after)) return false;
   if (body.charAt(stop) !== '.') return true;

@@ -56,11 +56,11 @@ const IRREGULAR = new Map(
     }),
 );
 
-export function stem(lower: string): string {
+export function stemWord(lower: string): string {
   const irregular = IRREGULAR.get(lower);
   if (irregular !== undefined) return irregular;
   if (lower.length < 3 || lower.length > 30 || !/^[a-z]+$/.test(lower)) return lower;
-  return step5(step4(replaceSuffix(replaceSuffix(step1(lower), STEP_2), STEP_3)));
+  return stripFinalE(stripSuffix(replaceSuffix(replaceSuffix(stripPlural(lower), STEP_2), STEP_3)));
 }
 
 function isVowel(word: string, at: number): boolean {
@@ -87,11 +87,11 @@ function hasVowel(word: string): boolean {
   return false;
 }
 
-function endsDouble(word: string): boolean {
+function hasDoubleEnd(word: string): boolean {
   return word.length > 1 && word.at(-1) === word.at(-2) && !isVowel(word, word.length - 1);
 }
 
-function endsShort(word: string): boolean {
+function hasShortEnd(word: string): boolean {
   const at = word.length - 1;
   return (
     at >= 2 &&
@@ -102,7 +102,7 @@ function endsShort(word: string): boolean {
   );
 }
 
-function step1(word: string): string {
+function stripPlural(word: string): string {
   let out = word;
   if (out.endsWith('sses') || out.endsWith('ies')) out = out.slice(0, -2);
   else if (out.endsWith('s') && !out.endsWith('ss')) out = out.slice(0, -1);
@@ -114,8 +114,8 @@ function step1(word: string): string {
     const base = out.slice(0, out.length - cut);
     if (cut > 0 && hasVowel(base)) {
       if (/(?:at|bl|iz)$/.test(base)) out = `${base}e`;
-      else if (endsDouble(base) && !/[lsz]$/.test(base)) out = base.slice(0, -1);
-      else if (measure(base) === 1 && endsShort(base)) out = `${base}e`;
+      else if (hasDoubleEnd(base) && !/[lsz]$/.test(base)) out = base.slice(0, -1);
+      else if (measure(base) === 1 && hasShortEnd(base)) out = `${base}e`;
       else out = base;
     }
   }
@@ -131,7 +131,7 @@ function replaceSuffix(word: string, rules: readonly (readonly [string, string])
   return word;
 }
 
-function step4(word: string): string {
+function stripSuffix(word: string): string {
   for (const suffix of STEP_4) {
     if (!word.endsWith(suffix)) continue;
     // "ion" falls only after s or t, so the two long forms keep that letter.
@@ -141,12 +141,12 @@ function step4(word: string): string {
   return word;
 }
 
-function step5(word: string): string {
+function stripFinalE(word: string): string {
   let out = word;
   if (out.endsWith('e')) {
     const base = out.slice(0, -1);
     const turns = measure(base);
-    if (turns > 1 || (turns === 1 && !endsShort(base))) out = base;
+    if (turns > 1 || (turns === 1 && !hasShortEnd(base))) out = base;
   }
   return out.endsWith('ll') && measure(out) > 1 ? out.slice(0, -1) : out;
 }

@@ -1,7 +1,7 @@
 import { hashWord } from '../hash.ts';
-import { stem } from './stem.ts';
+import { stemWord } from './stem.ts';
 import { loadTagger } from './tag-model.ts';
-import { coarseClass, fineClass, hashRow } from './vectors.ts';
+import { findCoarseClass, findFineClass, hashRow } from './vectors.ts';
 import { isCapital, MONTHS } from './words.ts';
 
 /** Universal part-of-speech tags, as wink-nlp names them; a tag's number is its place here. */
@@ -57,7 +57,7 @@ const MONEY = /^(?:[$£€¥]|dollars?|pounds?|euros?|cents?|usd|yen)$/;
 const PERCENT = /^(?:%|percent|percentage)$/;
 const YEAR = /^(?:1\d{3}|20\d{2})$/;
 
-function marksOf(text: string, lower: string, capital: boolean): number {
+function classifyMarks(text: string, lower: string, capital: boolean): number {
   let marks = 0;
   if (capital && MONTHS.has(lower)) marks |= MARK.month;
   if (YEAR.test(text)) marks |= MARK.year;
@@ -79,13 +79,13 @@ type TokenForm = Omit<Token, 'start' | 'end' | 'tag'>;
 const MAX_FORMS = 20_000;
 const forms = new Map<string, TokenForm>();
 
-function formOf(text: string): TokenForm {
+function readTokenForm(text: string): TokenForm {
   const known = forms.get(text);
   if (known !== undefined) return known;
   const lower = text.toLowerCase();
   const lowerHash = hashWord(lower);
   const row = hashRow(lowerHash);
-  const root = stem(lower);
+  const root = stemWord(lower);
   const capital = isCapital(text);
   const form = {
     text,
@@ -94,11 +94,11 @@ function formOf(text: string): TokenForm {
     capital,
     digit: /^\d/.test(text),
     row,
-    fine: fineClass(row),
-    coarse: coarseClass(row),
+    fine: findFineClass(row),
+    coarse: findCoarseClass(row),
     lowerHash,
     stemHash: hashWord(root),
-    marks: marksOf(text, lower, capital),
+    marks: classifyMarks(text, lower, capital),
   };
   if (forms.size === MAX_FORMS) forms.clear();
   forms.set(text, form);
@@ -116,7 +116,7 @@ export function tagWords(sentence: string): Token[] {
     const start = sentence.indexOf(text, from);
     if (start < 0) continue;
     from = start + text.length;
-    const form = formOf(text);
+    const form = readTokenForm(text);
     result.push({
       text,
       lower: form.lower,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseQuestion } from '../question.ts';
-import { taggedFocus } from './asked-view.ts';
+import { findTaggedFocus } from './asked-view.ts';
 import { tagWords } from './tag-words.ts';
 
-const focus = (text: string): string => taggedFocus(parseQuestion(text), tagWords(text));
+const focus = (text: string): string => findTaggedFocus(parseQuestion(text), tagWords(text));
 
-describe('taggedFocus', () => {
+describe('findTaggedFocus', () => {
   it.each([
     ['Which teams won the cup?', 'teams'],
     ['What color stripes were on the flag?', 'stripes'],

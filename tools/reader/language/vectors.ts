@@ -17,7 +17,7 @@ type VectorTable = {
 let table: VectorTable | undefined;
 
 /** The row of a lower-case word, or -1. */
-export function wordRow(lower: string): number {
+export function findWordRow(lower: string): number {
   return hashRow(hashWord(lower));
 }
 
@@ -38,7 +38,7 @@ export function hashRow(hash: number): number {
 }
 
 /** Cosine of two rows, -1 to 1; 0 when either word is unknown. */
-export function rowSimilarity(left: number, right: number): number {
+export function compareRows(left: number, right: number): number {
   if (left < 0 || right < 0) return 0;
   const { dims, vectors } = loadTable();
   let sum = 0;
@@ -48,7 +48,7 @@ export function rowSimilarity(left: number, right: number): number {
 }
 
 /** The largest likeness of a row to any of `rows`, or 0 when none is above that. */
-export function largestSimilarity(row: number, rows: readonly number[]): number {
+export function findLargestSimilarity(row: number, rows: readonly number[]): number {
   if (row < 0) return 0;
   const { dims, vectors } = loadTable();
   const start = row * dims;
@@ -64,12 +64,12 @@ export function largestSimilarity(row: number, rows: readonly number[]): number 
 }
 
 /** One of 255 narrow classes (months, car makers, kinship ...); -1 for an unknown word. */
-export function fineClass(row: number): number {
+export function findFineClass(row: number): number {
   return row < 0 ? -1 : (loadTable().fine[row] ?? -1);
 }
 
 /** One of 48 broad classes; -1 for an unknown word. */
-export function coarseClass(row: number): number {
+export function findCoarseClass(row: number): number {
   return row < 0 ? -1 : (loadTable().coarse[row] ?? -1);
 }
 

@@ -1,4 +1,4 @@
-import { stem } from './stem.ts';
+import { stemWord } from './stem.ts';
 
 /** What a word is, wherever it stands: `stem` is what two forms of a word share, `signs` are bits of SIGN. */
 type WordForm = { text: string; lower: string; stem: string; signs: number };
@@ -23,7 +23,7 @@ export function splitWords(text: string): Word[] {
       at++;
       continue;
     }
-    let end = plainEnd(text, at);
+    let end = findPlainEnd(text, at);
     if (end === at) {
       WORD.lastIndex = at;
       end = WORD.test(text) ? WORD.lastIndex : at;
@@ -32,7 +32,7 @@ export function splitWords(text: string): Word[] {
       at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
       continue;
     }
-    const form = formAt(text, at, end);
+    const form = readCachedForm(text, at, end);
     words.push({
       text: form.text,
       lower: form.lower,
@@ -47,7 +47,7 @@ export function splitWords(text: string): Word[] {
 }
 
 /** The stems of all words of a text. */
-export function stemsOf(text: string): Set<string> {
+export function listStems(text: string): Set<string> {
   return new Set(splitWords(text).map((word) => word.stem));
 }
 
@@ -64,7 +64,7 @@ const ASCII = Uint8Array.from({ length: 128 }, (_, code) =>
 const FULL_STOP = 46;
 
 /** Where the word at `start` ends when it is plain: ASCII letters and digits, a letter first. Otherwise `start`. */
-function plainEnd(text: string, start: number): number {
+function findPlainEnd(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first >= 128 || ASCII[first] !== LETTER) return start;
   const limit = Math.min(text.length, start + MAX_RUN_CHARS);
@@ -83,7 +83,7 @@ const KEPT_FORMS = 1 << 13;
 const MAX_KEPT_CHARS = 12;
 const forms = new Array<WordForm | undefined>(KEPT_FORMS).fill(undefined);
 
-function formAt(text: string, start: number, end: number): WordForm {
+function readCachedForm(text: string, start: number, end: number): WordForm {
   if (end - start > MAX_KEPT_CHARS) return readForm(text.slice(start, end));
   let hash = 0;
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -98,14 +98,14 @@ function formAt(text: string, start: number, end: number): WordForm {
 
 function readForm(text: string): WordForm {
   const lower = text.toLowerCase();
-  return { text, lower, stem: stem(lower), signs: signsOf(text, lower) };
+  return { text, lower, stem: stemWord(lower), signs: classifySigns(text, lower) };
 }
 
 export const MONTHS: ReadonlySet<string> = new Set(
   'january february march april may june july august september october november december'.split(' '),
 );
 
-function signsOf(text: string, lower: string): number {
+function classifySigns(text: string, lower: string): number {
   return (
     (isStopWord(lower) ? SIGN.stop : 0) |
     (isCapital(text) ? SIGN.capital : 0) |

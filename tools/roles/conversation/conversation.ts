@@ -15,7 +15,7 @@ const optionsSchema = z.looseObject({
 });
 
 /** The messages of prompt `name`. */
-export function opening(
+export function buildOpening(
   work: RoleWork,
   name: string,
   variables: Readonly<Record<string, string>>,
@@ -35,13 +35,17 @@ export function converse(
 ): Promise<Answered> {
   const { iterations } = work.options(optionsSchema);
   const told = form.faultOf === undefined ? { answer_format: ANSWER_FORMAT } : {};
-  return reactLoop(work, { messages: opening(work, name, { ...variables, ...told }), iterations, ...form });
+  return reactLoop(work, {
+    messages: buildOpening(work, name, { ...variables, ...told }),
+    iterations,
+    ...form,
+  });
 }
 
 /** Of a document in a prompt: some 25,000 tokens, which most models take in beside the rest. */
 const MAX_PROMPT_CHARACTERS = 100_000;
 
 /** A text for a prompt, cut with a mark where a model would not read on. */
-export function promptText(text: string): string {
+export function cutPromptText(text: string): string {
   return cutText(text, MAX_PROMPT_CHARACTERS);
 }

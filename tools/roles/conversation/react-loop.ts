@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
-import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
+import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import type { Answered } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';
 import { ToolSession } from './tool-session.ts';
@@ -51,13 +51,13 @@ export async function reactLoop(
 ): Promise<Answered> {
   const session = await ToolSession.of(work);
   const messages: ChatMessage[] = [...begin];
-  const said = new Said(form);
+  const said = new LoopAnswers(form);
   let faulty = 0;
   let turn = 0;
   let isLast = false;
   while (!isLast && faulty < MAX_FAULTY_REPLIES && !work.isOutOfTime) {
     turn += 1;
-    isLast = turn === iterations || charactersOf(messages) > MAX_CONVERSATION_CHARACTERS;
+    isLast = turn === iterations || countMessageCharacters(messages) > MAX_CONVERSATION_CHARACTERS;
     if (isLast && turn > 1) messages.push({ role: 'user', content: LAST_TURN });
     const request = {
       messages: [...messages],
@@ -65,7 +65,7 @@ export async function reactLoop(
     };
     const reply = await turnInTime(work, request, said.stated);
     if (reply === undefined) break;
-    const text = endOf(reply.content.trim());
+    const text = keepTextEnd(reply.content.trim());
     if (reply.finish === 'refused' && said.stated === undefined) {
       work.reasoning(text);
       return { text, ended: 'gave_up' };
@@ -94,15 +94,15 @@ export async function reactLoop(
     const calls = session.take(reply.toolCalls, turn);
     messages.push({ role: 'assistant', content: text, toolCalls: calls });
     for (const [index, call] of calls.entries()) {
-      const result = refusal(isLast, index) ?? (await session.act(call, text !== ''));
+      const result = explainSkippedCall(isLast, index) ?? (await session.act(call, text !== ''));
       messages.push({ role: 'tool', toolCallId: call.id, name: call.name, content: result });
     }
   }
-  return endWithout(work, turn, said.stated ?? said.last);
+  return endUnanswered(work, turn, said.stated ?? said.last);
 }
 
 /** What a loop comes to whose model gave no answer that ended it. */
-function endWithout(work: RoleWork, turn: number, best: string | undefined): Answered {
+function endUnanswered(work: RoleWork, turn: number, best: string | undefined): Answered {
   if (best !== undefined) {
     work.note(`stopped after ${turn} turns, with the best answer so far`);
     return { text: best, ended: 'limit' };
@@ -116,7 +116,7 @@ function endWithout(work: RoleWork, turn: number, best: string | undefined): Ans
 }
 
 /** What a model has said so far: the last answer that it stated, and the last text that could be one. */
-class Said {
+class LoopAnswers {
   stated: string | undefined;
   last: string | undefined;
   readonly #form: ReplyForm;
@@ -132,7 +132,7 @@ class Said {
   add(text: string): void {
     if (cleanAnswer(text) === null) return;
     this.last = text;
-    const isStated = this.#isAnswer ? statesAnswer(text) : this.#form.faultOf?.(text) === undefined;
+    const isStated = this.#isAnswer ? hasStatedAnswer(text) : this.#form.faultOf?.(text) === undefined;
     if (isStated) this.stated = text;
   }
 
@@ -141,7 +141,7 @@ class Said {
     if (!this.#isAnswer) return this.#form.faultOf?.(text);
     // An answer is never empty (RA-12), nor the template of one.
     if (cleanAnswer(text) === null) return NOTHING_SAID;
-    if (statesAnswer(text) || this.#form.handsOn?.(text) === true) return undefined;
+    if (hasStatedAnswer(text) || this.#form.handsOn?.(text) === true) return undefined;
     if (this.stated === undefined && this.#askedToState) return undefined;
     this.#askedToState = true;
     return finish === 'length' ? CUT_OFF : ONLY_TALK;
@@ -168,16 +168,16 @@ async function turnInTime(
   }
 }
 
-function refusal(isLast: boolean, index: number): string | undefined {
+function explainSkippedCall(isLast: boolean, index: number): string | undefined {
   if (isLast) return 'not run: no turns are left';
   return index >= MAX_CALLS_A_TURN ? `not run: at most ${MAX_CALLS_A_TURN} calls a turn` : undefined;
 }
 
-function endOf(text: string): string {
+function keepTextEnd(text: string): string {
   return text.length <= MAX_SAID_CHARACTERS ? text : `…${text.slice(-MAX_SAID_CHARACTERS).toWellFormed()}`;
 }
 
-function charactersOf(messages: readonly ChatMessage[]): number {
+function countMessageCharacters(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, message) => {
     const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
     return sum + message.content.length + (calls.length === 0 ? 0 : JSON.stringify(calls).length);

@@ -1,7 +1,7 @@
 import type { ToolCall, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { OfferedTools } from '../../foreign/offered.ts';
-import { splitReason, toolCalled, toolDefinitions } from '../../tool-definitions.ts';
+import { buildToolDefinitions, resolveCalledTool, splitReason } from '../../tool-definitions.ts';
 import type { RoleWork } from '../role-work.ts';
 import { cutText, isDeeper, MAX_ENTRY_CHARACTERS } from '../trace.ts';
 
@@ -26,7 +26,7 @@ export class ToolSession {
   }
 
   static async of(work: RoleWork): Promise<ToolSession> {
-    const own = await toolDefinitions(work.context.partners, work.file);
+    const own = await buildToolDefinitions(work.context.partners, work.file);
     return new ToolSession(work, own, await OfferedTools.of(work));
   }
 
@@ -38,7 +38,7 @@ export class ToolSession {
     return calls.map((call, index) => {
       const id = this.#ids.has(call.id) ? `call_${turn}_${index}_again` : call.id;
       this.#ids.add(id);
-      return { id, name: nameOf(call.name), arguments: bounded(call.arguments) };
+      return { id, name: toToolName(call.name), arguments: boundArguments(call.arguments) };
     });
   }
 
@@ -51,7 +51,7 @@ export class ToolSession {
     const target = this.#offered.find(name);
     const tool =
       target === undefined
-        ? toolCalled(name, typeof given === 'string' ? {} : given, this.#work.context.partners)
+        ? resolveCalledTool(name, typeof given === 'string' ? {} : given, this.#work.context.partners)
         : name;
     if (tool === undefined) {
       this.#work.note(`the model asked for the tool ${name}, which is not there`);
@@ -76,11 +76,11 @@ export class ToolSession {
 }
 
 /** As servers write names of tools; one that is none stays recognisable. */
-function nameOf(name: string): string {
+function toToolName(name: string): string {
   return name.replace(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
 }
 
-function bounded(given: JsonObject | string): JsonObject | string {
+function boundArguments(given: JsonObject | string): JsonObject | string {
   if (typeof given === 'string') return cutText(given, MAX_SHOWN_CHARACTERS);
   // Depth first: what is nested without end cannot be made a text of.
   if (isDeeper(given, MAX_ARGUMENT_DEPTH)) return `nested deeper than ${MAX_ARGUMENT_DEPTH}`;

@@ -2,13 +2,13 @@ import { isJsonList, isJsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { FAILURE_TYPES, type GapRecord } from './gap-record.ts';
 import {
+  createJsonSchema,
+  createNameSchema,
+  createTextSchema,
   MAX_ID_CHARACTERS,
   MAX_JSON_CHARACTERS,
   MAX_NAME_CHARACTERS,
   MAX_TEXT_CHARACTERS,
-  storableJson,
-  storableName,
-  storableText,
 } from './storable.ts';
 
 /** How an attempt ended, a closed set (OV-34); `format_error` is a right answer in the wrong form (OV-41). */
@@ -22,32 +22,32 @@ export type ResolutionType = (typeof RESOLUTION_TYPES)[number];
  */
 export const attemptSchema = z
   .strictObject({
-    attempt_id: storableName(MAX_ID_CHARACTERS),
-    run_id: storableName(MAX_ID_CHARACTERS),
-    team: storableName(MAX_NAME_CHARACTERS),
+    attempt_id: createNameSchema(MAX_ID_CHARACTERS),
+    run_id: createNameSchema(MAX_ID_CHARACTERS),
+    team: createNameSchema(MAX_NAME_CHARACTERS),
     /** Of the run, from 1. */
     cycle: z.int().positive(),
-    task_id: storableName(MAX_ID_CHARACTERS),
-    question: storableName(MAX_TEXT_CHARACTERS),
-    question_type: storableName(MAX_NAME_CHARACTERS),
-    level: storableName(MAX_NAME_CHARACTERS).nullable(),
+    task_id: createNameSchema(MAX_ID_CHARACTERS),
+    question: createNameSchema(MAX_TEXT_CHARACTERS),
+    question_type: createNameSchema(MAX_NAME_CHARACTERS),
+    level: createNameSchema(MAX_NAME_CHARACTERS).nullable(),
     /** Whole, with the gap records that were retrieved (OV-30). */
-    pm_brief: storableText(MAX_TEXT_CHARACTERS),
+    pm_brief: createTextSchema(MAX_TEXT_CHARACTERS),
     /** Null where there was no plan. */
-    pm_plan: storableJson(MAX_JSON_CHARACTERS, isJsonObject, 'an object').nullable(),
+    pm_plan: createJsonSchema(MAX_JSON_CHARACTERS, isJsonObject, 'an object').nullable(),
     /** Raw: search queries, code with its output, file operations (OV-32). */
-    tool_calls: storableJson(MAX_JSON_CHARACTERS, isJsonList, 'a list'),
+    tool_calls: createJsonSchema(MAX_JSON_CHARACTERS, isJsonList, 'a list'),
     /** Every call, intermediate result and step of reasoning, in order (OV-06). */
-    trace: storableJson(MAX_JSON_CHARACTERS, isJsonList, 'a list'),
+    trace: createJsonSchema(MAX_JSON_CHARACTERS, isJsonList, 'a list'),
     /** Before its format was normalised (OV-33). */
-    raw_answer: storableText(MAX_TEXT_CHARACTERS),
-    final_answer: storableText(MAX_TEXT_CHARACTERS),
+    raw_answer: createTextSchema(MAX_TEXT_CHARACTERS),
+    final_answer: createTextSchema(MAX_TEXT_CHARACTERS),
     /** Null where no true answer is known; no answer at all is false. */
     correct: z.boolean().nullable(),
     /** Null where `correct` is. */
     resolution_type: z.enum(RESOLUTION_TYPES).nullable(),
     /** Verbatim (OV-35); null where the overseer did not run. */
-    overseer_diagnosis: storableText(MAX_TEXT_CHARACTERS).nullable(),
+    overseer_diagnosis: createTextSchema(MAX_TEXT_CHARACTERS).nullable(),
     tokens: z.int().nonnegative(),
     /** US dollars; null where a price is not known. */
     cost: z.number().nonnegative().nullable(),

@@ -1,5 +1,10 @@
 import * as z from 'zod';
-import { MAX_GAP_TEXT_CHARACTERS, MAX_NAME_CHARACTERS, storableName, storableText } from './storable.ts';
+import {
+  createNameSchema,
+  createTextSchema,
+  MAX_GAP_TEXT_CHARACTERS,
+  MAX_NAME_CHARACTERS,
+} from './storable.ts';
 
 /**
  * What a record proposes to change. A planning hint informs the next plan at once; anything else waits until a person has
@@ -34,7 +39,7 @@ export const FAILURE_POINTS = [
   'unknown',
 ] as const;
 
-const gapText = storableName(MAX_GAP_TEXT_CHARACTERS);
+const gapText = createNameSchema(MAX_GAP_TEXT_CHARACTERS);
 
 /**
  * A failure, told so that it helps with other questions (OV-17): a proposal to the planner, never an instruction. It is found by what
@@ -42,12 +47,12 @@ const gapText = storableName(MAX_GAP_TEXT_CHARACTERS);
  */
 export const gapRecordSchema = z.strictObject({
   kind: z.enum(GAP_RECORD_KINDS),
-  question_type: storableName(MAX_NAME_CHARACTERS),
+  question_type: createNameSchema(MAX_NAME_CHARACTERS),
   failure_type: z.enum(FAILURE_TYPES),
   // Records of older stores have neither of the two.
   point: z.enum(FAILURE_POINTS).default('unknown'),
   /** Name of the tool at that point; empty: none. */
-  tool: storableText(MAX_NAME_CHARACTERS).default(''),
+  tool: createTextSchema(MAX_NAME_CHARACTERS).default(''),
   /** Which questions it is about, in general words. */
   pattern: gapText,
   /** Why such an attempt fails. */
@@ -70,16 +75,16 @@ export interface StoredGapRecord extends GapRecord {
 export type ReviewVerdict = 'approved' | 'rejected';
 
 /** Whether later plans are made with it: a hint at once, anything else when a person has approved it (OV-19). */
-export function informsPlans({ kind, status }: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
+export function isInforming({ kind, status }: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
   return status === 'approved' || (status === 'proposed' && kind === 'planning_hint');
 }
 
 /** Whether it informs nobody until a person has decided (OV-19). */
-export function waitsForReview(record: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
-  return record.status === 'proposed' && !informsPlans(record);
+export function isAwaitingReview(record: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
+  return record.status === 'proposed' && !isInforming(record);
 }
 
 /** All that a reader of the record sees. */
-export function gapRecordText(record: GapRecord): string {
+export function formatGapRecord(record: GapRecord): string {
   return [record.question_type, record.pattern, record.cause, record.advice].join('\n');
 }

@@ -27,7 +27,7 @@ const input = z.discriminatedUnion('action', [
 ]);
 
 /** Keeps attempts and gap records, and finds those that help with a question. It is for the overseer's runner, not for models. */
-export function gapStore({ openMemory }: ToolServices): DataTool<z.infer<typeof input>> {
+export function createGapStore({ openMemory }: ToolServices): DataTool<z.infer<typeof input>> {
   /** An agent has one store, and keeps it open. */
   let opened: Promise<AttemptMemory> | undefined;
   const memoryAt = (place: string) => {

@@ -17,20 +17,20 @@ export const MAX_JSON_CHARACTERS = 16 * 1024 * 1024;
 export const MAX_GAP_TEXT_CHARACTERS = 4_000;
 
 /** A text as every back end can hold it: Postgres refuses NUL, and UTF-8 has no lone surrogates. Both become U+FFFD. */
-export function storable(text: string): string {
+export function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** A text of at most `maxLength` characters, made {@link storable}. */
-export function storableText(maxLength: number) {
-  return z.string().max(maxLength).transform(storable);
+/** A text of at most `maxLength` characters, made {@link toStorable}. */
+export function createTextSchema(maxLength: number) {
+  return z.string().max(maxLength).transform(toStorable);
 }
 
 /** A text that names something. */
-export const storableName = (maxLength: number) => storableText(maxLength).pipe(z.string().min(1));
+export const createNameSchema = (maxLength: number) => createTextSchema(maxLength).pipe(z.string().min(1));
 
 /** A value whose JSON has at most `maxLength` characters. JSON escapes what texts cannot hold, so it is kept as it is. */
-export function storableJson<T extends JsonValue>(
+export function createJsonSchema<T extends JsonValue>(
   maxLength: number,
   isShape: (value: unknown) => value is T,
   expected: string,

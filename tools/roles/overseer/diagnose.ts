@@ -1,10 +1,10 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { promptText } from '../conversation/conversation.ts';
+import { cutPromptText } from '../conversation/conversation.ts';
 import { FAILURE_POINTS, GAP_RECORD_KINDS } from '../memory/gap-record.ts';
-import { planSchema, planText } from '../plan.ts';
-import { roleTool } from '../role-tool.ts';
-import { traceEntrySchema, traceText } from '../trace.ts';
+import { formatPlan, planSchema } from '../plan.ts';
+import { createRoleTool } from '../role-tool.ts';
+import { formatTrace, traceEntrySchema } from '../trace.ts';
 
 /** Everything there is to know about an attempt that failed (OV-11). */
 const diagnoseInput = z.object({
@@ -39,7 +39,7 @@ export const diagnosisSchema = z.object({
 });
 
 /** Names the point where an attempt went wrong. It proposes no remedy: that is another role's. */
-export const diagnose: Tool = roleTool({
+export const diagnose: Tool = createRoleTool({
   name: 'diagnose',
   isSecret: true,
   description: 'names the exact point where a wrong attempt failed; proposes nothing',
@@ -48,13 +48,13 @@ export const diagnose: Tool = roleTool({
     const { question, plan, attempt, raw_answer, answer, truth, resolution_type } = input;
     return work.perform({
       input,
-      embedded: () => diagnosisWithoutModel(input),
+      embedded: () => diagnosePlainly(input),
       prompt: 'diagnose',
       variables: () => ({
         question,
-        plan: plan === null ? '' : planText(plan),
-        attempt: promptText(traceText(attempt)),
-        raw_answer: promptText(raw_answer),
+        plan: plan === null ? '' : formatPlan(plan),
+        attempt: cutPromptText(formatTrace(attempt)),
+        raw_answer: cutPromptText(raw_answer),
         answer,
         truth,
         resolution_type,
@@ -64,7 +64,7 @@ export const diagnose: Tool = roleTool({
   },
 });
 
-function diagnosisWithoutModel({
+function diagnosePlainly({
   attempt,
   answer,
   truth,
@@ -117,7 +117,7 @@ export const gapSchema = z.object({
 });
 
 /** Turns a diagnosis into something that helps with other questions of the kind. It has not seen the question itself. */
-export const abstract: Tool = roleTool({
+export const abstract: Tool = createRoleTool({
   name: 'abstract',
   isSecret: true,
   description: 'turns a diagnosis into a reusable record of a gap, with nothing of the question in it',
@@ -125,7 +125,7 @@ export const abstract: Tool = roleTool({
   async run(input, work) {
     return work.perform({
       input,
-      embedded: () => gapWithoutModel(input),
+      embedded: () => describeGapPlainly(input),
       prompt: 'abstract',
       variables: () => ({ ...input }),
       reply: gapSchema,
@@ -143,7 +143,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** Not a word of the diagnosis goes in: it names the answer. */
-function gapWithoutModel({
+function describeGapPlainly({
   question_type,
   resolution_type,
   tool,

@@ -1,9 +1,9 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { attachedShape, attachedText } from '../attached.ts';
+import { attachedShape, formatAttached } from '../attached.ts';
 import { converse } from '../conversation/conversation.ts';
-import { planSchema, planText } from '../plan.ts';
-import { roleTool } from '../role-tool.ts';
+import { formatPlan, planSchema } from '../plan.ts';
+import { createRoleTool } from '../role-tool.ts';
 
 const executeInput = z.object({
   question: z.string(),
@@ -12,12 +12,12 @@ const executeInput = z.object({
 });
 
 /** Works a plan out with all the tools there are, and departs from it where the results ask for it (OV-04, OV-06). */
-export const execute: Tool = roleTool({
+export const execute: Tool = createRoleTool({
   name: 'execute',
   description: 'carries out a plan with every tool of the team, and answers the question',
   input: executeInput,
   run(input, work) {
     const { question, plan } = input;
-    return converse(work, 'execute', { question, file: attachedText(input), plan: planText(plan) });
+    return converse(work, 'execute', { question, file: formatAttached(input), plan: formatPlan(plan) });
   },
 });

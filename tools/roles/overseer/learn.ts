@@ -36,8 +36,8 @@ export interface AttemptOwner {
 }
 
 /** Keeps an attempt as it is, without asking what went wrong (OV-20, OV-37). */
-export async function recordAttempt(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<void> {
-  await stored(work, { action: 'attempt', record: recordOf(attempt, owner, null) });
+export async function storeAttempt(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<void> {
+  await askStore(work, { action: 'attempt', record: buildAttemptRecord(attempt, owner, null) });
 }
 
 /**
@@ -45,16 +45,16 @@ export async function recordAttempt(attempt: Attempt, owner: AttemptOwner, work:
  *
  * @returns whether there is a gap record of it now
  */
-export async function learnFrom(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<boolean> {
+export async function learnAttempt(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<boolean> {
   const { question, questionType, conclusion, entries, plan, resolution } = attempt;
   const { answers } = owner.truth;
-  const diagnosed = await unlessItFails('diagnose', work, () =>
+  const diagnosed = await tryRole('diagnose', work, () =>
     work.askRole(
       'diagnose',
       {
         question,
         plan,
-        attempt: jsonOf(entries),
+        attempt: toJsonEntries(entries),
         raw_answer: conclusion.raw,
         answer: conclusion.answer,
         truth: answers.join(' or '),
@@ -66,7 +66,7 @@ export async function learnFrom(attempt: Attempt, owner: AttemptOwner, work: Rol
     ),
   );
   if (diagnosed === undefined) {
-    await recordAttempt(attempt, owner, work);
+    await storeAttempt(attempt, owner, work);
     return false;
   }
   const { diagnosis, point } = diagnosed;
@@ -74,7 +74,7 @@ export async function learnFrom(attempt: Attempt, owner: AttemptOwner, work: Rol
   const tool = entries.some((entry) => entry.tool === diagnosed.tool) ? diagnosed.tool : '';
   // The attempt is stored while the abstractor works (OV-14, C-05).
   const [gap] = await Promise.all([
-    unlessItFails('abstract', work, () =>
+    tryRole('abstract', work, () =>
       work.askRole(
         'abstract',
         {
@@ -89,13 +89,13 @@ export async function learnFrom(attempt: Attempt, owner: AttemptOwner, work: Rol
         { takesTrace: false },
       ),
     ),
-    stored(work, { action: 'attempt', record: recordOf(attempt, owner, diagnosis) }),
+    askStore(work, { action: 'attempt', record: buildAttemptRecord(attempt, owner, diagnosis) }),
   ]);
   if (gap === undefined) return false;
   const { kind, pattern, cause, advice } = gap;
-  const kept = await stored(work, {
+  const kept = await askStore(work, {
     action: 'gap',
-    attempt_id: attemptIdOf(attempt, owner),
+    attempt_id: formatAttemptId(attempt, owner),
     question,
     answers,
     record: {
@@ -113,11 +113,11 @@ export async function learnFrom(attempt: Attempt, owner: AttemptOwner, work: Rol
   return z.looseObject({ stored: z.boolean() }).parse(kept).stored;
 }
 
-function recordOf(attempt: Attempt, owner: AttemptOwner, diagnosis: string | null): JsonObject {
+function buildAttemptRecord(attempt: Attempt, owner: AttemptOwner, diagnosis: string | null): JsonObject {
   const { run_id, team, truth } = owner;
-  const trace = jsonOf(attempt.entries);
+  const trace = toJsonEntries(attempt.entries);
   return {
-    attempt_id: attemptIdOf(attempt, owner),
+    attempt_id: formatAttemptId(attempt, owner),
     run_id,
     team,
     cycle: truth.cycle,
@@ -140,11 +140,11 @@ function recordOf(attempt: Attempt, owner: AttemptOwner, diagnosis: string | nul
   };
 }
 
-function attemptIdOf({ number }: Attempt, { run_id, taskId }: AttemptOwner): string {
+function formatAttemptId({ number }: Attempt, { run_id, taskId }: AttemptOwner): string {
   return `${run_id}/${taskId}/${number}`.slice(-MAX_ID_CHARACTERS);
 }
 
-function jsonOf(entries: readonly TraceEntry[]): JsonObject[] {
+function toJsonEntries(entries: readonly TraceEntry[]): JsonObject[] {
   return entries.map((entry) => ({ ...entry }));
 }
 
@@ -152,7 +152,7 @@ function jsonOf(entries: readonly TraceEntry[]): JsonObject[] {
  * The overseer helps later questions; without it this one has its answer all the same. What it failed with is not said: a model's
  * reply that cannot be used may hold the truth.
  */
-async function unlessItFails<Result>(
+async function tryRole<Result>(
   role: string,
   work: RoleWork,
   ask: () => Promise<Result>,
@@ -166,7 +166,7 @@ async function unlessItFails<Result>(
   }
 }
 
-async function stored(work: RoleWork, args: JsonObject): Promise<JsonObject> {
+async function askStore(work: RoleWork, args: JsonObject): Promise<JsonObject> {
   const reply = await work.askTool('gap_store', args);
   if ('error' in reply) throw new MeshError('store', `the attempt cannot be stored: ${reply.error.message}`);
   return reply.data ?? {};

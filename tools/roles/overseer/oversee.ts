@@ -4,16 +4,16 @@ import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import type { ModelSums } from '@gaia-mesh/core/contracts/usage.ts';
 import * as z from 'zod';
 import { NO_ANSWER } from '../../answers/answer-format.ts';
-import { readerFor } from '../../files/reading/readers.ts';
+import { findReader } from '../../files/reading/readers.ts';
 import { OfferedTools } from '../../foreign/offered.ts';
 import type { IsRight, ToolServices } from '../../tool-services.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
-import { attachedOf } from '../attached.ts';
-import { type Plan, planSchema, questionType } from '../plan.ts';
-import { entryTool, type Problem } from '../role-tool.ts';
+import { toAttached } from '../attached.ts';
+import { classifyQuestion, type Plan, planSchema } from '../plan.ts';
+import { createEntryTool, type Problem } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
-import { type Attempt, type AttemptOwner, learnFrom, recordAttempt } from './learn.ts';
-import { resolutionOf } from './resolution.ts';
+import { type Attempt, type AttemptOwner, learnAttempt, storeAttempt } from './learn.ts';
+import { classifyResolution } from './resolution.ts';
 import { readTruths, TRUTHS_FILE, type Truth } from './truths.ts';
 
 const optionsSchema = z.looseObject({
@@ -43,7 +43,7 @@ const briefReply = z.looseObject({
 export function oversee({ loadScorer }: ToolServices): Tool {
   let isRight: IsRight = () => false;
   let truths: ReadonlyMap<string, Truth> = new Map();
-  return entryTool({
+  return createEntryTool({
     name: 'oversee',
     description:
       'plans, executes, scores and, after a wrong answer, diagnoses it and keeps what later plans can learn',
@@ -68,8 +68,8 @@ export function oversee({ loadScorer }: ToolServices): Tool {
         work.note(`attempt ${number}: ${resolution}`);
         const isCorrect = resolution === 'correct';
         // The overseer runs on wrong attempts alone (OV-10).
-        if (isCorrect) await recordAttempt(attempt, owner, work);
-        const learned = isCorrect ? {} : { gap_stored: await learnFrom(attempt, owner, work) };
+        if (isCorrect) await storeAttempt(attempt, owner, work);
+        const learned = isCorrect ? {} : { gap_stored: await learnAttempt(attempt, owner, work) };
         if (isCorrect || number === retry.attempts || work.isOutOfTime) {
           const details = { attempts: number, resolution_type: resolution, question_type, ...learned };
           return { ...conclusion, details };
@@ -90,9 +90,9 @@ async function attemptOnce(
   const beginMs = performance.now();
   const spent = work.usage.total;
   const before = work.trace.entries.length;
-  const type = questionType(file);
-  const brief = await briefFor(problem, type, work);
-  const attached = attachedOf(problem);
+  const type = classifyQuestion(file);
+  const brief = await composeBrief(problem, type, work);
+  const attached = toAttached(problem);
   const tools = work.context.partners.find(({ id }) => id === 'execute')?.tools ?? [];
   const soFar = () => {
     const total = work.usage.total;
@@ -102,7 +102,7 @@ async function attemptOnce(
       questionType: type,
       brief,
       entries: work.trace.entries.slice(before),
-      tokens: tokensOf(total) - tokensOf(spent),
+      tokens: sumTokens(total) - sumTokens(spent),
       costUsd: total.cost_usd === null || spent.cost_usd === null ? null : total.cost_usd - spent.cost_usd,
       seconds: (performance.now() - beginMs) / 1000,
     };
@@ -117,26 +117,26 @@ async function attemptOnce(
     const conclusion = conclude(answered);
     const attempt = soFar();
     const { answers } = owner.truth;
-    const resolution = resolutionOf(conclusion.answer, answered, answers, attempt.entries, isRight);
+    const resolution = classifyResolution(conclusion.answer, answered, answers, attempt.entries, isRight);
     return { ...attempt, plan, conclusion, resolution };
   } catch (error) {
     // Also an attempt that broke off is on record (OV-37), before the task fails with what broke it.
     if (error instanceof MeshError && !work.context.signal.aborted) {
       const conclusion = { answer: NO_ANSWER, raw: error.message };
       const resolution = work.isTimeUp(error) ? 'tool_limit' : 'server_tool_use';
-      await recordAttempt({ ...soFar(), plan, conclusion, resolution }, owner, work);
+      await storeAttempt({ ...soFar(), plan, conclusion, resolution }, owner, work);
     }
     throw error;
   }
 }
 
-function tokensOf({ prompt_tokens, completion_tokens }: ModelSums): number {
+function sumTokens({ prompt_tokens, completion_tokens }: ModelSums): number {
   return (prompt_tokens ?? 0) + (completion_tokens ?? 0);
 }
 
 /** Structured, so that a planner can tell what happens from what might help (OV-43); most relevant first (OV-16). */
-async function briefFor({ question, file }: Problem, type: string, work: RoleWork): Promise<string> {
-  const reader = file === undefined ? undefined : readerFor(file);
+async function composeBrief({ question, file }: Problem, type: string, work: RoleWork): Promise<string> {
+  const reader = file === undefined ? undefined : findReader(file);
   const tools = reader === undefined ? [] : [reader];
   const reply = await work.askTool('gap_store', { action: 'brief', question, question_type: type, tools });
   if ('error' in reply) throw new MeshError('store', `gap records cannot be read: ${reply.error.message}`);

@@ -12,7 +12,7 @@ import type { TraceEntry } from '../trace.ts';
  *
  * @param answer as it is scored (OV-07)
  */
-export function resolutionOf(
+export function classifyResolution(
   answer: string,
   answered: Answered,
   truths: readonly string[],
@@ -22,7 +22,8 @@ export function resolutionOf(
   if (answer !== NO_ANSWER) {
     if (truths.some((truth) => isRight(answer, truth))) return 'correct';
     const raw = cleanAnswer(answered.text) ?? '';
-    if (truths.some((truth) => [answer, raw].some((said) => saysTheSame(said, truth)))) return 'format_error';
+    if (truths.some((truth) => [answer, raw].some((said) => isSameStatement(said, truth))))
+      return 'format_error';
   }
   if (answered.ended === 'limit' || answered.ended === 'cut_off') return 'tool_limit';
   if (hasFailedForGood(entries, (tool) => !COMPUTES.has(tool))) return 'retrieval_failure';
@@ -41,20 +42,20 @@ function hasFailedForGood(entries: readonly TraceEntry[], isOne: (tool: string) 
 const NUMBER = /-?\d[\d,]*(?:\.\d+)?/g;
 
 /** The same but for what only the form decides: case, spaces, marks, articles, and what stands around a number. */
-function saysTheSame(said: string, truth: string): boolean {
+function isSameStatement(said: string, truth: string): boolean {
   if (/^-?\d[\d,]*(?:\.\d+)?$/.test(truth.trim())) {
     const numbers = said.match(NUMBER) ?? [];
-    return numbers.length === 1 && numberOf(numbers[0]) === numberOf(truth);
+    return numbers.length === 1 && parsePlainNumber(numbers[0]) === parsePlainNumber(truth);
   }
-  const bare = bareOf(truth);
-  return bare !== '' && bareOf(said) === bare;
+  const bare = stripForm(truth);
+  return bare !== '' && stripForm(said) === bare;
 }
 
-function numberOf(text: string): number {
+function parsePlainNumber(text: string): number {
   return Number(text.replaceAll(',', ''));
 }
 
-function bareOf(text: string): string {
+function stripForm(text: string): string {
   return text
     .toLowerCase()
     .replace(/\b(?:the|an?)\s+/g, '')

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
@@ -27,8 +27,8 @@ export function readTruths(file: string): Map<string, Truth> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return new Map();
-    throw new MeshError('config', `${file}: ${messageOf(error)}`, { cause: error });
+    if (readSystemCode(error) === 'ENOENT') return new Map();
+    throw new MeshError('config', `${file}: ${toErrorMessage(error)}`, { cause: error });
   }
   const truths = new Map<string, Truth>();
   text.split('\n').forEach((line, index) => {

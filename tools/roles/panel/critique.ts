@@ -1,8 +1,8 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { attachedShape, attachedText } from '../attached.ts';
-import { promptText } from '../conversation/conversation.ts';
-import { roleTool } from '../role-tool.ts';
+import { attachedShape, formatAttached } from '../attached.ts';
+import { cutPromptText } from '../conversation/conversation.ts';
+import { createRoleTool } from '../role-tool.ts';
 import { cutText } from '../trace.ts';
 
 const critiqueInput = z.object({
@@ -62,7 +62,7 @@ const MAX_SHOWN_CHARACTERS = 12_000;
  * made from (REQ-038).
  * What is good enough is configuration (REQ-064), not the model's to say.
  */
-export const critique: Tool = roleTool({
+export const critique: Tool = createRoleTool({
   name: 'critique',
   description: 'judges the work of another role: quality, relevance, weaknesses, suggestions',
   input: critiqueInput,
@@ -70,44 +70,46 @@ export const critique: Tool = roleTool({
     const { thresholds } = work.options(thresholdsSchema);
     const judged = await work.perform({
       input,
-      embedded: () => judgedWithoutModel(input),
+      embedded: () => judgePlainly(input),
       prompt: 'critique',
       variables: () => ({
         question: input.question,
-        file: attachedText(input),
+        file: formatAttached(input),
         role: input.role,
-        work: promptText(input.work),
+        work: cutPromptText(input.work),
         document: cutText(input.document, MAX_SHOWN_CHARACTERS),
-        facts: promptText(input.facts),
+        facts: cutPromptText(input.facts),
         steps: cutText(input.steps, MAX_SHOWN_CHARACTERS),
       }),
       reply: judgementSchema,
     });
     const isGoodEnough = judged.quality >= thresholds.quality && judged.relevance >= thresholds.relevance;
     const accepted = isGoodEnough && judged.missing.length === 0;
-    const said = remarksOf(judged).join(' ');
+    const said = listRemarks(judged).join(' ');
     work.result(
-      `${accepted ? 'accepts' : 'rejects'} the ${input.role}’s work (${marksOf(judged)})${said === '' ? '' : `: ${said}`}`,
+      `${accepted ? 'accepts' : 'rejects'} the ${input.role}’s work (${formatMarks(judged)})${said === '' ? '' : `: ${said}`}`,
     );
     return { ...judged, accepted };
   },
 });
 
-function marksOf({ quality, relevance }: z.infer<typeof judgementSchema>): string {
+function formatMarks({ quality, relevance }: z.infer<typeof judgementSchema>): string {
   return `quality ${quality}, relevance ${relevance}`;
 }
 
-function remarksOf({ missing, weaknesses, suggestions }: z.infer<typeof judgementSchema>): string[] {
+function listRemarks({ missing, weaknesses, suggestions }: z.infer<typeof judgementSchema>): string[] {
   return [...missing.map((part) => `not answered: ${part}`), ...weaknesses, ...suggestions];
 }
 
 /** What a role is told whose work was rejected; the marks say it where the critic found no words. */
-export function feedbackOf(critique: Critique): string {
-  return [`rejected with ${marksOf(critique)}`, ...remarksOf(critique)].map((line) => `- ${line}`).join('\n');
+export function formatFeedback(critique: Critique): string {
+  return [`rejected with ${formatMarks(critique)}`, ...listRemarks(critique)]
+    .map((line) => `- ${line}`)
+    .join('\n');
 }
 
 /** As little as can be said by whoever does not read it: whether there is something to judge. */
-function judgedWithoutModel({ work }: z.infer<typeof critiqueInput>): z.infer<typeof judgementSchema> {
+function judgePlainly({ work }: z.infer<typeof critiqueInput>): z.infer<typeof judgementSchema> {
   const isEmpty = work.trim() === '';
   return {
     quality: isEmpty ? 0 : 10,

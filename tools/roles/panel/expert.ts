@@ -1,10 +1,10 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { factLines, factSchema } from '../../answers/fact.ts';
-import { attachedShape, attachedText } from '../attached.ts';
-import { converse, promptText } from '../conversation/conversation.ts';
-import { planSchema, planText } from '../plan.ts';
-import { roleTool } from '../role-tool.ts';
+import { factSchema, formatFacts } from '../../answers/fact.ts';
+import { attachedShape, formatAttached } from '../attached.ts';
+import { converse, cutPromptText } from '../conversation/conversation.ts';
+import { formatPlan, planSchema } from '../plan.ts';
+import { createRoleTool } from '../role-tool.ts';
 
 const expertInput = z.object({
   question: z.string(),
@@ -18,7 +18,7 @@ const expertInput = z.object({
 });
 
 /** Reasons and calculates, in numbered steps, from what the research found (REQ-015, REQ-023, REQ-056, REQ-057). */
-export const expert: Tool = roleTool({
+export const expert: Tool = createRoleTool({
   name: 'expert',
   description: 'reasons and calculates from the facts that were found, and concludes',
   input: expertInput,
@@ -26,11 +26,11 @@ export const expert: Tool = roleTool({
     const { question, document, plan, facts, last, feedback } = input;
     return converse(work, 'expert', {
       question,
-      file: attachedText(input),
-      document: promptText(document),
-      plan: planText(plan),
-      facts: factLines(facts),
-      last: promptText(last),
+      file: formatAttached(input),
+      document: cutPromptText(document),
+      plan: formatPlan(plan),
+      facts: formatFacts(facts),
+      last: cutPromptText(last),
       feedback,
     });
   },

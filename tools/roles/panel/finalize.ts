@@ -1,11 +1,11 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
-import { cleanAnswer, statesAnswer } from '../../answers/clean-answer.ts';
-import { factLines, factSchema } from '../../answers/fact.ts';
-import { opening, promptText } from '../conversation/conversation.ts';
-import { planSchema, planText } from '../plan.ts';
-import { roleTool } from '../role-tool.ts';
+import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
+import { factSchema, formatFacts } from '../../answers/fact.ts';
+import { buildOpening, cutPromptText } from '../conversation/conversation.ts';
+import { formatPlan, planSchema } from '../plan.ts';
+import { createRoleTool } from '../role-tool.ts';
 
 const finalizeInput = z.object({
   question: z.string(),
@@ -15,17 +15,17 @@ const finalizeInput = z.object({
 });
 
 /** Writes the answer in the form that the question asks for, from everything the others did (REQ-017, REQ-039, REQ-040). */
-export const finalize: Tool = roleTool({
+export const finalize: Tool = createRoleTool({
   name: 'finalize',
   description: 'writes the final answer in the form that is asked for',
   input: finalizeInput,
   async run({ question, plan, facts, conclusion }, work) {
     const { content, finish } = await work.chat({
-      messages: opening(work, 'finalize', {
+      messages: buildOpening(work, 'finalize', {
         question,
-        plan: planText(plan),
-        facts: factLines(facts),
-        conclusion: promptText(conclusion),
+        plan: formatPlan(plan),
+        facts: formatFacts(facts),
+        conclusion: cutPromptText(conclusion),
         answer_format: ANSWER_FORMAT,
       }),
     });
@@ -33,7 +33,7 @@ export const finalize: Tool = roleTool({
     const isLost =
       finish === 'refused' ||
       cleanAnswer(content) === null ||
-      (!statesAnswer(content) && statesAnswer(conclusion));
+      (!hasStatedAnswer(content) && hasStatedAnswer(conclusion));
     if (isLost) work.note('the finalizer gave no answer: the expert’s stands');
     else work.result(content.trim());
     return { text: isLost ? conclusion : content.trim() };

@@ -2,15 +2,15 @@ import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { NO_ANSWER } from '../../answers/answer-format.ts';
-import { type Fact, factLines } from '../../answers/fact.ts';
+import { type Fact, formatFacts } from '../../answers/fact.ts';
 import { OfferedTools } from '../../foreign/offered.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
-import { attachedOf } from '../attached.ts';
-import { type Plan, planSchema, planText } from '../plan.ts';
-import { type Conclusion, entryTool, type Problem } from '../role-tool.ts';
+import { toAttached } from '../attached.ts';
+import { formatPlan, type Plan, planSchema } from '../plan.ts';
+import { type Conclusion, createEntryTool, type Problem } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
-import { traceText } from '../trace.ts';
-import { critiqueReply, feedbackOf } from './critique.ts';
+import { formatTrace } from '../trace.ts';
+import { critiqueReply, formatFeedback } from './critique.ts';
 import { researchReply } from './research.ts';
 
 /** Roles whose work is criticised and done again (REQ-069a). */
@@ -26,7 +26,7 @@ const optionsSchema = z.looseObject({
 const finalizeReply = z.object({ text: z.string() });
 
 /** Exactly so (REQ-069f). */
-function failureText(role: Retried): string {
+function formatFailure(role: Retried): string {
   return `The question could not be answered due to ${role} failures.`;
 }
 
@@ -34,14 +34,14 @@ function failureText(role: Retried): string {
  * The panel's runner: planner → researcher → expert → critic → finalizer (REQ-005). Each of the first three is judged by the
  * critic and asked again with its feedback, up to a limit of its own; critic and finalizer are asked once (REQ-069g).
  */
-export const moderate: Tool = entryTool({
+export const moderate: Tool = createEntryTool({
   name: 'moderate',
   description: 'leads a panel: plan, research, reason, each criticised, then the final answer',
   async run(problem, work): Promise<Conclusion> {
     const { retry } = work.options(optionsSchema);
     const round = new Round(problem, retry, work);
     try {
-      return await discuss(round, work);
+      return await runDiscussion(round, work);
     } catch (error) {
       const { concluded } = round;
       if (concluded === undefined || !work.isTimeUp(error) || work.context.signal.aborted) throw error;
@@ -53,18 +53,18 @@ export const moderate: Tool = entryTool({
   },
 });
 
-async function discuss(round: Round, work: RoleWork): Promise<Conclusion> {
+async function runDiscussion(round: Round, work: RoleWork): Promise<Conclusion> {
   const plan = await round.plan();
-  if (plan === undefined) return failedBy('planner');
+  if (plan === undefined) return concludeFailure('planner');
   const facts = await round.research(plan);
-  if (facts === undefined) return failedBy('researcher');
+  if (facts === undefined) return concludeFailure('researcher');
   const concluded = await round.reason(plan, facts);
-  if (concluded === undefined) return failedBy('expert');
+  if (concluded === undefined) return concludeFailure('expert');
 
   if (plan.alternatives.length > 0 && !/\bcomparison\s*:/i.test(concluded.text)) {
     work.note('the plan names another way, and the expert did not compare the two');
   }
-  const details = detailsOf(plan, facts, concluded.text);
+  const details = buildDetails(plan, facts, concluded.text);
   const expert = conclude(concluded);
   if (expert.answer === NO_ANSWER) {
     work.note('the expert came to no answer: there is nothing to finalize');
@@ -82,12 +82,12 @@ async function discuss(round: Round, work: RoleWork): Promise<Conclusion> {
   return { ...final, ...(isSame ? { confidence } : {}), details };
 }
 
-function failedBy(role: Retried): Conclusion {
-  const text = failureText(role);
+function concludeFailure(role: Retried): Conclusion {
+  const text = formatFailure(role);
   return { answer: text, raw: text, failedRole: role };
 }
 
-function detailsOf(plan: Plan, facts: readonly Fact[], conclusion: string): JsonObject {
+function buildDetails(plan: Plan, facts: readonly Fact[], conclusion: string): JsonObject {
   const sources = facts.filter(({ found, source }) => found && source !== '').map(({ source }) => source);
   const seen = [...conclusion.matchAll(/^\W*contradiction\W*:\W*(.+)$/gim)].map(([, text = '']) =>
     text.trim(),
@@ -106,14 +106,14 @@ class Round {
   concluded: z.infer<typeof answeredSchema> | undefined;
   readonly #question: string;
   readonly #document: string;
-  readonly #file: ReturnType<typeof attachedOf>;
+  readonly #file: ReturnType<typeof toAttached>;
   readonly #limits: Readonly<Record<Retried, number>>;
   readonly #work: RoleWork;
 
   constructor(problem: Problem, limits: Readonly<Record<Retried, number>>, work: RoleWork) {
     this.#question = problem.question;
     this.#document = problem.document;
-    this.#file = attachedOf(problem);
+    this.#file = toAttached(problem);
     this.#limits = limits;
     this.#work = work;
   }
@@ -123,10 +123,10 @@ class Round {
     const tools = [...new Set(partners.flatMap((partner) => partner.tools ?? []))];
     const known = { tools, ...(await OfferedTools.toPlan(this.#work)) };
     const given = { question: this.#question, document: this.#document, ...this.#file, ...known, brief: '' };
-    return this.#accepted('planner', { facts: '', show: planText }, (feedback, last) =>
+    return this.#accepted('planner', { facts: '', show: formatPlan }, (feedback, last) =>
       this.#work.askRole(
         'planner',
-        { ...given, last: last === undefined ? '' : planText(last), feedback },
+        { ...given, last: last === undefined ? '' : formatPlan(last), feedback },
         planSchema,
       ),
     );
@@ -143,7 +143,7 @@ class Round {
     const tasks = (needing.length === 0 ? steps : needing).map(({ task }) => task);
     return this.#accepted(
       'researcher',
-      { facts: '', show: factLines },
+      { facts: '', show: formatFacts },
       (feedback, last: Fact[] | undefined) =>
         last === undefined ? this.#researched(tasks) : this.#mended(tasks, feedback, last),
     );
@@ -151,7 +151,7 @@ class Round {
 
   reason(plan: Plan, facts: readonly Fact[]): Promise<z.infer<typeof answeredSchema> | undefined> {
     const given = { question: this.#question, document: this.#document, ...this.#file, plan, facts };
-    const shown = { facts: factLines(facts), show: ({ text }: z.infer<typeof answeredSchema>) => text };
+    const shown = { facts: formatFacts(facts), show: ({ text }: z.infer<typeof answeredSchema>) => text };
     return this.#accepted('expert', shown, async (feedback, last) => {
       const asked = { ...given, last: last?.text ?? '', feedback };
       this.concluded = await this.#work.askRole('expert', asked, answeredSchema);
@@ -217,12 +217,12 @@ class Round {
           work: show(result),
           document: this.#document,
           facts,
-          steps: traceText(steps),
+          steps: formatTrace(steps),
         },
         critiqueReply,
       );
       if (critique.accepted) return result;
-      feedback = feedbackOf(critique);
+      feedback = formatFeedback(critique);
       last = result;
     }
     this.#work.note(`gave up: the ${role}’s work was rejected ${limit + 1} times`);

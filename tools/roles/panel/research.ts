@@ -1,10 +1,10 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
-import { type Fact, factLines, factSchema, REPORT_FORMAT } from '../../answers/fact.ts';
+import { type Fact, factSchema, formatFacts, REPORT_FORMAT } from '../../answers/fact.ts';
 import { readJson } from '../../engines/replies/json-reply.ts';
-import { attachedShape, attachedText } from '../attached.ts';
+import { attachedShape, formatAttached } from '../attached.ts';
 import { converse } from '../conversation/conversation.ts';
-import { roleTool } from '../role-tool.ts';
+import { createRoleTool } from '../role-tool.ts';
 
 const researchInput = z.object({
   question: z.string(),
@@ -21,7 +21,7 @@ const researchInput = z.object({
 export const researchReply = z.object({ facts: z.array(factSchema).min(1).max(50) });
 
 /** Finds out what one step of a plan needs, in a loop with the information tools (REQ-022), and lists the facts (REQ-047). */
-export const research: Tool = roleTool({
+export const research: Tool = createRoleTool({
   name: 'research',
   description: 'finds facts and their sources for one step of a plan, with the information tools',
   input: researchInput,
@@ -33,24 +33,26 @@ export const research: Tool = roleTool({
       {
         question,
         task,
-        file: attachedText(input),
-        known: factLines(known),
-        last: factLines(last),
+        file: formatAttached(input),
+        known: formatFacts(known),
+        last: formatFacts(last),
         feedback,
         report_format: REPORT_FORMAT,
       },
-      { faultOf: (said) => reportIn(said).fault },
+      { faultOf: (said) => parseReport(said).fault },
     );
-    const report = reportIn(text);
+    const report = parseReport(text);
     // A report in no form is still what was found; only one who said nothing found nothing.
-    const facts = report.facts ?? [ended === 'gave_up' ? notFound(task, text) : found(text, 'the report')];
-    work.result(factLines(facts));
+    const facts = report.facts ?? [
+      ended === 'gave_up' ? createMissingFact(task, text) : createFoundFact(text, 'the report'),
+    ];
+    work.result(formatFacts(facts));
     return { facts };
   },
 });
 
 /** The facts of a report, or what is wrong with its form, in words for the model. */
-function reportIn(text: string): { readonly facts?: Fact[]; readonly fault?: string } {
+function parseReport(text: string): { readonly facts?: Fact[]; readonly fault?: string } {
   // Models like to say a word before and after.
   const json = text.includes('{') ? text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1) : text;
   const read = readJson(json, researchReply);
@@ -61,10 +63,10 @@ function reportIn(text: string): { readonly facts?: Fact[]; readonly fault?: str
 }
 
 /** Nothing is invented: what was looked for in vain is a fact too (REQ-050). */
-function notFound(task: string, why: string): Fact {
+function createMissingFact(task: string, why: string): Fact {
   return { fact: task, source: why.slice(0, 2000).toWellFormed(), found: false, conflict: '' };
 }
 
-function found(fact: string, source: string): Fact {
+function createFoundFact(fact: string, source: string): Fact {
   return { fact, source, found: true, conflict: '' };
 }

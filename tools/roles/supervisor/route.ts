@@ -1,10 +1,10 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { answeredSchema, conclude } from '../answer/answered.ts';
-import { entryTool } from '../role-tool.ts';
+import { createEntryTool } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
 import { cutText } from '../trace.ts';
-import { type priorSchema, priorText, type Specialty } from './specialist.ts';
+import { formatPrior, type priorSchema, type Specialty } from './specialist.ts';
 
 const YOUTUBE =
   /(?<![\w.-])(?:https?:\/\/)?(?:(?:www|m|music)\.)?(?:youtube(?:-nocookie)?\.com|youtu\.be)\//i;
@@ -13,7 +13,7 @@ const YOUTUBE =
  * Where a question goes, if that is already decided (SV-07): (1) to the file specialist if it has a marker, whatever else it says,
  * (2) to the web specialist for a YouTube link; (3) undefined: by its type.
  */
-export function decidedRoute(question: string, hasMarker: boolean): Specialty | undefined {
+export function decideRoute(question: string, hasMarker: boolean): Specialty | undefined {
   if (hasMarker) return 'file';
   return YOUTUBE.test(question) ? 'web' : undefined;
 }
@@ -22,7 +22,7 @@ export function decidedRoute(question: string, hasMarker: boolean): Specialty | 
  * What stands behind a question that has a file (SV-05). It alone says so: a file's name in the question's own words is only
  * text (SV-06), so the marker's brackets in a question are taken for what they are.
  */
-function contextMarker(file: string, taskId: string, outline: string | undefined): string {
+function formatContextMarker(file: string, taskId: string, outline: string | undefined): string {
   const what = outline === undefined ? '' : ` It is this: ${outline}`;
   return `[IMPORTANT CONTEXT: a file belongs to this question: "${file}" (task id ${taskId}). Read it with a file tool.${what}]`;
 }
@@ -33,15 +33,16 @@ const MAX_PRIOR_CHARACTERS = 8_000;
 const typeSchema = z.object({ type: z.enum(['web', 'code', 'math']) });
 
 /** The supervisor: it has no tools, and only decides who works on a question (SV-04). */
-export const route: Tool = entryTool({
+export const route: Tool = createEntryTool({
   name: 'route',
   description: 'sends a question to the web, code, file or math specialist, and relays the answer',
   async run({ question, file, outline, taskId }, work) {
     const prior: z.infer<typeof priorSchema>[] = [];
     const way: Specialty[] = [];
-    let withFile = file === undefined ? {} : { marker: contextMarker(file, taskId, outline), file };
+    let withFile = file === undefined ? {} : { marker: formatContextMarker(file, taskId, outline), file };
     for (;;) {
-      const next = decidedRoute(question, 'marker' in withFile) ?? (await typeOf(question, prior, work));
+      const next =
+        decideRoute(question, 'marker' in withFile) ?? (await classifyQuestion(question, prior, work));
       work.note(`sends the question to the ${next} specialist`);
       way.push(next);
       const answered = await work.askRole(next, { question, ...withFile, prior }, answeredSchema);
@@ -56,7 +57,7 @@ export const route: Tool = entryTool({
 });
 
 /** By what is asked and, of a question that was handed on, by what was found and is still missing. */
-async function typeOf(
+async function classifyQuestion(
   question: string,
   prior: readonly z.infer<typeof priorSchema>[],
   work: RoleWork,
@@ -67,14 +68,14 @@ async function typeOf(
     // Only a model can tell from the question; without one it is taken for a question about facts.
     embedded: (): z.infer<typeof typeSchema> => ({ type: 'web' }),
     prompt: 'route',
-    variables: () => ({ question, tools: toolLines(work), prior: priorText(known) }),
+    variables: () => ({ question, tools: listSpecialistTools(work), prior: formatPrior(known) }),
     reply: typeSchema,
   });
   return type;
 }
 
 /** The specialists of the team, and what each may ask. */
-function toolLines({ context }: RoleWork): string {
+function listSpecialistTools({ context }: RoleWork): string {
   return context.partners
     .filter(({ id }) => id !== 'file')
     .map(({ id, tools = [] }) => `- ${id}: ${tools.join(', ') || 'no tools'}`)

@@ -2,7 +2,7 @@ import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import type { Answered } from '../answer/answered.ts';
 import { converse } from '../conversation/conversation.ts';
-import { roleTool } from '../role-tool.ts';
+import { createRoleTool } from '../role-tool.ts';
 
 const SPECIALTIES = ['web', 'code', 'file', 'math'] as const;
 export type Specialty = (typeof SPECIALTIES)[number];
@@ -11,7 +11,7 @@ export type Specialty = (typeof SPECIALTIES)[number];
 export const priorSchema = z.object({ by: z.enum(SPECIALTIES), text: z.string() });
 
 /** What earlier specialists found, as prompts have it; empty without any. */
-export function priorText(prior: readonly z.infer<typeof priorSchema>[]): string {
+export function formatPrior(prior: readonly z.infer<typeof priorSchema>[]): string {
   return prior.map(({ by, text }) => `${by}: ${text}`).join('\n\n');
 }
 
@@ -29,7 +29,7 @@ const optionsSchema = z.looseObject({ specialty: z.enum(SPECIALTIES) });
  * One of the supervisor's specialists (SV-04): which one is an option of the team file, its tools are those that it may call.
  * The file specialist may hand on what it read instead of an answer (SV-08).
  */
-export const specialist: Tool = roleTool({
+export const specialist: Tool = createRoleTool({
   name: 'answer',
   description: 'answers a question with the tools of its specialty: web, code, file or math',
   input: specialistInput,
@@ -41,11 +41,11 @@ export const specialist: Tool = roleTool({
       `answer-${specialty}`,
       {
         question: marker === undefined ? question : `${question}\n\n${marker}`,
-        prior: priorText(prior),
+        prior: formatPrior(prior),
       },
-      specialty === 'file' ? { handsOn } : {},
+      specialty === 'file' ? { handsOn: isHandover } : {},
     );
-    const isHandedOn = specialty === 'file' && hasFinished(answered) && handsOn(answered.text);
+    const isHandedOn = specialty === 'file' && hasFinished(answered) && isHandover(answered.text);
     return { ...answered, ended: isHandedOn ? 'handed_on' : answered.ended };
   },
 });
@@ -58,7 +58,7 @@ function hasFinished({ ended }: Answered): boolean {
  * Whether the file specialist asks for somebody else instead of answering (SV-08). Its last words decide: what it quotes from the file
  * before them may say anything, be it FINAL ANSWER or NEEDS MORE. Whoever does not ask has answered, with or without the prefix (SV-18).
  */
-function handsOn(text: string): boolean {
+function isHandover(text: string): boolean {
   const asks = [...text.matchAll(/^\W*needs more\s*:/gim)].at(-1)?.index ?? -1;
   const answers = [...text.matchAll(/final answer\W*:/gi)].at(-1)?.index ?? -1;
   return asks > answers;

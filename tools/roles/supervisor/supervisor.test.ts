@@ -3,7 +3,7 @@ import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
 import { finalOf } from '../testing/final-payload.ts';
 import { calls, says, startRoleModel, textOf } from '../testing/role-model.ts';
 import { startTeamMesh, type TestAgent } from '../testing/team-mesh.ts';
-import { decidedRoute } from './route.ts';
+import { decideRoute } from './route.ts';
 
 const AGENTS: readonly TestAgent[] = [
   { id: 'route', tool: 'route', may_call: ['web', 'code', 'file', 'math'] },
@@ -35,7 +35,7 @@ describe('the route of a question', () => {
       undefined,
     ],
   ])('with %s is decided (SV-06, SV-07)', (_, question, hasMarker, expected) => {
-    expect(decidedRoute(question, hasMarker)).toBe(expected);
+    expect(decideRoute(question, hasMarker)).toBe(expected);
   });
 
   test.each([

@@ -2,19 +2,19 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { Agent } from '@gaia-mesh/core/agent/agent.ts';
-import { taskFilesFolder } from '@gaia-mesh/core/agent/task-files.ts';
+import { resolveTaskFolder } from '@gaia-mesh/core/agent/task-files.ts';
 import { Workspace } from '@gaia-mesh/core/agent/workspace.ts';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { folderNameOf } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
-import { type Routing, routerNamed } from '@gaia-mesh/core/hub/routing.ts';
+import { createRouter, type Routing } from '@gaia-mesh/core/hub/routing.ts';
 import { plain } from '@gaia-mesh/core/testing/mesh.ts';
-import { tcpListen } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
+import { createTcpListen } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
 import { onTestFinished } from 'vitest';
-import { engineNamed } from '../../engines/registry.ts';
-import { toolNamed } from '../../registry.ts';
+import { loadEngine } from '../../engines/registry.ts';
+import { loadTool } from '../../registry.ts';
 import type { ToolServices } from '../../tool-services.ts';
 
 /** One agent of a team under test; as in a team file. */
@@ -62,14 +62,14 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   // First, so that it is done last, and also for a team that does not come up.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const filesRoot = path.join(folder, 'files');
-  const taskFolder = taskFilesFolder(filesRoot, 't');
+  const taskFolder = resolveTaskFolder(filesRoot, 't');
   mkdirSync(taskFolder, { recursive: true });
   for (const [name, content] of Object.entries(options.files ?? {})) {
     writeFileSync(path.join(taskFolder, name), content);
   }
   const secret = 'a secret';
   const { prompts = shippedPrompt } = options;
-  const engine = await engineNamed(options.modelUrl === undefined ? 'extractive' : 'openai', {
+  const engine = await loadEngine(options.modelUrl === undefined ? 'extractive' : 'openai', {
     model: 'scripted',
     ...(options.modelUrl === undefined ? {} : { host: `${options.modelUrl}/v1` }),
     options: { max_retries: 1, ...options.engineOptions },
@@ -79,8 +79,8 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   const toolOf = new Map(options.agents.map(({ id, tool }) => [id, tool]));
   const agents = await Promise.all(
     options.agents.map(async ({ id, tool: name, may_call = [], options: own = {}, subscribes }) => {
-      const tool = await toolNamed(name, options.services);
-      const workspace = path.join(folder, 'workspaces', folderNameOf(id));
+      const tool = await loadTool(name, options.services);
+      const workspace = path.join(folder, 'workspaces', toFolderName(id));
       mkdirSync(workspace, { recursive: true });
       for (const file of options.workspaceFiles ?? []) {
         if (file.agent === id) writeFileSync(path.join(workspace, file.name), file.text);
@@ -102,7 +102,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
         store: options.store,
         prompt: prompts,
         workspace: new Workspace(workspace, { id, tool: name, engine: engine.name }),
-        listen: tcpListen(0),
+        listen: createTcpListen(0),
         secret,
         adapter: undefined,
         resolveAdapter: async () => plain,
@@ -124,7 +124,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
       mayCall: may_call ?? [],
     })),
     final: options.entry ?? options.agents[0]?.id ?? '',
-    router: routerNamed(options.routing ?? 'direct'),
+    router: createRouter(options.routing ?? 'direct'),
     observer: {
       relayed({ packets }) {
         for (const { head } of packets) {

@@ -17,7 +17,7 @@ export interface DateReading {
 
 /** Names of months in these languages, and their short forms, as the runtime knows them. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt'];
-const MONTHS = monthNames();
+const MONTHS = listMonthNames();
 /** Longer texts are prose. */
 const MAX_CHARACTERS = 60;
 
@@ -25,47 +25,47 @@ const TIME = String.raw`(?:[T,]?\s*(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<secon
 const NAME = String.raw`(?<name>\p{L}{3,}\.?)`;
 const DAY = String.raw`(?<day>\d{1,2})(?:st|nd|rd|th|\.)?`;
 const WEEKDAY = String.raw`(?:\p{L}{2,}\.?,?\s+)?`;
-const pattern = (text: string) => new RegExp(`^${text}$`, 'iu');
+const compilePattern = (text: string) => new RegExp(`^${text}$`, 'iu');
 
-const YEAR_FIRST = pattern(
+const YEAR_FIRST = compilePattern(
   String.raw`(?<year>\d{4})(?<sep>[-/.])(?<month>\d{1,2})(?:\k<sep>(?<day>\d{1,2}))?${TIME}`,
 );
-const NUMBERS = pattern(
+const NUMBERS = compilePattern(
   String.raw`(?<first>\d{1,2})(?<sep>[-/.])\s?(?<second_number>\d{1,2})\k<sep>\s?(?<year>\d{4}|\d{2})${TIME}`,
 );
-const DAY_NAME = pattern(
+const DAY_NAME = compilePattern(
   String.raw`${WEEKDAY}${DAY}(?:\s+of\s+|\s+de\s+|[-\s]+)${NAME}(?:,?(?:\s+de\s+|[-\s]+)'?(?<year>\d{4}|\d{2}))?${TIME}`,
 );
-const NAME_DAY = pattern(String.raw`${WEEKDAY}${NAME}\s+${DAY}(?:(?:,\s*|\s+)(?<year>\d{4}))?${TIME}`);
-const NAME_YEAR = pattern(String.raw`${NAME}[-,\s]+'?(?<year>\d{4})`);
-const YEAR_NAME = pattern(String.raw`(?<year>\d{4})[-\s]${NAME}(?:[-\s]${DAY})?`);
+const NAME_DAY = compilePattern(String.raw`${WEEKDAY}${NAME}\s+${DAY}(?:(?:,\s*|\s+)(?<year>\d{4}))?${TIME}`);
+const NAME_YEAR = compilePattern(String.raw`${NAME}[-,\s]+'?(?<year>\d{4})`);
+const YEAR_NAME = compilePattern(String.raw`(?<year>\d{4})[-\s]${NAME}(?:[-\s]${DAY})?`);
 
 /**
  * A text that is a date and nothing else. With `order`, numbers are read so; without, day first where it may be either, and `isEither`
  * says so. Two digits of a year are those from 1969 to 2068, as POSIX has it.
  */
-export function dateOf(text: string, order?: DateOrder): DateReading | undefined {
+export function parseDate(text: string, order?: DateOrder): DateReading | undefined {
   const plain = text.trim();
   if (plain.length > MAX_CHARACTERS || !/\d/.test(plain)) return undefined;
   const numbers = YEAR_FIRST.exec(plain)?.groups;
-  if (numbers !== undefined) return checked(numbers.year, numbers.month, numbers.day, numbers);
+  if (numbers !== undefined) return checkDate(numbers.year, numbers.month, numbers.day, numbers);
   const either = NUMBERS.exec(plain)?.groups;
-  if (either !== undefined) return inOrder(either, order);
+  if (either !== undefined) return readOrdered(either, order);
   for (const shape of [DAY_NAME, NAME_DAY, NAME_YEAR, YEAR_NAME]) {
     const groups = shape.exec(plain)?.groups;
-    const month = groups && monthOf(groups.name ?? '');
-    if (month !== undefined) return checked(groups?.year, String(month), groups?.day, groups ?? {});
+    const month = groups && parseMonth(groups.name ?? '');
+    if (month !== undefined) return checkDate(groups?.year, String(month), groups?.day, groups ?? {});
   }
   return undefined;
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-function inOrder(groups: Groups, order: DateOrder | undefined): DateReading | undefined {
+function readOrdered(groups: Groups, order: DateOrder | undefined): DateReading | undefined {
   const { first, second_number: second, year } = groups;
-  if (order === 'ymd') return checked(first, second, year, groups);
-  const dayFirst = checked(year, second, first, groups);
-  const monthFirst = checked(year, first, second, groups);
+  if (order === 'ymd') return checkDate(first, second, year, groups);
+  const dayFirst = checkDate(year, second, first, groups);
+  const monthFirst = checkDate(year, first, second, groups);
   if (order !== undefined) return (order === 'dmy' ? dayFirst : monthFirst) ?? dayFirst ?? monthFirst;
   if (dayFirst === undefined || monthFirst === undefined) return dayFirst ?? monthFirst;
   // No country writes the month first with points.
@@ -73,7 +73,7 @@ function inOrder(groups: Groups, order: DateOrder | undefined): DateReading | un
 }
 
 /** Which order a text can only have; undefined where it says nothing. */
-export function orderShownBy(text: string): DateOrder | undefined {
+export function detectDateOrder(text: string): DateOrder | undefined {
   const groups = NUMBERS.exec(text.trim())?.groups;
   if (groups === undefined) return undefined;
   const [first, second] = [Number(groups.first), Number(groups.second_number)];
@@ -81,7 +81,7 @@ export function orderShownBy(text: string): DateOrder | undefined {
   return second > 12 && first <= 12 ? 'mdy' : undefined;
 }
 
-function checked(
+function checkDate(
   year: string | undefined,
   month: string | undefined,
   day: string | undefined,
@@ -90,7 +90,7 @@ function checked(
   const [y, m, d] = [year, month, day].map((part) => (part === undefined ? undefined : Number(part)));
   const whole = y === undefined || (year?.length ?? 0) > 2 ? y : y < 69 ? 2000 + y : 1900 + y;
   if (m !== undefined && (m < 1 || m > 12)) return undefined;
-  if (d !== undefined && (d < 1 || d > daysIn(whole ?? 2024, m ?? 1))) return undefined;
+  if (d !== undefined && (d < 1 || d > countMonthDays(whole ?? 2024, m ?? 1))) return undefined;
   if (hour === undefined) return { year: whole, month: m, day: d, seconds: undefined, isEither: false };
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59) return undefined;
   const isAfternoon = half?.toLowerCase().startsWith('p') === true;
@@ -100,49 +100,53 @@ function checked(
 }
 
 /** Undefined where the year is unknown: such dates have no place in time. */
-export function instantOf({ year, month, day, seconds }: DateReading): Instant | undefined {
+export function toInstant({ year, month, day, seconds }: DateReading): Instant | undefined {
   if (year === undefined) return undefined;
-  const from = dayNumber(year, month ?? 1, day ?? 1);
+  const from = countDays(year, month ?? 1, day ?? 1);
   if (seconds !== undefined) {
     const instant = from + seconds / 86_400;
     return { kind: 'date', from: instant, to: instant };
   }
   const last =
-    day !== undefined ? from : month !== undefined ? from + daysIn(year, month) - 1 : dayNumber(year, 12, 31);
+    day !== undefined
+      ? from
+      : month !== undefined
+        ? from + countMonthDays(year, month) - 1
+        : countDays(year, 12, 31);
   return { kind: 'date', from, to: last };
 }
 
-function dayNumber(year: number, month: number, day: number): number {
+function countDays(year: number, month: number, day: number): number {
   // Not `Date.UTC`, which takes the years 0 to 99 for those of the last century.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return Math.round(date.getTime() / 86_400_000);
 }
 
-function daysIn(year: number, month: number): number {
-  return dayNumber(month === 12 ? year + 1 : year, (month % 12) + 1, 1) - dayNumber(year, month, 1);
+function countMonthDays(year: number, month: number): number {
+  return countDays(month === 12 ? year + 1 : year, (month % 12) + 1, 1) - countDays(year, month, 1);
 }
 
 /** 1 to 12, by its name or its first letters; undefined for what is none. */
-export function monthOf(name: string): number | undefined {
-  const wanted = folded(name);
+export function parseMonth(name: string): number | undefined {
+  const wanted = foldMonth(name);
   return MONTHS.get(wanted) ?? (wanted === 'sept' ? 9 : undefined);
 }
 
-function folded(name: string): string {
+function foldMonth(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/[\p{Mn}.]/gu, '')
     .toLowerCase();
 }
 
-function monthNames(): ReadonlyMap<string, number> {
+function listMonthNames(): ReadonlyMap<string, number> {
   const names = new Map<string, number>();
   for (const language of LANGUAGES) {
     for (const month of ['long', 'short'] as const) {
       const format = new Intl.DateTimeFormat(language, { month, timeZone: 'UTC' });
       for (let at = 0; at < 12; at++) {
-        const name = folded(format.format(Date.UTC(2024, at, 15)));
+        const name = foldMonth(format.format(Date.UTC(2024, at, 15)));
         if (!names.has(name)) names.set(name, at + 1);
       }
     }

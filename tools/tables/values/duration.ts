@@ -24,7 +24,7 @@ const MAX_CHARACTERS = 60;
  * A text that is a length of time and nothing else: `1:23:45`, `4:05` (read as `clock` says), `2 h 5 min`, `90 min`, `PT2H5M`.
  * `isClock` where it is two numbers with a colon, which may be minutes or hours.
  */
-export function durationOf(
+export function parseDuration(
   text: string,
   clock: ClockReading = 'minutes',
 ): (Quantity & { readonly isClock: boolean }) | undefined {

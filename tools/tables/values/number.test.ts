@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decimalSum, numberIn } from './number.ts';
+import { parseNumber, sumDecimals } from './number.ts';
 
 test.each([
   ['5', 5],
@@ -30,7 +30,7 @@ test.each([
   ['12%', 0.12],
   ['0.1%', 0.001],
 ])('%j is %d', (text, number) => {
-  expect(numberIn(text)).toBe(number);
+  expect(parseNumber(text)).toBe(number);
 });
 
 test.each([
@@ -54,21 +54,21 @@ test.each([
   '()',
   '9'.repeat(61),
 ])('%j is no number', (text) => {
-  expect(numberIn(text)).toBeUndefined();
+  expect(parseNumber(text)).toBeUndefined();
 });
 
 test('what is no text is what it is', () => {
-  expect([numberIn(5), numberIn(true), numberIn(null)]).toEqual([5, undefined, undefined]);
-  expect(Object.is(numberIn('-0'), 0)).toBe(true);
+  expect([parseNumber(5), parseNumber(true), parseNumber(null)]).toEqual([5, undefined, undefined]);
+  expect(Object.is(parseNumber('-0'), 0)).toBe(true);
 });
 
 test('sums are exact', () => {
-  expect(decimalSum([0.1, 0.2])).toBe(0.3);
-  expect(decimalSum([1e15, 0.1, -1e15])).toBe(0.1);
-  expect(decimalSum([0.30000000000000004, 1e-7])).toBe(0.3000001);
-  expect(decimalSum([])).toBe(0);
-  expect(decimalSum([Number.MAX_SAFE_INTEGER, 1])).toBe(2 ** 53);
-  expect(decimalSum([1e308, 1e308])).toBe(Number.POSITIVE_INFINITY);
+  expect(sumDecimals([0.1, 0.2])).toBe(0.3);
+  expect(sumDecimals([1e15, 0.1, -1e15])).toBe(0.1);
+  expect(sumDecimals([0.30000000000000004, 1e-7])).toBe(0.3000001);
+  expect(sumDecimals([])).toBe(0);
+  expect(sumDecimals([Number.MAX_SAFE_INTEGER, 1])).toBe(2 ** 53);
+  expect(sumDecimals([1e308, 1e308])).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('a sum of amounts in cents is the sum of the cents, in any order', () => {
@@ -76,8 +76,8 @@ test('a sum of amounts in cents is the sum of the cents, in any order', () => {
   fc.assert(
     fc.property(cents, (amounts) => {
       const sum = amounts.reduce((total, amount) => total + amount, 0) / 100 + 0;
-      expect(decimalSum(amounts.map((amount) => amount / 100))).toBe(sum);
-      expect(decimalSum(amounts.toReversed().map((amount) => amount / 100))).toBe(sum);
+      expect(sumDecimals(amounts.map((amount) => amount / 100))).toBe(sum);
+      expect(sumDecimals(amounts.toReversed().map((amount) => amount / 100))).toBe(sum);
     }),
     { seed: 37 },
   );

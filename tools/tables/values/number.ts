@@ -15,7 +15,7 @@ const MAX_CHARACTERS = 60;
  * The number in a cell: also `1,234`, `$5`, `5 €`, `(5)` for −5, `12%` for 0.12 and `3,5`. Undefined where there is none; neither a
  * date nor `5 km` is a number.
  */
-export function numberIn(value: CellValue): number | undefined {
+export function parseNumber(value: CellValue): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || value.length > MAX_CHARACTERS) return undefined;
   let text = value.replace(SPACES, '').replace('−', '-');
@@ -38,7 +38,7 @@ export function numberIn(value: CellValue): number | undefined {
   if (!PLAIN.test(text)) return undefined;
   const number = Number(text);
   if (!Number.isFinite(number)) return undefined;
-  return sign * (isPercent ? decimalSum([number], 2) : number) + 0;
+  return sign * (isPercent ? sumDecimals([number], 2) : number) + 0;
 }
 
 /**
@@ -46,7 +46,7 @@ export function numberIn(value: CellValue): number | undefined {
  *
  * Every number is read as the decimal that it is written as, with 15 digits if it has a fraction, and added exactly.
  */
-export function decimalSum(numbers: Iterable<number>, shift = 0): number {
+export function sumDecimals(numbers: Iterable<number>, shift = 0): number {
   let total = 0n;
   let places = 0;
   for (const number of numbers) {

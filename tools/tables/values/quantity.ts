@@ -1,4 +1,4 @@
-import { numberIn } from './number.ts';
+import { parseNumber } from './number.ts';
 import type { Quantity } from './value.ts';
 
 /** What stands for a number's decimals. */
@@ -58,23 +58,23 @@ const MEASURES: readonly Readonly<Record<string, number>>[] = [
 ];
 
 /**
- * The quantity that a text is: a number as {@link numberIn} reads it, with a currency, a word for its size (`1.2 million`) or a unit
+ * The quantity that a text is: a number as {@link parseNumber} reads it, with a currency, a word for its size (`1.2 million`) or a unit
  * (`5 km`). `mark` is what the column's other cells show to be the decimal mark.
  */
-export function quantityOf(text: string, mark?: DecimalMark): Quantity | undefined {
+export function parseQuantity(text: string, mark?: DecimalMark): Quantity | undefined {
   if (text.length > MAX_CHARACTERS || !/\d/.test(text)) return undefined;
   const plain = text.trim().replace(NOTE_MARK, '');
   const currency = CURRENCY.exec(plain)?.[0];
   const unit = currency === undefined ? '' : (CURRENCIES[currency.toLowerCase()] ?? currency.toUpperCase());
   const kind = currency === undefined ? ('number' as const) : ('money' as const);
-  const number = numberIn(inMark(plain, mark));
+  const number = parseNumber(replaceMark(plain, mark));
   if (number !== undefined) return { kind, number, unit };
   const rest = currency === undefined ? plain : plain.replace(CURRENCY, '').trim();
   const at = rest.search(/\p{L}/u);
   const [head, tail] = at < 0 ? [rest, ''] : [rest.slice(0, at).trim(), rest.slice(at)];
   const scale = SCALE_WORD.exec(tail) ?? (currency === undefined ? null : SCALE_LETTER.exec(tail));
   if (scale !== null) {
-    const base = numberIn(inMark(head, mark));
+    const base = parseNumber(replaceMark(head, mark));
     const left = tail.slice(scale[0].length).trim();
     if (base === undefined || left.length > 15 || /\d/.test(left) || (currency !== undefined && left !== ''))
       return undefined;
@@ -83,19 +83,19 @@ export function quantityOf(text: string, mark?: DecimalMark): Quantity | undefin
   }
   const parts = WITH_UNIT.exec(rest);
   if (parts === null || currency !== undefined || parts[2] === undefined) return undefined;
-  const value = numberIn(inMark((parts[1] ?? '').trim(), mark));
+  const value = parseNumber(replaceMark((parts[1] ?? '').trim(), mark));
   return value === undefined ? undefined : { kind, number: value, unit: parts[2].replace(/\.$/, '') };
 }
 
 /** With the column's mark: `1.234` is a thousand where the others write `5,50`. */
-function inMark(text: string, mark: DecimalMark | undefined): string {
+function replaceMark(text: string, mark: DecimalMark | undefined): string {
   if (mark === ',' && /^\D*\d{1,3}(?:\.\d{3})+\D*$/.test(text)) return text.replaceAll('.', '');
   if (mark === ',' && /^\D*\d+,\d{3}\D*$/.test(text)) return text.replace(',', '.');
   return text;
 }
 
 /** Which mark a text can only have; undefined where it says nothing. */
-export function markShownBy(text: string): DecimalMark | undefined {
+export function detectMark(text: string): DecimalMark | undefined {
   const digits = /\d[\d.,]*/.exec(text)?.[0] ?? '';
   if (/^\d{1,3}(?:\.\d{3})+,\d+$|^\d{1,3}(?:\.\d{3}){2,}$|^\d+,(?:\d{1,2}|\d{4,})$|^\d{4,},\d+$/.test(digits))
     return ',';
@@ -107,7 +107,7 @@ export function markShownBy(text: string): DecimalMark | undefined {
 }
 
 /** How many of `to` one of `from` is; undefined where they measure different things. */
-export function conversion(from: string, to: string): number | undefined {
+export function findConversion(from: string, to: string): number | undefined {
   const [one, other] = [from.toLowerCase(), to.toLowerCase()];
   if (one === other || `${one}s` === other || one === `${other}s`) return 1;
   const measure = MEASURES.find((units) => Object.hasOwn(units, one) && Object.hasOwn(units, other));

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DateOrder } from './date.ts';
-import { typedColumn } from './typed-column.ts';
-import { dateText, isQuantity } from './value.ts';
+import { typeColumn } from './typed-column.ts';
+import { formatInstant, isQuantity } from './value.ts';
 
 const datesOf = (cells: readonly string[], tableOrder?: DateOrder) =>
-  typedColumn(cells, tableOrder).values.map((value) =>
-    value?.kind === 'date' ? dateText(value) : value?.kind,
+  typeColumn(cells, tableOrder).values.map((value) =>
+    value?.kind === 'date' ? formatInstant(value) : value?.kind,
   );
 
 describe('a column of dates', () => {
@@ -48,18 +48,18 @@ describe('a column of dates', () => {
     'soon',
   ])('%s is none', (text) => {
     expect(datesOf([text])).not.toContain(expect.stringContaining('-'));
-    expect(typedColumn([text]).kind).not.toBe('date');
+    expect(typeColumn([text]).kind).not.toBe('date');
   });
 
   test('takes the order of day and month from the cells that can have one only', () => {
     expect(datesOf(['03/04/2024', '25/04/2024'])).toEqual(['2024-04-03', '2024-04-25']);
     expect(datesOf(['03/04/2024', '04/25/2024'])).toEqual(['2024-03-04', '2024-04-25']);
-    expect(typedColumn(['03/04/2024', '04/25/2024']).isEither).toBe(false);
+    expect(typeColumn(['03/04/2024', '04/25/2024']).isEither).toBe(false);
   });
 
   test('that nothing tells is said to be ambiguous, and what other columns show helps', () => {
-    expect(typedColumn(['03/04/2024', '2024-01-01'])).toMatchObject({ isEither: true });
-    expect(typedColumn(['03/03/2024', '05.04.2024'])).toMatchObject({ isEither: false });
+    expect(typeColumn(['03/04/2024', '2024-01-01'])).toMatchObject({ isEither: true });
+    expect(typeColumn(['03/03/2024', '05.04.2024'])).toMatchObject({ isEither: false });
     expect(datesOf(['03/04/2024'], 'mdy')).toEqual(['2024-03-04']);
     expect(datesOf(['03/04/2024', '25/04/2024'], 'mdy')).toEqual(['2024-04-03', '2024-04-25']);
   });
@@ -75,7 +75,7 @@ describe('a column of dates', () => {
 
   test('in eight digits, where all are', () => {
     expect(datesOf(['20240216', '20231231', '19990101'])).toEqual(['2024-02-16', '2023-12-31', '1999-01-01']);
-    expect(typedColumn(['20240216', '20231231', '19999999']).kind).toBe('number');
+    expect(typeColumn(['20240216', '20231231', '19999999']).kind).toBe('number');
   });
 
   test('whatever day, every notation is read back as that day', () => {
@@ -96,7 +96,7 @@ describe('a column of dates', () => {
 
 describe('a column of quantities', () => {
   const read = (cells: readonly (string | number)[]) => {
-    const { kind, unit, values } = typedColumn(cells);
+    const { kind, unit, values } = typeColumn(cells);
     return [kind, unit, ...values.map((value) => (value && isQuantity(value) ? value.number : null))];
   };
   test.each([
@@ -157,9 +157,9 @@ describe('a column of quantities', () => {
   });
 
   test('that has addresses, codes or prose is text', () => {
-    expect(typedColumn(['12 Main St', '4 High Street', '9 Elm Row']).kind).toBe('text');
-    expect(typedColumn(['A12', 'B7', 'C9']).kind).toBe('text');
-    expect(typedColumn(['won 3 of 5', 'lost', '2-1']).kind).toBe('text');
+    expect(typeColumn(['12 Main St', '4 High Street', '9 Elm Row']).kind).toBe('text');
+    expect(typeColumn(['A12', 'B7', 'C9']).kind).toBe('text');
+    expect(typeColumn(['won 3 of 5', 'lost', '2-1']).kind).toBe('text');
   });
 
   test('gives no value to amounts of another currency and to units of other things', () => {

@@ -1,7 +1,7 @@
-import { type DateOrder, dateOf, instantOf, orderShownBy } from './date.ts';
-import { type ClockReading, durationOf } from './duration.ts';
-import { numberIn } from './number.ts';
-import { conversion, type DecimalMark, isKnownUnit, markShownBy, quantityOf } from './quantity.ts';
+import { type DateOrder, detectDateOrder, parseDate, toInstant } from './date.ts';
+import { type ClockReading, parseDuration } from './duration.ts';
+import { parseNumber } from './number.ts';
+import { type DecimalMark, detectMark, findConversion, isKnownUnit, parseQuantity } from './quantity.ts';
 import { type CellValue, EMPTY, type Kind, type Quantity, type Value } from './value.ts';
 
 /** What most cells of a column are. */
@@ -29,10 +29,10 @@ const EIGHT_DIGITS = /^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 const MAX_SAMPLE = 20_000;
 
 /** Which order of day and month the dates of a column show; undefined where they show none, or both. */
-export function orderOf(cells: readonly CellValue[]): DateOrder | undefined {
+export function detectOrder(cells: readonly CellValue[]): DateOrder | undefined {
   const shown = new Set<DateOrder>();
   for (const cell of cells.slice(0, MAX_SAMPLE)) {
-    const order = typeof cell === 'string' ? orderShownBy(cell) : undefined;
+    const order = typeof cell === 'string' ? detectDateOrder(cell) : undefined;
     if (order !== undefined) shown.add(order);
   }
   return shown.size === 1 ? [...shown][0] : undefined;
@@ -43,17 +43,17 @@ export function orderOf(cells: readonly CellValue[]): DateOrder | undefined {
  *
  * @param tableOrder the order of day and month where the column's own dates show none
  */
-export function typedColumn(cells: readonly CellValue[], tableOrder?: DateOrder): TypedColumn {
+export function typeColumn(cells: readonly CellValue[], tableOrder?: DateOrder): TypedColumn {
   const filled = cells.filter((cell) => cell !== null && String(cell).trim() !== '');
   const compact = filled.length >= MIN_COMPACT && filled.every((cell) => EIGHT_DIGITS.test(String(cell)));
-  const texts = compact ? cells.map(dashed) : cells;
-  const order = orderOf(texts) ?? tableOrder;
-  const clock = clockOf(texts);
-  const mark = markOf(texts);
-  const readings = texts.map((cell) => readingsOf(cell, { order, clock, mark }));
+  const texts = compact ? cells.map(insertDashes) : cells;
+  const order = detectOrder(texts) ?? tableOrder;
+  const clock = detectClock(texts);
+  const mark = detectColumnMark(texts);
+  const readings = texts.map((cell) => readCell(cell, { order, clock, mark }));
   const share = (is: (reading: Readings) => boolean) =>
     readings.filter(is).length / Math.max(1, filled.length);
-  const isQuantity = quantitiesOf(readings);
+  const isQuantity = detectQuantities(readings);
   const kind = ((): ColumnKind => {
     if (filled.length === 0) return 'text';
     if (share(({ date }) => date !== undefined) > SHARE) return 'date';
@@ -71,9 +71,9 @@ export function typedColumn(cells: readonly CellValue[], tableOrder?: DateOrder)
     !hasSeconds(texts)
   )
     notes.push('two numbers with a colon are read as minutes and seconds');
-  const unit = unitOf(kind, readings);
+  const unit = detectUnit(kind, readings);
   const values = readings.map((reading) =>
-    reading.value.kind === 'empty' ? EMPTY : valueAs(kind, reading, unit, isQuantity),
+    reading.value.kind === 'empty' ? EMPTY : convertReading(kind, reading, unit, isQuantity),
   );
   return { kind, values, unit, isEither, notes };
 }
@@ -88,7 +88,7 @@ interface Readings {
   readonly quantity?: Quantity | undefined;
 }
 
-function readingsOf(
+function readCell(
   cell: CellValue,
   {
     order,
@@ -103,12 +103,12 @@ function readingsOf(
     return { value: quantity, quantity };
   }
   if (cell.trim() === '') return { value: EMPTY };
-  const reading = dateOf(cell, order);
-  const date = reading && instantOf(reading);
-  const duration = durationOf(cell, clock);
-  const quantity = quantityOf(cell, mark);
+  const reading = parseDate(cell, order);
+  const date = reading && toInstant(reading);
+  const duration = parseDuration(cell, clock);
+  const quantity = parseQuantity(cell, mark);
   // By itself a cell is a number where it is nothing else, so that 007 and 7 are the same code.
-  const isNumber = quantity !== undefined && numberIn(cell) !== undefined;
+  const isNumber = quantity !== undefined && parseNumber(cell) !== undefined;
   return {
     value: isNumber ? quantity : { kind: 'text', text: cell },
     date,
@@ -120,7 +120,7 @@ function readingsOf(
 }
 
 /** Numbers with a word behind them are quantities where it is a unit: a known one, or one that most of them have. */
-function quantitiesOf(readings: readonly Readings[]): (reading: Readings) => boolean {
+function detectQuantities(readings: readonly Readings[]): (reading: Readings) => boolean {
   const times = new Map<string, number>();
   for (const { quantity } of readings)
     if (quantity !== undefined && quantity.unit !== '')
@@ -133,10 +133,10 @@ function quantitiesOf(readings: readonly Readings[]): (reading: Readings) => boo
     (quantity.kind === 'money' ||
       quantity.unit === '' ||
       isKnownUnit(quantity.unit) ||
-      (usual !== undefined && conversion(quantity.unit, usual) === 1));
+      (usual !== undefined && findConversion(quantity.unit, usual) === 1));
 }
 
-function unitOf(kind: ColumnKind, readings: readonly Readings[]): string {
+function detectUnit(kind: ColumnKind, readings: readonly Readings[]): string {
   if (kind !== 'number' && kind !== 'money') return '';
   const times = new Map<string, number>();
   for (const { quantity } of readings)
@@ -145,7 +145,7 @@ function unitOf(kind: ColumnKind, readings: readonly Readings[]): string {
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
 }
 
-function valueAs(
+function convertReading(
   kind: ColumnKind,
   { value, date, duration, quantity }: Readings,
   unit: string,
@@ -164,14 +164,14 @@ function valueAs(
     case 'money': {
       if (quantity === undefined || !isQuantity({ value, quantity })) return undefined;
       if (quantity.unit === '' || quantity.unit === unit) return quantity;
-      const factor = conversion(quantity.unit, unit);
+      const factor = findConversion(quantity.unit, unit);
       return factor === undefined ? undefined : { ...quantity, number: quantity.number * factor, unit };
     }
   }
 }
 
 /** Hours where a first number is beyond what minutes are written as, or where all are times of a day. */
-function clockOf(cells: readonly CellValue[]): ClockReading {
+function detectClock(cells: readonly CellValue[]): ClockReading {
   const two = cells.flatMap((cell) =>
     (typeof cell === 'string' ? (/^\s*(\d{1,2}):(\d{2})\s*$/.exec(cell) ?? []) : []).slice(1, 2),
   );
@@ -184,16 +184,16 @@ function hasSeconds(cells: readonly CellValue[]): boolean {
 }
 
 /** The decimal mark that the column shows; undefined where it shows none, or both. */
-function markOf(cells: readonly CellValue[]): DecimalMark | undefined {
+function detectColumnMark(cells: readonly CellValue[]): DecimalMark | undefined {
   const shown = new Set<DecimalMark>();
   for (const cell of cells.slice(0, MAX_SAMPLE)) {
-    const mark = typeof cell === 'string' && cell.length <= 60 ? markShownBy(cell) : undefined;
+    const mark = typeof cell === 'string' && cell.length <= 60 ? detectMark(cell) : undefined;
     if (mark !== undefined) shown.add(mark);
   }
   return shown.size === 1 ? [...shown][0] : undefined;
 }
 
-function dashed(cell: CellValue): CellValue {
+function insertDashes(cell: CellValue): CellValue {
   return (
     String(cell ?? '').replace(
       EIGHT_DIGITS,

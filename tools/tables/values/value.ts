@@ -37,12 +37,12 @@ const SECONDS_A_DAY = 86_400;
 const DIGITS = 15;
 
 /** Without the noise of binary fractions. */
-export function plainNumber(number: number): number {
+export function roundNoise(number: number): number {
   return Number.isInteger(number) ? number + 0 : Number(number.toPrecision(DIGITS));
 }
 
 /** Writes a date in ISO 8601, as exactly as it is known. */
-export function dateText({ from, to }: Instant): string {
+export function formatInstant({ from, to }: Instant): string {
   const days = Math.floor(from);
   const iso = new Date(days * SECONDS_A_DAY * 1000).toISOString();
   const date = iso.slice(0, iso.indexOf('T'));

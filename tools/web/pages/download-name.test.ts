@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nameOf, safeName } from './download-name.ts';
+import { chooseDownloadName, toSafeName } from './download-name.ts';
 
 describe('a name for a download (RA-52)', () => {
   test.each([
@@ -25,22 +25,22 @@ describe('a name for a download (RA-52)', () => {
     ['right\u202etxt.exe', 'right_txt.exe'],
     ['???', 'download'],
   ])('%j becomes %j', (name, safe) => {
-    expect(safeName(name)).toBe(safe);
+    expect(toSafeName(name)).toBe(safe);
   });
 
   test.each(['a;rm -rf ~.txt', '$(reboot).txt', '`id`.csv', 'a|b&c>d.txt', 'a*?"<>:.txt'])(
     '%j holds nothing that a shell reads (RA-53)',
     (name) => {
-      expect(safeName(name)).toMatch(/^[A-Za-z0-9 ._()-]+\.(txt|csv)$/);
+      expect(toSafeName(name)).toMatch(/^[A-Za-z0-9 ._()-]+\.(txt|csv)$/);
     },
   );
 
   test('is cut to what file systems take, and keeps its extension', () => {
-    const name = safeName(`${'ü'.repeat(500)}.xlsx`);
+    const name = toSafeName(`${'ü'.repeat(500)}.xlsx`);
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(120);
     expect(name).toMatch(/^ü+\.xlsx$/);
-    expect(Buffer.byteLength(safeName('😀'.repeat(100)))).toBeLessThanOrEqual(120);
-    expect(Buffer.byteLength(safeName(`a.${'x'.repeat(5000)}`))).toBeLessThanOrEqual(120);
+    expect(Buffer.byteLength(toSafeName('😀'.repeat(100)))).toBeLessThanOrEqual(120);
+    expect(Buffer.byteLength(toSafeName(`a.${'x'.repeat(5000)}`))).toBeLessThanOrEqual(120);
   });
 });
 
@@ -57,6 +57,6 @@ describe('a file’s own name', () => {
     ['https://a.example/get', '', 'attachment; filename="../../.ssh/authorized_keys"', 'authorized_keys'],
     ['https://a.example/get', 'x/unknown', undefined, 'get'],
   ])('of %s (%s, %s) is %s', (url, mediaType, disposition, name) => {
-    expect(nameOf(url, mediaType, disposition)).toBe(name);
+    expect(chooseDownloadName(url, mediaType, disposition)).toBe(name);
   });
 });

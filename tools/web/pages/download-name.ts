@@ -30,7 +30,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
  * A name for a file, out of one that a model, a server or an address came up with: its last part, with nothing that a path, a
  * shell or a terminal could misread, not hidden, not too long; `download` where nothing is left (RA-52).
  */
-export function safeName(name: string): string {
+export function toSafeName(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
   const clean = last
     .slice(-MAX_CHARACTERS)
@@ -45,27 +45,27 @@ export function safeName(name: string): string {
 }
 
 /** What a server and an address say about a file's name, for when nobody else does. */
-export function nameOf(url: string, mediaType: string, disposition: string | undefined): string {
-  const said = dispositionName(disposition ?? '') ?? lastPart(url);
-  const name = safeName(said);
+export function chooseDownloadName(url: string, mediaType: string, disposition: string | undefined): string {
+  const said = parseDisposition(disposition ?? '') ?? takeLastPart(url);
+  const name = toSafeName(said);
   const extension = EXTENSIONS[mediaType];
   return path.extname(name) === '' && extension !== undefined ? name + extension : name;
 }
 
 /** `filename*` is the exact one (RFC 6266), `filename` what old clients get. */
-function dispositionName(disposition: string): string | undefined {
+function parseDisposition(disposition: string): string | undefined {
   const exact = /filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
-  if (exact !== undefined) return decoded(exact);
+  if (exact !== undefined) return tryDecodeUri(exact);
   const plain = /filename\s*=\s*(?:"([^"]*)"|([^;\s]+))/i.exec(disposition);
   return plain?.[1] ?? plain?.[2];
 }
 
-function lastPart(url: string): string {
+function takeLastPart(url: string): string {
   const { pathname = '' } = URL.parse(url) ?? {};
-  return decoded(pathname.split('/').findLast((part) => part !== '') ?? '');
+  return tryDecodeUri(pathname.split('/').findLast((part) => part !== '') ?? '');
 }
 
-function decoded(text: string): string {
+function tryDecodeUri(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { WebAnswer } from '../../fixtures/web-answer.ts';
 import { serveWeb } from '../testing/serve-web.ts';
 import { fetchPage } from './fetch-page.ts';
-import { pageText } from './page-text.ts';
+import { extractText } from './page-text.ts';
 
 async function serve(answer?: WebAnswer) {
   const { pages, place } = await serveWeb(answer === undefined ? {} : { pages: [answer] });
@@ -79,7 +79,7 @@ describe('a page', () => {
     ['tags without an end', ' <p'.repeat(300_000)],
   ])('that no parser reads in time for its %s gives what is between its tags', async (_name, body) => {
     const { signal } = new AbortController();
-    expect(await pageText(page(`<p>first${body}`), 60_000, signal, 50)).toMatch(/^T first/);
+    expect(await extractText(page(`<p>first${body}`), 60_000, signal, 50)).toMatch(/^T first/);
   });
 
   test('larger than 5 MB is not read', async () => {

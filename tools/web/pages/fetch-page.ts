@@ -2,8 +2,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import { readBounded } from '../bounded-body.ts';
-import { type PublicReply, publicFetch } from '../public-fetch.ts';
-import { pageText, pdfText } from './page-text.ts';
+import { fetchPublic, type PublicReply } from '../public-fetch.ts';
+import { extractPdfText, extractText } from './page-text.ts';
 
 const FETCH_TIMEOUT_MS = 40_000;
 /** The longest pages that people read have some megabytes of markup. */
@@ -22,12 +22,13 @@ export const fetchPage: DataTool<z.infer<typeof input>> = {
   input,
   async run({ url }, { environment, signal }) {
     const options = { environment, signal, timeoutMs: FETCH_TIMEOUT_MS };
-    const page = await publicFetch(url, options, async (reply) => ({
+    const page = await fetchPublic(url, options, async (reply) => ({
       reply,
       bytes: await readBounded(reply.body, isPdf(reply) ? MAX_PDF_BYTES : MAX_PAGE_BYTES, reply.url),
     }));
     const text =
-      (await textOf(page.reply, page.bytes, signal)) || '(the page has no text; it may need a browser)';
+      (await extractPageText(page.reply, page.bytes, signal)) ||
+      '(the page has no text; it may need a browser)';
     const left = text.length - MAX_TEXT_CHARACTERS;
     const cut =
       left > 0
@@ -39,9 +40,10 @@ export const fetchPage: DataTool<z.infer<typeof input>> = {
 
 const isPdf = ({ mediaType }: PublicReply) => mediaType === 'application/pdf';
 
-async function textOf(reply: PublicReply, bytes: Buffer, signal: AbortSignal): Promise<string> {
+async function extractPageText(reply: PublicReply, bytes: Buffer, signal: AbortSignal): Promise<string> {
   const { mediaType, charset } = reply;
-  if (isPdf(reply) || bytes.subarray(0, 5).toString('latin1') === '%PDF-') return pdfText(bytes, signal);
+  if (isPdf(reply) || bytes.subarray(0, 5).toString('latin1') === '%PDF-')
+    return extractPdfText(bytes, signal);
   const isUnnamed = mediaType === '' || mediaType === 'application/octet-stream';
   const isText =
     mediaType.startsWith('text/') ||
@@ -49,14 +51,14 @@ async function textOf(reply: PublicReply, bytes: Buffer, signal: AbortSignal): P
   if (!isText && !(isUnnamed && !bytes.includes(0))) {
     throw new MeshError('tool', `${reply.url} is ${mediaType || 'no text'}, no page: download_file saves it`);
   }
-  const text = decoded(bytes, charset);
+  const text = decodeBody(bytes, charset);
   const isHtml = /^(text\/html|application\/xhtml\+xml)$/.test(mediaType);
   const looksLikeHtml = isUnnamed && /^\s*(<!doctype html|<html)/i.test(text);
-  return isHtml || looksLikeHtml ? pageText(text, MAX_TEXT_CHARACTERS, signal) : text.trim();
+  return isHtml || looksLikeHtml ? extractText(text, MAX_TEXT_CHARACTERS, signal) : text.trim();
 }
 
 /** By its byte order mark, the header, what the page says of itself, else UTF-8, else windows-1252, as browsers do. */
-function decoded(bytes: Buffer, charset: string | undefined): string {
+function decodeBody(bytes: Buffer, charset: string | undefined): string {
   const head = bytes.subarray(0, 1024).toString('latin1');
   const own =
     /<meta[^>]+charset\s*=\s*["']?([A-Za-z0-9_-]+)|<\?xml[^>]+encoding\s*=\s*["']([A-Za-z0-9_-]+)/i.exec(
@@ -69,7 +71,7 @@ function decoded(bytes: Buffer, charset: string | undefined): string {
       : undefined;
   const isUtf8Mark = head.startsWith('\xef\xbb\xbf');
   const named = isUtf8Mark ? 'utf-8' : (mark ?? charset ?? own?.[1] ?? own?.[2]);
-  const text = named === undefined ? undefined : decodedAs(named, bytes);
+  const text = named === undefined ? undefined : tryDecode(named, bytes);
   if (text !== undefined) return text;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -79,7 +81,7 @@ function decoded(bytes: Buffer, charset: string | undefined): string {
   }
 }
 
-function decodedAs(name: string, bytes: Buffer): string | undefined {
+function tryDecode(name: string, bytes: Buffer): string | undefined {
   try {
     return new TextDecoder(name).decode(bytes);
   } catch (error) {

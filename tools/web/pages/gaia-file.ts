@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
-import { MeshError, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolPlace } from '../../data-tool.ts';
-import { bodyOf, type ServiceCall, withService } from '../call-service.ts';
-import { SERVICES, serviceKey } from '../services.ts';
+import type { DataTool, DataToolContext } from '../../data-tool.ts';
+import { iterateBody, type ServiceCall, withService } from '../call-service.ts';
+import { readServiceKey, SERVICES } from '../services.ts';
 import { type SavedFile, saveDownload } from './save-download.ts';
 
 const DATASET = 'datasets/gaia-benchmark/GAIA/resolve/main/2023';
@@ -29,7 +29,7 @@ const sourcesSchema = z
   .default(['local', 'dataset', 'api']);
 
 /** The file of a source, or why it has none. */
-type Found = SavedFile | { readonly miss: string };
+type SaveOutcome = SavedFile | { readonly miss: string };
 
 /**
  * The attachment of a GAIA question: the task's own folder, the dataset (with the user's token, it is gated), the scoring
@@ -39,16 +39,16 @@ export const gaiaFile: DataTool<Input> = {
   name: 'gaia_file',
   description: 'Downloads the file of a GAIA question, and says its name.',
   input,
-  async run({ task_id: taskId, file_name: fileName }, place) {
-    if (!isOfTask(taskId, place.taskId)) {
-      throw new MeshError('tool', `task_id ${taskId} is another question's; this one is ${place.taskId}`);
+  async run({ task_id: taskId, file_name: fileName }, context) {
+    if (!isOfTask(taskId, context.taskId)) {
+      throw new MeshError('tool', `task_id ${taskId} is another question's; this one is ${context.taskId}`);
     }
-    const sources = sourcesSchema.safeParse(place.options.sources);
+    const sources = sourcesSchema.safeParse(context.options.sources);
     if (!sources.success)
       throw new MeshError('tool', 'options.sources must be a list of local, dataset, api');
     const misses: string[] = [];
     for (const source of sources.data) {
-      const found = await from[source]({ task_id: taskId, file_name: fileName }, place);
+      const found = await from[source]({ task_id: taskId, file_name: fileName }, context);
       if (!('miss' in found)) {
         const { file, bytes } = found;
         return {
@@ -65,12 +65,15 @@ export const gaiaFile: DataTool<Input> = {
   },
 };
 
-const from: Record<'local' | 'dataset' | 'api', (wanted: Input, place: DataToolPlace) => Promise<Found>> = {
+const from: Record<
+  'local' | 'dataset' | 'api',
+  (wanted: Input, context: DataToolContext) => Promise<SaveOutcome>
+> = {
   async local({ file_name: fileName }, { files }) {
     if (files === undefined) return { miss: 'the run has no files' };
     for (const file of [fileName, `${DOWNLOADS}/${fileName}`]) {
       const status = await stat(path.join(files, file)).catch((error: unknown) => {
-        if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return undefined;
+        if (['ENOENT', 'ENOTDIR'].includes(readSystemCode(error) ?? '')) return undefined;
         throw error;
       });
       if (status?.isFile()) return { file, bytes: status.size };
@@ -78,26 +81,26 @@ const from: Record<'local' | 'dataset' | 'api', (wanted: Input, place: DataToolP
     return { miss: 'it is not in the folder of the task' };
   },
 
-  async dataset({ task_id: taskId, file_name: fileName }, place) {
+  async dataset({ task_id: taskId, file_name: fileName }, context) {
     if (!DATASET_ID.test(taskId)) return { miss: 'the ids there are UUIDs' };
     // The true answers lie beside the attachments (`metadata.jsonl`), and the user's token opens them.
     if (path.parse(fileName).name !== taskId) return { miss: `its files there are named ${taskId}` };
-    const token = serviceKey('huggingface', place.environment);
+    const token = readServiceKey('huggingface', context.environment);
     if (token === undefined) return { miss: `${SERVICES.huggingface.keys[0]} is not set` };
     const headers = { authorization: `Bearer ${token}` };
     for (const split of SPLITS) {
-      const found = await fetched(
+      const found = await fetchGaiaFile(
         { service: 'huggingface', path: `/${DATASET}/${split}/${fileName}`, headers },
         fileName,
-        place,
+        context,
       );
       if (found !== 'none') return found;
     }
     return { miss: `status 404 in ${SPLITS.join(' and ')}` };
   },
 
-  async api({ task_id: taskId, file_name: fileName }, place) {
-    const found = await fetched({ service: 'scoring', path: `/files/${taskId}` }, fileName, place);
+  async api({ task_id: taskId, file_name: fileName }, context) {
+    const found = await fetchGaiaFile({ service: 'scoring', path: `/files/${taskId}` }, fileName, context);
     return found === 'none' ? { miss: 'status 404, it has no such file' } : found;
   },
 };
@@ -108,19 +111,23 @@ function isOfTask(taskId: string, ofMesh: string): boolean {
 }
 
 /** A source that fails is a miss with its reason: the next one is asked. */
-async function fetched(call: ServiceCall, fileName: string, place: DataToolPlace): Promise<Found | 'none'> {
+async function fetchGaiaFile(
+  call: ServiceCall,
+  fileName: string,
+  context: DataToolContext,
+): Promise<SaveOutcome | 'none'> {
   try {
     return await withService(
       { ...call, accepts: [404], timeoutMs: FILE_TIMEOUT_MS },
-      place,
+      context,
       async (response) => {
-        if (response.status !== 404) return saveDownload(place, fileName, bodyOf(response));
+        if (response.status !== 404) return saveDownload(context, fileName, iterateBody(response));
         await response.body?.cancel();
         return 'none';
       },
     );
   } catch (error) {
-    if (!(error instanceof MeshError) || place.signal.aborted) throw error;
+    if (!(error instanceof MeshError) || context.signal.aborted) throw error;
     return { miss: error.message };
   }
 }

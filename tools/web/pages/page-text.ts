@@ -14,7 +14,7 @@ const MAX_ELEMENTS = 100_000;
 const MIN_ARTICLE_PART = 0.25;
 
 /** An article in Markdown; where that does not work out the page's text, where that does not either what is between tags. */
-export async function pageText(
+export async function extractText(
   html: string,
   maxCharacters: number,
   signal: AbortSignal,
@@ -27,11 +27,11 @@ export async function pageText(
     if ('output' in outcome && outcome.output.trim() !== '') return outcome.output.trim();
     if (signal.aborted) throw new MeshError('tool', 'stopped, the task has ended');
   }
-  return betweenTags(html, maxCharacters);
+  return stripTags(html, maxCharacters);
 }
 
 /** The text of a PDF, page after page. */
-export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
+export async function extractPdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
   const limits = { timeoutMs: 3 * READ_TIMEOUT_MS, heapMb: HEAP_MB, signal };
   const outcome = await runConfined(new URL('./page-text.ts', import.meta.url), 'page-pdf', bytes, limits);
   if ('output' in outcome) return outcome.output.trim();
@@ -39,9 +39,9 @@ export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<s
 }
 
 /** What is left of a page that no parser reads in time. Nothing in here takes longer than in proportion to the page. */
-function betweenTags(html: string, maxCharacters: number): string {
+function stripTags(html: string, maxCharacters: number): string {
   const head = html.slice(0, 20 * maxCharacters);
-  return without('style', without('script', head))
+  return removeElements('style', removeElements('script', head))
     .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
@@ -49,7 +49,7 @@ function betweenTags(html: string, maxCharacters: number): string {
 }
 
 /** Without the elements of that name; one that does not end takes the rest with it, as in browsers. */
-function without(name: string, html: string): string {
+function removeElements(name: string, html: string): string {
   const lower = html.toLowerCase();
   const kept: string[] = [];
   for (let from = 0; ; ) {
@@ -66,7 +66,7 @@ interface Page {
   readonly maxCharacters: number;
 }
 
-async function markdown({ html, maxCharacters }: Page): Promise<string> {
+async function convertMarkdown({ html, maxCharacters }: Page): Promise<string> {
   const [{ parseHTML }, { Readability }, { NodeHtmlMarkdown }] = await Promise.all([
     import('linkedom'),
     import('@mozilla/readability'),
@@ -90,7 +90,7 @@ async function markdown({ html, maxCharacters }: Page): Promise<string> {
   const converter = new NodeHtmlMarkdown({ ignore: ['script', 'style', 'noscript'] });
   const parts = title === '' ? [] : [`# ${title}`];
   let length = 0;
-  for (const piece of pieces(content)) {
+  for (const piece of splitBlocks(content)) {
     const text = converter.translate(piece).trim();
     if (text === '') continue;
     parts.push(text);
@@ -138,7 +138,7 @@ const CONTAINERS = new Set([
 ]);
 
 /** HTML of the page's blocks in order, together the page. */
-function* pieces(root: Element): Generator<string, void, void> {
+function* splitBlocks(root: Element): Generator<string, void, void> {
   const isSmall = root.getElementsByTagName('*').length <= PIECE_ELEMENTS;
   if (isSmall || !CONTAINERS.has(root.localName)) {
     yield root.outerHTML;
@@ -154,10 +154,12 @@ function* pieces(root: Element): Generator<string, void, void> {
       yield small;
       [small, elements] = ['', 0];
     }
-    if (child !== undefined && size > PIECE_ELEMENTS) yield* pieces(child);
+    if (child !== undefined && size > PIECE_ELEMENTS) yield* splitBlocks(child);
     else {
       small +=
-        child === undefined ? escaped(node.nodeType === 3 ? (node.textContent ?? '') : '') : child.outerHTML;
+        child === undefined
+          ? escapeHtml(node.nodeType === 3 ? (node.textContent ?? '') : '')
+          : child.outerHTML;
       elements += size;
     }
   }
@@ -168,12 +170,12 @@ function isElement(node: Node): node is Node & Element {
   return node.nodeType === 1;
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 /** Deep nesting overflows its stack, which ends this process: a limit would cut off what is inside instead. */
-async function plain({ html, maxCharacters }: Page): Promise<string> {
+async function convertPlain({ html, maxCharacters }: Page): Promise<string> {
   const { convert } = await import('html-to-text');
   return convert(html.slice(0, 20 * maxCharacters), {
     wordwrap: false,
@@ -185,17 +187,17 @@ async function plain({ html, maxCharacters }: Page): Promise<string> {
   });
 }
 
-async function pdf(bytes: Uint8Array): Promise<string> {
+async function readPdf(bytes: Uint8Array): Promise<string> {
   const { extractText, getDocumentProxy } = await import('unpdf');
   const { text } = await extractText(await getDocumentProxy(new Uint8Array(bytes)), { mergePages: false });
   return text.map((page, i) => `[page ${i + 1}]\n${page}`).join('\n\n');
 }
 
-function pageIn(bytes: Uint8Array): Page {
+function parsePageFile(bytes: Uint8Array): Page {
   // It was written by this file's other end.
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-if (isConfined('page-markdown')) void answerConfined((bytes) => markdown(pageIn(bytes)));
-if (isConfined('page-plain')) void answerConfined((bytes) => plain(pageIn(bytes)));
-if (isConfined('page-pdf')) void answerConfined(pdf);
+if (isConfined('page-markdown')) void answerConfined((bytes) => convertMarkdown(parsePageFile(bytes)));
+if (isConfined('page-plain')) void answerConfined((bytes) => convertPlain(parsePageFile(bytes)));
+if (isConfined('page-pdf')) void answerConfined(readPdf);

@@ -3,10 +3,10 @@ import { constants } from 'node:fs';
 import { copyFile, link, mkdir, open, readdir, realpath, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
-import { MeshError, messageOf, systemCodeOf } from '@gaia-mesh/core/contracts/errors.ts';
-import type { DataToolPlace } from '../../data-tool.ts';
-import { bounded, inMegabytes } from '../bounded-body.ts';
-import { safeName } from './download-name.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import type { DataToolContext } from '../../data-tool.ts';
+import { formatMegabytes, limitBytes } from '../bounded-body.ts';
+import { toSafeName } from './download-name.ts';
 
 /** Attachments of questions have some megabytes; data sets are not for an agent to read. */
 export const MAX_DOWNLOAD_BYTES = 50 * 1024 * 1024;
@@ -29,18 +29,18 @@ export interface SavedFile {
  * @throws MeshError `tool` when it is too large, the folder is full, the task has no folder, or it cannot be written
  */
 export async function saveDownload(
-  { files }: Pick<DataToolPlace, 'files'>,
+  { files }: Pick<DataToolContext, 'files'>,
   wanted: string,
   body: AsyncIterable<Uint8Array>,
 ): Promise<SavedFile> {
   const folder = await downloadFolder(files);
-  const room = await roomIn(folder);
-  const name = safeName(wanted);
+  const room = await measureRoom(folder);
+  const name = toSafeName(wanted);
   // Hidden, and of a name that no download gets: nobody takes it for a whole file.
   const part = path.join(folder, `.${randomBytes(8).toString('hex')}.part`);
   try {
-    const bytes = await writeWhole(part, bounded(body, Math.min(MAX_DOWNLOAD_BYTES, room), name));
-    const file = await place(part, folder, name);
+    const bytes = await writeWhole(part, limitBytes(body, Math.min(MAX_DOWNLOAD_BYTES, room), name));
+    const file = await placeFile(part, folder, name);
     return { file: `${DOWNLOADS}/${file}`, bytes };
   } finally {
     await rm(part, { force: true });
@@ -55,7 +55,7 @@ async function downloadFolder(files: string | undefined): Promise<string> {
     );
   }
   const folder = path.join(files, DOWNLOADS);
-  return attempt(folder, async () => {
+  return tryFileStep(folder, async () => {
     await mkdir(folder, { recursive: true });
     const [root, real] = [await realpath(files), await realpath(folder)];
     if (real === path.join(root, DOWNLOADS)) return real;
@@ -64,29 +64,31 @@ async function downloadFolder(files: string | undefined): Promise<string> {
 }
 
 /** Bytes that may still come into the folder. */
-async function roomIn(folder: string): Promise<number> {
-  const names = await attempt(folder, () => readdir(folder));
+async function measureRoom(folder: string): Promise<number> {
+  const names = await tryFileStep(folder, () => readdir(folder));
   if (names.length >= MAX_FOLDER_FILES) {
     throw new MeshError('tool', `${DOWNLOADS}/ has ${names.length} files already: use one of them`);
   }
-  const sizes = await Promise.all(names.map((name) => attempt(folder, () => stat(path.join(folder, name)))));
+  const sizes = await Promise.all(
+    names.map((name) => tryFileStep(folder, () => stat(path.join(folder, name)))),
+  );
   const room = MAX_FOLDER_BYTES - sizes.reduce((sum, { size }) => sum + size, 0);
   if (room > 0) return room;
   throw new MeshError(
     'tool',
-    `${DOWNLOADS}/ holds ${inMegabytes(MAX_FOLDER_BYTES)} already: nothing more is downloaded`,
+    `${DOWNLOADS}/ holds ${formatMegabytes(MAX_FOLDER_BYTES)} already: nothing more is downloaded`,
   );
 }
 
 async function writeWhole(file: string, body: AsyncIterable<Uint8Array>): Promise<number> {
-  const handle = await attempt(file, () => open(file, 'wx', 0o644));
+  const handle = await tryFileStep(file, () => open(file, 'wx', 0o644));
   try {
     let bytes = 0;
     for await (const part of body) {
-      await attempt(file, () => handle.writeFile(part));
+      await tryFileStep(file, () => handle.writeFile(part));
       bytes += part.length;
     }
-    await attempt(file, () => handle.sync());
+    await tryFileStep(file, () => handle.sync());
     return bytes;
   } finally {
     await handle.close();
@@ -94,11 +96,11 @@ async function writeWhole(file: string, body: AsyncIterable<Uint8Array>): Promis
 }
 
 /** Gives a whole file its name, the first that is free. */
-async function place(part: string, folder: string, name: string): Promise<string> {
+async function placeFile(part: string, folder: string, name: string): Promise<string> {
   const { name: stem, ext } = path.parse(name);
   for (let number = 1; number <= MAX_SAME_NAME; number++) {
     const free = number === 1 ? name : `${stem}-${number}${ext}`;
-    if (await claim(part, path.join(folder, free))) return free;
+    if (await claimName(part, path.join(folder, free))) return free;
   }
   throw new MeshError(
     'tool',
@@ -107,26 +109,26 @@ async function place(part: string, folder: string, name: string): Promise<string
 }
 
 /** Gives the file the name `target` unless it is taken, in one step: a check before would be out of date. */
-async function claim(part: string, target: string): Promise<boolean> {
+async function claimName(part: string, target: string): Promise<boolean> {
   try {
     await link(part, target).catch((error: unknown) => {
       // Some file systems have no second names.
-      if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(systemCodeOf(error) ?? '')) throw error;
+      if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(readSystemCode(error) ?? '')) throw error;
       return copyFile(part, target, constants.COPYFILE_EXCL);
     });
     return true;
   } catch (cause) {
-    if (systemCodeOf(cause) === 'EEXIST') return false;
-    throw new MeshError('tool', `${target} cannot be written: ${messageOf(cause)}`, { cause });
+    if (readSystemCode(cause) === 'EEXIST') return false;
+    throw new MeshError('tool', `${target} cannot be written: ${toErrorMessage(cause)}`, { cause });
   }
 }
 
 /** A step with the file system, whose refusal is said as it is: no network is to blame for it. */
-async function attempt<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+async function tryFileStep<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof MeshError || systemCodeOf(cause) === undefined) throw cause;
-    throw new MeshError('tool', `${file} cannot be written: ${messageOf(cause)}`, { cause });
+    if (cause instanceof MeshError || readSystemCode(cause) === undefined) throw cause;
+    throw new MeshError('tool', `${file} cannot be written: ${toErrorMessage(cause)}`, { cause });
   }
 }

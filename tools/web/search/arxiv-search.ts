@@ -1,14 +1,21 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
-import { cut, DEFAULT_RESULTS, oneLine, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+import {
+  cutSnippet,
+  DEFAULT_RESULTS,
+  joinLines,
+  type SearchInput,
+  searchInput,
+  searchReply,
+} from './search-hits.ts';
 
 /** Abstracts are longer than snippets; this many authors are named. */
 const MAX_ABSTRACT_CHARACTERS = 1300;
 const MAX_AUTHORS = 8;
 
-const text = z.string().transform(oneLine);
+const text = z.string().transform(joinLines);
 const entrySchema = z.object({
   id: z.string(),
   title: text,
@@ -31,10 +38,10 @@ export const arxivSearch: DataTool<SearchInput> = {
   description:
     'Searches arXiv by words, id, or e.g. ti:electron AND submittedDate:[202401010000 TO 202402010000].',
   input: searchInput,
-  async run(input, place) {
-    let feed = await ask(input, place);
+  async run(input, context) {
+    let feed = await ask(input, context);
     // A page may come back empty although there are results: asked again, it has them.
-    if (feed.entry.length === 0 && feed.totalResults > 0) feed = await ask(input, place);
+    if (feed.entry.length === 0 && feed.totalResults > 0) feed = await ask(input, context);
     const hits = feed.entry.map(({ id, title, summary, published, author, comment }) => {
       const names = author.map(({ name }) => name);
       const others = names.length > MAX_AUTHORS ? ` and ${names.length - MAX_AUTHORS} others` : '';
@@ -46,7 +53,7 @@ export const arxivSearch: DataTool<SearchInput> = {
       return {
         title,
         url: id.replace(/^http:/, 'https:'),
-        snippet: `${about.filter((part) => part !== '').join('; ')}. ${cut(summary, MAX_ABSTRACT_CHARACTERS)}`,
+        snippet: `${about.filter((part) => part !== '').join('; ')}. ${cutSnippet(summary, MAX_ABSTRACT_CHARACTERS)}`,
       };
     });
     const total =
@@ -57,14 +64,14 @@ export const arxivSearch: DataTool<SearchInput> = {
 
 async function ask(
   { query, max_results: maxResults = DEFAULT_RESULTS }: SearchInput,
-  place: DataToolPlace,
+  context: DataToolContext,
 ): Promise<Feed> {
   const { text: xml } = await callService(
     {
       service: 'arxiv',
       path: '/api/query',
       query: {
-        ...queryOf(query),
+        ...buildArxivQuery(query),
         start: 0,
         max_results: maxResults,
         sortBy: 'relevance',
@@ -73,7 +80,7 @@ async function ask(
       // Its errors are feeds, too.
       accepts: [400],
     },
-    place,
+    context,
   );
   const feed = await readFeed(xml);
   const [first] = feed.entry;
@@ -86,7 +93,7 @@ async function ask(
   return feed;
 }
 
-function queryOf(query: string): Record<string, string> {
+function buildArxivQuery(query: string): Record<string, string> {
   const ids = query.split(/[\s,]+/).map((word) => word.replace(/^arxiv:/i, ''));
   if (ids.every((id) => /^(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?\/\d{7})(v\d+)?$/.test(id)))
     return { id_list: ids.join(',') };
@@ -99,7 +106,10 @@ function queryOf(query: string): Record<string, string> {
 async function readFeed(xml: string): Promise<Feed> {
   const { XMLParser, XMLValidator } = await import('fast-xml-parser');
   const fault = (why: string) =>
-    new MeshError('tool', `arxiv replied something else than an Atom feed: ${cut(oneLine(why), 200)}`);
+    new MeshError(
+      'tool',
+      `arxiv replied something else than an Atom feed: ${cutSnippet(joinLines(why), 200)}`,
+    );
   const valid = XMLValidator.validate(xml);
   if (valid !== true) throw fault(valid.err.msg);
   const parser = new XMLParser({

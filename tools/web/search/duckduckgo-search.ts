@@ -1,8 +1,15 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { callService, type ServiceReply } from '../call-service.ts';
 import type { ServiceName } from '../services.ts';
-import { cut, oneLine, type SearchHit, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+import {
+  cutSnippet,
+  joinLines,
+  type SearchHit,
+  type SearchInput,
+  searchInput,
+  searchReply,
+} from './search-hits.ts';
 
 /** The engine refuses longer queries. */
 const MAX_QUERY_CHARACTERS = 499;
@@ -26,7 +33,7 @@ export const duckduckgoSearch: DataTool<SearchInput> = {
   name: 'duckduckgo_search',
   description: 'Searches the web by DuckDuckGo.',
   input: searchInput,
-  async run(input, place) {
+  async run(input, context) {
     if (input.query.length > MAX_QUERY_CHARACTERS) {
       const { length } = input.query;
       throw new MeshError(
@@ -34,11 +41,11 @@ export const duckduckgoSearch: DataTool<SearchInput> = {
         `the query has ${length} characters, at most ${MAX_QUERY_CHARACTERS} are searched for: use fewer words`,
       );
     }
-    const full = await ask('duckduckgo', '/html/', { q: input.query, b: '', kl: 'wt-wt' }, place);
+    const full = await ask('duckduckgo', '/html/', { q: input.query, b: '', kl: 'wt-wt' }, context);
     const page = isBlocked(full) ? undefined : await readHtml(full.text);
     if (page !== undefined)
       return searchReply(input, page.hits, page.abstract === '' ? [] : [`Summary: ${page.abstract}`]);
-    const lite = await ask('duckduckgoLite', '/lite/', { q: input.query, kl: 'wt-wt' }, place);
+    const lite = await ask('duckduckgoLite', '/lite/', { q: input.query, kl: 'wt-wt' }, context);
     if (!isBlocked(lite)) return searchReply(input, await readLite(lite.text));
     throw new MeshError(
       'tool',
@@ -51,7 +58,7 @@ function ask(
   service: ServiceName & `duckduckgo${string}`,
   path: string,
   form: Record<string, string>,
-  place: DataToolPlace,
+  context: DataToolContext,
 ): Promise<ServiceReply> {
   const host = service === 'duckduckgo' ? 'https://html.duckduckgo.com/' : 'https://lite.duckduckgo.com/';
   return callService(
@@ -69,7 +76,7 @@ function ask(
       },
       accepts: [403],
     },
-    place,
+    context,
   );
 }
 
@@ -78,23 +85,23 @@ function isBlocked({ status, text }: ServiceReply): boolean {
 }
 
 async function readHtml(text: string): Promise<ResultsPage> {
-  const document = await parsed(text);
+  const document = await parseResults(text);
   const hits = [...document.querySelectorAll('#links .web-result')].flatMap((result) => {
     const link = result.querySelector('a.result__a');
-    return hitOf(link, result.querySelector('.result__snippet')?.textContent ?? '');
+    return toHit(link, result.querySelector('.result__snippet')?.textContent ?? '');
   });
-  const abstract = oneLine(document.querySelector('#zero_click_abstract')?.textContent ?? '');
-  return { hits, abstract: cut(abstract, MAX_ABSTRACT_CHARACTERS) };
+  const abstract = joinLines(document.querySelector('#zero_click_abstract')?.textContent ?? '');
+  return { hits, abstract: cutSnippet(abstract, MAX_ABSTRACT_CHARACTERS) };
 }
 
 /** A table in which a row with a link is followed by one with its snippet. */
 async function readLite(text: string): Promise<SearchHit[]> {
-  const document = await parsed(text);
+  const document = await parseResults(text);
   const cells = [...document.querySelectorAll('a.result-link, .result-snippet')];
   return cells.flatMap((cell, i) => {
     if (!cell.classList.contains('result-link')) return [];
     const next = cells[i + 1];
-    return hitOf(cell, next?.classList.contains('result-snippet') ? (next.textContent ?? '') : '');
+    return toHit(cell, next?.classList.contains('result-snippet') ? (next.textContent ?? '') : '');
   });
 }
 
@@ -103,13 +110,13 @@ interface Link {
   getAttribute(name: string): string | null;
 }
 
-function hitOf(link: Link | null | undefined, snippet: string): SearchHit[] {
-  const url = unwrapped(link?.getAttribute('href') ?? '');
+function toHit(link: Link | null | undefined, snippet: string): SearchHit[] {
+  const url = unwrapLink(link?.getAttribute('href') ?? '');
   return url === undefined ? [] : [{ title: link?.textContent ?? '', url, snippet }];
 }
 
 /** Where a link really leads: it may pass through `duckduckgo.com/l/?uddg=…`. Advertisements, by `y.js`, lead nowhere. */
-function unwrapped(href: string): string | undefined {
+function unwrapLink(href: string): string | undefined {
   const url = URL.parse(href, 'https://duckduckgo.com/');
   if (url === null) return undefined;
   const isOwn = /(^|\.)duckduckgo\.com$/.test(url.hostname);
@@ -119,7 +126,7 @@ function unwrapped(href: string): string | undefined {
   return target !== null && /^https?:$/.test(target.protocol) ? target.href : undefined;
 }
 
-async function parsed(text: string) {
+async function parseResults(text: string) {
   const { parseHTML } = await import('linkedom');
   const { document } = parseHTML(text.slice(0, MAX_PAGE_CHARACTERS));
   return document;

@@ -1,4 +1,4 @@
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { DataToolReply } from '../../data-tool.ts';
 
@@ -33,9 +33,9 @@ export function searchReply(
   notes: readonly string[] = [],
 ): DataToolReply {
   const results = hits.slice(0, maxResults).map(({ title, url, snippet }) => ({
-    title: cut(oneLine(title), MAX_TITLE_CHARACTERS) || '(no title)',
-    url: cut(url, MAX_URL_CHARACTERS),
-    snippet: cut(oneLine(snippet), MAX_SNIPPET_CHARACTERS),
+    title: cutSnippet(joinLines(title), MAX_TITLE_CHARACTERS) || '(no title)',
+    url: cutSnippet(url, MAX_URL_CHARACTERS),
+    snippet: cutSnippet(joinLines(snippet), MAX_SNIPPET_CHARACTERS),
   }));
   const lines = results.map(({ title, url, snippet }, i) => {
     const indent = ' '.repeat(`${i + 1}. `.length);
@@ -44,7 +44,7 @@ export function searchReply(
     );
   });
   const none =
-    results.length === 0 ? [`not found: no results for ${JSON.stringify(shortReason(query))}`] : [];
+    results.length === 0 ? [`not found: no results for ${JSON.stringify(shortenReason(query))}`] : [];
   return { text: [...notes, ...none, ...lines].join('\n'), data: { results } };
 }
 
@@ -54,10 +54,10 @@ export const contentHit = z
   .transform(({ url, title, content }): SearchHit => ({ title: title ?? '', url, snippet: content ?? '' }));
 
 /** A text without line breaks and runs of white space. */
-export function oneLine(text: string): string {
+export function joinLines(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-export function cut(text: string, maxCharacters: number): string {
+export function cutSnippet(text: string, maxCharacters: number): string {
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`;
 }

@@ -3,7 +3,14 @@ import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
-import { contentHit, cut, oneLine, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+import {
+  contentHit,
+  cutSnippet,
+  joinLines,
+  type SearchInput,
+  searchInput,
+  searchReply,
+} from './search-hits.ts';
 
 const replySchema = z.object({
   results: z.array(contentHit),
@@ -31,7 +38,7 @@ export const searxngSearch: DataTool<SearchInput> = {
   name: 'searxng_search',
   description: 'Searches the web by several engines (SearXNG).',
   input: searchInput,
-  async run(input, place) {
+  async run(input, context) {
     const { status, text } = await callService(
       {
         service: 'searxng',
@@ -39,7 +46,7 @@ export const searxngSearch: DataTool<SearchInput> = {
         query: { q: input.query, format: 'json', categories: 'general', pageno: 1, safesearch: 0 },
         accepts: [403],
       },
-      place,
+      context,
     );
     if (status === 403) {
       throw new MeshError(
@@ -71,7 +78,7 @@ export const searxngSearch: DataTool<SearchInput> = {
     return searchReply(
       input,
       results,
-      notes.slice(0, MAX_NOTES).map((note) => cut(oneLine(note), MAX_NOTE_CHARACTERS)),
+      notes.slice(0, MAX_NOTES).map((note) => cutSnippet(joinLines(note), MAX_NOTE_CHARACTERS)),
     );
   },
 };

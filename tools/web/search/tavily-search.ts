@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
-import { neededKey } from '../services.ts';
+import { requireServiceKey } from '../services.ts';
 import { contentHit, DEFAULT_RESULTS, type SearchInput, searchInput, searchReply } from './search-hits.ts';
 
 const replySchema = z.object({
@@ -15,8 +15,8 @@ export const tavilySearch: DataTool<SearchInput> = {
   name: 'tavily_search',
   description: 'Searches the web by Tavily: passages too.',
   input: searchInput,
-  async run(input, place) {
-    const key = neededKey('tavily', place.environment, 'duckduckgo_search and wikipedia need none');
+  async run(input, context) {
+    const key = requireServiceKey('tavily', context.environment, 'duckduckgo_search and wikipedia need none');
     const { text } = await callService(
       {
         service: 'tavily',
@@ -32,7 +32,7 @@ export const tavilySearch: DataTool<SearchInput> = {
           include_images: false,
         },
       },
-      place,
+      context,
     );
     const { answer, results } = parseReply(replySchema, text, 'tavily');
     return searchReply(input, results, answer ? [`Answer: ${answer}`] : []);

@@ -1,10 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
-import { serviceUrl } from '../services.ts';
-import { cut } from './search-hits.ts';
+import { resolveServiceUrl } from '../services.ts';
+import { cutSnippet } from './search-hits.ts';
 
 /** Articles that are named beside the one that is shown. */
 const MAX_FOUND = 5;
@@ -52,8 +52,8 @@ export const wikipedia: DataTool<z.infer<typeof input>> = {
   name: 'wikipedia',
   description: 'Text of a Wikipedia article; fetch_page has its tables.',
   input,
-  async run({ query, language = 'en' }, place) {
-    const wiki = new Wiki(language, place);
+  async run({ query, language = 'en' }, context) {
+    const wiki = new Wiki(language, context);
     const { search } = await wiki.search(query);
     const exact = search.find(
       ({ title }) => title.toLowerCase() === query.toLowerCase().replaceAll('_', ' '),
@@ -80,7 +80,7 @@ export const wikipedia: DataTool<z.infer<typeof input>> = {
     const rest = left > 0 ? `\n[cut: ${left} more characters; fetch_page ${url} has them]` : '';
     const text = [
       `${page.title}\n${url}`,
-      cut(page.extract.trim() || '(the article has no text)', MAX_EXTRACT_CHARACTERS) + rest,
+      cutSnippet(page.extract.trim() || '(the article has no text)', MAX_EXTRACT_CHARACTERS) + rest,
       ...(others.length === 0 ? [] : [`Other articles: ${others.join('; ')}`]),
     ].join('\n\n');
     return { text, data: { found: true, title: page.title, url } };
@@ -92,11 +92,11 @@ const isMissing = ({ missing }: z.infer<typeof pageSchema>) => missing === '' ||
 /** The Wikipedia of one language. */
 class Wiki {
   readonly #base: string;
-  readonly #place: DataToolPlace;
+  readonly #place: DataToolContext;
 
-  constructor(language: string, place: DataToolPlace) {
-    this.#base = serviceUrl('wikipedia', place.environment).replace('{language}', language);
-    this.#place = place;
+  constructor(language: string, context: DataToolContext) {
+    this.#base = resolveServiceUrl('wikipedia', context.environment).replace('{language}', language);
+    this.#place = context;
   }
 
   addressOf(title: string): string {

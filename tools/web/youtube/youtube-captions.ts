@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { jsonIn } from '@gaia-mesh/core/system/json-line.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
 const jsonSchema = z.object({
@@ -19,16 +19,18 @@ const jsonSchema = z.object({
  *
  * @throws MeshError `tool` for anything else
  */
-export async function captionLines(text: string): Promise<string[]> {
-  const json = jsonSchema.safeParse(jsonIn(text));
+export async function parseCaptions(text: string): Promise<string[]> {
+  const json = jsonSchema.safeParse(tryParseJson(text));
   const lines = json.success
-    ? json.data.events.map(({ tStartMs, segs }) => lineOf(tStartMs, segs.map(({ utf8 }) => utf8).join('')))
-    : await linesOfXml(text);
+    ? json.data.events.map(({ tStartMs, segs }) =>
+        formatCaption(tStartMs, segs.map(({ utf8 }) => utf8).join('')),
+      )
+    : await parseXmlCaptions(text);
   return lines.filter((line) => line !== undefined);
 }
 
 /** `<text start="1.54">`, or `<p t="1540">` with words in `<s>`. */
-async function linesOfXml(xml: string): Promise<(string | undefined)[]> {
+async function parseXmlCaptions(xml: string): Promise<(string | undefined)[]> {
   const { XMLParser, XMLValidator } = await import('fast-xml-parser');
   if (XMLValidator.validate(xml) !== true) {
     throw new MeshError(
@@ -49,7 +51,7 @@ async function linesOfXml(xml: string): Promise<(string | undefined)[]> {
       'tool',
       'youtube replied something else than its documentation says: no <text>, no <p>',
     );
-  return body.data.map(({ startMs, text }) => lineOf(startMs, plain(text)));
+  return body.data.map(({ startMs, text }) => formatCaption(startMs, stripTags(text)));
 }
 
 const attribute = z.coerce.number().default(0);
@@ -75,8 +77,8 @@ const xmlSchema = z.union([
 ]);
 
 /** Texts are escaped twice, and hold tags in both layers. */
-function plain(text: string): string {
-  return unescaped(unescaped(text.replace(/<[^<>]*>/g, ''))).replace(/<[^<>]*>/g, '');
+function stripTags(text: string): string {
+  return unescapeEntities(unescapeEntities(text.replace(/<[^<>]*>/g, ''))).replace(/<[^<>]*>/g, '');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -88,7 +90,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
-function unescaped(text: string): string {
+function unescapeEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, decimal, hex, name) => {
     const code =
       decimal === undefined ? (hex === undefined ? undefined : Number.parseInt(hex, 16)) : Number(decimal);
@@ -97,7 +99,7 @@ function unescaped(text: string): string {
   });
 }
 
-function lineOf(startMs: number, text: string): string | undefined {
+function formatCaption(startMs: number, text: string): string | undefined {
   const words = text.replace(/\s+/g, ' ').trim();
   if (words === '') return undefined;
   const seconds = Math.max(0, Math.floor(startMs / 1000));

@@ -8,9 +8,9 @@ const ID = /^[A-Za-z0-9_-]{11}$/;
  *
  * @throws MeshError `tool` for anything else
  */
-export function youtubeId(url: string): string {
+export function parseYoutubeId(url: string): string {
   const text = url.trim();
-  const id = ID.test(text) ? text : idIn(URL.parse(text.includes('://') ? text : `https://${text}`));
+  const id = ID.test(text) ? text : findId(URL.parse(text.includes('://') ? text : `https://${text}`));
   if (id !== undefined && ID.test(id)) return id;
   throw new MeshError(
     'tool',
@@ -19,11 +19,11 @@ export function youtubeId(url: string): string {
 }
 
 /** The form that every service understands. */
-export function youtubeUrl(id: string): string {
+export function formatYoutubeUrl(id: string): string {
   return `https://www.youtube.com/watch?v=${id}`;
 }
 
-function idIn(url: URL | null): string | undefined {
+function findId(url: URL | null): string | undefined {
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
   const [, first, second] = url.pathname.split('/');
   if (url.hostname === 'youtu.be') return first;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { serveWeb } from '../testing/serve-web.ts';
-import { youtubeId } from './youtube-id.ts';
+import { parseYoutubeId } from './youtube-id.ts';
 import { youtubeTranscript } from './youtube-transcript.ts';
 
 async function transcript(id: string, language?: string) {
@@ -96,7 +96,7 @@ test.each([
   'youtube.com/watch?v=abc-DEF_123',
   ' abc-DEF_123 ',
 ])('%s names a video', (url) => {
-  expect(youtubeId(url)).toBe('abc-DEF_123');
+  expect(parseYoutubeId(url)).toBe('abc-DEF_123');
 });
 
 test.each([
@@ -109,5 +109,5 @@ test.each([
   'abc-DEF_1234',
   '',
 ])('%j names none', (url) => {
-  expect(() => youtubeId(url)).toThrow('names no YouTube video: give an address like');
+  expect(() => parseYoutubeId(url)).toThrow('names no YouTube video: give an address like');
 });

@@ -1,11 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolPlace } from '../../data-tool.ts';
+import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { callService, type ServiceCall } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
-import { serviceUrl } from '../services.ts';
-import { captionLines } from './youtube-captions.ts';
-import { youtubeId, youtubeUrl } from './youtube-id.ts';
+import { resolveServiceUrl } from '../services.ts';
+import { parseCaptions } from './youtube-captions.ts';
+import { formatYoutubeUrl, parseYoutubeId } from './youtube-id.ts';
 
 const input = z.strictObject({
   url: z.string().min(1).max(2048),
@@ -58,17 +58,17 @@ export const youtubeTranscript: DataTool<z.infer<typeof input>> = {
   name: 'youtube_transcript',
   description: 'Captions of a YouTube video, with times.',
   input,
-  async run({ url, language = 'en' }, place) {
-    const id = youtubeId(url);
-    const player = await playerOf(id, place);
-    const tracks = tracksOf(player, id);
-    const track = chosen(tracks, language);
-    const lines = await linesOf(track, id, place);
+  async run({ url, language = 'en' }, context) {
+    const id = parseYoutubeId(url);
+    const player = await fetchPlayer(id, context);
+    const tracks = listTracks(player, id);
+    const track = chooseTrack(tracks, language);
+    const lines = await fetchLines(track, id, context);
     const title = player.videoDetails?.title ?? '';
     const author = player.videoDetails?.author;
     const kind = track.kind === 'asr' ? `${track.languageCode}, made by a machine` : track.languageCode;
     const head =
-      `${title}${author === undefined ? '' : ` (${author})`}\n${youtubeUrl(id)}\nTranscript (${kind}):`.trim();
+      `${title}${author === undefined ? '' : ` (${author})`}\n${formatYoutubeUrl(id)}\nTranscript (${kind}):`.trim();
     return {
       text: [head, ...lines].join('\n'),
       data: { title, language: track.languageCode, lines: lines.length },
@@ -76,8 +76,8 @@ export const youtubeTranscript: DataTool<z.infer<typeof input>> = {
   },
 };
 
-async function playerOf(id: string, place: DataToolPlace): Promise<Player> {
-  const key = await playerKey(id, place);
+async function fetchPlayer(id: string, context: DataToolContext): Promise<Player> {
+  const key = await fetchPlayerKey(id, context);
   const { text } = await ask(
     {
       service: 'youtube',
@@ -85,13 +85,13 @@ async function playerOf(id: string, place: DataToolPlace): Promise<Player> {
       query: { key },
       json: { context: { client: CLIENT }, videoId: id },
     },
-    place,
+    context,
   );
   return parseReply(playerSchema, text, 'youtube');
 }
 
-async function playerKey(id: string, place: DataToolPlace): Promise<string> {
-  let page = await watchPage(id, place, {});
+async function fetchPlayerKey(id: string, context: DataToolContext): Promise<string> {
+  let page = await watchPage(id, context, {});
   if (page.includes('action="https://consent.youtube.com/s"')) {
     const consent =
       /<input[^>]{0,300}name="v"[^>]{0,300}value="([^"]{1,200})"|<input[^>]{0,300}value="([^"]{1,200})"[^>]{0,300}name="v"/.exec(
@@ -101,36 +101,40 @@ async function playerKey(id: string, place: DataToolPlace): Promise<string> {
     // What a cookie may hold: the page is not ours.
     if (!/^[A-Za-z0-9_.+-]+$/.test(value))
       throw new MeshError('tool', `youtube asks for consent in a new way: ${ELSEWHERE}`);
-    page = await watchPage(id, place, { cookie: `CONSENT=YES+${value}` });
+    page = await watchPage(id, context, { cookie: `CONSENT=YES+${value}` });
   }
-  if (page.includes('class="g-recaptcha"')) throw blocked('it shows a riddle for robots');
+  if (page.includes('class="g-recaptcha"')) throw createBlockedError('it shows a riddle for robots');
   const key = /"INNERTUBE_API_KEY":\s*"([A-Za-z0-9_-]{1,100})"/.exec(page)?.[1];
   if (key === undefined)
     throw new MeshError('tool', `youtube's page has changed, no key of its player is in it: ${ELSEWHERE}`);
   return key;
 }
 
-async function watchPage(id: string, place: DataToolPlace, headers: Record<string, string>): Promise<string> {
+async function watchPage(
+  id: string,
+  context: DataToolContext,
+  headers: Record<string, string>,
+): Promise<string> {
   const call = { service: 'youtube', path: '/watch', query: { v: id } } as const;
-  return (await ask({ ...call, headers: { 'accept-language': 'en-US', ...headers } }, place)).text;
+  return (await ask({ ...call, headers: { 'accept-language': 'en-US', ...headers } }, context)).text;
 }
 
 /** Status 429 is no load here: the address is on a list. */
-async function ask(call: ServiceCall, place: DataToolPlace) {
-  const reply = await callService({ ...call, accepts: [429] }, place);
-  if (reply.status === 429) throw blocked('status 429');
+async function ask(call: ServiceCall, context: DataToolContext) {
+  const reply = await callService({ ...call, accepts: [429] }, context);
+  if (reply.status === 429) throw createBlockedError('status 429');
   return reply;
 }
 
-function blocked(why: string): MeshError {
+function createBlockedError(why: string): MeshError {
   return new MeshError('tool', `youtube blocks this address (${why}): ${ELSEWHERE}`);
 }
 
 /** @throws MeshError `tool`: unavailable, restricted, blocked, or without captions, each in its own words */
-function tracksOf({ playabilityStatus, captions }: Player, id: string): readonly Track[] {
+function listTracks({ playabilityStatus, captions }: Player, id: string): readonly Track[] {
   const { status = 'OK', reason = '', errorScreen } = playabilityStatus ?? {};
   if (status !== 'OK') {
-    if (reason.includes('not a bot')) throw blocked(reason);
+    if (reason.includes('not a bot')) throw createBlockedError(reason);
     const runs = errorScreen?.playerErrorMessageRenderer.subreason?.runs ?? [];
     const details = [reason || status, ...runs.map(({ text }) => text.trim())]
       .filter((part) => part !== '')
@@ -145,7 +149,7 @@ function tracksOf({ playabilityStatus, captions }: Player, id: string): readonly
 }
 
 /** In `language`, else English, else any; what people wrote before what a machine heard. */
-function chosen(tracks: readonly Track[], language: string): Track {
+function chooseTrack(tracks: readonly Track[], language: string): Track {
   const rank = (track: Track) => {
     const base = track.languageCode.split('-')[0];
     const place = [track.languageCode, base].includes(language)
@@ -160,14 +164,14 @@ function chosen(tracks: readonly Track[], language: string): Track {
   return tracks.reduce((best, track) => (rank(track) < rank(best) ? track : best));
 }
 
-async function linesOf(track: Track, id: string, place: DataToolPlace): Promise<string[]> {
+async function fetchLines(track: Track, id: string, context: DataToolContext): Promise<string[]> {
   const needsProof = () =>
     new MeshError(
       'tool',
       `youtube wants a proof of a browser (PO token) for the transcript of ${id}: ${ELSEWHERE}`,
     );
   // Only what comes after the host is taken: a reply does not say whom we talk to.
-  const given = URL.parse(track.baseUrl, serviceUrl('youtube', place.environment));
+  const given = URL.parse(track.baseUrl, resolveServiceUrl('youtube', context.environment));
   if (given === null || given.pathname !== '/api/timedtext') {
     throw new MeshError(
       'tool',
@@ -176,7 +180,7 @@ async function linesOf(track: Track, id: string, place: DataToolPlace): Promise<
   }
   if (given.searchParams.get('exp') === 'xpe') throw needsProof();
   given.searchParams.set('fmt', 'json3');
-  const { text } = await ask({ service: 'youtube', path: `${given.pathname}${given.search}` }, place);
+  const { text } = await ask({ service: 'youtube', path: `${given.pathname}${given.search}` }, context);
   if (text.trim() === '') throw needsProof();
-  return captionLines(text);
+  return parseCaptions(text);
 }

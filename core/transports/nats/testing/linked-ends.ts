@@ -2,9 +2,9 @@ import { onTestFinished } from 'vitest';
 import type { MeshNode } from '../../../hub/link.ts';
 import type { FrameLink } from '../../../wire/frame-link.ts';
 import type { Dialler, Listener } from '../../transport.ts';
-import { natsAddress } from '../nats-address.ts';
-import { natsDialler } from '../nats-dialler.ts';
-import { natsListen } from '../nats-listen.ts';
+import { resolveNatsAddress } from '../nats-address.ts';
+import { createNatsDialler } from '../nats-dialler.ts';
+import { createNatsListen } from '../nats-listen.ts';
 import { NatsServer } from '../nats-server.ts';
 
 export const MESH = 'test';
@@ -15,13 +15,17 @@ export function nodeNamed(id: string): MeshNode {
 
 /** This process as a client of the server, until the test is over. */
 export async function clientOf(url: string): Promise<NatsServer> {
-  const server = await NatsServer.connect({ address: natsAddress(url, {}), name: 'test', reconnects: false });
+  const server = await NatsServer.connect({
+    address: resolveNatsAddress(url, {}),
+    name: 'test',
+    reconnects: false,
+  });
   onTestFinished(() => server.close());
   return server;
 }
 
 export async function diallerOf(url: string): Promise<Dialler> {
-  return natsDialler(await clientOf(url), () => MESH);
+  return createNatsDialler(await clientOf(url), () => MESH);
 }
 
 interface ListeningEnd {
@@ -39,7 +43,7 @@ export async function listeningEnd(url: string, node: string): Promise<Listening
   let opened = 0;
   const waiting: ((link: FrameLink) => void)[] = [];
   const faults: string[] = [];
-  const listen = natsListen({ address: natsAddress(url, {}), mesh: MESH, node });
+  const listen = createNatsListen({ address: resolveNatsAddress(url, {}), mesh: MESH, node });
   const listener = await listen({
     accept(link) {
       opened += 1;

@@ -1,8 +1,8 @@
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
-import { median, percentile } from '../../../statistics/inference/quantile.ts';
+import { computeMedian, computePercentile } from '../../../statistics/inference/quantile.ts';
 import type { Arm } from '../arms.ts';
-import { type CountedBytes, type Invocation, latencyOf, type Round } from '../invocation.ts';
-import { kneeOf } from '../load-curve.ts';
+import { type CountedBytes, type Invocation, medianLatency, type Round } from '../invocation.ts';
+import { findKnee } from '../load-curve.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { ByteLines, StackArm } from './stacks-file.ts';
 
@@ -15,7 +15,7 @@ export type ArmFigures = Omit<StackArm, 'vs_baseline' | 'setup'> & {
 };
 
 /** @param invocations at least one */
-export function figuresOf(
+export function computeArmFigures(
   arm: Arm,
   exchanges: readonly PlannedExchange[],
   invocations: readonly Invocation[],
@@ -34,17 +34,17 @@ export function figuresOf(
     settings,
     levels,
     invocations: invocations.length,
-    bytes: bytesOf(exchanges, invocations),
-    setup: setupOf(arm, invocations),
+    bytes: summarizeBytes(exchanges, invocations),
+    setup: summarizeSetup(arm, invocations),
     cpu_us: {
-      client: medianCpu(rounds, 'client'),
-      server: medianCpu(rounds, 'server'),
-      sum: median(rounds.map(cpuOf)),
+      client: computeMedianCpu(rounds, 'client'),
+      server: computeMedianCpu(rounds, 'server'),
+      sum: computeMedian(rounds.map(sumCpu)),
     },
-    latency_us: latencies(rounds),
+    latency_us: summarizeLatencies(rounds),
     saturation: concurrency.map((level, index) => {
       const samples = invocations.map((invocation) => invocation.rounds.map(({ perS }) => perS[index] ?? 0));
-      return { concurrency: level, per_s: median(samples.flat()), samples };
+      return { concurrency: level, per_s: computeMedian(samples.flat()), samples };
     }),
     curve:
       curve?.map(({ offeredPerS, achievedPerS, n, p50Us, p99Us }) => ({
@@ -54,7 +54,7 @@ export function figuresOf(
         p50_us: p50Us,
         p99_us: p99Us,
       })) ?? null,
-    knee_per_s: curve === null ? null : (kneeOf(curve)?.offeredPerS ?? null),
+    knee_per_s: curve === null ? null : (findKnee(curve)?.offeredPerS ?? null),
     growth:
       growth?.points.map(({ exchanges: so_far, heapBytes, rssBytes, exchangeUs }) => ({
         exchanges: so_far,
@@ -63,25 +63,25 @@ export function figuresOf(
         exchange_us: exchangeUs,
       })) ?? null,
     rss_bytes: {
-      client: median(invocations.map(({ rssBytes }) => rssBytes.client)),
-      server: median(invocations.map(({ rssBytes }) => rssBytes.server)),
+      client: computeMedian(invocations.map(({ rssBytes }) => rssBytes.client)),
+      server: computeMedian(invocations.map(({ rssBytes }) => rssBytes.server)),
     },
-    samples: samplesOf(invocations),
+    samples: collectSamples(invocations),
   };
 }
 
 /** What verdicts are made of: an invocation a list; of a rate that was too high there is no latency. */
-export function samplesOf(invocations: readonly Invocation[]): StackArm['samples'] {
-  const latency = invocations.map(({ rounds }) => rounds.map(latencyOf));
+export function collectSamples(invocations: readonly Invocation[]): StackArm['samples'] {
+  const latency = invocations.map(({ rounds }) => rounds.map(medianLatency));
   const isComplete = latency.every((own) => own.every((value) => value !== null));
   return {
     latency_us: isComplete ? latency.map((own) => own.filter((value) => value !== null)) : [],
-    cpu_us: invocations.map(({ rounds }) => rounds.map(cpuOf)),
+    cpu_us: invocations.map(({ rounds }) => rounds.map(sumCpu)),
     saturated_us: invocations.map(({ rounds }) => rounds.map(({ perS }) => 1e6 / (perS.at(-1) ?? 0))),
   };
 }
 
-function bytesOf(
+function summarizeBytes(
   exchanges: readonly PlannedExchange[],
   invocations: readonly Invocation[],
 ): StackArm['bytes'] {
@@ -93,8 +93,8 @@ function bytesOf(
     exchanges.filter(({ replies }) => replies.length === 0),
   ];
   return {
-    ...partOf(answered, first.answered),
-    one_way: oneWay.length === 0 ? null : partOf(oneWay, first.oneWay),
+    ...splitTraffic(answered, first.answered),
+    one_way: oneWay.length === 0 ? null : splitTraffic(oneWay, first.oneWay),
     is_repeatable: counted.every((bytes) => passText(bytes) === passText(first)),
   };
 }
@@ -104,28 +104,31 @@ function passText({ answered, oneWay }: CountedBytes): string {
   return JSON.stringify([answered, oneWay]);
 }
 
-function partOf(exchanges: readonly PlannedExchange[], { sent, received }: WireBytes) {
-  const up = exchanges.map(({ request }) => payloadBytes(request.payload));
-  const down = exchanges.flatMap(({ replies }) => replies.map(({ payload }) => payloadBytes(payload)));
+function splitTraffic(exchanges: readonly PlannedExchange[], { sent, received }: WireBytes) {
+  const up = exchanges.map(({ request }) => countPayloadBytes(request.payload));
+  const down = exchanges.flatMap(({ replies }) => replies.map(({ payload }) => countPayloadBytes(payload)));
   const sum = (bytes: readonly number[]) => bytes.reduce((total, own) => total + own, 0);
   return {
     exchanges: exchanges.length,
-    sent: linesOf(sent, sum(up)),
-    received: linesOf(received, sum(down)),
+    sent: toByteLines(sent, sum(up)),
+    received: toByteLines(received, sum(down)),
     per_exchange: (sent.raw + received.raw) / exchanges.length,
   };
 }
 
-function linesOf({ raw, tls, head, body, messages }: DirectionBytes, payload: number): ByteLines {
+function toByteLines({ raw, tls, head, body, messages }: DirectionBytes, payload: number): ByteLines {
   return { raw, tls, head, envelope: body - payload, payload, messages };
 }
 
 /** Of the payload as compact JSON. */
-function payloadBytes(payload: object): number {
+function countPayloadBytes(payload: object): number {
   return Buffer.byteLength(JSON.stringify(payload));
 }
 
-function setupOf({ transport, settings }: Arm, invocations: readonly Invocation[]): ArmFigures['setup'] {
+function summarizeSetup(
+  { transport, settings }: Arm,
+  invocations: readonly Invocation[],
+): ArmFigures['setup'] {
   const [first] = invocations;
   if (first === undefined) throw new Error('there was no invocation');
   const { wire } = first.setup;
@@ -136,19 +139,19 @@ function setupOf({ transport, settings }: Arm, invocations: readonly Invocation[
     received_bytes: wire.received.raw + firstUse.received,
     connections: wire.connections,
     messages: wire.sent.messages + wire.received.messages,
-    ms: median(samples),
+    ms: computeMedian(samples),
     samples_ms: samples,
-    round_trips_at_most: roundTripsOf(wire, transport, settings.tls),
+    round_trips_at_most: countRoundTrips(wire, transport, settings.tls),
   };
 }
 
 /** Each message that was sent may have been waited for; TCP and TLS 1.3 take one round trip each for a connection. */
-function roundTripsOf({ connections, sent }: WireBytes, transport: string, tls: boolean): number {
+function countRoundTrips({ connections, sent }: WireBytes, transport: string, tls: boolean): number {
   const isTcp = transport !== 'stdio' && transport !== 'unix';
   return sent.messages + connections * ((isTcp ? 1 : 0) + (tls ? 1 : 0));
 }
 
-function latencies(rounds: readonly Round[]): StackArm['latency_us'] {
+function summarizeLatencies(rounds: readonly Round[]): StackArm['latency_us'] {
   const all = rounds.flatMap(({ latencyUs }) => latencyUs ?? []);
   if (all.length === 0 || rounds.some(({ latencyUs }) => latencyUs === null)) return null;
   const step = Math.max(1, all.length / KEPT_TIMES);
@@ -158,21 +161,21 @@ function latencies(rounds: readonly Round[]): StackArm['latency_us'] {
   );
   return {
     n: all.length,
-    p50: median(all),
-    p99: percentile(all, 0.99),
-    p999: percentile(all, 0.999),
+    p50: computeMedian(all),
+    p99: computePercentile(all, 0.99),
+    p999: computePercentile(all, 0.999),
     late: Math.max(...rounds.map(({ lateUs }) => lateUs)),
     samples: kept,
   };
 }
 
-function cpuOf({ cpuUs: { client, server } }: Round): number {
+function sumCpu({ cpuUs: { client, server } }: Round): number {
   return client.user + client.system + server.user + server.system;
 }
 
-function medianCpu(rounds: readonly Round[], side: 'client' | 'server') {
+function computeMedianCpu(rounds: readonly Round[], side: 'client' | 'server') {
   return {
-    user: median(rounds.map(({ cpuUs }) => cpuUs[side].user)),
-    system: median(rounds.map(({ cpuUs }) => cpuUs[side].system)),
+    user: computeMedian(rounds.map(({ cpuUs }) => cpuUs[side].user)),
+    system: computeMedian(rounds.map(({ cpuUs }) => cpuUs[side].system)),
   };
 }

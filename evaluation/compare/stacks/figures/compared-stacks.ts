@@ -1,10 +1,10 @@
 import type { MeasuredMetric } from '../../../statistics/thresholds.ts';
-import { count, decimals } from '../../../terminal/table.ts';
-import { type TableView, tableView } from '../../../terminal/table-view.ts';
+import { count, formatDecimals } from '../../../terminal/table.ts';
+import { createTableView, type TableView } from '../../../terminal/table-view.ts';
 import type { Compared, Samples } from '../../conditions/compared.ts';
 import type { StackArm, StacksFile } from './stacks-file.ts';
-import { measuredText, nullText } from './stacks-table.ts';
-import { intervalText, nameText, ratioText } from './stacks-text.ts';
+import { describeMeasurement, describeNullTest } from './stacks-table.ts';
+import { formatInterval, formatName, formatVerdictRatio } from './stacks-text.ts';
 
 /**
  * An arm is called as in the tables, without spaces: `a2a/jsonrpc:sdk`, and `a2a/jsonrpc:sdk:tls:on` with its levels. Bytes are of all
@@ -20,7 +20,7 @@ export function toComparedStacks(file: StacksFile): Compared {
         name: arm.name.replaceAll(/[ =]/g, ':'),
         bytes,
         header: bytes - sent.payload - received.payload,
-        samples: (metric) => samplesOf(arm, metric),
+        samples: (metric) => pickSamples(arm, metric),
       };
     }),
     margin,
@@ -31,16 +31,16 @@ export function toComparedStacks(file: StacksFile): Compared {
       'the baseline': baseline,
     },
     said: {
-      title: `Stacks on the same exchanges: ${arms.map(({ name }) => `\`${nameText(name)}\``).join(', ')}`,
+      title: `Stacks on the same exchanges: ${arms.map(({ name }) => `\`${formatName(name)}\``).join(', ')}`,
       sentence: file.sentence,
       warnings: file.warnings,
-      table: summaryTable(file),
-      played: `${measuredText(file)}. ${nullText(file)}.`,
+      table: buildSummaryTable(file),
+      played: `${describeMeasurement(file)}. ${describeNullTest(file)}.`,
     },
   };
 }
 
-function samplesOf(arm: StackArm, metric: MeasuredMetric): Samples {
+function pickSamples(arm: StackArm, metric: MeasuredMetric): Samples {
   switch (metric) {
     case 'time':
       return arm.samples.latency_us;
@@ -51,20 +51,20 @@ function samplesOf(arm: StackArm, metric: MeasuredMetric): Samples {
   }
 }
 
-function summaryTable({ arms }: StacksFile): TableView {
-  return tableView(
+function buildSummaryTable({ arms }: StacksFile): TableView {
+  return createTableView(
     ['stack', '#B', '#×', '#p50 µs', '#time ×', '#95 %', 'verdict', '#CPU ×'],
     arms.map(({ name, bytes, latency_us: times, vs_baseline: vs }) => {
       const time = vs?.latency ?? null;
       return [
-        nameText(name),
+        formatName(name),
         count(bytes.per_exchange),
-        decimals(vs?.bytes_ratio ?? 1, 2),
+        formatDecimals(vs?.bytes_ratio ?? 1, 2),
         times === null ? '–' : count(times.p50),
-        vs === null ? '1.00' : time === null ? '–' : decimals(time.ratio, 2),
-        time === null ? '–' : intervalText(time),
+        vs === null ? '1.00' : time === null ? '–' : formatDecimals(time.ratio, 2),
+        time === null ? '–' : formatInterval(time),
         vs === null ? 'baseline' : (time?.verdict ?? 'rate too high'),
-        vs === null ? '1.00' : ratioText(vs.cpu),
+        vs === null ? '1.00' : formatVerdictRatio(vs.cpu),
       ];
     }),
   );

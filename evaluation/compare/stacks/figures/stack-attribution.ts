@@ -1,10 +1,10 @@
-import { attribute, type Cell, TOGETHER } from '../../../statistics/attribution.ts';
+import { attributeRatio, type Cell, TOGETHER } from '../../../statistics/attribution.ts';
 import { MIN_INVOCATIONS } from '../../../statistics/levels.ts';
-import { decimals } from '../../../terminal/table.ts';
-import { type TableView, tableView } from '../../../terminal/table-view.ts';
+import { formatDecimals } from '../../../terminal/table.ts';
+import { createTableView, type TableView } from '../../../terminal/table-view.ts';
 import type { ArmFigures } from './arm-figures.ts';
 import type { StackArm, StacksFile } from './stacks-file.ts';
-import { FIGURE_NAMES, intervalText, nameText } from './stacks-text.ts';
+import { FIGURE_NAMES, formatInterval, formatName } from './stacks-text.ts';
 
 type Attributed = StacksFile['attributions'][number];
 type Share = Attributed['shares'][number];
@@ -17,7 +17,7 @@ const ALPHA = 0.01 / FIGURES.length;
  * Of every arm's difference from the baseline, how much is protocol, transport, implementation and setting: where more than one of them is
  * another, and the arms between them tell some apart. JSON's null is ∞.
  */
-export function attributionsOf(arms: Parameters<typeof cellsOf>[0], margin: number) {
+export function attributeArms(arms: Parameters<typeof cellsOf>[0], margin: number) {
   return FIGURES.flatMap((figure) => {
     const cells = cellsOf(arms, figure);
     const baseline = cells.find(({ name }) => name === arms[0]?.name);
@@ -25,20 +25,20 @@ export function attributionsOf(arms: Parameters<typeof cellsOf>[0], margin: numb
     return cells.flatMap((cell) => {
       const changed = Object.keys(cell.levels).filter((name) => cell.levels[name] !== baseline.levels[name]);
       if (changed.length < 2) return [];
-      const attributed = attributionOf(cells, baseline, cell, figure, margin);
+      const attributed = attributeArm(cells, baseline, cell, figure, margin);
       return attributed.shares.length < 2 ? [] : [attributed];
     });
   });
 }
 
-function attributionOf(
+function attributeArm(
   cells: readonly ArmCell[],
   baseline: ArmCell,
   { name, levels }: ArmCell,
   figure: Attributed['figure'],
   margin: number,
 ) {
-  const { total, shares, method } = attribute(cells, {
+  const { total, shares, method } = attributeRatio(cells, {
     from: baseline.levels,
     to: levels,
     margin,
@@ -60,40 +60,40 @@ function attributionOf(
 }
 
 /** `a2a/jsonrpc sdk, CPU time 3.10 times: implementation bare → sdk 1.70 (1.62–1.79), …` */
-export function attributionText({ arm, figure, total, shares }: Attributed): string {
+export function formatAttribution({ arm, figure, total, shares }: Attributed): string {
   const parts = shares.map(({ factor, from, to, share, verdict }) => {
-    const shown = `${factor} ${from} → ${to} ${decimals(share.ratio, 2)} (${intervalText(share)})`;
+    const shown = `${factor} ${from} → ${to} ${formatDecimals(share.ratio, 2)} (${formatInterval(share)})`;
     return verdict === 'contributes' ? shown : `${shown}, ${verdict}`;
   });
-  return `${arm}, ${FIGURE_NAMES[figure]} ${decimals(total.ratio, 2)} times: ${parts.join('; ')}`;
+  return `${arm}, ${FIGURE_NAMES[figure]} ${formatDecimals(total.ratio, 2)} times: ${parts.join('; ')}`;
 }
 
 /** Behind a share: shown to be within the margin, and not shown to be anything. */
 const MARKS = { contributes: '', 'no share': '=', 'cannot tell': '?' } as const;
 
 /** What makes the differences, a table for each figure: a row an arm, a column a factor, and one for factors that changed together only. */
-export function attributionTables({ attributions }: StacksFile): TableView[] {
+export function buildAttributionTables({ attributions }: StacksFile): TableView[] {
   return [...Map.groupBy(attributions, ({ figure }) => figure)].map(([figure, own]) => {
     const factors = [...new Set(own.flatMap(({ shares }) => shares.map(({ factor }) => factor)))].toSorted(
       (a, b) => a.split(TOGETHER).length - b.split(TOGETHER).length || (a < b ? -1 : 1),
     );
     const rows = own.map(({ arm, total, shares }) => [
-      nameText(arm),
-      decimals(total.ratio, 2),
-      ...factors.map((factor) => shareText(shares.find((share) => share.factor === factor))),
+      formatName(arm),
+      formatDecimals(total.ratio, 2),
+      ...factors.map((factor) => formatFactorShare(shares.find((share) => share.factor === factor))),
     ]);
     const titles = [
       'stack',
       `#${FIGURE_NAMES[figure]} ×`,
-      ...factors.map((factor) => `#${nameText(factor)}`),
+      ...factors.map((factor) => `#${formatName(factor)}`),
     ];
-    return tableView(titles, rows);
+    return createTableView(titles, rows);
   });
 }
 
-function shareText(own: Share | undefined): string {
+function formatFactorShare(own: Share | undefined): string {
   if (own === undefined) return '';
-  return `${decimals(own.share.ratio, 2)}${MARKS[own.verdict]} (${intervalText(own.share)})`;
+  return `${formatDecimals(own.share.ratio, 2)}${MARKS[own.verdict]} (${formatInterval(own.share)})`;
 }
 
 /** Level of a factor that an arm's stack does not have. */
@@ -117,7 +117,7 @@ type Measured = Pick<
 export function cellsOf(arms: readonly Measured[], figure: keyof StackArm['samples']): ArmCell[] {
   const factors = new Set(arms.flatMap(({ levels }) => Object.keys(levels)));
   const none = Object.fromEntries([...factors].map((factor) => [factor, NONE]));
-  const protocolOf = protocolLevels(arms);
+  const protocolOf = createProtocolNamer(arms);
   return arms.flatMap((arm) => {
     const { name, transport, implementation, levels, samples } = arm;
     const own = samples[figure];
@@ -127,7 +127,7 @@ export function cellsOf(arms: readonly Measured[], figure: keyof StackArm['sampl
 }
 
 /** The protocol of an arm, or its stack's name where others have the same protocol and transport. */
-function protocolLevels(arms: readonly Measured[]): (arm: Measured) => string {
+function createProtocolNamer(arms: readonly Measured[]): (arm: Measured) => string {
   const named = Map.groupBy(arms, ({ protocol, transport }) => `${protocol} ${transport}`);
   return ({ protocol, transport, stack }) => {
     const names = new Set((named.get(`${protocol} ${transport}`) ?? []).map((arm) => arm.stack));

@@ -1,13 +1,13 @@
-import { csvOf } from '../../csv.ts';
+import { formatCsv } from '../../csv.ts';
 import type { ByteLines, PairVerdict, StackArm, StacksFile } from './stacks-file.ts';
-import { keptBytes } from './stacks-table.ts';
+import { computeKeptBytes } from './stacks-table.ts';
 
 /** One line an arm, every number in full. */
 export function formatStacksCsv({ arms }: StacksFile): string {
-  return csvOf(arms, recordOf);
+  return formatCsv(arms, toCsvRecord);
 }
 
-function recordOf(arm: StackArm) {
+function toCsvRecord(arm: StackArm) {
   const { bytes, setup, cpu_us: cpu, latency_us: latency, vs_baseline: vs, saturation } = arm;
   return {
     name: arm.name,
@@ -18,8 +18,8 @@ function recordOf(arm: StackArm) {
     exchanges: bytes.exchanges,
     bytes_per_exchange: bytes.per_exchange,
     bytes_repeatable: bytes.is_repeatable,
-    ...linesOf('sent', bytes.sent),
-    ...linesOf('received', bytes.received),
+    ...toCsvLines('sent', bytes.sent),
+    ...toCsvLines('received', bytes.received),
     one_way_exchanges: bytes.one_way?.exchanges,
     one_way_bytes_per_exchange: bytes.one_way?.per_exchange,
     setup_sent_bytes: setup.sent_bytes,
@@ -41,19 +41,19 @@ function recordOf(arm: StackArm) {
     knee_per_s: arm.knee_per_s,
     client_rss_bytes: arm.rss_bytes.client,
     server_rss_bytes: arm.rss_bytes.server,
-    kept_bytes_per_exchange: keptBytes(arm.growth),
+    kept_bytes_per_exchange: computeKeptBytes(arm.growth),
     bytes_ratio: vs?.bytes_ratio ?? 1,
-    ...verdictOf('latency', vs?.latency),
-    ...verdictOf('cpu', vs?.cpu),
-    ...verdictOf('saturated', vs?.saturated),
+    ...toCsvVerdict('latency', vs?.latency),
+    ...toCsvVerdict('cpu', vs?.cpu),
+    ...toCsvVerdict('saturated', vs?.saturated),
   };
 }
 
-function linesOf(way: string, lines: ByteLines) {
+function toCsvLines(way: string, lines: ByteLines) {
   return Object.fromEntries(Object.entries(lines).map(([line, value]) => [`${way}_${line}`, value]));
 }
 
-function verdictOf(figure: string, verdict: PairVerdict | null | undefined) {
+function toCsvVerdict(figure: string, verdict: PairVerdict | null | undefined) {
   return {
     [`${figure}_ratio`]: verdict?.ratio,
     [`${figure}_low`]: verdict?.low,

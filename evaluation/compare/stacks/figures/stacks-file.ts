@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
-import { jsonIn, parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
 const amount = z.number().nonnegative();
@@ -236,14 +236,14 @@ export type StackArm = StacksFile['arms'][number];
 /** Whether the text of a file says of itself that it is a comparison of stacks. */
 export function isStacksFile(text: string): boolean {
   // Of what is no JSON, whoever reads it says what is wrong with it.
-  return kindSchema.safeParse(jsonIn(text)).success;
+  return kindSchema.safeParse(tryParseJson(text)).success;
 }
 
 /** @throws MeshError `config` for a text that is no comparison of stacks */
 export function parseStacks(text: string, where: string): StacksFile {
   const result = stacksSchema.safeParse(parseJsonLine(text, z.unknown(), where));
   if (!result.success) {
-    throw new MeshError('config', `${where}: not a comparison of stacks: ${issuesOf(result.error)}`);
+    throw new MeshError('config', `${where}: not a comparison of stacks: ${formatIssues(result.error)}`);
   }
   return result.data;
 }

@@ -1,11 +1,18 @@
 import type { MeasuredPart } from '../../../terminal/docs-page.ts';
-import { count, decimals } from '../../../terminal/table.ts';
-import { markdownOf, tableView } from '../../../terminal/table-view.ts';
-import { attributionTables } from './stack-attribution.ts';
+import { count, formatDecimals } from '../../../terminal/table.ts';
+import { createTableView, formatMarkdown } from '../../../terminal/table-view.ts';
+import { buildAttributionTables } from './stack-attribution.ts';
 import type { StacksFile } from './stacks-file.ts';
-import { absenceLines, bytesTable, cpuTable, measuredText, nullText, timeTable } from './stacks-table.ts';
-import { FIGURE_NAMES, pairText } from './stacks-text.ts';
-import { tokensText, tokenTables } from './tokens-table.ts';
+import {
+  buildBytesTable,
+  buildCpuTable,
+  buildTimeTable,
+  describeMeasurement,
+  describeNullTest,
+  listAbsences,
+} from './stacks-table.ts';
+import { FIGURE_NAMES, formatPair } from './stacks-text.ts';
+import { buildTokenTables, describeTokens } from './tokens-table.ts';
 
 /** The same as Markdown, for a file of its own. */
 export function formatStacksMarkdown(file: StacksFile): string {
@@ -16,24 +23,26 @@ export function formatStacksMarkdown(file: StacksFile): string {
 
 /** The measured part of `docs/results/stacks.md`. */
 export function formatStacksPart(file: StacksFile): MeasuredPart {
-  const absent = absenceLines(file);
+  const absent = listAbsences(file);
   const sections = [
-    [file.sentence, ...file.warnings.map((warning) => `Warning: ${warning}.`), `${nullText(file)}.`].join(
-      '\n\n',
-    ),
-    `## Time an exchange\n\n${markdownOf(timeTable(file))}\n\n${TIME}\n\n${pairLines(file, 'latency', FIGURE_NAMES.latency_us)}`,
-    `## Bytes an exchange\n\n${markdownOf(bytesTable(file))}\n\n${BYTES}`,
-    `## CPU time and throughput\n\n${markdownOf(cpuTable(file))}\n\n${CPU}\n\n${pairLines(file, 'cpu', FIGURE_NAMES.cpu_us)}`,
-    attributionSection(file),
-    curvesSection(file),
-    growthSection(file),
-    tokensSection(file),
+    [
+      file.sentence,
+      ...file.warnings.map((warning) => `Warning: ${warning}.`),
+      `${describeNullTest(file)}.`,
+    ].join('\n\n'),
+    `## Time an exchange\n\n${formatMarkdown(buildTimeTable(file))}\n\n${TIME}\n\n${formatPairLines(file, 'latency', FIGURE_NAMES.latency_us)}`,
+    `## Bytes an exchange\n\n${formatMarkdown(buildBytesTable(file))}\n\n${BYTES}`,
+    `## CPU time and throughput\n\n${formatMarkdown(buildCpuTable(file))}\n\n${CPU}\n\n${formatPairLines(file, 'cpu', FIGURE_NAMES.cpu_us)}`,
+    formatAttributionSection(file),
+    formatCurvesSection(file),
+    formatGrowthSection(file),
+    formatTokensSection(file),
     ...(absent.length === 0 ? [] : [`## Not measured\n\n${absent.map((line) => `- ${line}`).join('\n')}`]),
   ];
   return {
-    facts: measuredText(file),
+    facts: describeMeasurement(file),
     body: sections.filter((section) => section !== '').join('\n\n'),
-    limits: limitsOf(file),
+    limits: listLimits(file),
   };
 }
 
@@ -57,28 +66,30 @@ const CPU =
 /** More of them stand behind a fold. */
 const MAX_OPEN_PAIRS = 5;
 
-function pairLines({ arms, baseline }: StacksFile, figure: 'latency' | 'cpu', what: string): string {
+function formatPairLines({ arms, baseline }: StacksFile, figure: 'latency' | 'cpu', what: string): string {
   const lines = arms.flatMap(({ name, vs_baseline: vs }) => {
     const verdict = vs?.[figure];
-    return verdict === null || verdict === undefined ? [] : [`- ${pairText(baseline, name, verdict, what)}`];
+    return verdict === null || verdict === undefined
+      ? []
+      : [`- ${formatPair(baseline, name, verdict, what)}`];
   });
   return lines.length <= MAX_OPEN_PAIRS
     ? lines.join('\n')
     : `<details><summary>Each pair in words</summary>\n\n${lines.join('\n')}\n\n</details>`;
 }
 
-function attributionSection(file: StacksFile): string {
-  const tables = attributionTables(file);
+function formatAttributionSection(file: StacksFile): string {
+  const tables = buildAttributionTables(file);
   if (tables.length === 0) return '';
   const about =
     'Of stacks that differ in several factors from the baseline: how many times as much the change of one factor makes it, with its 95 % ' +
     'interval. The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes of ' +
     'which every step was measured. `=`: shown to be within the margin; `?`: not shown to be anything. Factors that were never changed one ' +
     'without the other have one share; the stack that has the one without the other would tell them apart.';
-  return `## What makes the difference\n\n${about}\n\n${tables.map(markdownOf).join('\n\n')}`;
+  return `## What makes the difference\n\n${about}\n\n${tables.map(formatMarkdown).join('\n\n')}`;
 }
 
-function curvesSection({ arms }: StacksFile): string {
+function formatCurvesSection({ arms }: StacksFile): string {
   const rows = arms.flatMap(({ name, curve }) =>
     (curve ?? []).map(({ offered_per_s, achieved_per_s, n, p50_us, p99_us }) => [
       name,
@@ -90,30 +101,30 @@ function curvesSection({ arms }: StacksFile): string {
     ]),
   );
   if (rows.length === 0) return '';
-  const table = tableView(['stack', '#offered/s', '#done/s', '#n', '#p50 µs', '#p99 µs'], rows);
-  return `## From load to latency\n\n${markdownOf(table)}`;
+  const table = createTableView(['stack', '#offered/s', '#done/s', '#n', '#p50 µs', '#p99 µs'], rows);
+  return `## From load to latency\n\n${formatMarkdown(table)}`;
 }
 
-function growthSection({ arms }: StacksFile): string {
+function formatGrowthSection({ arms }: StacksFile): string {
   const rows = arms.flatMap(({ name, growth }) =>
     (growth ?? []).map(({ exchanges, heap_bytes, rss_bytes, exchange_us }) => [
       name,
       count(exchanges),
-      decimals(heap_bytes / 2 ** 20, 1),
-      decimals(rss_bytes / 2 ** 20, 0),
+      formatDecimals(heap_bytes / 2 ** 20, 1),
+      formatDecimals(rss_bytes / 2 ** 20, 0),
       exchange_us === null ? '–' : count(exchange_us),
     ]),
   );
   if (rows.length === 0) return '';
   const titles = ['stack', '#exchanges of the task', '#heap MB', '#RSS MB', '#p50 µs of the last'];
-  return `## As one task grows\n\n${markdownOf(tableView(titles, rows))}`;
+  return `## As one task grows\n\n${formatMarkdown(createTableView(titles, rows))}`;
 }
 
-function tokensSection(file: StacksFile): string {
-  return `## Tokens that a model reads\n\n${tokensText(file)}\n\n${tokenTables(file).map(markdownOf).join('\n\n')}`;
+function formatTokensSection(file: StacksFile): string {
+  return `## Tokens that a model reads\n\n${describeTokens(file)}\n\n${buildTokenTables(file).map(formatMarkdown).join('\n\n')}`;
 }
 
-function limitsOf({ environment, arms, invocations }: StacksFile): string[] {
+function listLimits({ environment, arms, invocations }: StacksFile): string[] {
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte or a round trip costs time, sizes and set-up weigh more than here.',
     `Client and server shared ${environment.cpus} cores with each other and with the command.`,

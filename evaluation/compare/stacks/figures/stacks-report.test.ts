@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../../statistics/thresholds.ts';
-import { figuresFor } from '../../conditions/conditions.ts';
-import { changesSince, checkComparable } from '../../conditions/saved-baseline.ts';
-import { summaryMarkdown } from '../../conditions/summary.ts';
+import { createThresholdFigures } from '../../conditions/conditions.ts';
+import { checkComparable, judgeChanges } from '../../conditions/saved-baseline.ts';
+import { formatSummary } from '../../conditions/summary.ts';
 import { makeStacksFile } from '../testing/sample-stacks.ts';
 import { toComparedStacks } from './compared-stacks.ts';
 import { cellsOf } from './stack-attribution.ts';
@@ -114,7 +114,7 @@ test('stacks of one protocol on one transport are cells of their own', () => {
 });
 
 test('conditions are about bytes to the unit and about times by their intervals', () => {
-  const figures = figuresFor(toComparedStacks(file), undefined);
+  const figures = createThresholdFigures(toComparedStacks(file), undefined);
   const outcomeOf = (text: string) => evaluateThreshold(parseThreshold(text), figures).outcome;
   expect(figures.arms[1]).toBe('a2a/jsonrpc:bare');
   expect(outcomeOf('a2a/jsonrpc:bare.bytes > 2x mesh/json:bare')).toBe('failed');
@@ -132,23 +132,23 @@ test('a comparison that was saved is set against a later one of the same exchang
       { name: 'a2a/jsonrpc', factor: 6 },
     ]),
   );
-  const changes = changesSince(saved, later);
+  const changes = judgeChanges(saved, later);
   expect(changes.map(({ name, time }) => [name, time?.verdict])).toEqual([
     ['mesh/json:bare', 'equivalent'],
     ['a2a/jsonrpc:bare', 'different'],
   ]);
   expect(changes[1]?.time?.ratio).toBeCloseTo(2, 1);
   const conditions = ['a2a/jsonrpc:bare.time > 1.5x saved', 'mesh/json:bare.bytes > 1x saved'].map((text) =>
-    evaluateThreshold(parseThreshold(text), figuresFor(later, saved)),
+    evaluateThreshold(parseThreshold(text), createThresholdFigures(later, saved)),
   );
   expect(conditions.map(({ outcome }) => outcome)).toEqual(['failed', 'held']);
-  const text = summaryMarkdown(later, { conditions, changes, command: 'npm run compare' });
+  const text = formatSummary(later, { conditions, changes, command: 'npm run compare' });
   expect(text).toContain('Stacks on the same exchanges: `mesh/json bare`, `a2a/jsonrpc bare`');
   expect(text).toContain('| a2a/jsonrpc:bare.time > 1.5x saved | ❌ failed |');
   const other = { ...saved, same: { ...saved.same, 'the rate': 50 } };
   expect(() => checkComparable(other, later, 'base.json')).toThrow('the rate (then 50, now 200)');
   // An arm that did not keep up with the rate has no times to set against each other.
-  expect(changesSince(saved, saved)[3]?.time).toBeNull();
+  expect(judgeChanges(saved, saved)[3]?.time).toBeNull();
 });
 
 test('a line of CSV an arm, every number in full', () => {

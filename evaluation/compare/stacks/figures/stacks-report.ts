@@ -1,18 +1,18 @@
-import { environmentOf } from '@gaia-mesh/core/run/manifest.ts';
+import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { median } from '../../../statistics/inference/quantile.ts';
-import { type JudgedLevels, judgeLevels } from '../../../statistics/level-verdicts.ts';
-import { measureLevels } from '../../../statistics/levels.ts';
+import { computeMedian } from '../../../statistics/inference/quantile.ts';
+import { type JudgedComparison, judgeComparisons } from '../../../statistics/level-verdicts.ts';
+import { compareNestedSamples } from '../../../statistics/levels.ts';
 import type { Arm } from '../arms.ts';
 import type { MeasuredStacks } from '../compare-stacks.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { Workload } from '../workload.ts';
-import { type ArmFigures, figuresOf, samplesOf } from './arm-figures.ts';
-import { attributionsOf } from './stack-attribution.ts';
+import { type ArmFigures, collectSamples, computeArmFigures } from './arm-figures.ts';
+import { attributeArms } from './stack-attribution.ts';
 import { parseStacks, type StackArm, type StacksFile } from './stacks-file.ts';
 import { describeStacks } from './stacks-text.ts';
 
-interface Reported {
+interface ReportInput {
   readonly arms: readonly [Arm, ...Arm[]];
   readonly measured: MeasuredStacks;
   readonly traffic: Workload;
@@ -29,26 +29,28 @@ interface Reported {
 }
 
 /** What was measured, as it is read back from its file, so that every output says the same. */
-export function reportStacks(reported: Reported): StacksFile {
+export function reportStacks(reported: ReportInput): StacksFile {
   const { arms, measured, traffic, exchangesOf, concurrency, margin } = reported;
   const figures = arms.flatMap((arm) => {
     const invocations = measured.invocations.get(arm.name) ?? [];
-    return invocations.length === 0 ? [] : [figuresOf(arm, exchangesOf(arm), invocations, concurrency)];
+    return invocations.length === 0
+      ? []
+      : [computeArmFigures(arm, exchangesOf(arm), invocations, concurrency)];
   });
   const [baseline, ...others] = figures;
   if (baseline === undefined) throw new Error('the baseline was not measured');
-  const verdicts = verdictsOf(
+  const verdicts = judgeArms(
     baseline.samples,
     others.map(({ samples }) => samples),
     margin,
   );
-  const [nullTest] = verdictsOf(baseline.samples, [samplesOf(measured.nullInvocations)], margin);
+  const [nullTest] = judgeArms(baseline.samples, [collectSamples(measured.nullInvocations)], margin);
   const rows = figures.map((own, index) => {
     const vs = verdicts[index - 1];
     const bytesRatio = own.bytes.per_exchange / baseline.bytes.per_exchange;
     return {
       ...own,
-      setup: { ...own.setup, ...paidBack(own, baseline) },
+      setup: { ...own.setup, ...computePayback(own, baseline) },
       vs_baseline: vs === undefined ? null : { ...vs, bytes_ratio: bytesRatio },
     };
   });
@@ -57,9 +59,9 @@ export function reportStacks(reported: Reported): StacksFile {
     schema_version: 1,
     sentence: describeStacks(baseline.name, rows),
     command: reported.command,
-    traffic: trafficOf(traffic),
+    traffic: describeTraffic(traffic),
     seed: reported.seed,
-    environment: environmentOf(packageVersion),
+    environment: describeEnvironment(packageVersion),
     margin,
     machine: measured.machine.map(({ load, stealMs, throttledMs, availableBytes }) => ({
       load,
@@ -73,7 +75,7 @@ export function reportStacks(reported: Reported): StacksFile {
     null_test: nullTest,
     arms: rows,
     tokens: reported.tokens,
-    attributions: attributionsOf(figures, margin),
+    attributions: attributeArms(figures, margin),
     left_out: reported.leftOut,
     failed: measured.failed,
     invocations: baseline.invocations,
@@ -86,11 +88,11 @@ export function reportStacks(reported: Reported): StacksFile {
 type Samples = StackArm['samples'];
 
 /** Verdicts over all arms that one table sets against the baseline: those of one figure are judged together. JSON's null is ∞. */
-function verdictsOf(baseline: Samples, others: readonly Samples[], margin: number) {
-  const judged = (figure: keyof Samples): readonly (JudgedLevels | null)[] => {
+function judgeArms(baseline: Samples, others: readonly Samples[], margin: number) {
+  const judged = (figure: keyof Samples): readonly (JudgedComparison | null)[] => {
     const comparable = others.filter((own) => own[figure].length > 0 && baseline[figure].length > 0);
-    const measured = comparable.map((own) => measureLevels(baseline[figure], own[figure]));
-    const verdicts = judgeLevels(measured, { margin });
+    const measured = comparable.map((own) => compareNestedSamples(baseline[figure], own[figure]));
+    const verdicts = judgeComparisons(measured, { margin });
     return others.map((own) => verdicts[comparable.indexOf(own)] ?? null);
   };
   const [latency, cpu, saturated] = [judged('latency_us'), judged('cpu_us'), judged('saturated_us')];
@@ -101,7 +103,7 @@ function verdictsOf(baseline: Samples, others: readonly Samples[], margin: numbe
   }));
 }
 
-function trafficOf({ source, exchanges }: Workload) {
+function describeTraffic({ source, exchanges }: Workload) {
   const packets = exchanges.flatMap(({ request, replies }) => [request, ...replies]);
   const sizes = packets.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload)));
   return {
@@ -110,16 +112,16 @@ function trafficOf({ source, exchanges }: Workload) {
     packets: packets.length,
     payload_bytes: {
       smallest: Math.min(...sizes),
-      median: Math.round(median(sizes)),
+      median: Math.round(computeMedian(sizes)),
       largest: Math.max(...sizes),
     },
   };
 }
 
 /** After how many exchanges a set-up that takes more than the baseline's has paid for itself. */
-function paidBack(own: ArmFigures, baseline: ArmFigures) {
+function computePayback(own: ArmFigures, baseline: ArmFigures) {
   const setupBytes = (arm: ArmFigures) => arm.setup.sent_bytes + arm.setup.received_bytes;
-  const bytes = exchangesUntil(
+  const bytes = countExchangesUntil(
     setupBytes(own) - setupBytes(baseline),
     baseline.bytes.per_exchange - own.bytes.per_exchange,
   );
@@ -127,11 +129,11 @@ function paidBack(own: ArmFigures, baseline: ArmFigures) {
   const time =
     ownUs === undefined || baseUs === undefined
       ? null
-      : exchangesUntil((own.setup.ms - baseline.setup.ms) * 1000, baseUs - ownUs);
+      : countExchangesUntil((own.setup.ms - baseline.setup.ms) * 1000, baseUs - ownUs);
   return { paid_back_bytes: bytes, paid_back_time: time };
 }
 
-function exchangesUntil(more: number, savedEach: number): number | null {
+function countExchangesUntil(more: number, savedEach: number): number | null {
   if (more <= 0) return 0;
   return savedEach <= 0 ? null : Math.ceil(more / savedEach);
 }

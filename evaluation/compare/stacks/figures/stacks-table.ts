@@ -1,10 +1,10 @@
-import { stylesFor } from '../../../terminal/style.ts';
-import { count, decimals, wrapped } from '../../../terminal/table.ts';
-import { type TableView, tableView, terminalTable } from '../../../terminal/table-view.ts';
+import { createStyles } from '../../../terminal/style.ts';
+import { count, formatDecimals, wrapText } from '../../../terminal/table.ts';
+import { createTableView, formatTerminalTable, type TableView } from '../../../terminal/table-view.ts';
 import { STOPPED } from '../../comparison-table.ts';
-import { attributionText } from './stack-attribution.ts';
+import { formatAttribution } from './stack-attribution.ts';
 import type { StackArm, StacksFile } from './stacks-file.ts';
-import { FIGURE_NAMES, intervalText, nameText, ratioText } from './stacks-text.ts';
+import { FIGURE_NAMES, formatInterval, formatName, formatVerdictRatio } from './stacks-text.ts';
 
 /** Columns that a narrow terminal has no room for, the least important first. */
 const RANK = {
@@ -14,26 +14,26 @@ const RANK = {
 };
 
 /** How long an exchange takes at the fixed rate, and the verdict of each pair. */
-export function timeTable({ arms }: StacksFile): TableView {
-  return tableView(
+export function buildTimeTable({ arms }: StacksFile): TableView {
+  return createTableView(
     ['stack', '#n', '#p50 µs', '#p99', '#p99.9', '#time ×', '#95 %', '#detects', 'verdict'],
     arms.map(({ name, latency_us: times, vs_baseline: vs }) => [
-      nameText(name),
+      formatName(name),
       times === null ? '–' : count(times.n),
       times === null ? '–' : count(times.p50),
-      orDash(times?.p99),
-      orDash(times?.p999),
-      vs === null ? '1.00' : vs.latency === null ? '–' : decimals(vs.latency.ratio, 2),
-      vs === null || vs.latency === null ? '–' : intervalText(vs.latency),
-      vs?.latency?.detectable == null ? '–' : decimals(vs.latency.detectable, 2),
+      formatOrDash(times?.p99),
+      formatOrDash(times?.p999),
+      vs === null ? '1.00' : vs.latency === null ? '–' : formatDecimals(vs.latency.ratio, 2),
+      vs === null || vs.latency === null ? '–' : formatInterval(vs.latency),
+      vs?.latency?.detectable == null ? '–' : formatDecimals(vs.latency.detectable, 2),
       vs === null ? 'baseline' : (vs.latency?.verdict ?? 'rate too high'),
     ]),
   );
 }
 
 /** Bytes of an exchange by line, both directions, and of the set-up. */
-export function bytesTable({ arms }: StacksFile): TableView {
-  return tableView(
+export function buildBytesTable({ arms }: StacksFile): TableView {
+  return createTableView(
     [
       'stack',
       '#B',
@@ -52,37 +52,37 @@ export function bytesTable({ arms }: StacksFile): TableView {
       const { exchanges, sent, received } = bytes;
       const each = (line: keyof typeof sent) => count((sent[line] + received[line]) / exchanges);
       return [
-        nameText(name),
+        formatName(name),
         count(bytes.per_exchange) + (bytes.is_repeatable ? '' : '~'),
-        decimals(vs_baseline?.bytes_ratio ?? 1, 2),
+        formatDecimals(vs_baseline?.bytes_ratio ?? 1, 2),
         each('payload'),
         each('envelope'),
         each('head'),
         each('tls'),
-        bytes.one_way === null ? '–' : count(overheadOf(bytes.one_way)),
+        bytes.one_way === null ? '–' : count(computeOverhead(bytes.one_way)),
         count(setup.sent_bytes + setup.received_bytes),
         count(setup.messages),
-        decimals(setup.ms, 1),
-        vs_baseline === null ? '–' : paidBackText(setup),
+        formatDecimals(setup.ms, 1),
+        vs_baseline === null ? '–' : formatPayback(setup),
       ];
     }),
   );
 }
 
 /** Bytes of an exchange besides its payload, both directions. */
-function overheadOf({ sent, received, exchanges }: NonNullable<StackArm['bytes']['one_way']>): number {
+function computeOverhead({ sent, received, exchanges }: NonNullable<StackArm['bytes']['one_way']>): number {
   return (sent.raw - sent.payload + received.raw - received.payload) / exchanges;
 }
 
-function paidBackText({ paid_back_bytes: bytes, paid_back_time: time }: StackArm['setup']): string {
+function formatPayback({ paid_back_bytes: bytes, paid_back_time: time }: StackArm['setup']): string {
   const of = (exchanges: number | null) => (exchanges === null ? 'never' : count(exchanges));
   return `${of(bytes)} / ${of(time)}`;
 }
 
 /** CPU time of an exchange, and what the two ends can do. */
-export function cpuTable({ arms }: StacksFile): TableView {
+export function buildCpuTable({ arms }: StacksFile): TableView {
   const levels = arms[0]?.saturation.map(({ concurrency }) => concurrency) ?? [];
-  return tableView(
+  return createTableView(
     [
       'stack',
       '#client µs',
@@ -95,32 +95,32 @@ export function cpuTable({ arms }: StacksFile): TableView {
       '#kept B',
     ],
     arms.map(({ name, cpu_us: { client, server }, saturation, vs_baseline: vs, ...arm }) => [
-      nameText(name),
+      formatName(name),
       count(client.user + client.system),
       count(server.user + server.system),
       count(client.system + server.system),
-      vs === null ? '1.00' : ratioText(vs.cpu),
+      vs === null ? '1.00' : formatVerdictRatio(vs.cpu),
       ...saturation.map(({ per_s }) => count(per_s)),
-      orDash(arm.knee_per_s),
+      formatOrDash(arm.knee_per_s),
       count(arm.rss_bytes.server / 2 ** 20),
-      orDash(keptBytes(arm.growth)),
+      formatOrDash(computeKeptBytes(arm.growth)),
     ]),
   );
 }
 
 /** Bytes that a server keeps of each exchange of one task, from the first point to the last. */
-export function keptBytes(growth: StackArm['growth']): number | null {
+export function computeKeptBytes(growth: StackArm['growth']): number | null {
   const [first, last] = [growth?.[0], growth?.at(-1)];
   if (first === undefined || last === undefined || last.exchanges === first.exchanges) return null;
   return Math.max(0, (last.heap_bytes - first.heap_bytes) / (last.exchanges - first.exchanges));
 }
 
-function orDash(value: number | null | undefined): string {
+function formatOrDash(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : count(value);
 }
 
 /** What was measured, and how often. */
-export function measuredText({
+export function describeMeasurement({
   traffic,
   invocations,
   rate_per_s,
@@ -138,7 +138,7 @@ export function measuredText({
 }
 
 /** The check that is reported beside the verdicts: the baseline against itself. */
-export function nullText({ null_test: { latency, cpu, saturated }, baseline }: StacksFile): string {
+export function describeNullTest({ null_test: { latency, cpu, saturated }, baseline }: StacksFile): string {
   const parts = (
     [
       ['latency_us', latency],
@@ -149,52 +149,52 @@ export function nullText({ null_test: { latency, cpu, saturated }, baseline }: S
     verdict === null
       ? []
       : [
-          `${FIGURE_NAMES[figure]} ${decimals(verdict.ratio, 3)} (${intervalText(verdict)}): ${verdict.verdict}`,
+          `${FIGURE_NAMES[figure]} ${formatDecimals(verdict.ratio, 3)} (${formatInterval(verdict)}): ${verdict.verdict}`,
         ],
   );
   return `Null test, ${baseline} against itself: ${parts.join('; ')}`;
 }
 
 /** What is not in the tables, and why. */
-export function absenceLines({ left_out, failed }: StacksFile): string[] {
+export function listAbsences({ left_out, failed }: StacksFile): string[] {
   return [...left_out.map((what) => `not measured: ${what}`), ...failed.map((what) => `FAILED: ${what}`)];
 }
 
 /** For people at a terminal. */
 export function formatStacks(file: StacksFile): string {
-  const { bold, dim, yellow } = stylesFor(process.stdout);
+  const { bold, dim, yellow } = createStyles(process.stdout);
   const few =
     file.invocations < 5
       ? [
-          wrapped(
+          wrapText(
             `${file.invocations} invocations are too few for verdicts: give it more time with --budget.`,
           ),
         ]
       : [];
   return [
     '',
-    terminalTable(timeTable(file), RANK.time),
+    formatTerminalTable(buildTimeTable(file), RANK.time),
     '',
-    terminalTable(bytesTable(file), ['paid back', ...RANK.bytes]),
+    formatTerminalTable(buildBytesTable(file), ['paid back', ...RANK.bytes]),
     '',
-    terminalTable(cpuTable(file), [...RANK.cpu, ...middleLevels(file)]),
+    formatTerminalTable(buildCpuTable(file), [...RANK.cpu, ...listMiddleLevels(file)]),
     '',
-    bold(wrapped(file.sentence)),
-    ...file.warnings.map((warning) => yellow(wrapped(`Warning: ${warning}.`))),
+    bold(wrapText(file.sentence)),
+    ...file.warnings.map((warning) => yellow(wrapText(`Warning: ${warning}.`))),
     ...few,
     ...(file.attributions.length > MAX_ATTRIBUTIONS
       ? []
-      : file.attributions.map((one) => wrapped(`${attributionText(one)}.`))),
-    dim(wrapped(measuredText(file))),
-    dim(wrapped(nullText(file))),
-    dim(wrapped(COLUMNS_EXPLAINED)),
-    ...absenceLines(file).map(wrapped),
+      : file.attributions.map((one) => wrapText(`${formatAttribution(one)}.`))),
+    dim(wrapText(describeMeasurement(file))),
+    dim(wrapText(describeNullTest(file))),
+    dim(wrapText(COLUMNS_EXPLAINED)),
+    ...listAbsences(file).map(wrapText),
     '',
   ].join('\n');
 }
 
 /** Columns of throughput between the least and the most at once. */
-function middleLevels({ arms }: StacksFile): string[] {
+function listMiddleLevels({ arms }: StacksFile): string[] {
   return (arms[0]?.saturation ?? []).slice(1, -1).map(({ concurrency }) => `/s at ${concurrency}`);
 }
 

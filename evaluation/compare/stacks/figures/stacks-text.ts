@@ -1,4 +1,4 @@
-import { decimals, oneLine } from '../../../terminal/table.ts';
+import { formatDecimals, toOneLine } from '../../../terminal/table.ts';
 import type { PairVerdict, StackArm } from './stacks-file.ts';
 
 /** What the figures with verdicts are of, for people. */
@@ -8,7 +8,7 @@ export const FIGURE_NAMES = {
   saturated_us: 'time when saturated',
 } as const satisfies Record<keyof StackArm['samples'], string>;
 
-interface Judged {
+interface JudgedArm {
   readonly name: string;
   readonly vs_baseline: {
     readonly latency: VerdictLike | null;
@@ -26,7 +26,7 @@ type VerdictLike = Pick<
  * What the comparison comes to. A verdict is about a pair that it names: of one pair it is said with its interval, of several how many
  * got which verdict, and the pairs are in the table.
  */
-export function describeStacks(baseline: string, arms: readonly Judged[]): string {
+export function describeStacks(baseline: string, arms: readonly JudgedArm[]): string {
   const others = arms.flatMap(({ name, vs_baseline }) =>
     vs_baseline === null ? [] : [{ name, ...vs_baseline }],
   );
@@ -36,15 +36,15 @@ export function describeStacks(baseline: string, arms: readonly Judged[]): strin
     const time =
       only.latency === null
         ? `${only.name} did not keep up with the rate.`
-        : pairText(baseline, only.name, only.latency, FIGURE_NAMES.latency_us);
+        : formatPair(baseline, only.name, only.latency, FIGURE_NAMES.latency_us);
     return only.cpu === null
       ? time
-      : `${time} ${pairText(baseline, only.name, only.cpu, FIGURE_NAMES.cpu_us)}`;
+      : `${time} ${formatPair(baseline, only.name, only.cpu, FIGURE_NAMES.cpu_us)}`;
   }
   const judged = others.map(({ latency }) => latency).filter((latency) => latency !== null);
   const counted = (verdict: string) => judged.filter((one) => one.verdict === verdict).length;
   const longer = judged.filter(({ verdict, ratio }) => verdict === 'different' && ratio > 1).length;
-  const margin = decimals((judged[0]?.margin ?? 0.05) * 100, 0);
+  const margin = formatDecimals((judged[0]?.margin ?? 0.05) * 100, 0);
   const counts: readonly (readonly [number, string])[] = [
     [longer, 'took longer'],
     [counted('different') - longer, 'took less time'],
@@ -57,41 +57,43 @@ export function describeStacks(baseline: string, arms: readonly Judged[]): strin
 }
 
 /** `a2a/jsonrpc sdk takes 4.31 times the time of mesh/json bare (95 % interval 3.90–4.77).` */
-export function pairText(baseline: string, name: string, verdict: VerdictLike, what: string): string {
-  const interval = `95 % interval ${intervalText(verdict)}`;
+export function formatPair(baseline: string, name: string, verdict: VerdictLike, what: string): string {
+  const interval = `95 % interval ${formatInterval(verdict)}`;
   switch (verdict.verdict) {
     case 'different':
-      return `${name} takes ${decimals(verdict.ratio, 2)} times the ${what} of ${baseline} (${interval}).`;
+      return `${name} takes ${formatDecimals(verdict.ratio, 2)} times the ${what} of ${baseline} (${interval}).`;
     case 'equivalent':
-      return `${name} takes the same ${what} as ${baseline} within ±${decimals(verdict.margin * 100, 0)} % (${interval}).`;
+      return `${name} takes the same ${what} as ${baseline} within ±${formatDecimals(verdict.margin * 100, 0)} % (${interval}).`;
     case 'cannot tell':
-      return `Whether ${name} takes another ${what} than ${baseline} cannot be told: ${decimals(verdict.ratio, 2)} times (${interval})${neededText(verdict)}.`;
+      return `Whether ${name} takes another ${what} than ${baseline} cannot be told: ${formatDecimals(verdict.ratio, 2)} times (${interval})${formatNeeded(verdict)}.`;
   }
 }
 
-function neededText({ needed, detectable }: VerdictLike): string {
+function formatNeeded({ needed, detectable }: VerdictLike): string {
   const shown =
     detectable === null || !Number.isFinite(detectable)
       ? ''
-      : `; a factor of ${decimals(detectable, 2)} could have been shown`;
+      : `; a factor of ${formatDecimals(detectable, 2)} could have been shown`;
   const more =
     needed === null || !Number.isFinite(needed) ? '' : `; about ${needed} invocations would give a verdict`;
   return shown + more;
 }
 
 /** `1.02–1.19`; of too few invocations there is none. */
-export function intervalText({ low, high }: Pick<VerdictLike, 'low' | 'high'>): string {
-  return high === null || !Number.isFinite(high) ? 'too few' : `${decimals(low, 2)}–${decimals(high, 2)}`;
+export function formatInterval({ low, high }: Pick<VerdictLike, 'low' | 'high'>): string {
+  return high === null || !Number.isFinite(high)
+    ? 'too few'
+    : `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`;
 }
 
 /** `1.31 (1.2–1.4)` would not fit a column: the ratio, and a mark where no verdict was given. */
-export function ratioText(verdict: VerdictLike | null): string {
+export function formatVerdictRatio(verdict: VerdictLike | null): string {
   if (verdict === null) return '–';
   const digits = verdict.ratio < 10 ? 2 : 1;
   const mark = verdict.verdict === 'different' ? '' : verdict.verdict === 'equivalent' ? '=' : '?';
-  return decimals(verdict.ratio, digits) + mark;
+  return formatDecimals(verdict.ratio, digits) + mark;
 }
 
-export function nameText(name: string): string {
-  return oneLine(name, 60);
+export function formatName(name: string): string {
+  return toOneLine(name, 60);
 }

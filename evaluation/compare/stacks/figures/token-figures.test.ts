@@ -1,7 +1,7 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, test } from 'vitest';
 import { sampleRecording } from '../../testing/sample-recording.ts';
-import { tokenFigures } from './token-figures.ts';
+import { countTokenFigures } from './token-figures.ts';
 
 const tools = [
   {
@@ -30,7 +30,7 @@ const recording = recordingOf([
 ]);
 
 test('payloads are told apart by what most of them is made of, and TOON gains on tables', async () => {
-  const { shapes } = await tokenFigures(recording, tools);
+  const { shapes } = await countTokenFigures(recording, tools);
   expect(shapes.map(({ shape }) => shape).sort()).toEqual([
     'lists of texts and numbers',
     'prose',
@@ -43,7 +43,7 @@ test('payloads are told apart by what most of them is made of, and TOON gains on
 });
 
 test('a result that is given twice is read twice; a skill has no schema to read', async () => {
-  const { results, definitions } = await tokenFigures(recording, tools);
+  const { results, definitions } = await countTokenFigures(recording, tools);
   const [text, structured, both] = results.map(({ tokens }) => tokens);
   expect(structured).toBe(text);
   expect(both).toBeGreaterThan(1.9 * (text ?? 0));

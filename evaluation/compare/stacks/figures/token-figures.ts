@@ -12,23 +12,23 @@ type Count = (text: string) => number;
  * Tokens that a model reads, by protocol: what its host shows it of the tools it may ask, and of what they answer. What is around it on the
  * wire is read by no model and is in no figure.
  */
-export async function tokenFigures(
+export async function countTokenFigures(
   recording: Recording,
   tools: readonly ToolDefinition[],
 ): Promise<StacksFile['tokens']> {
   // 2 MB, for those alone who count.
-  const { tokensOf } = await import('@gaia-mesh/core/tokens/o200k.ts');
+  const { encodeO200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const payloads = recording.packets.map(({ packet }) => packet.payload);
   return {
     encoding: 'o200k_base',
-    definitions: definitionFigures(tools, tokensOf),
-    results: resultFigures(payloads, tokensOf),
-    shapes: shapeFigures(payloads, tokensOf),
+    definitions: countDefinitions(tools, encodeO200k),
+    results: countResults(payloads, encodeO200k),
+    shapes: countShapes(payloads, encodeO200k),
   };
 }
 
 /** The same tools, as a client of each protocol gets to know them. */
-function definitionFigures(tools: readonly ToolDefinition[], tokensOf: Count) {
+function countDefinitions(tools: readonly ToolDefinition[], tokensOf: Count) {
   const asMcp = tools.map(({ name, description, parameters }) => ({
     name,
     description,
@@ -48,7 +48,7 @@ function definitionFigures(tools: readonly ToolDefinition[], tokensOf: Count) {
 }
 
 /** The payloads as results of an MCP tool: as text, as a structure, or as both, which then say the same twice. */
-function resultFigures(payloads: readonly JsonObject[], tokensOf: Count) {
+function countResults(payloads: readonly JsonObject[], tokensOf: Count) {
   const compact = payloads.map((payload) => JSON.stringify(payload));
   const sum = (texts: readonly string[]) => texts.reduce((total, text) => total + tokensOf(text), 0);
   const once = sum(compact);
@@ -61,10 +61,10 @@ function resultFigures(payloads: readonly JsonObject[], tokensOf: Count) {
 }
 
 /** The payloads as compact JSON, as JSON with line breaks, and as TOON, by what they are made of. */
-function shapeFigures(payloads: readonly JsonObject[], tokensOf: Count) {
+function countShapes(payloads: readonly JsonObject[], tokensOf: Count) {
   const sum = (own: readonly JsonObject[], write: (payload: JsonObject) => string) =>
     own.reduce((total, payload) => total + tokensOf(write(payload)), 0);
-  return [...Map.groupBy(payloads, shapeOf)]
+  return [...Map.groupBy(payloads, classifyShape)]
     .map(([shape, own]) => ({
       shape,
       payloads: own.length,
@@ -81,9 +81,9 @@ const MOST = 0.6;
 const MIN_ROWS = 3;
 
 /** What most of a payload is made of. */
-function shapeOf(payload: JsonObject): string {
+function classifyShape(payload: JsonObject): string {
   const all = JSON.stringify(payload).length;
-  const parts = partsOf(payload);
+  const parts = listValueParts(payload);
   const share = (kind: Part['kind']) =>
     parts.reduce((sum, part) => sum + (part.kind === kind ? part.length : 0), 0) / all;
   if (share('table') > MOST) return 'tables: rows with the same keys';
@@ -100,7 +100,7 @@ interface Part {
 /** A sentence; shorter texts are names and words. */
 const PROSE_LENGTH = 80;
 
-function partsOf(value: JsonValue): Part[] {
+function listValueParts(value: JsonValue): Part[] {
   if (typeof value === 'string') {
     return value.length >= PROSE_LENGTH ? [{ kind: 'prose', length: value.length }] : [];
   }
@@ -110,9 +110,9 @@ function partsOf(value: JsonValue): Part[] {
     if (items.length >= MIN_ROWS && isTable(items)) return [{ kind: 'table', length }];
     const isPlain = items.every((item) => typeof item !== 'object' && String(item).length < PROSE_LENGTH);
     if (items.length >= MIN_ROWS && isPlain) return [{ kind: 'list', length }];
-    return items.flatMap(partsOf);
+    return items.flatMap(listValueParts);
   }
-  return isJsonObject(value) ? Object.values(value).flatMap(partsOf) : [];
+  return isJsonObject(value) ? Object.values(value).flatMap(listValueParts) : [];
 }
 
 /** Rows that are objects with the same keys, or lists of the same length, of plain values. */

@@ -1,20 +1,20 @@
-import { count, decimals } from '../../../terminal/table.ts';
-import { type TableView, tableView } from '../../../terminal/table-view.ts';
+import { count, formatDecimals } from '../../../terminal/table.ts';
+import { createTableView, type TableView } from '../../../terminal/table-view.ts';
 import type { StacksFile } from './stacks-file.ts';
 
 /** What a model reads of the tools, of results in their forms, and of payloads in other notations. */
-export function tokenTables({ tokens: { definitions, results, shapes } }: StacksFile): TableView[] {
-  const ratio = (tokens: number, compact: number) => decimals(tokens / Math.max(1, compact), 2);
+export function buildTokenTables({ tokens: { definitions, results, shapes } }: StacksFile): TableView[] {
+  const ratio = (tokens: number, compact: number) => formatDecimals(tokens / Math.max(1, compact), 2);
   return [
-    tableView(
+    createTableView(
       ['what a model is shown of the tools', '#tools', '#bytes', '#tokens'],
       definitions.map(({ what, items, bytes, tokens }) => [what, count(items), count(bytes), count(tokens)]),
     ),
-    tableView(
+    createTableView(
       ['all payloads as results of a tool', '#tokens'],
       results.map(({ form, tokens }) => [form, count(tokens)]),
     ),
-    tableView(
+    createTableView(
       ['payloads that are mostly', '#payloads', '#compact JSON', '#pretty JSON', '#×', '#TOON', '#×'],
       shapes.map(({ shape, payloads, compact, pretty, toon }) => [
         shape,
@@ -29,7 +29,7 @@ export function tokenTables({ tokens: { definitions, results, shapes } }: Stacks
   ];
 }
 
-export function tokensText({ tokens: { encoding } }: StacksFile): string {
+export function describeTokens({ tokens: { encoding } }: StacksFile): string {
   return (
     `Tokens of ${encoding}, of what a model reads: definitions with each of its turns, results once. What is around them on the wire is read by no ` +
     'model, so no envelope has tokens. × is against compact JSON.'

@@ -1,5 +1,5 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { Peer } from './peer.ts';
 import { askedSchema, commandSchema } from './protocol.ts';
 
@@ -7,7 +7,7 @@ import { askedSchema, commandSchema } from './protocol.ts';
  * Runs one end of the stacks that a comparison measures, as it is commanded over the channel, until that closes: a comparison that was
  * killed leaves no process behind. The terminal's Ctrl-C is not for it.
  */
-export function launchedPeer(): void {
+export function runLaunchedPeer(): void {
   const peer = new Peer();
   const end = () => {
     // What does not close in time is closed by the end of the process.
@@ -29,7 +29,7 @@ async function answer(peer: Peer, message: unknown): Promise<void> {
   const asked = askedSchema.parse(message);
   try {
     const command = commandSchema.safeParse(asked.command);
-    if (!command.success) throw new MeshError('usage', `not a command: ${issuesOf(command.error)}`);
+    if (!command.success) throw new MeshError('usage', `not a command: ${formatIssues(command.error)}`);
     const value = await peer.do(command.data);
     process.send?.({ call: asked.call, value });
   } catch (error) {
@@ -37,7 +37,7 @@ async function answer(peer: Peer, message: unknown): Promise<void> {
     const isExpected = error instanceof MeshError;
     const failed = isExpected
       ? { code: error.code, message: error.message }
-      : { code: 'bug', message: String(error instanceof Error ? error.stack : messageOf(error)) };
+      : { code: 'bug', message: String(error instanceof Error ? error.stack : toErrorMessage(error)) };
     process.send?.({ call: asked.call, failed });
   }
 }

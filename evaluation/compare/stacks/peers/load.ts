@@ -1,5 +1,5 @@
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Load, Played } from './protocol.ts';
+import type { Load, PlayResult } from './protocol.ts';
 
 /** One exchange, ready to begin: making it and looking at its answer takes none of its time. */
 interface Prepared {
@@ -20,14 +20,14 @@ const MAX_WAITING = 512;
 const SPIN_MS = 1.5;
 
 /** Plays a load to its end. What an exchange rejects with ends it. */
-export function play(load: Load, prepare: Prepare): Promise<Played> {
-  return load.kind === 'closed' ? closedLoop(load, prepare) : openLoop(load, prepare);
+export function play(load: Load, prepare: Prepare): Promise<PlayResult> {
+  return load.kind === 'closed' ? playClosedLoop(load, prepare) : openLoop(load, prepare);
 }
 
-async function closedLoop(
+async function playClosedLoop(
   { count, concurrency, maxMs }: Extract<Load, { kind: 'closed' }>,
   prepare: Prepare,
-): Promise<Played> {
+): Promise<PlayResult> {
   const timesUs: number[] = [];
   const startMs = performance.now();
   let next = 0;
@@ -54,7 +54,7 @@ async function closedLoop(
 async function openLoop(
   { count, ratePerS }: Extract<Load, { kind: 'open' }>,
   prepare: Prepare,
-): Promise<Played> {
+): Promise<PlayResult> {
   const gapMs = 1000 / ratePerS;
   const timesUs: number[] = [];
   const waiting = new Set<Promise<void>>();
@@ -64,7 +64,7 @@ async function openLoop(
   for (let index = 0; index < count && waiting.size < MAX_WAITING && failure === undefined; index++) {
     const dueMs = startMs + index * gapMs;
     const { begin, check } = prepare(index);
-    await until(dueMs);
+    await waitUntil(dueMs);
     lateUs = Math.max(lateUs, (performance.now() - dueMs) * 1000);
     const exchange = begin()
       .then((came) => {
@@ -84,13 +84,13 @@ async function openLoop(
   return { count: timesUs.length, elapsedMs, timesUs, lateUs, isOverloaded };
 }
 
-async function until(dueMs: number): Promise<void> {
+async function waitUntil(dueMs: number): Promise<void> {
   for (let leftMs = dueMs - performance.now(); leftMs > 0; leftMs = dueMs - performance.now()) {
-    await (leftMs > SPIN_MS ? timer(leftMs - SPIN_MS) : turn());
+    await (leftMs > SPIN_MS ? waitMs(leftMs - SPIN_MS) : turn());
   }
 }
 
-function timer(ms: number): Promise<void> {
+function waitMs(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { StackSettings } from '@gaia-mesh/stacks/contract/stack.ts';
-import { sumOf } from '@gaia-mesh/stacks/contract/wire-sum.ts';
+import { sumWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { afterEach, expect, test } from 'vitest';
 import { Pair, type PairOptions } from './pair.ts';
-import { playable } from './planned-inbox.ts';
+import { makePlayable } from './planned-inbox.ts';
 
 /** Real processes: a client and a server of a stack that is in a file of its own. */
 
@@ -28,7 +28,7 @@ function packetOf(id: string, text: string): Packet {
 const options: PairOptions = {
   stack: { name: 'framed/tcp', implementation: 'bare', file },
   settings,
-  exchanges: playable([
+  exchanges: makePlayable([
     { request: packetOf('p', 'né'), replies: [{ ...packetOf('q', 'yes'), reply_to: 'p' }] },
     { request: packetOf('p', 'né'), replies: [] },
   ]),
@@ -47,7 +47,7 @@ test('plays exchanges between two processes: every byte is on a line, both ends 
   expect(first).toMatchObject({ count: 1, isOverloaded: false });
   expect(first.timesUs).toHaveLength(1);
   const oneWay = await pair.play(one, { part: 'one-way' });
-  const { sent, received } = sumOf([first.wire, oneWay.wire]);
+  const { sent, received } = sumWireBytes([first.wire, oneWay.wire]);
   const requests = options.exchanges.map(({ request }) => JSON.stringify(request));
   const body = requests.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   expect(sent).toEqual({ raw: body + 8, tls: 0, head: 8, body, messages: 2 });

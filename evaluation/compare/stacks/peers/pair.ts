@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { StackSettings, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
-import { disagreementOf, NO_BYTES, since } from '@gaia-mesh/stacks/contract/wire-sum.ts';
+import { findDisagreement, NO_BYTES, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { PeerProcess } from './peer-process.ts';
-import type { Counted, CpuUs, Load, PlannedExchange, Play, Played, StackRef } from './protocol.ts';
+import type { Counted, CpuUs, Load, PlannedExchange, Play, PlayResult, StackRef } from './protocol.ts';
 
 /** What two processes are to do: one serves, the other asks. */
 export interface PairOptions {
@@ -15,7 +15,7 @@ export interface PairOptions {
   readonly workMs: number;
 }
 
-export interface PairLoad extends Played {
+export interface PairLoad extends PlayResult {
   readonly client: CpuUs;
   readonly server: CpuUs;
   /** Of the client: what it sent and received. The server counted the same. */
@@ -63,7 +63,7 @@ export class Pair {
         address,
         exchanges,
       });
-      const { wire } = await agreed(client, server, 0);
+      const { wire } = await awaitAgreement(client, server, 0);
       return new Pair(client, server, { ms, wire });
     } catch (error) {
       kill();
@@ -87,11 +87,11 @@ export class Pair {
       load,
     });
     const [client, server] = await this.count();
-    const { wire } = await agreed(this.#client, this.#server, serverBefore.arrived + played.count);
+    const { wire } = await awaitAgreement(this.#client, this.#server, serverBefore.arrived + played.count);
     return {
       ...played,
-      ...cpuSince(clientBefore, serverBefore, client, server),
-      wire: since(clientBefore.client ?? NO_BYTES, wire),
+      ...subtractCpuCounts(clientBefore, serverBefore, client, server),
+      wire: subtractWireBytes(clientBefore.client ?? NO_BYTES, wire),
     };
   }
 
@@ -108,7 +108,7 @@ export class Pair {
 }
 
 /** Waits until both ends have counted the same bytes and every packet has arrived. */
-async function agreed(
+async function awaitAgreement(
   client: PeerProcess,
   server: PeerProcess,
   arrivals: number,
@@ -117,7 +117,7 @@ async function agreed(
   for (;;) {
     const [asked, served] = await Promise.all([client.count(), server.count()]);
     const wire = asked.client ?? NO_BYTES;
-    const why = disagreementOf(wire, served.server ?? NO_BYTES) ?? missingOf(served, arrivals);
+    const why = findDisagreement(wire, served.server ?? NO_BYTES) ?? explainMissing(served, arrivals);
     if (why === undefined) return { wire };
     if (performance.now() - startMs > AGREEMENT_MS) {
       throw new MeshError('packet', `the two ends of ${client.name} do not agree: ${why}`);
@@ -126,24 +126,24 @@ async function agreed(
   }
 }
 
-function missingOf({ arrived, strangers }: Counted, expected: number): string | undefined {
+function explainMissing({ arrived, strangers }: Counted, expected: number): string | undefined {
   if (strangers > 0) return `${strangers} packets came that nobody sent`;
   return arrived === expected ? undefined : `${expected} packets were sent, and ${arrived} arrived`;
 }
 
-function cpuSince(
+function subtractCpuCounts(
   clientBefore: Counted,
   serverBefore: Counted,
   client: Counted,
   server: Counted,
 ): { readonly client: CpuUs; readonly server: CpuUs } {
   return {
-    client: minus([client.cpuUs], [clientBefore.cpuUs]),
-    server: minus([server.cpuUs, server.startedUs], [serverBefore.cpuUs, serverBefore.startedUs]),
+    client: subtractCpu([client.cpuUs], [clientBefore.cpuUs]),
+    server: subtractCpu([server.cpuUs, server.startedUs], [serverBefore.cpuUs, serverBefore.startedUs]),
   };
 }
 
-function minus(after: readonly CpuUs[], before: readonly CpuUs[]): CpuUs {
+function subtractCpu(after: readonly CpuUs[], before: readonly CpuUs[]): CpuUs {
   const sum = (all: readonly CpuUs[], key: keyof CpuUs) => all.reduce((total, cpu) => total + cpu[key], 0);
   return {
     user: Math.max(0, sum(after, 'user') - sum(before, 'user')),

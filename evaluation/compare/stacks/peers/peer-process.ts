@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { afterPatience } from '@gaia-mesh/core/system/process/patience.ts';
+import { waitPatiently } from '@gaia-mesh/core/system/process/patience.ts';
 import type * as z from 'zod';
 import {
   answerSchema,
@@ -13,7 +13,7 @@ import {
   connectedSchema,
   countedSchema,
   type Play,
-  type Played,
+  type PlayResult,
   playedSchema,
   servedSchema,
 } from './protocol.ts';
@@ -71,7 +71,7 @@ export class PeerProcess {
     return this.#ask({ do: 'connect', ...command }, connectedSchema, AGENT_START_TIMEOUT_MS);
   }
 
-  async play(command: Omit<Play, 'do'>): Promise<Played> {
+  async play(command: Omit<Play, 'do'>): Promise<PlayResult> {
     const { load } = command;
     const ms = load.kind === 'closed' ? load.maxMs : (load.count / load.ratePerS) * 1000;
     return this.#ask({ do: 'play', ...command }, playedSchema, ms + SLACK_MS);
@@ -102,7 +102,7 @@ export class PeerProcess {
     this.#calls.set(call, { resolve, reject });
     // One that is gone is told of by its end, which says how.
     this.#child.send({ call, command }, () => undefined);
-    const callOff = afterPatience(patienceMs, () =>
+    const callOff = waitPatiently(patienceMs, () =>
       reject(this.#failure(`no answer to "${command.do}" within ${Math.round(patienceMs / 1000)} s`)),
     );
     try {
@@ -123,7 +123,7 @@ export class PeerProcess {
       return;
     }
     const { code, message: why } = parsed.data.failed;
-    call?.reject(new MeshError(codeOf(code), `${this.name}: ${why}`));
+    call?.reject(new MeshError(toErrorCode(code), `${this.name}: ${why}`));
   }
 
   #failure(why: string): MeshError {
@@ -144,6 +144,6 @@ const CODES: readonly ErrorCode[] = [
 ];
 
 /** A bug in a process is none of what can be expected to go wrong: it is reported as the process's failure. */
-function codeOf(code: string): ErrorCode {
+function toErrorCode(code: string): ErrorCode {
   return CODES.find((known) => known === code) ?? 'agent';
 }

@@ -1,11 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackClient, StackServer } from '@gaia-mesh/stacks/contract/stack.ts';
-import { processUsage } from '@gaia-mesh/stacks/meter/process-usage.ts';
+import { readProcessUsage } from '@gaia-mesh/stacks/meter/process-usage.ts';
 import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { play } from './load.ts';
-import { checkReplies, inPass, type PlannedInbox, plannedInbox, taskInPass } from './planned-inbox.ts';
-import type { Command, Counted, Part, PlannedExchange, Play, Played, StackRef } from './protocol.ts';
+import {
+  checkReplies,
+  createPlannedInbox,
+  numberExchange,
+  numberTask,
+  type PlannedInbox,
+} from './planned-inbox.ts';
+import type { Command, Counted, Part, PlannedExchange, Play, PlayResult, StackRef } from './protocol.ts';
 
 interface Sequence {
   readonly exchanges: readonly PlannedExchange[];
@@ -54,7 +60,7 @@ export class Peer {
 
   async #serve({ stack: ref, settings, exchanges, workMs }: Extract<Command, { do: 'serve' }>) {
     const stack = await findStack(ref);
-    const planned = plannedInbox(exchanges, workMs);
+    const planned = createPlannedInbox(exchanges, workMs);
     const server = await stack.serve(planned.inbox, settings);
     this.#server = { server, planned };
     return { address: server.address };
@@ -66,11 +72,11 @@ export class Peer {
     const beganMs = performance.now();
     const client = await stack.connect(address, settings);
     const ms = performance.now() - beganMs;
-    this.#connected = { client, parts: partsOf(exchanges) };
+    this.#connected = { client, parts: splitExchanges(exchanges) };
     return { ms, wire: client.wire() };
   }
 
-  async #play({ part, from, tasks, load }: Play): Promise<Played> {
+  async #play({ part, from, tasks, load }: Play): Promise<PlayResult> {
     if (this.#connected === undefined) throw new MeshError('usage', 'nothing is connected');
     const { client, parts } = this.#connected;
     const sequence = parts[part];
@@ -83,8 +89,8 @@ export class Peer {
       const planned = exchanges[nth % exchanges.length];
       if (planned === undefined) throw new Error('there are no exchanges');
       const pass = Math.floor(nth / exchanges.length);
-      const task = taskInPass(planned.request, tasks === 'new' ? pass : 0);
-      const { request, replies } = inPass(planned, pass, task);
+      const task = numberTask(planned.request, tasks === 'new' ? pass : 0);
+      const { request, replies } = numberExchange(planned, pass, task);
       return {
         begin: () => client.exchange(request, this.#over.signal, replies.length),
         check: (came) => checkReplies(replies, came, request.id),
@@ -94,7 +100,7 @@ export class Peer {
 
   async #count(collect: boolean): Promise<Counted> {
     const started = await this.#server?.server.ask?.(collect);
-    const own = processUsage(collect);
+    const own = readProcessUsage(collect);
     const { server, planned } = this.#server ?? {};
     return {
       server: server?.wire() ?? null,
@@ -110,7 +116,7 @@ export class Peer {
   }
 }
 
-function partsOf(exchanges: readonly PlannedExchange[]): Connected['parts'] {
+function splitExchanges(exchanges: readonly PlannedExchange[]): Connected['parts'] {
   const sequence = (own: readonly PlannedExchange[]): Sequence => ({ exchanges: own, next: 0 });
   return {
     answered: sequence(exchanges.filter(({ replies }) => replies.length > 0)),

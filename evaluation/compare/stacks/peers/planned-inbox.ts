@@ -15,7 +15,7 @@ export interface PlannedInbox {
 }
 
 /** A server's work as it was planned: each packet is answered with the replies that its exchange has. */
-export function plannedInbox(exchanges: readonly PlannedExchange[], workMs: number): PlannedInbox {
+export function createPlannedInbox(exchanges: readonly PlannedExchange[], workMs: number): PlannedInbox {
   const byId = new Map(exchanges.map((exchange) => [exchange.request.id, exchange]));
   let arrived = 0;
   let strangers = 0;
@@ -28,10 +28,10 @@ export function plannedInbox(exchanges: readonly PlannedExchange[], workMs: numb
       throw new MeshError('packet', `packet ${packet.id} came, which is in no exchange`);
     }
     if (workMs > 0) await sleep(workMs, undefined, { signal });
-    return inPass(exchange, Number(pass), packet.task_id).replies;
+    return numberExchange(exchange, Number(pass), packet.task_id).replies;
   };
   return {
-    inbox: Object.assign(answer, { source: sourceOf({ exchanges, workMs }) }),
+    inbox: Object.assign(answer, { source: toInboxSource({ exchanges, workMs }) }),
     get arrived() {
       return arrived;
     },
@@ -43,7 +43,7 @@ export function plannedInbox(exchanges: readonly PlannedExchange[], workMs: numb
 
 const planSchema = z.strictObject({ exchanges: exchangesSchema, workMs: z.number().nonnegative() });
 
-function sourceOf(plan: z.infer<typeof planSchema>): InboxSource {
+function toInboxSource(plan: z.infer<typeof planSchema>): InboxSource {
   // Packets are JSON; that of an optional field it is undefined is not.
   const data: JsonValue = JSON.parse(JSON.stringify(plan));
   return { module: new URL('./planned-inbox.ts', import.meta.url).href, data };
@@ -56,7 +56,7 @@ function sourceOf(plan: z.infer<typeof planSchema>): InboxSource {
  */
 export function inboxOf(data: JsonValue): Inbox {
   const { exchanges, workMs } = planSchema.parse(data);
-  return plannedInbox(exchanges, workMs).inbox;
+  return createPlannedInbox(exchanges, workMs).inbox;
 }
 
 /**
@@ -64,7 +64,7 @@ export function inboxOf(data: JsonValue): Inbox {
  *
  * @param taskId of the task that its packets belong to
  */
-export function inPass(exchange: PlannedExchange, pass: number, taskId: string): PlannedExchange {
+export function numberExchange(exchange: PlannedExchange, pass: number, taskId: string): PlannedExchange {
   const mark = pass === 0 ? '' : `${PASS_MARK}${pass}`;
   const { id } = exchange.request;
   const renamed = (packet: Packet): Packet => ({ ...packet, id: packet.id + mark, task_id: taskId });
@@ -78,7 +78,7 @@ export function inPass(exchange: PlannedExchange, pass: number, taskId: string):
 }
 
 /** The task of a packet in a pass. */
-export function taskInPass({ task_id }: Packet, pass: number): string {
+export function numberTask({ task_id }: Packet, pass: number): string {
   const mark = pass === 0 ? '' : `${PASS_MARK}${pass}`;
   return task_id.slice(0, HEAD_LENGTHS.task_id - mark.length) + mark;
 }
@@ -87,7 +87,7 @@ export function taskInPass({ task_id }: Packet, pass: number): string {
  * Exchanges that one server can tell apart, also when they come again: no id comes twice (a packet that is broadcast is the request of
  * several), has the mark of a pass, or is too long to take one.
  */
-export function playable(exchanges: readonly PlannedExchange[]): PlannedExchange[] {
+export function makePlayable(exchanges: readonly PlannedExchange[]): PlannedExchange[] {
   const taken = new Set<string>();
   const nameOf = (id: string) => {
     const isFit = !id.includes(PASS_MARK) && id.length <= HEAD_LENGTHS.id - 16;
@@ -113,9 +113,12 @@ export function checkReplies(expected: readonly Packet[], came: readonly Packet[
   const wanted = expected.map(({ id }) => id).sort();
   const got = came.map(({ id }) => id).sort();
   if (wanted.length === got.length && wanted.every((id, index) => id === got[index])) return;
-  throw new MeshError('packet', `in answer to ${requestId}: expected ${listOf(wanted)}, came ${listOf(got)}`);
+  throw new MeshError(
+    'packet',
+    `in answer to ${requestId}: expected ${formatIds(wanted)}, came ${formatIds(got)}`,
+  );
 }
 
-function listOf(ids: readonly string[]): string {
+function formatIds(ids: readonly string[]): string {
   return ids.length === 0 ? 'no packet' : ids.slice(0, 5).join(', ');
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { amount, wireSchema } from '@gaia-mesh/stacks/contract/wire-schema.ts';
 import * as z from 'zod';
@@ -20,7 +20,7 @@ const packetSchema = z.unknown().transform((value, context): Packet => {
   try {
     return parsePacket(value);
   } catch (error) {
-    context.addIssue({ code: 'custom', message: messageOf(error) });
+    context.addIssue({ code: 'custom', message: toErrorMessage(error) });
     return z.NEVER;
   }
 });
@@ -134,7 +134,7 @@ export const playedSchema = z.strictObject({
   /** More were under way than anybody waits for: the rate was above what the ends can do, and the load was broken off. */
   isOverloaded: z.boolean(),
 });
-export type Played = z.infer<typeof playedSchema>;
+export type PlayResult = z.infer<typeof playedSchema>;
 
 const cpuSchema = z.strictObject({ user: amount, system: amount });
 /** CPU time, microseconds. */

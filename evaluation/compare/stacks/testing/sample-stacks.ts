@@ -1,11 +1,11 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
-import { armsOf } from '../arms.ts';
+import { combineArms } from '../arms.ts';
 import { parseFactors } from '../factors.ts';
 import type { StacksFile } from '../figures/stacks-file.ts';
 import { reportStacks } from '../figures/stacks-report.ts';
 import type { Invocation } from '../invocation.ts';
-import { syntheticWorkload } from '../workload.ts';
+import { buildSyntheticWorkload } from '../workload.ts';
 import { framedTcp } from './framed-tcp.ts';
 
 const CONCURRENCY = [1, 4, 16, 64];
@@ -20,11 +20,11 @@ interface SampleArm {
 /** A comparison of stacks that nobody measured: the i-th arm takes `factor` times as long, give or take 2 %. */
 export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): StacksFile {
   const chosen = samples.map(({ name }) => ({ stack: { ...framedTcp, name } }));
-  const { arms } = armsOf(chosen, parseFactors([]));
+  const { arms } = combineArms(chosen, parseFactors([]));
   const [baseline, ...others] = arms;
   if (baseline === undefined) throw new Error('expected an arm');
   const random = new Random(7);
-  const traffic = syntheticWorkload(512, 1);
+  const traffic = buildSyntheticWorkload(512, 1);
   const of = ({ factor, isOverloaded = false }: SampleArm) =>
     Array.from({ length: invocations }, (_, index) => invocationOf(factor, index, isOverloaded, random));
   const named = new Map(samples.map((sample) => [`${sample.name} bare`, of(sample)]));

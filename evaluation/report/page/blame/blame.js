@@ -1,5 +1,5 @@
 import { element } from '../dom.js';
-import { chartFigure, section, tableOf } from '../figure.js';
+import { chartFigure, createTable, section } from '../figure.js';
 import { Plot } from '../rows.js';
 
 /** @typedef {import('../../blame/blame-view.ts').BlameView} BlameView */
@@ -28,7 +28,7 @@ export function blameSections(view) {
         table: null,
         draw: (width) => draw(view, width),
       }).figure,
-      tableOf(view.table, 'Messages'),
+      createTable(view.table, 'Messages'),
     ),
     section(
       'messages',

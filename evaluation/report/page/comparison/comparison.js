@@ -1,6 +1,6 @@
 import { distributionsFigure } from '../distributions.js';
 import { element } from '../dom.js';
-import { chartFigure, tableOf } from '../figure.js';
+import { chartFigure, createTable } from '../figure.js';
 import { Plot, ratioAxis, rowLayout } from '../rows.js';
 import { waterfallFigure } from '../waterfall.js';
 import { growthFigure } from './growth.js';
@@ -19,7 +19,7 @@ export function comparisonSection(view) {
     element('h2', {}, 'Every adapter, the same packets'),
     element('p', { class: 'lead' }, view.made),
     ...view.warnings.map((warning) => element('p', { class: 'note' }, `Warning: ${warning}.`)),
-    tableOf(view.table, 'What each adapter costs'),
+    createTable(view.table, 'What each adapter costs'),
     element('p', { class: 'note' }, view.columns),
     waterfallFigure(view.bytes),
     timeRatiosFigure(view),
@@ -47,7 +47,9 @@ function groupBlocks({ groups, baseline }) {
       { class: 'note' },
       `Times the bytes of ${baseline} for the same packets; in brackets how many there are. An envelope weighs less where payloads are large.`,
     ),
-    ...groups.map((table) => element('div', { class: 'block' }, tableOf(table, 'Bytes by kind and size'))),
+    ...groups.map((table) =>
+      element('div', { class: 'block' }, createTable(table, 'Bytes by kind and size')),
+    ),
   ];
 }
 

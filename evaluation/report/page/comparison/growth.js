@@ -1,5 +1,5 @@
 import { element, tickText } from '../dom.js';
-import { chartFigure, tableOf } from '../figure.js';
+import { chartFigure, createTable } from '../figure.js';
 import { logTicks, Plot } from '../rows.js';
 
 /** @typedef {import('../../comparison/growth-view.ts').GrowthView} GrowthView */
@@ -14,7 +14,7 @@ const LABELLED = 6;
  */
 export function growthFigure(view) {
   if (view.lines.length === 0) {
-    return element('div', {}, element('h3', {}, view.finding), tableOf(view.table, view.finding));
+    return element('div', {}, element('h3', {}, view.finding), createTable(view.table, view.finding));
   }
   return chartFigure({
     finding: view.finding,

@@ -1,4 +1,4 @@
-import { choiceOf, element, tickText } from '../dom.js';
+import { createChoice, element, tickText } from '../dom.js';
 import { chartFigure } from '../figure.js';
 import { axisBelow, logTicks, Plot, rowLayout } from '../rows.js';
 
@@ -23,7 +23,7 @@ export function stackedFigure({ finding, key, choices, scale, caption, table }, 
     ...(choices.length < 2
       ? {}
       : {
-          controls: choiceOf(`${label}: what is shown`, names, (index) => {
+          controls: createChoice(`${label}: what is shown`, names, (index) => {
             chosen = choices[index];
             redraw();
           }),

@@ -1,8 +1,8 @@
 import { drawRatios } from '../comparison/comparison.js';
 import { measureAgain } from '../comparison/measure-again.js';
 import { panelsFigure } from '../comparison/panels.js';
-import { choiceOf, element } from '../dom.js';
-import { chartFigure, section, tableOf } from '../figure.js';
+import { createChoice, element } from '../dom.js';
+import { chartFigure, createTable, section } from '../figure.js';
 import { densitiesFigure } from './densities.js';
 import { NAME_ROOM, stackedFigure } from './stacked.js';
 
@@ -69,7 +69,7 @@ export function drawStackSections(view) {
       'Tokens that a model reads',
       element('p', { class: 'lead' }, view.tokens.note),
       ...view.tokens.tables.map((table) =>
-        element('div', { class: 'block' }, tableOf(table, table.columns[0]?.title ?? 'Tokens')),
+        element('div', { class: 'block' }, createTable(table, table.columns[0]?.title ?? 'Tokens')),
       ),
     ),
     disagreeSection(view, rounds),
@@ -133,7 +133,7 @@ function figuresByChoice(label, names, figures) {
   return element(
     'div',
     { class: 'figures' },
-    figures.length < 2 ? null : choiceOf(label, names, show),
+    figures.length < 2 ? null : createChoice(label, names, show),
     ...figures,
   );
 }

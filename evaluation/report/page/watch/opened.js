@@ -84,7 +84,7 @@ function openedParts(kind, name, rest, run, state) {
           const cut = log.isCut
             ? [element('p', { class: 'note' }, 'Its last lines; the archive has all of it.')]
             : [];
-          return [...cut, preOf(log.text)];
+          return [...cut, createPre(log.text)];
         },
       };
     case 'question': {
@@ -105,7 +105,7 @@ function openedParts(kind, name, rest, run, state) {
             'The team has noted no steps for it. Its packets are in the list: the filter is set to them.';
           return [
             element('dl', { class: 'facts-of' }, ...facts),
-            reasoning === null ? element('p', { class: 'note' }, none) : preOf(reasoning),
+            reasoning === null ? element('p', { class: 'note' }, none) : createPre(reasoning),
           ];
         },
       };
@@ -124,7 +124,7 @@ function openedParts(kind, name, rest, run, state) {
                     ? 'The hub opens a task with its question and its document; the archive will have them.'
                     : 'What it says is not known here: its sender keeps no notes, or they are cut.',
                 )
-              : preOf(text),
+              : createPre(text),
           ];
         },
       };
@@ -132,6 +132,6 @@ function openedParts(kind, name, rest, run, state) {
 }
 
 /** @param {string} text */
-function preOf(text) {
+function createPre(text) {
   return element('pre', { tabindex: '0' }, text);
 }

@@ -47,7 +47,7 @@ export function packetList(onOpen) {
       for (const packet of shown) {
         let row = rows.get(packet.n);
         if (row === undefined) {
-          row = packetRowOf(packet, agents, onOpen);
+          row = createPacketRow(packet, agents, onOpen);
           rows.set(packet.n, row);
         }
         if (row === next) next = next.nextElementSibling;
@@ -78,7 +78,7 @@ function passesFilters({ id, from, to, type, tag, task }, { agent, type: wanted,
  * @param {ReadonlyMap<string, { tool: string }>} agents
  * @param {(packet: PacketEvent) => void} onOpen
  */
-function packetRowOf(packet, agents, onOpen) {
+function createPacketRow(packet, agents, onOpen) {
   const { at, from, to, type, tag, task, bytes, tokens, copies } = packet;
   const nameOf = (/** @type {string} */ id) => `${id} ${agents.get(id)?.tool ?? ''}`.trim();
   const whom = to === null ? (copies === 0 ? 'nobody' : `all ${copies}`) : nameOf(to);

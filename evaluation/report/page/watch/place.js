@@ -26,7 +26,7 @@ export function placeInAddress() {
 }
 
 /** @param {WatchedPlace} place */
-export function addressOf(place) {
+export function formatAddress(place) {
   const values = new URLSearchParams();
   for (const [name, value] of Object.entries(place)) {
     if (value !== null && value !== '') values.set(name, String(value));

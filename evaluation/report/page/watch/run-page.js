@@ -4,7 +4,7 @@ import { filterBar } from './filters.js';
 import { WatchHistory } from './history.js';
 import { askServer, openedPanel } from './opened.js';
 import { clockText, packetList } from './packet-list.js';
-import { addressOf, placeInAddress } from './place.js';
+import { formatAddress, placeInAddress } from './place.js';
 import { agentList, armsTable, bytesText, newsList, questionList } from './side-lists.js';
 import { timeLine } from './time-line.js';
 
@@ -32,7 +32,7 @@ export function runPage({ title, isListed, version }) {
 
   const change = (/** @type {Partial<WatchedPlace>} */ part, takesFocus = false) => {
     place = { ...place, ...part };
-    globalThis.history.replaceState(null, '', addressOf(place));
+    globalThis.history.replaceState(null, '', formatAddress(place));
     draw(takesFocus);
   };
   const heading = element('h1', {}, title);
@@ -104,8 +104,8 @@ export function runPage({ title, isListed, version }) {
     pause.textContent =
       place.at === null ? (isOver ? 'At the end' : 'Pause') : isOver ? 'To the end' : 'Follow';
     moment.textContent = clockText(place.at ?? history.lastMs);
-    link.setAttribute('href', addressOf({ ...place, at: place.at ?? history.lastMs }));
-    status.textContent = statusOf(history, isConnected);
+    link.setAttribute('href', formatAddress({ ...place, at: place.at ?? history.lastMs }));
+    status.textContent = formatStatus(history, isConnected);
     said.textContent = isOver ? status.textContent : place.at === null ? '' : 'paused';
     const kept = factsOfState(state).map(([name = '', value = '']) =>
       element('div', {}, element('dt', {}, name), element('dd', {}, value)),
@@ -130,7 +130,7 @@ export function runPage({ title, isListed, version }) {
     questions.draw(state, place.question, place.text);
     parts.news.hidden = !news.draw(history.events, count);
     if (state.arms.size > 0) arms.replaceChildren(armsTable(state));
-    if (state.run !== null) heading.textContent = `${title}: ${namesOf(state.run)}`;
+    if (state.run !== null) heading.textContent = `${title}: ${listNames(state.run)}`;
     document.title = `${status.textContent} · ${title}`;
     void opened.show(place.open, state, takesFocus);
   }
@@ -205,7 +205,7 @@ export function runPage({ title, isListed, version }) {
  * @param {WatchHistory} history
  * @param {boolean} isConnected
  */
-function statusOf({ now, missed }, isConnected) {
+function formatStatus({ now, missed }, isConnected) {
   const { questions } = now.run ?? { questions: null };
   const { ended, asked } = now.score;
   const of = questions ?? asked;
@@ -221,7 +221,7 @@ function statusOf({ now, missed }, isConnected) {
 }
 
 /** @param {import('./state.js').RunEvent} run */
-function namesOf({ team, adapter, engine }) {
+function listNames({ team, adapter, engine }) {
   // Traffic that no engine took part in says "none".
   return [team, adapter, ...(engine === 'none' ? [] : [engine])].join(', ');
 }

@@ -87,7 +87,7 @@ export function questionList(onOpen) {
       const low = text.toLowerCase();
       const shown = [...questions.values()]
         .reverse()
-        .filter((question) => low === '' || textOf(question).toLowerCase().includes(low))
+        .filter((question) => low === '' || formatItem(question).toLowerCase().includes(low))
         .slice(0, MAX_SHOWN);
       const key = JSON.stringify([
         chosen,
@@ -100,7 +100,7 @@ export function questionList(onOpen) {
 }
 
 /** @param {QuestionEvent} question */
-function textOf({ id, text, answer, reason }) {
+function formatItem({ id, text, answer, reason }) {
   return `${id} ${text ?? ''} ${answer ?? ''} ${reason ?? ''}`;
 }
 
@@ -114,18 +114,18 @@ function askedRow(question, chosen, onOpen) {
   const button = element(
     'button',
     { type: 'button', class: 'row', 'aria-pressed': String(id === chosen) },
-    element('span', { class: 'state' }, verdictOf(question)),
+    element('span', { class: 'state' }, formatVerdict(question)),
     element('b', {}, id),
     element('span', { class: 'asks' }, text ?? ''),
     element('span', { class: 'answer' }, answer ?? reason ?? ''),
     element('span', { class: 'amount' }, seconds === undefined ? '' : secondsText(seconds)),
   );
   button.addEventListener('click', () => onOpen(id));
-  return element('li', { class: `question ${verdictOf(question).replaceAll(' ', '-')}` }, button);
+  return element('li', { class: `question ${formatVerdict(question).replaceAll(' ', '-')}` }, button);
 }
 
 /** @param {QuestionEvent} question */
-function verdictOf({ state, correct }) {
+function formatVerdict({ state, correct }) {
   if (state === 'asked') return 'asked';
   if (state !== 'answered') return state === 'timeout' ? 'no time' : 'failed';
   return correct === undefined || correct === null ? 'answered' : correct ? 'right' : 'wrong';

@@ -55,7 +55,7 @@ export function advance(state, event) {
         state.agents.set(id, { tool, state: 'waits', text: '', packets: 0, bytes: 0, tokens: 0 });
       break;
     case 'agent':
-      Object.assign(agentOf(state, event.id), { state: event.state, text: event.text });
+      Object.assign(findAgent(state, event.id), { state: event.state, text: event.text });
       break;
     case 'question':
       takeQuestion(state, event);
@@ -64,7 +64,7 @@ export function advance(state, event) {
       const { packets, bytes, tokens, unshown } = event;
       state.totals = { packets, bytes, tokens, unshown };
       for (const [id, counts] of Object.entries(event.agents)) {
-        const agent = Object.assign(agentOf(state, id), counts);
+        const agent = Object.assign(findAgent(state, id), counts);
         // One that nobody started here is there when it says something.
         if (agent.state === 'waits') agent.state = 'up';
       }
@@ -92,7 +92,7 @@ export function advance(state, event) {
  * @param {WatchState} state
  * @param {string} id
  */
-function agentOf(state, id) {
+function findAgent(state, id) {
   const known = state.agents.get(id);
   if (known !== undefined) return known;
   /** @type {AgentState} */

@@ -57,13 +57,13 @@ export function timeLine(onMoment) {
       if (drawnTo === history.lastMs || !isDue) return;
       drawnMs = performance.now();
       drawnTo = history.lastMs;
-      strip.replaceChildren(...barsOf(history));
+      strip.replaceChildren(...listBars(history));
     },
   };
 }
 
 /** @param {WatchHistory} history */
-function barsOf({ events, beganMs, lastMs }) {
+function listBars({ events, beganMs, lastMs }) {
   const span = Math.max(lastMs - beganMs, 1e-6);
   const bucketOf = (/** @type {number} */ at) =>
     Math.min(BUCKETS - 1, Math.floor(((at - beganMs) / span) * BUCKETS));

@@ -5,12 +5,12 @@ import {
   type A2aMessage,
   isSettled,
   type PushConfig,
-  paramsOf,
   paramsSchemas,
+  parseParams,
   TERMINAL_STATES,
 } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { faultError } from './faults.ts';
+import { createFaultError } from './faults.ts';
 import { PushConfigs, type PushSender } from './push.ts';
 import { AgentTask, type TaskEvent } from './task.ts';
 import { TaskStore } from './task-store.ts';
@@ -68,50 +68,50 @@ export class A2aAgent {
       case 'SendMessage':
         return this.#sendMessage(params);
       case 'GetTask': {
-        const { id, historyLength } = paramsOf(paramsSchemas.get, params);
+        const { id, historyLength } = parseParams(paramsSchemas.get, params);
         return this.#tasks.get(id).view({ historyLength });
       }
       case 'ListTasks':
-        return this.#tasks.list(paramsOf(paramsSchemas.list, params));
+        return this.#tasks.list(parseParams(paramsSchemas.list, params));
       case 'CancelTask': {
-        const task = this.#tasks.get(paramsOf(paramsSchemas.task, params).id);
+        const task = this.#tasks.get(parseParams(paramsSchemas.task, params).id);
         task.cancel();
         return task.view({});
       }
       case 'CreateTaskPushNotificationConfig': {
-        const config = paramsOf(paramsSchemas.pushConfig, params);
+        const config = parseParams(paramsSchemas.pushConfig, params);
         return this.#push.add(this.#tasks.get(config.taskId), config);
       }
       case 'GetTaskPushNotificationConfig': {
-        const { taskId, id } = paramsOf(paramsSchemas.pushConfigId, params);
+        const { taskId, id } = parseParams(paramsSchemas.pushConfigId, params);
         return this.#push.get(this.#tasks.get(taskId), id);
       }
       case 'ListTaskPushNotificationConfigs':
-        return this.#push.list(this.#tasks.get(paramsOf(paramsSchemas.pushConfigs, params).taskId));
+        return this.#push.list(this.#tasks.get(parseParams(paramsSchemas.pushConfigs, params).taskId));
       case 'DeleteTaskPushNotificationConfig': {
-        const { taskId, id } = paramsOf(paramsSchemas.pushConfigId, params);
+        const { taskId, id } = parseParams(paramsSchemas.pushConfigId, params);
         return this.#push.remove(this.#tasks.get(taskId), id);
       }
       case 'GetExtendedAgentCard':
-        throw faultError('unsupportedOperation', 'this agent has no extended card');
+        throw createFaultError('unsupportedOperation', 'this agent has no extended card');
       default:
-        throw faultError('methodNotFound', `no operation ${JSON.stringify(method.slice(0, 64))}`);
+        throw createFaultError('methodNotFound', `no operation ${JSON.stringify(method.slice(0, 64))}`);
     }
   }
 
   /** Many answers to one request; an error before the first is thrown by this, not by the iteration. */
   stream(method: string, params: unknown): AsyncIterable<TaskEvent> {
     if (!this.card.capabilities.streaming)
-      throw faultError('unsupportedOperation', 'this agent does not stream');
+      throw createFaultError('unsupportedOperation', 'this agent does not stream');
     if (method === 'SendStreamingMessage') {
       const { events } = this.#begin(params);
-      return untilSettled(events);
+      return streamUntilSettled(events);
     }
-    const task = this.#tasks.get(paramsOf(paramsSchemas.task, params).id);
+    const task = this.#tasks.get(parseParams(paramsSchemas.task, params).id);
     if (TERMINAL_STATES.has(task.state))
-      throw faultError('unsupportedOperation', `task ${task.id} is over: ${task.state}`);
+      throw createFaultError('unsupportedOperation', `task ${task.id} is over: ${task.state}`);
     const events = task.subscribe();
-    return following({ task: task.view({}) }, events);
+    return followTask({ task: task.view({}) }, events);
   }
 
   close(): void {
@@ -128,12 +128,12 @@ export class A2aAgent {
       events.close();
       return { task: task.view({ historyLength: configuration?.historyLength }) };
     }
-    throw faultError('internal', 'the agent ended without a task or a message');
+    throw createFaultError('internal', 'the agent ended without a task or a message');
   }
 
   /** Starts the work on a message. Its events begin with the task or are one message. */
   #begin(params: unknown) {
-    const { message, configuration } = paramsOf(paramsSchemas.send, params);
+    const { message, configuration } = parseParams(paramsSchemas.send, params);
     this.#checkMediaTypes(message);
     const known = message.taskId === undefined ? undefined : this.#tasks.get(message.taskId);
     if (known !== undefined) known.checkFollowUp(message);
@@ -152,7 +152,7 @@ export class A2aAgent {
   #checkMediaTypes({ parts }: A2aMessage): void {
     for (const { mediaType } of parts) {
       if (mediaType !== undefined && mediaType !== '' && !this.card.defaultInputModes.includes(mediaType))
-        throw faultError(
+        throw createFaultError(
           'contentTypeNotSupported',
           `expected ${this.card.defaultInputModes.join(' or ')}, came ${mediaType.slice(0, 64)}`,
         );
@@ -161,7 +161,9 @@ export class A2aAgent {
 }
 
 /** A stream ends when its task is over or waits for the client (§3.1.2), or with the one message that was the answer. */
-async function* untilSettled(events: EventQueue<TaskEvent>): AsyncGenerator<TaskEvent, void, undefined> {
+async function* streamUntilSettled(
+  events: EventQueue<TaskEvent>,
+): AsyncGenerator<TaskEvent, void, undefined> {
   try {
     for await (const event of events) {
       yield event;
@@ -174,7 +176,7 @@ async function* untilSettled(events: EventQueue<TaskEvent>): AsyncGenerator<Task
 }
 
 /** Events from now on, behind the task as it is (§3.1.6); they end with the task. */
-async function* following(
+async function* followTask(
   first: TaskEvent,
   events: EventQueue<TaskEvent>,
 ): AsyncGenerator<TaskEvent, void, undefined> {

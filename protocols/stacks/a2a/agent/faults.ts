@@ -48,14 +48,14 @@ export const FAULTS = {
 } as const satisfies Readonly<Record<string, Fault>>;
 
 /** The fault is the error's cause, so that a transport can tell which one it has to write. */
-export function faultError(name: keyof typeof FAULTS, message: string): MeshError {
+export function createFaultError(name: keyof typeof FAULTS, message: string): MeshError {
   return new MeshError('packet', message, { cause: FAULTS[name] });
 }
 
 const known: ReadonlySet<unknown> = new Set(Object.values(FAULTS));
 
 /** What a transport has to say of an error: `internal` for all that is no fault of the protocol. */
-export function faultOf(error: unknown): Fault {
+export function toFault(error: unknown): Fault {
   const cause = error instanceof Error ? error.cause : undefined;
   return isFault(cause) ? cause : FAULTS.internal;
 }
@@ -65,7 +65,7 @@ function isFault(value: unknown): value is Fault {
 }
 
 /** The details of an error (§9.5, §11.6), empty for those without a reason. */
-export function errorInfoOf({ reason }: Fault): readonly object[] {
+export function buildErrorInfo({ reason }: Fault): readonly object[] {
   if (reason === undefined) return [];
   return [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }];
 }

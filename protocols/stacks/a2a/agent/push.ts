@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseForeignUrl, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { type PushConfig, TERMINAL_STATES } from '../model.ts';
-import { faultError } from './faults.ts';
+import { createFaultError } from './faults.ts';
 import type { AgentTask, TaskEvent } from './task.ts';
 
 /** Delivers an event to a webhook. */
@@ -27,11 +27,11 @@ export class PushConfigs {
     const configs = this.#of(task);
     const url = parseForeignUrl(config.url);
     if (url === undefined || !this.#mayPush(url))
-      throw faultError('invalidParams', `this agent does not call ${url?.host ?? 'such a URL'}`);
+      throw createFaultError('invalidParams', `this agent does not call ${url?.host ?? 'such a URL'}`);
     const id = config.id === undefined || config.id === '' ? randomUUID() : config.id;
     const own = { ...config, id };
     if (!configs.has(id) && configs.size === MAX_CONFIGS_OF_TASK)
-      throw faultError('invalidParams', `task ${task.id} has ${MAX_CONFIGS_OF_TASK} webhooks already`);
+      throw createFaultError('invalidParams', `task ${task.id} has ${MAX_CONFIGS_OF_TASK} webhooks already`);
     configs.set(id, own);
     return own;
   }
@@ -40,7 +40,7 @@ export class PushConfigs {
   get(task: AgentTask, id: string): PushConfig {
     const config = this.#of(task).get(id);
     if (config === undefined)
-      throw faultError('taskNotFound', `task ${task.id} has no webhook ${id.slice(0, 64)}`);
+      throw createFaultError('taskNotFound', `task ${task.id} has no webhook ${id.slice(0, 64)}`);
     return config;
   }
 
@@ -54,7 +54,7 @@ export class PushConfigs {
   }
 
   #of(task: AgentTask): Map<string, PushConfig> {
-    if (!this.#isSupported) throw faultError('pushNotSupported', 'this agent calls no webhooks');
+    if (!this.#isSupported) throw createFaultError('pushNotSupported', 'this agent calls no webhooks');
     const known = this.#configs.get(task);
     if (known !== undefined) return known;
     const configs = new Map<string, PushConfig>();

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { type paramsSchemas, TERMINAL_STATES } from '../model.ts';
-import { faultError } from './faults.ts';
+import { createFaultError } from './faults.ts';
 import type { AgentTask } from './task.ts';
 
 /** Tasks that a bare server keeps, the finished ones among them, so that its memory has a bound. */
@@ -28,7 +28,7 @@ export class TaskStore {
   /** @throws MeshError with the fault `taskNotFound` */
   get(id: string): AgentTask {
     const task = this.#tasks.get(id);
-    if (task === undefined) throw faultError('taskNotFound', `no task ${id.slice(0, 64)}`);
+    if (task === undefined) throw createFaultError('taskNotFound', `no task ${id.slice(0, 64)}`);
     return task;
   }
 

@@ -1,9 +1,9 @@
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { EventQueue } from '../event-queue.ts';
 import { type A2aArtifact, type A2aMessage, type A2aStatus, isSettled, TERMINAL_STATES } from '../model.ts';
-import { type AgentWork, saying, type TaskState, type WorkEvent } from '../work.ts';
-import { faultError } from './faults.ts';
+import { type AgentWork, createTextMessage, type TaskState, type WorkEvent } from '../work.ts';
+import { createFaultError } from './faults.ts';
 
 /** `Task` (§4.1.1) as it is sent. */
 export interface TaskView {
@@ -51,7 +51,7 @@ export class AgentTask {
   readonly #streams = new Set<EventQueue<TaskEvent>>();
   readonly #artifacts = new Map<string, A2aArtifact>();
   readonly #history: A2aMessage[] = [];
-  #status: TaskView['status'] = statusOf('TASK_STATE_SUBMITTED');
+  #status: TaskView['status'] = buildStatus('TASK_STATE_SUBMITTED');
   #isMade = false;
   #abort = new AbortController();
   #waiting: (() => void)[] = [];
@@ -86,12 +86,12 @@ export class AgentTask {
   /** @throws MeshError with a fault for a message that this task cannot take */
   checkFollowUp({ contextId }: A2aMessage): void {
     if (contextId !== undefined && contextId !== '' && contextId !== this.contextId)
-      throw faultError('invalidParams', `task ${this.id} is of context ${this.contextId}`);
+      throw createFaultError('invalidParams', `task ${this.id} is of context ${this.contextId}`);
     if (TERMINAL_STATES.has(this.state))
-      throw faultError('unsupportedOperation', `task ${this.id} is over: ${this.state}`);
+      throw createFaultError('unsupportedOperation', `task ${this.id} is over: ${this.state}`);
     // Two messages at work in one task would each end it, and one of their answers would be lost.
     if (!isSettled(this.state))
-      throw faultError(
+      throw createFaultError(
         'unsupportedOperation',
         `task ${this.id} is being worked on: ask in a task of its own`,
       );
@@ -112,13 +112,13 @@ export class AgentTask {
     const own = { ...message, contextId: this.contextId, taskId: this.id };
     this.#history.push(own);
     if (this.#isMade) {
-      this.#status = statusOf('TASK_STATE_WORKING');
+      this.#status = buildStatus('TASK_STATE_WORKING');
       this.#publish({ task: this.view({}) });
     }
     const { id: taskId, contextId } = this;
     work({ message: own, taskId, contextId, signal: this.#abort.signal }, (event) => this.#take(event))
       .catch((error: unknown) => {
-        const why = saying(shortReason(messageOf(error)), taskId, contextId);
+        const why = createTextMessage(shortenReason(toErrorMessage(error)), taskId, contextId);
         this.#take({ kind: 'status', state: 'TASK_STATE_FAILED', message: why });
       })
       .finally(() => {
@@ -129,7 +129,7 @@ export class AgentTask {
   /** @throws MeshError with the fault `taskNotCancelable` */
   cancel(): void {
     if (TERMINAL_STATES.has(this.state))
-      throw faultError('taskNotCancelable', `task ${this.id} is over: ${this.state}`);
+      throw createFaultError('taskNotCancelable', `task ${this.id} is over: ${this.state}`);
     this.#take({ kind: 'status', state: 'TASK_STATE_CANCELED' });
     this.close();
   }
@@ -157,7 +157,7 @@ export class AgentTask {
         this.#history.push(event.message);
         return;
       case 'status':
-        this.#status = statusOf(event.state, event.message);
+        this.#status = buildStatus(event.state, event.message);
         this.#publish({ statusUpdate: { taskId, contextId, status: this.#status } });
         if (isSettled(event.state)) for (const resolve of this.#waiting.splice(0)) resolve();
         if (TERMINAL_STATES.has(event.state)) this.#end();
@@ -187,7 +187,7 @@ export class AgentTask {
   }
 }
 
-function statusOf(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMessage): TaskView['status'] {
+function buildStatus(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMessage): TaskView['status'] {
   const timestamp = new Date().toISOString();
   return message === undefined ? { state, timestamp } : { state, message, timestamp };
 }

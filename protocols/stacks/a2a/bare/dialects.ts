@@ -1,9 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { HttpRequest } from '../../http/http-client.ts';
 import type { AgentInterface } from '../interfaces.ts';
-import { checked } from '../model.ts';
+import { parseAnswer } from '../model.ts';
 import type { Operation } from './agent-wire.ts';
 
 /** How one of the two HTTP transports asks, and what is in its answers. */
@@ -31,8 +31,8 @@ export const jsonRpcDialect: HttpDialect = {
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   }),
   result: (_operation, { text }) => {
-    const { result, error } = checked(answerSchema, jsonOf(text), 'JSON-RPC answer');
-    if (error !== undefined) throw failureOf(error);
+    const { result, error } = parseAnswer(answerSchema, parseJsonBody(text), 'JSON-RPC answer');
+    if (error !== undefined) throw toMeshError(error);
     return result;
   },
 };
@@ -64,9 +64,9 @@ export const restDialect: HttpDialect = {
     }
   },
   result: ({ method }, { status, text }) => {
-    const value = jsonOf(text);
+    const value = parseJsonBody(text);
     const problem = problemSchema.safeParse(value);
-    if (problem.success && problem.data.error !== undefined) throw failureOf(problem.data.error);
+    if (problem.success && problem.data.error !== undefined) throw toMeshError(problem.data.error);
     if (status !== 200) throw new MeshError('packet', `A2A: ${method}: expected 200, came ${status}`);
     return value;
   },
@@ -75,13 +75,13 @@ export const restDialect: HttpDialect = {
 const errorSchema = z.looseObject({ message: z.string() });
 
 /** An error of the protocol, as it was written by the other side. */
-function failureOf(error: unknown): MeshError {
+function toMeshError(error: unknown): MeshError {
   const { message } = errorSchema.catch({ message: 'an error without a message' }).parse(error);
-  return new MeshError('packet', `A2A: refused: ${shortReason(message)}`);
+  return new MeshError('packet', `A2A: refused: ${shortenReason(message)}`);
 }
 
 /** @throws MeshError `packet` for what is not JSON */
-export function jsonOf(text: string): unknown {
+export function parseJsonBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

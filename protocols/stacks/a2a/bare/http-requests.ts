@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
-import { faultError } from '../agent/faults.ts';
+import { createFaultError } from '../agent/faults.ts';
 import type { AgentInterface } from '../interfaces.ts';
 
 /** What the two HTTP transports of a bare A2A server have in common. */
@@ -10,7 +10,7 @@ import type { AgentInterface } from '../interfaces.ts';
 const CARD_MAX_AGE_S = 3600;
 
 /** The agent card as it is served: addresses first, as the order of transports is their preference (§8.3). */
-export function cardText({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {
+export function formatCard({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {
   return JSON.stringify({ supportedInterfaces, ...card });
 }
 
@@ -29,21 +29,24 @@ export function serveCard(response: ServerResponse, card: string): void {
 export function checkVersion(version: unknown): void {
   if (typeof version === 'string' && /^1\.0(\.\d+)?$/.test(version)) return;
   const came = typeof version === 'string' && version !== '' ? version.slice(0, 16) : '0.3';
-  throw faultError('versionNotSupported', `A2A-Version: expected 1.0, came ${came}`);
+  throw createFaultError('versionNotSupported', `A2A-Version: expected 1.0, came ${came}`);
 }
 
 /** @throws MeshError with the fault `contentTypeNotSupported` */
 export function checkContentType({ headers }: IncomingMessage): void {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json' && type !== 'application/a2a+json')
-    throw faultError('contentTypeNotSupported', `Content-Type: expected application/json, came ${type}`);
+    throw createFaultError(
+      'contentTypeNotSupported',
+      `Content-Type: expected application/json, came ${type}`,
+    );
 }
 
 /** @throws MeshError with the fault `parseError` */
-export function parsed(body: Buffer): unknown {
+export function parseBody(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw faultError('parseError', 'the body is not JSON');
+    throw createFaultError('parseError', 'the body is not JSON');
   }
 }

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
 import { type ClientSettings, HttpClient } from '../../http/http-client.ts';
-import { bodyOf, type HttpServer, listenHttp, writeJson } from '../../http/http-server.ts';
+import { type HttpServer, listenHttp, readBody, writeJson } from '../../http/http-server.ts';
 import { A2aAgent, type AgentCard, type AgentLimits } from '../agent/agent.ts';
-import { errorInfoOf, faultError, faultOf } from '../agent/faults.ts';
+import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
 import type { PushSender } from '../agent/push.ts';
-import { type AgentInterface, CARD_PATH, interfacesAt, JSON_RPC_PATH, REST_PATH } from '../interfaces.ts';
+import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, listInterfaces, REST_PATH } from '../interfaces.ts';
 import type { PushConfig } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { cardText, checkContentType, checkVersion, parsed, serveCard } from './http-requests.ts';
+import { checkContentType, checkVersion, formatCard, parseBody, serveCard } from './http-requests.ts';
 import { serveRest } from './rest-server.ts';
 
 /** A webhook that does not answer in this time is given up, so that it holds up nobody. */
@@ -32,7 +32,7 @@ export async function serveBareHttp(
   const server = await listenHttp((request, response) => {
     if (!answerA2a(agent, card, request, response)) response.writeHead(404).end();
   }, settings);
-  card = cardText(agent, interfacesAt(server.url, protocols, further));
+  card = formatCard(agent, listInterfaces(server.url, protocols, further));
   return server;
 }
 
@@ -57,7 +57,12 @@ export function answerA2a(
 const MAX_WEBHOOK_CLIENTS = 64;
 
 /** An agent and what it calls webhooks with. */
-export function bareAgent(card: AgentCard, work: AgentWork, settings: ClientSettings, limits?: AgentLimits) {
+export function createBareAgent(
+  card: AgentCard,
+  work: AgentWork,
+  settings: ClientSettings,
+  limits?: AgentLimits,
+) {
   const webhooks = new Map<string, HttpClient>();
   const send: PushSender = async (config, event) => {
     const { origin, pathname, search } = new URL(config.url);
@@ -72,7 +77,7 @@ export function bareAgent(card: AgentCard, work: AgentWork, settings: ClientSett
     const { status } = await http.fetch({
       method: 'POST',
       path: `${pathname}${search}`,
-      headers: { 'Content-Type': 'application/a2a+json', ...authorizationOf(config) },
+      headers: { 'Content-Type': 'application/a2a+json', ...buildAuthorization(config) },
       body: JSON.stringify(event),
       signal: AbortSignal.timeout(PUSH_TIMEOUT_MS),
     });
@@ -89,7 +94,7 @@ export function bareAgent(card: AgentCard, work: AgentWork, settings: ClientSett
   };
 }
 
-function authorizationOf({ authentication, token }: PushConfig): Record<string, string> {
+function buildAuthorization({ authentication, token }: PushConfig): Record<string, string> {
   if (authentication !== undefined)
     return { Authorization: `${authentication.scheme} ${authentication.credentials ?? ''}`.trim() };
   return token === undefined || token === '' ? {} : { 'X-A2A-Notification-Token': token };
@@ -114,29 +119,29 @@ async function serveJsonRpc(
   let id: Id = null;
   try {
     if (request.method !== 'POST')
-      throw faultError('invalidRequest', `expected POST, came ${request.method}`);
-    const body = await bodyOf(request, agent.maxBodyBytes);
+      throw createFaultError('invalidRequest', `expected POST, came ${request.method}`);
+    const body = await readBody(request, agent.maxBodyBytes);
     checkContentType(request);
-    const value = parsed(body);
+    const value = parseBody(body);
     const { success, data } = requestSchema.safeParse(value);
-    if (!success) throw faultError('invalidRequest', 'expected jsonrpc 2.0 with an id and a method');
+    if (!success) throw createFaultError('invalidRequest', 'expected jsonrpc 2.0 with an id and a method');
     id = data.id;
     checkVersion(request.headers['a2a-version']);
     if (STREAMS.has(data.method)) {
       const events = agent.stream(data.method, data.params);
-      await writeEvents(response, answersOf(events, data.id));
+      await writeEvents(response, formatAnswers(events, data.id));
       return;
     }
     const result = await agent.call(data.method, data.params);
     writeJson(response, 200, JSON.stringify({ jsonrpc: '2.0', id, result }));
   } catch (error) {
-    const fault = faultOf(error);
-    const failure = { code: fault.jsonRpcCode, message: messageOf(error), data: errorInfoOf(fault) };
+    const fault = toFault(error);
+    const failure = { code: fault.jsonRpcCode, message: toErrorMessage(error), data: buildErrorInfo(fault) };
     const text = JSON.stringify({ jsonrpc: '2.0', id, error: failure });
     writeLast(response, 200, text);
   }
 }
 
-async function* answersOf(results: AsyncIterable<object>, id: Id) {
+async function* formatAnswers(results: AsyncIterable<object>, id: Id) {
   for await (const result of results) yield JSON.stringify({ jsonrpc: '2.0', id, result });
 }

@@ -1,9 +1,9 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { boundedBody } from '../../http/bounded-fetch.ts';
-import { eventsOf } from '../../http/event-stream.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { limitBody } from '../../http/bounded-fetch.ts';
+import { readEvents } from '../../http/event-stream.ts';
 import type { HttpClient, HttpRequest } from '../../http/http-client.ts';
-import { bodyOf } from '../../http/http-server.ts';
+import { readBody } from '../../http/http-server.ts';
 import type { AgentWire, Operation } from './agent-wire.ts';
 import type { HttpDialect } from './dialects.ts';
 
@@ -30,9 +30,11 @@ export class HttpWire implements AgentWire {
 
   async call(operation: Operation, signal: AbortSignal): Promise<unknown> {
     const response = await this.#http.open(this.#requestOf(operation, signal));
-    const text = await bodyOf(response, this.#options.maxBytes).catch((cause: unknown) => {
+    const text = await readBody(response, this.#options.maxBytes).catch((cause: unknown) => {
       if (cause instanceof MeshError) throw cause;
-      throw new MeshError('agent', `A2A: ${operation.method}: ${shortReason(messageOf(cause))}`, { cause });
+      throw new MeshError('agent', `A2A: ${operation.method}: ${shortenReason(toErrorMessage(cause))}`, {
+        cause,
+      });
     });
     return this.#dialect.result(operation, { status: response.statusCode ?? 0, text: text.toString() });
   }
@@ -42,12 +44,12 @@ export class HttpWire implements AgentWire {
     const status = response.statusCode ?? 0;
     const { maxBytes } = this.#options;
     if (response.headers['content-type']?.startsWith('text/event-stream') !== true) {
-      const text = (await bodyOf(response, maxBytes)).toString();
+      const text = (await readBody(response, maxBytes)).toString();
       yield this.#dialect.result(operation, { status, text });
       return;
     }
-    const body = maxBytes === undefined ? response : boundedBody(response, maxBytes);
-    for await (const text of eventsOf(body)) yield this.#dialect.result(operation, { status, text });
+    const body = maxBytes === undefined ? response : limitBody(response, maxBytes);
+    for await (const text of readEvents(body)) yield this.#dialect.result(operation, { status, text });
   }
 
   close(): void {

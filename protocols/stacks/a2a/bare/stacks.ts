@@ -3,28 +3,28 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { Stack, StackSettings } from '../../contract/stack.ts';
 import { HttpClient } from '../../http/http-client.ts';
-import { metered } from '../../meter/metered.ts';
+import { meterStack } from '../../meter/metered.ts';
 import { meshCard } from '../card.ts';
-import { type A2aClient, newsOf, type SendOptions } from '../client.ts';
+import { type A2aClient, type SendOptions, toTaskUpdate } from '../client.ts';
 import { a2aTraits, createStackClient } from '../exchange.ts';
 import { CARD_PATH } from '../interfaces.ts';
-import { checked, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
-import { messageOf } from '../packets.ts';
-import { workOf } from '../work.ts';
+import { parseAnswer, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
+import { packetToMessage } from '../packets.ts';
+import { createWork } from '../work.ts';
 import type { AgentWire } from './agent-wire.ts';
-import { jsonOf, jsonRpcDialect } from './dialects.ts';
-import { bareAgent, serveBareHttp } from './http-server.ts';
+import { jsonRpcDialect, parseJsonBody } from './dialects.ts';
+import { createBareAgent, serveBareHttp } from './http-server.ts';
 import { HttpWire } from './http-wire.ts';
 
 /** A2A over JSON-RPC without any package at either end. */
-export const a2aJsonRpcBare: Stack = metered({
+export const a2aJsonRpcBare: Stack = meterStack({
   name: 'a2a/jsonrpc',
   protocol: 'a2a',
   transport: 'http1',
   implementation: 'bare',
   traits: a2aTraits,
   async serve(inbox, settings) {
-    const { agent, close } = bareAgent(meshCard, workOf(inbox), settings);
+    const { agent, close } = createBareAgent(meshCard, createWork(inbox), settings);
     const server = await serveBareHttp(agent, ['JSONRPC'], settings);
     return {
       address: server.url,
@@ -66,7 +66,7 @@ async function findInterface(
   const signal = AbortSignal.timeout(deadlineMs);
   const { status, text } = await http.fetch({ method: 'GET', path: CARD_PATH, signal });
   if (status !== 200) throw new MeshError('agent', `${address}${CARD_PATH}: expected 200, came ${status}`);
-  const card = checked(cardSchema, jsonOf(text), 'agent card');
+  const card = parseAnswer(cardSchema, parseJsonBody(text), 'agent card');
   const own = card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'JSONRPC');
   if (own === undefined) throw new MeshError('packet', `the card at ${address} has no interface JSONRPC`);
   return own.url;
@@ -85,28 +85,28 @@ class BareClient implements A2aClient {
   async send(packet: Packet, options: SendOptions, signal: AbortSignal) {
     const params = this.#sendParams(packet, options);
     const answer = await this.#wire.call({ method: 'SendMessage', params }, signal);
-    return newsOf(checked(sendResponseSchema, answer, 'answer'), packet.task_id);
+    return toTaskUpdate(parseAnswer(sendResponseSchema, answer, 'answer'), packet.task_id);
   }
 
   async *stream(packet: Packet, signal: AbortSignal) {
     const params = this.#sendParams(packet, {});
     for await (const event of this.#wire.events({ method: 'SendStreamingMessage', params }, signal))
-      yield newsOf(checked(streamResponseSchema, event, 'event'), packet.task_id);
+      yield toTaskUpdate(parseAnswer(streamResponseSchema, event, 'event'), packet.task_id);
   }
 
   async get(id: string, signal: AbortSignal) {
     const params = { id, ...this.#historyParams() };
     const answer = await this.#wire.call({ method: 'GetTask', params }, signal);
-    const task = checked(taskResponseSchema, answer, 'task');
-    return newsOf({ task }, task.contextId);
+    const task = parseAnswer(taskResponseSchema, answer, 'task');
+    return toTaskUpdate({ task }, task.contextId);
   }
 
   async *subscribe(id: string, signal: AbortSignal) {
     let contextId = '';
     for await (const came of this.#wire.events({ method: 'SubscribeToTask', params: { id } }, signal)) {
-      const event = checked(streamResponseSchema, came, 'event');
+      const event = parseAnswer(streamResponseSchema, came, 'event');
       if ('task' in event) contextId = event.task.contextId;
-      yield newsOf(event, contextId);
+      yield toTaskUpdate(event, contextId);
     }
   }
 
@@ -121,7 +121,7 @@ class BareClient implements A2aClient {
       ...(webhook === undefined ? {} : { taskPushNotificationConfig: { url: webhook } }),
     };
     return {
-      message: messageOf(packet),
+      message: packetToMessage(packet),
       ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
     };
   }

@@ -81,7 +81,7 @@ export class AgentReply {
       artifacts: artifacts.map(({ artifactId, name, parts }) => ({
         artifact_id: artifactId,
         ...(typeof name === 'string' && name !== '' ? { name } : {}),
-        parts: parts.map(partData),
+        parts: parts.map(toPartData),
       })),
     };
     return { texts, images, data, state: this.state ?? 'unknown' };
@@ -106,7 +106,7 @@ export interface AgentResult {
   readonly state: string;
 }
 
-function partData({ text, raw, url, data, filename, mediaType }: Part): JsonObject {
+function toPartData({ text, raw, url, data, filename, mediaType }: Part): JsonObject {
   return {
     ...(text === undefined ? {} : { text }),
     ...(raw === undefined ? {} : { bytes: Buffer.byteLength(raw, 'base64') }),

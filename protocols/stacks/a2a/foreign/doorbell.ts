@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { whenAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 
 const SETTINGS = { tls: null, noDelay: true, keepAliveMs: 5_000 };
@@ -48,7 +48,7 @@ export class Doorbell {
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, patienceMs);
-    const unwatch = whenAborted(signal, () => reject(signal.reason));
+    const unwatch = onAbort(signal, () => reject(signal.reason));
     this.#waiting.add(resolve);
     try {
       await promise;

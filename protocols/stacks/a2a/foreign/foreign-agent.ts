@@ -4,18 +4,18 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
 import { HttpClient } from '../../http/http-client.ts';
-import { bodyOf } from '../../http/http-server.ts';
+import { readBody } from '../../http/http-server.ts';
 import type { AgentWire, Operation } from '../bare/agent-wire.ts';
-import { type HttpDialect, jsonOf, jsonRpcDialect, restDialect } from '../bare/dialects.ts';
+import { type HttpDialect, jsonRpcDialect, parseJsonBody, restDialect } from '../bare/dialects.ts';
 import { HttpWire } from '../bare/http-wire.ts';
 import { GrpcConnection } from '../grpc/connection.ts';
 import { CARD_PATH } from '../interfaces.ts';
-import { checked, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
+import { parseAnswer, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
 import { AgentReply, type AgentResult } from './agent-reply.ts';
 import { Doorbell } from './doorbell.ts';
-import { grpcPlace } from './grpc-place.ts';
+import { parseGrpcEndpoint } from './grpc-place.ts';
 
-export interface ForeignAgentPlace {
+export interface ForeignAgentEndpoint {
   /** Of its card, or of what is above the card. */
   readonly url: string;
   readonly token?: string | undefined;
@@ -69,35 +69,35 @@ const dialects: readonly HttpDialect[] = [jsonRpcDialect, restDialect];
 export class ForeignAgent {
   readonly card: ForeignCard;
   readonly #wire: AgentWire;
-  readonly #later: NonNullable<ForeignAgentPlace['later']>;
+  readonly #later: NonNullable<ForeignAgentEndpoint['later']>;
   readonly #bell: Doorbell | undefined;
 
   private constructor(
     card: ForeignCard,
     wire: AgentWire,
-    place: ForeignAgentPlace,
+    endpoint: ForeignAgentEndpoint,
     bell: Doorbell | undefined,
   ) {
     this.card = card;
     this.#wire = wire;
-    this.#later = place.later ?? (card.capabilities.streaming ? 'stream' : 'poll');
+    this.#later = endpoint.later ?? (card.capabilities.streaming ? 'stream' : 'poll');
     this.#bell = bell;
   }
 
   /** @throws MeshError `agent` where no card can be had, `packet` or `config` for one that cannot be used */
-  static async connect(place: ForeignAgentPlace, signal: AbortSignal): Promise<ForeignAgent> {
-    const url = new URL(place.url);
+  static async connect(endpoint: ForeignAgentEndpoint, signal: AbortSignal): Promise<ForeignAgent> {
+    const url = new URL(endpoint.url);
     const both = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
-    const card = await cardAt(url, place, both);
+    const card = await fetchCard(url, endpoint, both);
     const { capabilities } = card;
-    if (place.later === 'stream' && !capabilities.streaming)
+    if (endpoint.later === 'stream' && !capabilities.streaming)
       throw new MeshError('config', `A2A: ${card.name} does not stream: leave \`later\` out, or say poll`);
-    if (place.later === 'push' && !capabilities.pushNotifications)
+    if (endpoint.later === 'push' && !capabilities.pushNotifications)
       throw new MeshError('config', `A2A: ${card.name} calls no webhooks: leave \`later\` out, or say poll`);
-    const wire = await wireOf(interfaceOf(card, url), place, both);
+    const wire = await openWire(chooseInterface(card, url), endpoint, both);
     try {
-      const bell = place.later === 'push' ? await Doorbell.start() : undefined;
-      return new ForeignAgent(card, wire, place, bell);
+      const bell = endpoint.later === 'push' ? await Doorbell.start() : undefined;
+      return new ForeignAgent(card, wire, endpoint, bell);
     } catch (error) {
       wire.close();
       throw error;
@@ -133,20 +133,24 @@ export class ForeignAgent {
   async #send(message: AgentMessage, reply: AgentReply, signal: AbortSignal): Promise<void> {
     const push = this.#bell === undefined ? {} : { taskPushNotificationConfig: this.#bell.config };
     const configuration = { returnImmediately: true, historyLength: 0, ...push };
-    const params = { message: messageOfUser(message), configuration };
+    const params = { message: buildUserMessage(message), configuration };
     reply.add(
-      checked(sendResponseSchema, await this.#wire.call({ method: 'SendMessage', params }, signal), 'answer'),
+      parseAnswer(
+        sendResponseSchema,
+        await this.#wire.call({ method: 'SendMessage', params }, signal),
+        'answer',
+      ),
     );
   }
 
   async #stream(message: AgentMessage, reply: AgentReply, signal: AbortSignal): Promise<void> {
     const operation: Operation = {
       method: 'SendStreamingMessage',
-      params: { message: messageOfUser(message), configuration: { historyLength: 0 } },
+      params: { message: buildUserMessage(message), configuration: { historyLength: 0 } },
     };
     try {
       for await (const event of this.#wire.events(operation, signal)) {
-        reply.add(checked(streamResponseSchema, event, 'event'));
+        reply.add(parseAnswer(streamResponseSchema, event, 'event'));
         if (reply.isSettled) return;
       }
     } catch (error) {
@@ -165,7 +169,7 @@ export class ForeignAgent {
       if (this.#bell === undefined) await delay(pauseMs, undefined, { signal });
       else await this.#bell.rung(pauseMs, signal);
       const params = { id: reply.taskId, historyLength: 0 };
-      const task = checked(
+      const task = parseAnswer(
         taskResponseSchema,
         await this.#wire.call({ method: 'GetTask', params }, signal),
         'task',
@@ -186,19 +190,23 @@ export class ForeignAgent {
   }
 }
 
-async function cardAt(url: URL, place: ForeignAgentPlace, signal: AbortSignal): Promise<ForeignCard> {
+async function fetchCard(
+  url: URL,
+  endpoint: ForeignAgentEndpoint,
+  signal: AbortSignal,
+): Promise<ForeignCard> {
   const { origin, pathname } = url;
   const path = /\.json$/.test(pathname) ? pathname : `${pathname.replace(/\/$/, '')}${CARD_PATH}`;
   const http = new HttpClient(origin, HTTP_SETTINGS);
   try {
-    const response = await http.open({ method: 'GET', path, headers: authorization(place), signal });
-    const text = (await bodyOf(response, MAX_CARD_BYTES)).toString();
+    const response = await http.open({ method: 'GET', path, headers: buildAuthorization(endpoint), signal });
+    const text = (await readBody(response, MAX_CARD_BYTES)).toString();
     if (response.statusCode !== 200)
       throw new MeshError(
         'agent',
         `A2A: ${origin}${path}: expected an agent card, came status ${response.statusCode}`,
       );
-    return checked(cardSchema, jsonOf(text), 'agent card');
+    return parseAnswer(cardSchema, parseJsonBody(text), 'agent card');
   } finally {
     http.close();
   }
@@ -214,13 +222,13 @@ interface KnownInterface {
  * The first that both know, on the host that the user named: a card must not lead the token or the questions elsewhere. gRPC may have
  * another port of it, as it mostly has.
  */
-function interfaceOf({ name, supportedInterfaces }: ForeignCard, from: URL): KnownInterface {
+function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL): KnownInterface {
   let elsewhere: URL | undefined;
   for (const { url, protocolBinding, protocolVersion } of supportedInterfaces) {
     if (!/^1(\.|$)/.test(protocolVersion)) continue;
     const dialect = dialects.find((known) => known.protocolBinding === protocolBinding);
     if (dialect === undefined && protocolBinding !== 'GRPC') continue;
-    const own = dialect === undefined ? grpcPlace(url, from) : parseForeignUrl(url);
+    const own = dialect === undefined ? parseGrpcEndpoint(url, from) : parseForeignUrl(url);
     if (own === undefined) continue;
     const isThere = dialect === undefined ? own.hostname === from.hostname : own.origin === from.origin;
     if (isThere) return { url: own, dialect };
@@ -240,13 +248,13 @@ function interfaceOf({ name, supportedInterfaces }: ForeignCard, from: URL): Kno
   );
 }
 
-async function wireOf(
+async function openWire(
   { url, dialect }: KnownInterface,
-  place: ForeignAgentPlace,
+  endpoint: ForeignAgentEndpoint,
   signal: AbortSignal,
 ): Promise<AgentWire> {
-  const headers = authorization(place);
-  const maxBytes = place.maxMessageBytes;
+  const headers = buildAuthorization(endpoint);
+  const maxBytes = endpoint.maxMessageBytes;
   if (dialect !== undefined)
     return new HttpWire(dialect, new HttpClient(url.origin, HTTP_SETTINGS), url.pathname, {
       headers,
@@ -259,7 +267,7 @@ async function wireOf(
   return connection;
 }
 
-function messageOfUser({ parts, taskId, contextId, traceparent }: AgentMessage): object {
+function buildUserMessage({ parts, taskId, contextId, traceparent }: AgentMessage): object {
   return {
     messageId: randomUUID(),
     role: 'ROLE_USER',
@@ -270,6 +278,6 @@ function messageOfUser({ parts, taskId, contextId, traceparent }: AgentMessage):
   };
 }
 
-function authorization({ token }: ForeignAgentPlace): Record<string, string> {
+function buildAuthorization({ token }: ForeignAgentEndpoint): Record<string, string> {
   return token === undefined ? {} : { Authorization: `Bearer ${token}` };
 }

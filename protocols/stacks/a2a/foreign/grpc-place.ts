@@ -6,7 +6,7 @@ import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
  *
  * @returns undefined for what is no such place
  */
-export function grpcPlace(text: string, cardUrl: URL): URL | undefined {
+export function parseGrpcEndpoint(text: string, cardUrl: URL): URL | undefined {
   const [, scheme = '', authority = ''] =
     /^(?:(?:(https?|grpcs?):\/\/)|(?:dns:(?:\/\/\/)?))?([^/]+)\/?$/i.exec(text) ?? [];
   const isSecure = cardUrl.protocol === 'https:';

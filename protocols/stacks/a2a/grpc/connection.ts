@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
-import { MeshError, messageOf as textOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { boundedBody } from '../../http/bounded-fetch.ts';
+import { MeshError, toErrorMessage as textOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { limitBody } from '../../http/bounded-fetch.ts';
 import type { AgentWire, Operation } from '../bare/agent-wire.ts';
-import { framed, messagesOf } from './frames.ts';
+import { frameMessage, readMessages } from './frames.ts';
 import { methods, SERVICE_PATH } from './messages.ts';
 
 interface GrpcConnectionSettings {
@@ -79,11 +79,11 @@ export class GrpcConnection implements AgentWire {
     stream.once('trailers', (tail) => {
       status = tail;
     });
-    stream.end(framed(request.encode(params)));
+    stream.end(frameMessage(request.encode(params)));
     try {
       const { maxBytes } = this.#settings;
-      const body = boundedBody(stream, maxBytes);
-      for await (const message of messagesOf(body, maxBytes)) yield answer.decode(message);
+      const body = limitBody(stream, maxBytes);
+      for await (const message of readMessages(body, maxBytes)) yield answer.decode(message);
       // The trailers come behind the last byte.
       if (!stream.closed) await once(stream, 'close');
     } catch (cause) {
@@ -96,7 +96,10 @@ export class GrpcConnection implements AgentWire {
     }
     const code = status['grpc-status'];
     if (code === '0') return;
-    throw new MeshError('packet', `A2A: ${method} was refused (${code}): ${shortReason(reasonOf(status))}`);
+    throw new MeshError(
+      'packet',
+      `A2A: ${method} was refused (${code}): ${shortenReason(readStatusReason(status))}`,
+    );
   }
 
   async #open(method: string, signal: AbortSignal): Promise<ClientHttp2Stream> {
@@ -141,7 +144,7 @@ export class GrpcConnection implements AgentWire {
   }
 }
 
-function reasonOf(status: http2.IncomingHttpHeaders): string {
+function readStatusReason(status: http2.IncomingHttpHeaders): string {
   const text = String(status['grpc-message'] ?? 'no status came');
   try {
     return decodeURIComponent(text);

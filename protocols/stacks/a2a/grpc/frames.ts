@@ -4,7 +4,7 @@ import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 /** gRPC's length-prefixed messages (gRPC over HTTP/2): a byte that says whether it is compressed, four of length, the message. */
 const PREFIX_BYTES = 5;
 
-export function framed(message: Uint8Array): Buffer {
+export function frameMessage(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
   frame[0] = 0;
   frame.writeUInt32BE(message.length, 1);
@@ -17,7 +17,7 @@ export function framed(message: Uint8Array): Buffer {
  *
  * @throws MeshError `packet` for a compressed message or one that was cut off, `limit` for one that is larger than `most`, by default the largest packet
  */
-export async function* messagesOf(
+export async function* readMessages(
   body: AsyncIterable<unknown>,
   most = MAX_FRAME_BYTES,
 ): AsyncGenerator<Buffer, void, undefined> {

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import { messageOf as textOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { toErrorMessage as textOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { MessageForm } from '@gaia-mesh/protocols/scan/protobuf-message.ts';
 import type { StackSettings } from '../../contract/stack.ts';
-import type { HttpServer, ListenPlace } from '../../http/http-server.ts';
+import type { HttpServer, ListenEndpoint } from '../../http/http-server.ts';
 import { listenHttp2 } from '../../http/http2-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
-import { faultError, faultOf } from '../agent/faults.ts';
+import { createFaultError, toFault } from '../agent/faults.ts';
 import { checkVersion } from '../bare/http-requests.ts';
-import { framed, messagesOf } from './frames.ts';
-import { methods, SERVICE_PATH, statusDetails } from './messages.ts';
+import { frameMessage, readMessages } from './frames.ts';
+import { encodeStatusDetails, methods, SERVICE_PATH } from './messages.ts';
 
 const HEAD = { ':status': 200, 'content-type': 'application/grpc+proto' };
 const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'SubscribeToTask']);
@@ -18,7 +18,7 @@ const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'Subscribe
 /** Says why a request may not come here; undefined for one that may. */
 type Refusal = (headers: IncomingHttpHeaders) => string | undefined;
 
-export interface GrpcPlace extends ListenPlace {
+export interface GrpcEndpoint extends ListenEndpoint {
   readonly refusal?: Refusal;
 }
 
@@ -26,7 +26,7 @@ export interface GrpcPlace extends ListenPlace {
 export async function serveGrpc(
   agent: A2aAgent,
   settings: Pick<StackSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
-  { refusal, ...place }: GrpcPlace = {},
+  { refusal, ...place }: GrpcEndpoint = {},
 ): Promise<HttpServer> {
   const { authority, ...server } = await listenHttp2(
     (stream, headers) => void answer(agent, stream, headers, refusal),
@@ -44,15 +44,15 @@ async function answer(
 ): Promise<void> {
   try {
     const refused = refusal?.(headers);
-    if (refused !== undefined) throw faultError('unauthenticated', refused);
+    if (refused !== undefined) throw createFaultError('unauthenticated', refused);
     const path = headers[':path'] ?? '';
     const method = path.startsWith(SERVICE_PATH) ? path.slice(SERVICE_PATH.length) : '';
     const forms = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (forms === undefined)
-      throw faultError('methodNotFound', `no method ${JSON.stringify(path.slice(0, 64))}`);
+      throw createFaultError('methodNotFound', `no method ${JSON.stringify(path.slice(0, 64))}`);
     const [request, reply] = forms;
     checkVersion(headers['a2a-version']);
-    const params = await paramsOf(request, stream, agent.maxBodyBytes);
+    const params = await readParams(request, stream, agent.maxBodyBytes);
     if (STREAMS.has(method)) {
       const events = agent.stream(method, params);
       begin(stream);
@@ -64,12 +64,12 @@ async function answer(
       const result = reply.encode(await agent.call(method, params));
       if (stream.destroyed) return;
       begin(stream);
-      stream.write(framed(result));
+      stream.write(frameMessage(result));
     }
     stream.end();
   } catch (error) {
     if (stream.destroyed) return;
-    const status = statusOf(error);
+    const status = toGrpcStatus(error);
     if (!stream.headersSent) stream.respond({ ...HEAD, ...status }, { endStream: true });
     else {
       stream.removeAllListeners('wantTrailers').once('wantTrailers', () => stream.sendTrailers(status));
@@ -84,30 +84,32 @@ function begin(stream: ServerHttp2Stream): void {
 }
 
 async function write(stream: ServerHttp2Stream, message: Uint8Array): Promise<void> {
-  if (stream.write(framed(message))) return;
+  if (stream.write(frameMessage(message))) return;
   await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
 }
 
-async function paramsOf(form: MessageForm, body: AsyncIterable<unknown>, most?: number): Promise<object> {
+async function readParams(form: MessageForm, body: AsyncIterable<unknown>, most?: number): Promise<object> {
   const messages: Buffer[] = [];
   // To its end: to leave a loop over a stream would destroy it.
-  for await (const message of messagesOf(body, most)) messages.push(message);
+  for await (const message of readMessages(body, most)) messages.push(message);
   const [message] = messages;
   if (message === undefined || messages.length > 1)
-    throw faultError('invalidRequest', `expected one message, came ${messages.length}`);
+    throw createFaultError('invalidRequest', `expected one message, came ${messages.length}`);
   try {
     return form.decode(message);
   } catch (cause) {
-    throw faultError('invalidParams', textOf(cause));
+    throw createFaultError('invalidParams', textOf(cause));
   }
 }
 
-function statusOf(error: unknown): Record<string, string> {
-  const { grpc, reason } = faultOf(error);
-  const text = shortReason(textOf(error));
+function toGrpcStatus(error: unknown): Record<string, string> {
+  const { grpc, reason } = toFault(error);
+  const text = shortenReason(textOf(error));
   return {
     'grpc-status': String(grpc[0]),
     'grpc-message': encodeURIComponent(text),
-    ...(reason === undefined ? {} : { 'grpc-status-details-bin': statusDetails(grpc[0], text, reason) }),
+    ...(reason === undefined
+      ? {}
+      : { 'grpc-status-details-bin': encodeStatusDetails(grpc[0], text, reason) }),
   };
 }

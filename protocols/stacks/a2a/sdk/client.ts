@@ -1,14 +1,14 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client, TransportFactory } from '@a2a-js/sdk/client';
-import { MeshError, messageOf as textOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage as textOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { StackSettings } from '../../contract/stack.ts';
-import { pooledFetch } from '../../http/undici-fetch.ts';
-import type { A2aClient, SendOptions, TaskNews } from '../client.ts';
-import { messageOf } from '../packets.ts';
+import { createPooledFetch } from '../../http/undici-fetch.ts';
+import type { A2aClient, SendOptions, TaskUpdate } from '../client.ts';
+import { packetToMessage } from '../packets.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
-import { sdkMessage, sdkNews, taskNews } from './shapes.ts';
+import { toSdkMessage, toSdkUpdate, toTaskUpdate } from './shapes.ts';
 
 /** What speaks one of A2A's transports in the SDK, given a `fetch` of the settings'. */
 export type TransportOf = (sdk: Sdk, own: typeof fetch) => TransportFactory;
@@ -21,7 +21,7 @@ export async function connectSdk(
   settings: StackSettings,
 ): Promise<A2aClient> {
   const sdk = await loadSdk(purpose);
-  const pool = await pooledFetch(purpose, settings);
+  const pool = await createPooledFetch(purpose, settings);
   const { ClientFactory, DefaultAgentCardResolver } = sdk.client;
   try {
     const factory = new ClientFactory({
@@ -31,7 +31,7 @@ export async function connectSdk(
     return new SdkClient(sdk, await factory.createFromUrl(address), settings, () => pool.close());
   } catch (cause) {
     await pool.close();
-    throw new MeshError('agent', `A2A: no client of ${address}: ${shortReason(textOf(cause))}`, { cause });
+    throw new MeshError('agent', `A2A: no client of ${address}: ${shortenReason(textOf(cause))}`, { cause });
   }
 }
 
@@ -57,27 +57,27 @@ export class SdkClient implements A2aClient {
     this.#serviceParameters = ServiceParameters.create(withA2AExtensions(MESH_EXTENSION));
   }
 
-  async send(packet: Packet, options: SendOptions, signal: AbortSignal): Promise<TaskNews> {
-    const result = await mending(signal, () =>
+  async send(packet: Packet, options: SendOptions, signal: AbortSignal): Promise<TaskUpdate> {
+    const result = await translateErrors(signal, () =>
       this.#client.sendMessage(this.#requestOf(packet, options), this.#options(signal)),
     );
     if (!('status' in result))
       throw new MeshError('packet', `A2A: expected a task in answer, came the message ${result.messageId}`);
-    return taskNews(this.#sdk, result, packet.task_id);
+    return toTaskUpdate(this.#sdk, result, packet.task_id);
   }
 
-  stream(packet: Packet, signal: AbortSignal): AsyncIterable<TaskNews> {
+  stream(packet: Packet, signal: AbortSignal): AsyncIterable<TaskUpdate> {
     const events = this.#client.sendMessageStream(this.#requestOf(packet, {}), this.#options(signal));
     return this.#newsOf(events, packet.task_id, signal);
   }
 
-  async get(id: string, signal: AbortSignal): Promise<TaskNews> {
+  async get(id: string, signal: AbortSignal): Promise<TaskUpdate> {
     const params = { tenant: '', id, ...this.#history };
-    const task = await mending(signal, () => this.#client.getTask(params, this.#options(signal)));
-    return taskNews(this.#sdk, task, task.contextId);
+    const task = await translateErrors(signal, () => this.#client.getTask(params, this.#options(signal)));
+    return toTaskUpdate(this.#sdk, task, task.contextId);
   }
 
-  subscribe(id: string, signal: AbortSignal): AsyncIterable<TaskNews> {
+  subscribe(id: string, signal: AbortSignal): AsyncIterable<TaskUpdate> {
     return this.#newsOf(this.#client.resubscribeTask({ tenant: '', id }, this.#options(signal)), '', signal);
   }
 
@@ -86,10 +86,10 @@ export class SdkClient implements A2aClient {
     const iterator = events[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const { done, value } = await mending(signal, () => iterator.next());
+        const { done, value } = await translateErrors(signal, () => iterator.next());
         if (done === true) return;
         if (contextId === '' && value.payload?.$case === 'task') contextId = value.payload.value.contextId;
-        yield sdkNews(this.#sdk, value.payload, contextId);
+        yield toSdkUpdate(this.#sdk, value.payload, contextId);
       }
     } finally {
       await iterator.return?.();
@@ -100,7 +100,7 @@ export class SdkClient implements A2aClient {
     const empty = { tenant: '', id: '', taskId: '', token: '', authentication: undefined };
     return {
       tenant: '',
-      message: sdkMessage(this.#sdk, messageOf(packet)),
+      message: toSdkMessage(this.#sdk, packetToMessage(packet)),
       configuration: {
         acceptedOutputModes: [],
         taskPushNotificationConfig: webhook === undefined ? undefined : { ...empty, url: webhook },
@@ -117,12 +117,12 @@ export class SdkClient implements A2aClient {
 }
 
 /** @throws MeshError in the place of the SDK's errors, which are many */
-async function mending<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
     if (cause instanceof MeshError) throw cause;
     const isLost = signal.aborted || cause instanceof TypeError;
-    throw new MeshError(isLost ? 'agent' : 'packet', `A2A: ${shortReason(textOf(cause))}`, { cause });
+    throw new MeshError(isLost ? 'agent' : 'packet', `A2A: ${shortenReason(textOf(cause))}`, { cause });
   }
 }

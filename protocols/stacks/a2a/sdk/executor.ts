@@ -2,7 +2,7 @@ import type { TaskStatus } from '@a2a-js/sdk';
 import type { AgentExecutor, ExecutionEventBus, RequestContext } from '@a2a-js/sdk/server';
 import type { AgentWork, TaskState, WorkEvent } from '../work.ts';
 import type { Sdk } from './sdk.ts';
-import { jsonMessage, sdkArtifact, sdkMessage } from './shapes.ts';
+import { toJsonMessage, toSdkArtifact, toSdkMessage } from './shapes.ts';
 
 /** The work of an agent as the SDK's server wants it: events on a bus, of which the first must be the task or a message. */
 export class WorkExecutor implements AgentExecutor {
@@ -35,7 +35,7 @@ export class WorkExecutor implements AgentExecutor {
       this.#publish(bus, event, taskId, contextId);
     };
     try {
-      const message = jsonMessage(this.#sdk, userMessage);
+      const message = toJsonMessage(this.#sdk, userMessage);
       await this.#work({ message, taskId, contextId, signal: abort.signal }, emit);
     } finally {
       this.#running.delete(taskId);
@@ -62,16 +62,16 @@ export class WorkExecutor implements AgentExecutor {
     const rest = { taskId, contextId, metadata: undefined };
     switch (event.kind) {
       case 'message':
-        bus.publish(AgentEvent.message({ ...sdkMessage(this.#sdk, event.message), contextId }));
+        bus.publish(AgentEvent.message({ ...toSdkMessage(this.#sdk, event.message), contextId }));
         return;
       case 'status': {
-        const message = event.message === undefined ? undefined : sdkMessage(this.#sdk, event.message);
+        const message = event.message === undefined ? undefined : toSdkMessage(this.#sdk, event.message);
         bus.publish(AgentEvent.statusUpdate({ status: this.#statusOf(event.state, message), ...rest }));
         return;
       }
       case 'artifact': {
         const { append = false, lastChunk = false } = event;
-        const artifact = sdkArtifact(event.artifact);
+        const artifact = toSdkArtifact(event.artifact);
         bus.publish(AgentEvent.artifactUpdate({ artifact, append, lastChunk, ...rest }));
       }
     }

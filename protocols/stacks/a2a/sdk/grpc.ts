@@ -1,16 +1,16 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/stack.ts';
-import { metered } from '../../meter/metered.ts';
+import { meterStack } from '../../meter/metered.ts';
 import { listenGrpc } from '../../plain/listen-grpc.ts';
 import { meshCard } from '../card.ts';
 import type { A2aClient } from '../client.ts';
 import { a2aTraits, createStackClient } from '../exchange.ts';
-import { workOf } from '../work.ts';
+import { createWork } from '../work.ts';
 import { SdkClient } from './client.ts';
 import { loadSdk } from './sdk.ts';
-import { type SdkAgent, sdkAgent } from './server.ts';
+import { createSdkAgent, type SdkAgent } from './server.ts';
 
 const PURPOSE = 'the stack a2a/grpc';
 
@@ -22,7 +22,7 @@ const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
  * agent by configuration, which A2A has as well (§8.2), so that the session is gRPC's alone. All clients of an address share one connection:
  * the SDK's factory passes on no option of channels, Nagle's neither.
  */
-export const a2aGrpcSdk: Stack = metered({
+export const a2aGrpcSdk: Stack = meterStack({
   name: 'a2a/grpc',
   protocol: 'a2a',
   transport: 'grpc',
@@ -43,7 +43,7 @@ function loadGrpc() {
  */
 async function serve(inbox: Inbox, settings: StackSettings): Promise<Omit<StackServer, 'wire'>> {
   const wholeSeconds = () => new Date(Math.floor(Date.now() / 1000) * 1000);
-  const agent = await sdkAgent(PURPOSE, meshCard, workOf(inbox), settings, wholeSeconds);
+  const agent = await createSdkAgent(PURPOSE, meshCard, createWork(inbox), settings, wholeSeconds);
   const { port, close } = await listenSdkGrpc(agent, settings);
   const url = `127.0.0.1:${settings.advertisedPort ?? port}`;
   agent.setInterfaces([{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }]);
@@ -88,6 +88,8 @@ async function connect(address: string, settings: StackSettings): Promise<A2aCli
     // The SDK's client has no way to be closed: its channel ends with the process, or when it has been idle for half an hour.
     return new SdkClient(sdk, client, settings, async () => undefined);
   } catch (cause) {
-    throw new MeshError('agent', `A2A: no client of ${address}: ${shortReason(messageOf(cause))}`, { cause });
+    throw new MeshError('agent', `A2A: no client of ${address}: ${shortenReason(toErrorMessage(cause))}`, {
+      cause,
+    });
   }
 }

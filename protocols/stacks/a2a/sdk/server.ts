@@ -4,7 +4,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
-import { pooledFetch } from '../../http/undici-fetch.ts';
+import { createPooledFetch } from '../../http/undici-fetch.ts';
 import type { AgentCard } from '../agent/agent.ts';
 import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, REST_PATH } from '../interfaces.ts';
 import type { AgentWork } from '../work.ts';
@@ -23,7 +23,7 @@ export interface SdkAgent {
   close(): Promise<void>;
 }
 
-export async function sdkAgent(
+export async function createSdkAgent(
   purpose: string,
   card: AgentCard,
   work: AgentWork,
@@ -32,7 +32,7 @@ export async function sdkAgent(
 ): Promise<SdkAgent> {
   const sdk = await loadSdk(purpose);
   const { server, model } = sdk;
-  const pool = await pooledFetch(purpose, settings);
+  const pool = await createPooledFetch(purpose, settings);
   const executor = new WorkExecutor(sdk, work, clock);
   const webhooks = new server.InMemoryPushNotificationStore();
   const sdkCard = model.AgentCard.fromJSON(card);
@@ -100,7 +100,7 @@ class PooledPushSender implements PushNotificationSender {
   }
 
   async send(event: StreamResponse, context: ServerCallContext): Promise<void> {
-    const taskId = taskIdOf(event);
+    const taskId = readTaskId(event);
     const configs = await this.#store.load(taskId, context);
     if (configs.length === 0) return;
     const { body, contentType } = new this.#sdk.server.V1PushNotificationSerializer().serialize(event);
@@ -131,6 +131,6 @@ class PooledPushSender implements PushNotificationSender {
   }
 }
 
-function taskIdOf({ payload }: StreamResponse): string {
+function readTaskId({ payload }: StreamResponse): string {
   return payload === undefined ? '' : payload.$case === 'task' ? payload.value.id : payload.value.taskId;
 }

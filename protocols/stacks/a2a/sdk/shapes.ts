@@ -1,30 +1,30 @@
 import type { Artifact, Message, Part, StreamResponse, Task } from '@a2a-js/sdk';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import type { TaskNews } from '../client.ts';
+import type { TaskUpdate } from '../client.ts';
 import type { A2aArtifact, A2aMessage } from '../model.ts';
-import { packetOf } from '../packets.ts';
+import { toPacket } from '../packets.ts';
 import type { Sdk } from './sdk.ts';
 
 /** A2A's messages as the SDK has them: protobuf's shapes, every field there, one-ofs with a `$case`. */
 
 type JsonPart = A2aMessage['parts'][number];
 
-export function sdkMessage({ model }: Sdk, message: A2aMessage): Message {
+export function toSdkMessage({ model }: Sdk, message: A2aMessage): Message {
   const { messageId, contextId = '', taskId = '', role, parts, metadata, extensions = [] } = message;
   return {
     ...{ messageId, contextId, taskId, metadata, extensions, referenceTaskIds: [] },
     role: model.roleFromJSON(role),
-    parts: parts.map(sdkPart),
+    parts: parts.map(toSdkPart),
   };
 }
 
-export function sdkArtifact({ artifactId, parts, metadata, extensions }: A2aArtifact): Artifact {
+export function toSdkArtifact({ artifactId, parts, metadata, extensions }: A2aArtifact): Artifact {
   const own = Array.isArray(extensions) ? extensions.map(String) : [];
-  return { artifactId, name: '', description: '', parts: parts.map(sdkPart), metadata, extensions: own };
+  return { artifactId, name: '', description: '', parts: parts.map(toSdkPart), metadata, extensions: own };
 }
 
-function sdkPart({ text, raw, url, data, filename = '', mediaType = '' }: JsonPart): Part {
+function toSdkPart({ text, raw, url, data, filename = '', mediaType = '' }: JsonPart): Part {
   const rest = { filename, mediaType, metadata: undefined };
   if (text !== undefined) return { content: { $case: 'text', value: text }, ...rest };
   if (url !== undefined) return { content: { $case: 'url', value: url }, ...rest };
@@ -33,16 +33,16 @@ function sdkPart({ text, raw, url, data, filename = '', mediaType = '' }: JsonPa
 }
 
 /** What came, as A2A's JSON has it. */
-export function jsonMessage({ model }: Sdk, message: Message): A2aMessage {
+export function toJsonMessage({ model }: Sdk, message: Message): A2aMessage {
   const { messageId, contextId, taskId, role, parts, metadata, extensions } = message;
   return {
     ...{ messageId, contextId, taskId, metadata, extensions },
     role: role === model.Role.ROLE_AGENT ? 'ROLE_AGENT' : 'ROLE_USER',
-    parts: parts.map(jsonPart),
+    parts: parts.map(toJsonPart),
   };
 }
 
-function jsonPart({ content, filename, mediaType }: Part): JsonPart {
+function toJsonPart({ content, filename, mediaType }: Part): JsonPart {
   const rest = { ...(filename === '' ? {} : { filename }), ...(mediaType === '' ? {} : { mediaType }) };
   if (content === undefined) return rest;
   const value = content.$case === 'raw' ? content.value.toString('base64') : content.value;
@@ -50,17 +50,17 @@ function jsonPart({ content, filename, mediaType }: Part): JsonPart {
 }
 
 /** Of an answer or an event; `contextId` is that of the exchange. */
-export function sdkNews(sdk: Sdk, payload: StreamResponse['payload'], contextId: string): TaskNews {
+export function toSdkUpdate(sdk: Sdk, payload: StreamResponse['payload'], contextId: string): TaskUpdate {
   switch (payload?.$case) {
     case 'task':
-      return taskNews(sdk, payload.value, contextId);
+      return toTaskUpdate(sdk, payload.value, contextId);
     case 'statusUpdate': {
       const { taskId, status } = payload.value;
-      return { taskId, ...stateOf(sdk, status), packets: [] };
+      return { taskId, ...readTaskState(sdk, status), packets: [] };
     }
     case 'artifactUpdate': {
       const { taskId, artifact } = payload.value;
-      const packets = artifact === undefined ? [] : [packetOfArtifact(artifact, contextId)];
+      const packets = artifact === undefined ? [] : [artifactToPacket(artifact, contextId)];
       return { taskId, state: undefined, text: '', packets };
     }
     default:
@@ -68,12 +68,12 @@ export function sdkNews(sdk: Sdk, payload: StreamResponse['payload'], contextId:
   }
 }
 
-export function taskNews(sdk: Sdk, { id, status, artifacts }: Task, contextId: string): TaskNews {
-  const packets = artifacts.map((artifact) => packetOfArtifact(artifact, contextId));
-  return { taskId: id, ...stateOf(sdk, status), packets };
+export function toTaskUpdate(sdk: Sdk, { id, status, artifacts }: Task, contextId: string): TaskUpdate {
+  const packets = artifacts.map((artifact) => artifactToPacket(artifact, contextId));
+  return { taskId: id, ...readTaskState(sdk, status), packets };
 }
 
-function stateOf({ model }: Sdk, status: Task['status']): Pick<TaskNews, 'state' | 'text'> {
+function readTaskState({ model }: Sdk, status: Task['status']): Pick<TaskUpdate, 'state' | 'text'> {
   if (status === undefined) return { state: undefined, text: '' };
   const texts = status.message?.parts.flatMap(({ content }) =>
     content?.$case === 'text' ? content.value : [],
@@ -81,7 +81,7 @@ function stateOf({ model }: Sdk, status: Task['status']): Pick<TaskNews, 'state'
   return { state: model.taskStateToJSON(status.state), text: texts?.join(' ') ?? '' };
 }
 
-function packetOfArtifact({ artifactId: id, parts, metadata }: Artifact, contextId: string): Packet {
+function artifactToPacket({ artifactId: id, parts, metadata }: Artifact, contextId: string): Packet {
   const data = parts.map(({ content }): unknown => (content?.$case === 'data' ? content.value : undefined));
-  return packetOf({ id, contextId, data, metadata });
+  return toPacket({ id, contextId, data, metadata });
 }

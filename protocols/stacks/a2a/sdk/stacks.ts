@@ -1,36 +1,36 @@
 import type { Stack } from '../../contract/stack.ts';
-import { metered } from '../../meter/metered.ts';
+import { meterStack } from '../../meter/metered.ts';
 import { meshCard } from '../card.ts';
 import { a2aTraits, createStackClient } from '../exchange.ts';
-import { type AgentInterface, interfacesAt } from '../interfaces.ts';
-import { workOf } from '../work.ts';
+import { type AgentInterface, listInterfaces } from '../interfaces.ts';
+import { createWork } from '../work.ts';
 import { connectSdk, type TransportOf } from './client.ts';
-import { sdkAgent, serveSdkHttp } from './server.ts';
+import { createSdkAgent, serveSdkHttp } from './server.ts';
 
 /** A2A over HTTP with its own SDK at both ends, on express and undici. */
-export const a2aJsonRpcSdk = sdkHttp('a2a/jsonrpc', 'JSONRPC', ({ client }, fetchImpl) => {
+export const a2aJsonRpcSdk = createSdkHttp('a2a/jsonrpc', 'JSONRPC', ({ client }, fetchImpl) => {
   return new client.JsonRpcTransportFactory({ fetchImpl });
 });
-export const a2aRestSdk = sdkHttp('a2a/rest', 'HTTP+JSON', ({ client }, fetchImpl) => {
+export const a2aRestSdk = createSdkHttp('a2a/rest', 'HTTP+JSON', ({ client }, fetchImpl) => {
   return new client.RestTransportFactory({ fetchImpl });
 });
 
-function sdkHttp(
+function createSdkHttp(
   name: string,
   protocolBinding: AgentInterface['protocolBinding'],
   transportOf: TransportOf,
 ): Stack {
   const purpose = `the stack ${name}`;
-  return metered({
+  return meterStack({
     name,
     protocol: 'a2a',
     transport: 'http1',
     implementation: 'sdk',
     traits: a2aTraits,
     async serve(inbox, settings) {
-      const agent = await sdkAgent(purpose, meshCard, workOf(inbox), settings);
+      const agent = await createSdkAgent(purpose, meshCard, createWork(inbox), settings);
       const server = await serveSdkHttp(purpose, agent, settings);
-      agent.setInterfaces(interfacesAt(server.url, [protocolBinding]));
+      agent.setInterfaces(listInterfaces(server.url, [protocolBinding]));
       return {
         address: server.url,
         port: server.port,

@@ -1,9 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
-import { argumentsOf, checked, checkTools, repliesOf } from '../packets.ts';
-import { MCP_REVISION, PACKET_TOOL, requestMeta, SESSION_TIMEOUT_MS } from '../revision.ts';
+import { checkTools, packetToArguments, parseContent, parseReplies } from '../packets.ts';
+import { buildRequestMeta, MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
 
 /** Asks over one transport. What comes before the response are notifications of that request, which nobody needs here. */
 export interface McpCaller {
@@ -44,21 +44,21 @@ export class BareMcpClient {
     const client = new BareMcpClient(caller, settings);
     const signal = AbortSignal.timeout(Math.max(settings.deadlineMs, SESSION_TIMEOUT_MS));
     const discovered = await client.#ask('server/discover', {}, signal);
-    const { supportedVersions } = checked(discoverSchema, discovered, 'server/discover');
+    const { supportedVersions } = parseContent(discoverSchema, discovered, 'server/discover');
     if (!supportedVersions.includes(MCP_REVISION))
       throw new MeshError(
         'packet',
         `MCP: expected a server of ${MCP_REVISION}, came ${supportedVersions.join()}`,
       );
-    const { tools } = checked(toolsSchema, await client.#ask('tools/list', {}, signal), 'tools/list');
+    const { tools } = parseContent(toolsSchema, await client.#ask('tools/list', {}, signal), 'tools/list');
     checkTools(tools);
     return client;
   }
 
   async exchange(packet: Packet, signal: AbortSignal): Promise<readonly Packet[]> {
-    const params = { name: PACKET_TOOL, arguments: argumentsOf(packet) };
+    const params = { name: PACKET_TOOL, arguments: packetToArguments(packet) };
     const both = AbortSignal.any([signal, AbortSignal.timeout(this.#settings.deadlineMs)]);
-    return repliesOf(await this.#ask('tools/call', params, both, PACKET_TOOL), packet.id);
+    return parseReplies(await this.#ask('tools/call', params, both, PACKET_TOOL), packet.id);
   }
 
   async close(): Promise<void> {
@@ -69,12 +69,12 @@ export class BareMcpClient {
     this.#calls += 1;
     const id = this.#calls;
     const isTold = method === 'tools/call' && this.#settings.later === 'stream';
-    const _meta = { ...requestMeta('mesh'), ...(isTold ? { progressToken: id } : {}) };
+    const _meta = { ...buildRequestMeta('mesh'), ...(isTold ? { progressToken: id } : {}) };
     const request: McpMessage = { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
-    const response = checked(responseSchema, await this.#caller.call(request, name, signal), method);
+    const response = parseContent(responseSchema, await this.#caller.call(request, name, signal), method);
     const { result, error } = response;
     if (error !== undefined)
-      throw new MeshError('packet', `MCP: ${method} was refused: ${shortReason(error.message)}`);
+      throw new MeshError('packet', `MCP: ${method} was refused: ${shortenReason(error.message)}`);
     if (response.id !== id || result?.resultType !== 'complete')
       throw new MeshError('packet', `MCP: ${method}: expected a complete result of request ${id}`);
     return result;

@@ -1,36 +1,36 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackSettings } from '../../contract/stack.ts';
-import { eventsOf } from '../../http/event-stream.ts';
+import { readEvents } from '../../http/event-stream.ts';
 import { HttpClient } from '../../http/http-client.ts';
-import { bodyOf, listenHttp } from '../../http/http-server.ts';
-import { metered } from '../../meter/metered.ts';
+import { listenHttp, readBody } from '../../http/http-server.ts';
+import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH, MCP_REVISION } from '../revision.ts';
 import { serveMcpHttp } from '../server/http.ts';
 import { McpServer } from '../server/mcp-server.ts';
-import { packetTool } from '../tools.ts';
+import { createPacketTool } from '../tools.ts';
 import { mcpHttpTraits } from '../traits.ts';
 import { BareMcpClient, type McpCaller } from './client.ts';
 
 /** MCP over streamable HTTP without any package at either end. */
-export const mcpHttpBare: Stack = metered({
+export const mcpHttpBare: Stack = meterStack({
   name: 'mcp/http',
   protocol: 'mcp',
   transport: 'http1',
   implementation: 'bare',
   traits: mcpHttpTraits,
   async serve(inbox, settings) {
-    const mcp = new McpServer({ tools: [packetTool(inbox, settings)] });
+    const mcp = new McpServer({ tools: [createPacketTool(inbox, settings)] });
     const server = await listenHttp((request, response) => {
       if (request.url === MCP_PATH) void serveMcpHttp(mcp, request, response);
       else response.writeHead(404).end();
     }, settings);
     return { address: `${server.url}${MCP_PATH}`, port: server.port, close: () => server.close() };
   },
-  connect: async (address, settings) => BareMcpClient.connect(httpCaller(address, settings), settings),
+  connect: async (address, settings) => BareMcpClient.connect(createHttpCaller(address, settings), settings),
 });
 
 /** Streamable HTTP: each request is a POST that says in headers again what gateways need to know. */
-function httpCaller(address: string, settings: StackSettings): McpCaller {
+function createHttpCaller(address: string, settings: StackSettings): McpCaller {
   const http = new HttpClient(address, settings);
   const path = new URL(address).pathname;
   return {
@@ -49,16 +49,16 @@ function httpCaller(address: string, settings: StackSettings): McpCaller {
         signal,
       });
       if (response.headers['content-type']?.startsWith('text/event-stream') !== true)
-        return jsonOf((await bodyOf(response)).toString(), response.statusCode);
+        return parseReply((await readBody(response)).toString(), response.statusCode);
       let last: unknown;
-      for await (const event of eventsOf(response)) last = jsonOf(event, response.statusCode);
+      for await (const event of readEvents(response)) last = parseReply(event, response.statusCode);
       return last;
     },
     close: () => http.close(),
   };
 }
 
-function jsonOf(text: string, status: number | undefined): unknown {
+function parseReply(text: string, status: number | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { isPosix } from '@gaia-mesh/core/system/platform.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { linesOf } from '../stdio/lines.ts';
+import { readJsonLines } from '../stdio/lines.ts';
 
 export interface ChildCommand {
   readonly command: string;
@@ -59,7 +59,7 @@ export class ChildTransport implements Transport {
     try {
       await once(child, 'spawn');
     } catch (cause) {
-      throw new MeshError('config', `MCP: ${command} cannot be started: ${messageOf(cause)}`, { cause });
+      throw new MeshError('config', `MCP: ${command} cannot be started: ${toErrorMessage(cause)}`, { cause });
     }
     child.on('error', (error) => this.onerror?.(error));
     if (child.pid !== undefined) this.#release = guard({ pid: -child.pid });
@@ -91,7 +91,7 @@ export class ChildTransport implements Transport {
   async #read(child: ChildProcess): Promise<void> {
     if (child.stdout === null) return;
     try {
-      for await (const line of linesOf(child.stdout, this.#command.maxMessageBytes)) {
+      for await (const line of readJsonLines(child.stdout, this.#command.maxMessageBytes)) {
         if (line.trim() === '') continue;
         let value: unknown;
         try {
@@ -103,7 +103,7 @@ export class ChildTransport implements Transport {
         if (success) this.onmessage?.(data);
       }
     } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(messageOf(error)));
+      this.onerror?.(error instanceof Error ? error : new Error(toErrorMessage(error)));
       this.#kill();
     }
   }

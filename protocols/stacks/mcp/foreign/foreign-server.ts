@@ -1,14 +1,19 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { isJsonObject, issuesOf, type JsonObject, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import {
+  formatIssues,
+  isJsonObject,
+  type JsonObject,
+  shortenReason,
+} from '@gaia-mesh/core/contracts/packet.ts';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { boundedFetch } from '../../http/bounded-fetch.ts';
+import { createBoundedFetch } from '../../http/bounded-fetch.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { loadClient } from '../sdk/sdk.ts';
 import { type ChildCommand, ChildTransport } from './child-transport.ts';
 
 /** Where a server of somebody else's is. */
-export type ForeignServerPlace =
+export type ForeignServerEndpoint =
   | ChildCommand
   | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
 
@@ -82,11 +87,14 @@ export type ForeignResult = z.infer<typeof resultSchema>;
  *
  * @throws MeshError `config` where the SDK is missing or the server cannot be started, `agent` where it cannot be talked to
  */
-export async function connectForeign(place: ForeignServerPlace, signal: AbortSignal): Promise<ForeignServer> {
+export async function connectForeign(
+  endpoint: ForeignServerEndpoint,
+  signal: AbortSignal,
+): Promise<ForeignServer> {
   const { Client } = await loadClient(PURPOSE);
   const attempt = async (options: object) => {
     const client = new Client({ name: 'gaia-mesh', version: '1' }, options);
-    const transport = await transportOf(place);
+    const transport = await openTransport(endpoint);
     try {
       await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS, signal });
       return client;
@@ -95,7 +103,7 @@ export async function connectForeign(place: ForeignServerPlace, signal: AbortSig
       if (cause instanceof MeshError) throw cause;
       const words = transport instanceof ChildTransport ? transport.lastWords.trim() : '';
       const said = words === '' ? '' : `; it said: ${words}`;
-      throw new MeshError('agent', `MCP: no session: ${shortReason(`${messageOf(cause)}${said}`)}`, {
+      throw new MeshError('agent', `MCP: no session: ${shortenReason(`${toErrorMessage(cause)}${said}`)}`, {
         cause,
       });
     }
@@ -108,7 +116,7 @@ export async function connectForeign(place: ForeignServerPlace, signal: AbortSig
     });
   });
   try {
-    const { tools, refused } = await toolsOf(client, signal);
+    const { tools, refused } = await listTools(client, signal);
     return {
       name: client.getServerVersion()?.name ?? 'unnamed',
       tools,
@@ -122,35 +130,35 @@ export async function connectForeign(place: ForeignServerPlace, signal: AbortSig
   }
 }
 
-async function transportOf(place: ForeignServerPlace): Promise<Transport> {
-  if (!('url' in place)) return new ChildTransport(place);
+async function openTransport(endpoint: ForeignServerEndpoint): Promise<Transport> {
+  if (!('url' in endpoint)) return new ChildTransport(endpoint);
   const { StreamableHTTPClientTransport } = await loadClient(PURPOSE);
-  const { url, token, maxMessageBytes } = place;
+  const { url, token, maxMessageBytes } = endpoint;
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    fetch: boundedFetch(url, maxMessageBytes),
+    fetch: createBoundedFetch(url, maxMessageBytes),
   });
 }
 
-async function toolsOf(client: Client, signal: AbortSignal) {
+async function listTools(client: Client, signal: AbortSignal) {
   const tools: ForeignTool[] = [];
   const refused: string[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const { success, data, error } = pageSchema.safeParse(
-      await asking('tools/list', () =>
+      await translateErrors('tools/list', () =>
         client.request({ method: 'tools/list', params }, pageSchema, { timeout: CONNECT_TIMEOUT_MS, signal }),
       ),
     );
-    if (!success) throw new MeshError('packet', `MCP: tools/list: ${issuesOf(error)}`);
+    if (!success) throw new MeshError('packet', `MCP: tools/list: ${formatIssues(error)}`);
     for (const said of data.tools) {
       if (tools.length + refused.length >= MAX_TOOLS) {
         refused.push(`more than ${MAX_TOOLS} tools`);
         return { tools, refused };
       }
-      const tool = checkedTool(said);
+      const tool = parseTool(said);
       if (typeof tool === 'string') refused.push(tool);
       else if (tools.some(({ name }) => name === tool.name)) refused.push(`${tool.name}: comes twice`);
       else tools.push(tool);
@@ -162,10 +170,10 @@ async function toolsOf(client: Client, signal: AbortSignal) {
   return { tools, refused };
 }
 
-function checkedTool(said: unknown): ForeignTool | string {
+function parseTool(said: unknown): ForeignTool | string {
   const { success, data, error } = toolSchema.safeParse(said);
   const shown = String(Object(said).name).slice(0, 64);
-  if (!success) return `${shown}: ${issuesOf(error)}`;
+  if (!success) return `${shown}: ${formatIssues(error)}`;
   const { name, description, inputSchema } = data;
   const bytes = Buffer.byteLength(JSON.stringify(inputSchema));
   if (bytes > MAX_SCHEMA_BYTES)
@@ -183,21 +191,21 @@ async function call(
   const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
   const request = { method: 'tools/call', params: { name, arguments: args, ...meta } } as const;
   // As it comes: the SDK's own check compiles whatever schema the server gave.
-  const result = await asking(name, () =>
+  const result = await translateErrors(name, () =>
     client.request(request, z.looseObject({}), { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs }),
   );
   const { success, data, error } = resultSchema.safeParse(result);
-  if (!success) throw new MeshError('tool', `MCP: the result of ${name}: ${issuesOf(error)}`);
+  if (!success) throw new MeshError('tool', `MCP: the result of ${name}: ${formatIssues(error)}`);
   return data;
 }
 
-async function asking<T>(what: string, ask: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(what: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
     if (cause instanceof MeshError) throw cause;
-    const isLost = /closed|not connected|fetch failed/i.test(messageOf(cause));
-    throw new MeshError(isLost ? 'agent' : 'tool', `MCP: ${what}: ${shortReason(messageOf(cause))}`, {
+    const isLost = /closed|not connected|fetch failed/i.test(toErrorMessage(cause));
+    throw new MeshError(isLost ? 'agent' : 'tool', `MCP: ${what}: ${shortenReason(toErrorMessage(cause))}`, {
       cause,
     });
   }

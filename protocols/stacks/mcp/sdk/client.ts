@@ -1,8 +1,8 @@
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { type Packet, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import type { StackClient, StackSettings } from '../../contract/stack.ts';
-import { argumentsOf, checkTools, repliesOf } from '../packets.ts';
+import { checkTools, packetToArguments, parseReplies } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
 import { loadClient } from './sdk.ts';
 
@@ -26,10 +26,10 @@ export async function connectSdk(
   } catch (cause) {
     await client.close();
     if (cause instanceof MeshError) throw cause;
-    throw new MeshError('agent', `MCP: no session: ${shortReason(messageOf(cause))}`, { cause });
+    throw new MeshError('agent', `MCP: no session: ${shortenReason(toErrorMessage(cause))}`, { cause });
   }
   return {
-    exchange: async (packet, signal) => repliesOf(await call(client, packet, settings, signal), packet.id),
+    exchange: async (packet, signal) => parseReplies(await call(client, packet, settings, signal), packet.id),
     close: () => client.close(),
   };
 }
@@ -42,11 +42,11 @@ async function call(
 ): Promise<unknown> {
   const options = { timeout: settings.deadlineMs, signal };
   const told = settings.later === 'stream' ? { ...options, onprogress: () => undefined } : options;
-  const params = { name: PACKET_TOOL, arguments: argumentsOf(packet) };
+  const params = { name: PACKET_TOOL, arguments: packetToArguments(packet) };
   try {
     return await client.callTool(params, told);
   } catch (cause) {
-    throw new MeshError('agent', `MCP: the call of ${packet.id}: ${shortReason(messageOf(cause))}`, {
+    throw new MeshError('agent', `MCP: the call of ${packet.id}: ${shortenReason(toErrorMessage(cause))}`, {
       cause,
     });
   }

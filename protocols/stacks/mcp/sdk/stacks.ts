@@ -1,30 +1,30 @@
 import type { Stack } from '../../contract/stack.ts';
-import { pooledFetch } from '../../http/undici-fetch.ts';
-import { metered } from '../../meter/metered.ts';
+import { createPooledFetch } from '../../http/undici-fetch.ts';
+import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH } from '../revision.ts';
-import { packetTool } from '../tools.ts';
+import { createPacketTool } from '../tools.ts';
 import { mcpHttpTraits } from '../traits.ts';
 import { connectSdk } from './client.ts';
 import { loadClient } from './sdk.ts';
-import { sdkServer, serveSdkHttp } from './server.ts';
+import { createSdkServer, serveSdkHttp } from './server.ts';
 
 const HTTP = 'the stack mcp/http';
 
 /** MCP over streamable HTTP with its own SDK at both ends, on Node's HTTP server and undici. */
-export const mcpHttpSdk: Stack = metered({
+export const mcpHttpSdk: Stack = meterStack({
   name: 'mcp/http',
   protocol: 'mcp',
   transport: 'http1',
   implementation: 'sdk',
   traits: mcpHttpTraits,
   async serve(inbox, settings) {
-    const tools = [packetTool(inbox, settings)];
-    const server = await serveSdkHttp(HTTP, (sdk) => sdkServer(sdk, tools), settings);
+    const tools = [createPacketTool(inbox, settings)];
+    const server = await serveSdkHttp(HTTP, (sdk) => createSdkServer(sdk, tools), settings);
     return { address: `${server.url}${MCP_PATH}`, port: server.port, close: () => server.close() };
   },
   async connect(address, settings) {
     const { StreamableHTTPClientTransport } = await loadClient(HTTP);
-    const pool = await pooledFetch(HTTP, settings);
+    const pool = await createPooledFetch(HTTP, settings);
     const transport = new StreamableHTTPClientTransport(new URL(address), { fetch: pool.fetch });
     try {
       const client = await connectSdk(HTTP, transport, settings);

@@ -15,18 +15,18 @@ export const INVALID_PARAMS: McpFault = { code: -32602, httpStatus: 400 };
 export const HEADER_MISMATCH: McpFault = { code: -32020, httpStatus: 400 };
 const INTERNAL: McpFault = { code: -32603, httpStatus: 500 };
 
-export function unsupportedRevision(requested: string, supported: readonly string[]): McpFault {
+export function createRevisionFault(requested: string, supported: readonly string[]): McpFault {
   return { code: -32022, httpStatus: 400, data: { requested, supported } };
 }
 
 const faults = new WeakMap<MeshError, McpFault>();
 
-export function mcpError(fault: McpFault, message: string): MeshError {
+export function createMcpError(fault: McpFault, message: string): MeshError {
   const error = new MeshError('packet', message);
   faults.set(error, fault);
   return error;
 }
 
-export function mcpFaultOf(error: unknown): McpFault {
+export function toMcpFault(error: unknown): McpFault {
   return (error instanceof MeshError ? faults.get(error) : undefined) ?? INTERNAL;
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeEvent, writeEventHead, writeLast } from '../../http/event-stream.ts';
-import { bodyOf, writeJson } from '../../http/http-server.ts';
-import { HEADER_MISMATCH, INVALID_REQUEST, mcpError, mcpFaultOf, PARSE_ERROR } from './errors.ts';
-import { cancelledBy, isLegacy, type LegacySessions } from './legacy.ts';
-import { errorResponse, type McpServer } from './mcp-server.ts';
+import { readBody, writeJson } from '../../http/http-server.ts';
+import { createMcpError, HEADER_MISMATCH, INVALID_REQUEST, PARSE_ERROR, toMcpFault } from './errors.ts';
+import { isLegacy, type LegacySessions, readCancelledId } from './legacy.ts';
+import { buildErrorResponse, type McpServer } from './mcp-server.ts';
 import { type McpRequest, readRequest } from './request.ts';
 
 export interface McpHttpOptions {
@@ -24,7 +24,7 @@ export async function serveMcpHttp(
   if (!isAllowed(request)) {
     return refuse(response, 403, 'not a local origin or host');
   }
-  const named = headerOf(request, 'mcp-session-id');
+  const named = readHeader(request, 'mcp-session-id');
   const calls = named === undefined ? undefined : sessions?.find(named);
   if (named !== undefined && sessions !== undefined && calls === undefined) {
     // A client begins anew then (2025-11-25, "Session Management").
@@ -40,13 +40,13 @@ export async function serveMcpHttp(
     return;
   }
   let message: McpRequest | undefined;
-  const revision = headerOf(request, 'mcp-protocol-version');
+  const revision = readHeader(request, 'mcp-protocol-version');
   try {
-    message = readRequest(parsed(await bodyOf(request, maxBodyBytes)));
+    message = readRequest(parseBody(await readBody(request, maxBodyBytes)));
     const { id, method } = message;
     if (sessions === undefined || !isLegacy(message, revision)) checkHeaders(request, message);
     if (id === undefined) {
-      const cancelled = cancelledBy(message);
+      const cancelled = readCancelledId(message);
       if (cancelled !== undefined) calls?.cancel(cancelled);
       response.writeHead(202).end();
       return;
@@ -69,26 +69,26 @@ export async function serveMcpHttp(
   } catch (error) {
     // In the earlier revisions 404 is a session's end, and other statuses are no answer to a request.
     const isOfLegacy = sessions !== undefined && message !== undefined && isLegacy(message, revision);
-    const status = isOfLegacy ? 200 : mcpFaultOf(error).httpStatus;
-    writeLast(response, status, JSON.stringify(errorResponse(message?.id, error)));
+    const status = isOfLegacy ? 200 : toMcpFault(error).httpStatus;
+    writeLast(response, status, JSON.stringify(buildErrorResponse(message?.id, error)));
   }
 }
 
-function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
+function readHeader({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
 }
 
 function refuse(response: ServerResponse, status: number, why: string): void {
-  const answer = errorResponse(undefined, mcpError(INVALID_REQUEST, why));
+  const answer = buildErrorResponse(undefined, createMcpError(INVALID_REQUEST, why));
   writeJson(response, status, JSON.stringify(answer));
 }
 
-function parsed(body: Buffer): unknown {
+function parseBody(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
-    throw mcpError(PARSE_ERROR, 'the body is not JSON');
+    throw createMcpError(PARSE_ERROR, 'the body is not JSON');
   }
 }
 
@@ -103,13 +103,16 @@ function checkHeaders({ headers }: IncomingMessage, { method, params }: McpReque
   if (method === 'resources/read') expected.set('Mcp-Name', params?.uri);
   for (const [name, value] of expected) {
     const came = headers[name.toLowerCase()];
-    if (typeof value === 'string' && decoded(String(came)) !== value)
-      throw mcpError(HEADER_MISMATCH, `${name}: the body says ${value.slice(0, 64)}, the header ${came}`);
+    if (typeof value === 'string' && decodeHeaderValue(String(came)) !== value)
+      throw createMcpError(
+        HEADER_MISMATCH,
+        `${name}: the body says ${value.slice(0, 64)}, the header ${came}`,
+      );
   }
 }
 
 /** What is no plain ASCII is written in base64 ("Value Encoding"). */
-function decoded(value: string): string {
+function decodeHeaderValue(value: string): string {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value.trim())?.[1];
   return encoded === undefined ? value.trim() : Buffer.from(encoded, 'base64').toString();
 }

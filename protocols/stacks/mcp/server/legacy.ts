@@ -15,13 +15,13 @@ export function isLegacy({ method, params }: McpRequest, revision: string | unde
 }
 
 /** The revision that is agreed on: the client's where we speak it, else our latest (2025-11-25, lifecycle, "Version Negotiation"). */
-export function agreedRevision(params: unknown): string {
+export function chooseRevision(params: unknown): string {
   const { data } = initializeSchema.safeParse(params);
   return LEGACY_REVISIONS.find((known) => known === data?.protocolVersion) ?? LEGACY_REVISIONS[0];
 }
 
 /** The request that a notification wants ended; undefined for every other message. */
-export function cancelledBy({ id, method, params }: McpRequest): string | number | undefined {
+export function readCancelledId({ id, method, params }: McpRequest): string | number | undefined {
   if (id !== undefined || method !== 'notifications/cancelled') return undefined;
   return cancelledSchema.safeParse(params).data?.requestId;
 }

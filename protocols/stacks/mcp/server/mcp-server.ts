@@ -1,10 +1,16 @@
-import { messageOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { issuesOf, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { MCP_REVISION } from '../revision.ts';
-import { listed, type McpTool } from '../tools.ts';
-import { INVALID_PARAMS, METHOD_NOT_FOUND, mcpError, mcpFaultOf, unsupportedRevision } from './errors.ts';
-import { agreedRevision, isLegacy } from './legacy.ts';
+import { describeTool, type McpTool } from '../tools.ts';
+import {
+  createMcpError,
+  createRevisionFault,
+  INVALID_PARAMS,
+  METHOD_NOT_FOUND,
+  toMcpFault,
+} from './errors.ts';
+import { chooseRevision, isLegacy } from './legacy.ts';
 import type { McpRequest } from './request.ts';
 
 const META = 'io.modelcontextprotocol';
@@ -64,7 +70,7 @@ export class McpServer {
     this.#instructions = instructions === undefined ? {} : { instructions };
     this.#takesLegacy = takesLegacy;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
-    this.#listed = tools.map(listed);
+    this.#listed = tools.map(describeTool);
     this.#methods = methods;
     this.#capabilities = { tools: {}, ...capabilities };
   }
@@ -96,7 +102,7 @@ export class McpServer {
     switch (method) {
       case 'initialize':
         return {
-          protocolVersion: agreedRevision(params),
+          protocolVersion: chooseRevision(params),
           capabilities: this.#capabilities,
           serverInfo: this.#info,
           ...this.#instructions,
@@ -106,7 +112,7 @@ export class McpServer {
       case 'tools/list':
         return this.#list(params);
       case 'tools/call': {
-        const { progressToken } = paramsOf(progressSchema, params._meta ?? {}, '_meta');
+        const { progressToken } = parseParams(progressSchema, params._meta ?? {}, '_meta');
         return this.#call(params, progressToken, notify, signal);
       }
       default:
@@ -120,11 +126,11 @@ export class McpServer {
     notify: (notification: object) => Promise<void>,
     signal: AbortSignal,
   ): Promise<object> {
-    const { progressToken, ...meta } = paramsOf(metaSchema, params._meta, '_meta');
+    const { progressToken, ...meta } = parseParams(metaSchema, params._meta, '_meta');
     const requested = String(meta[`${META}/protocolVersion`]);
     if (requested !== MCP_REVISION)
-      throw mcpError(
-        unsupportedRevision(requested, [MCP_REVISION]),
+      throw createMcpError(
+        createRevisionFault(requested, [MCP_REVISION]),
         `expected revision ${MCP_REVISION}, came ${requested.slice(0, 32)}`,
       );
     switch (method) {
@@ -147,13 +153,13 @@ export class McpServer {
   #own(method: string, params: object): Promise<object> {
     const own = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
     if (own === undefined)
-      throw mcpError(METHOD_NOT_FOUND, `no method ${JSON.stringify(method.slice(0, 64))}`);
+      throw createMcpError(METHOD_NOT_FOUND, `no method ${JSON.stringify(method.slice(0, 64))}`);
     return own(Object(params));
   }
 
   #list(params: object): object {
-    if (paramsOf(pageSchema, params, 'params').cursor !== undefined)
-      throw mcpError(INVALID_PARAMS, 'there is one page of tools');
+    if (parseParams(pageSchema, params, 'params').cursor !== undefined)
+      throw createMcpError(INVALID_PARAMS, 'there is one page of tools');
     return { tools: this.#listed };
   }
 
@@ -163,9 +169,10 @@ export class McpServer {
     notify: (notification: object) => Promise<void>,
     signal: AbortSignal,
   ): Promise<object> {
-    const { name, arguments: args = {} } = paramsOf(callSchema, params, 'params');
+    const { name, arguments: args = {} } = parseParams(callSchema, params, 'params');
     const tool = this.#tools.get(name);
-    if (tool === undefined) throw mcpError(INVALID_PARAMS, `no tool ${JSON.stringify(name.slice(0, 64))}`);
+    if (tool === undefined)
+      throw createMcpError(INVALID_PARAMS, `no tool ${JSON.stringify(name.slice(0, 64))}`);
     const progress = async (done: number, total?: number, message?: string) => {
       if (progressToken === undefined) return;
       const said = { progressToken, progress: done, total, message };
@@ -176,13 +183,13 @@ export class McpServer {
 }
 
 /** The response that says why there is no result. */
-export function errorResponse(id: McpRequest['id'], error: unknown): object {
-  const { code, data } = mcpFaultOf(error);
-  return { jsonrpc: '2.0', id: id ?? null, error: { code, message: messageOf(error), data } };
+export function buildErrorResponse(id: McpRequest['id'], error: unknown): object {
+  const { code, data } = toMcpFault(error);
+  return { jsonrpc: '2.0', id: id ?? null, error: { code, message: toErrorMessage(error), data } };
 }
 
-function paramsOf<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+function parseParams<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { success, data, error } = schema.safeParse(value);
-  if (!success) throw mcpError(INVALID_PARAMS, `${what}: ${issuesOf(error)}`);
+  if (!success) throw createMcpError(INVALID_PARAMS, `${what}: ${formatIssues(error)}`);
   return data;
 }

@@ -1,6 +1,6 @@
-import { issuesOf } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { INVALID_REQUEST, mcpError } from './errors.ts';
+import { createMcpError, INVALID_REQUEST } from './errors.ts';
 
 const requestSchema = z.looseObject({
   jsonrpc: z.literal('2.0'),
@@ -15,6 +15,6 @@ export type McpRequest = z.infer<typeof requestSchema>;
 /** @throws MeshError with the fault `INVALID_REQUEST` */
 export function readRequest(value: unknown): McpRequest {
   const { success, data, error } = requestSchema.safeParse(value);
-  if (!success) throw mcpError(INVALID_REQUEST, `no request of JSON-RPC: ${issuesOf(error)}`);
+  if (!success) throw createMcpError(INVALID_REQUEST, `no request of JSON-RPC: ${formatIssues(error)}`);
   return data;
 }

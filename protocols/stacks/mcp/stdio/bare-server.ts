@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
-import { mcpError, PARSE_ERROR } from '../server/errors.ts';
-import { cancelledBy, OpenCalls } from '../server/legacy.ts';
-import { errorResponse, type McpServer } from '../server/mcp-server.ts';
+import { createMcpError, PARSE_ERROR } from '../server/errors.ts';
+import { OpenCalls, readCancelledId } from '../server/legacy.ts';
+import { buildErrorResponse, type McpServer } from '../server/mcp-server.ts';
 import { type McpRequest, readRequest } from '../server/request.ts';
-import { linesOf } from './lines.ts';
+import { readJsonLines } from './lines.ts';
 
 /** MCP over stdio: a message a line, requests as they come, answers as they are ready. Resolves when the client is gone. */
 export async function serveStdio(server: McpServer, input: Readable, output: Writable): Promise<void> {
@@ -12,7 +12,7 @@ export async function serveStdio(server: McpServer, input: Readable, output: Wri
   output.on('error', () => input.destroy());
   output.once('close', () => calls.cancelAll());
   try {
-    for await (const line of linesOf(input)) void answer(server, line, write, calls);
+    for await (const line of readJsonLines(input)) void answer(server, line, write, calls);
   } catch {
     output.destroy(); // A line without an end, or pipes that broke: the client sees that they are gone.
   } finally {
@@ -28,10 +28,10 @@ async function answer(
 ): Promise<void> {
   let id: McpRequest['id'];
   try {
-    const request = readRequest(parsed(line));
+    const request = readRequest(parseLine(line));
     id = request.id;
     if (id === undefined) {
-      const cancelled = cancelledBy(request);
+      const cancelled = readCancelledId(request);
       if (cancelled !== undefined) calls.cancel(cancelled);
       return;
     }
@@ -44,14 +44,14 @@ async function answer(
       calls.end(id, call);
     }
   } catch (error) {
-    write(errorResponse(id, error));
+    write(buildErrorResponse(id, error));
   }
 }
 
-function parsed(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw mcpError(PARSE_ERROR, 'the line is not JSON');
+    throw createMcpError(PARSE_ERROR, 'the line is not JSON');
   }
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { amount, wireSchema } from '../../contract/wire-schema.ts';
-import { linesOf } from './lines.ts';
+import { readJsonLines } from './lines.ts';
 
 /**
  * What the process that serves a stack on stdio and the servers that clients start say to each other, over a socket of their own: how to
@@ -44,11 +44,14 @@ export const toChildSchema = z.discriminatedUnion('say', [
 ]);
 export type ToChild = z.infer<typeof toChildSchema>;
 
-export function tell(socket: Socket, message: FromChild | ToChild): void {
+export function sendControl(socket: Socket, message: FromChild | ToChild): void {
   socket.write(`${JSON.stringify(message)}\n`);
 }
 
 /** What comes, until the other end is gone. @throws ZodError for what is no message */
-export async function* heard<T>(socket: Socket, schema: z.ZodType<T>): AsyncGenerator<T, void, undefined> {
-  for await (const line of linesOf(socket)) yield schema.parse(JSON.parse(line));
+export async function* receiveControl<T>(
+  socket: Socket,
+  schema: z.ZodType<T>,
+): AsyncGenerator<T, void, undefined> {
+  for await (const line of readJsonLines(socket)) yield schema.parse(JSON.parse(line));
 }

@@ -8,7 +8,7 @@ const NEWLINE = 0x0a;
  *
  * @throws MeshError `limit` for a line that is longer than `most`, by default the largest packet
  */
-export async function* linesOf(
+export async function* readJsonLines(
   readable: AsyncIterable<unknown>,
   most = MAX_FRAME_BYTES,
 ): AsyncGenerator<string, void, undefined> {

@@ -2,9 +2,9 @@ import type { Readable, Writable } from 'node:stream';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { Inbox, StackSettings } from '../../contract/stack.ts';
 import { loadServer } from '../sdk/sdk.ts';
-import { sdkServer } from '../sdk/server.ts';
+import { createSdkServer } from '../sdk/server.ts';
 import { McpServer } from '../server/mcp-server.ts';
-import { packetTool } from '../tools.ts';
+import { createPacketTool } from '../tools.ts';
 import { serveStdio } from './bare-server.ts';
 
 /** For messages about what is missing. */
@@ -21,14 +21,14 @@ export async function servePipes(
   readable: Readable,
   writable: Writable,
 ): Promise<void> {
-  const tools = [packetTool(inbox, settings)];
+  const tools = [createPacketTool(inbox, settings)];
   if (implementation === 'bare') {
     void serveStdio(new McpServer({ tools }), readable, writable);
     return;
   }
   const { sdk, stdio } = await loadStdioServer();
   const transport = new stdio.StdioServerTransport(readable, writable, { maxBufferSize: SDK_LINE_BYTES });
-  stdio.serveStdio(() => sdkServer(sdk, tools), { legacy: 'reject', transport });
+  stdio.serveStdio(() => createSdkServer(sdk, tools), { legacy: 'reject', transport });
 }
 
 /** @throws MeshError `config` with what to install */

@@ -5,13 +5,13 @@ import net, { type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { SETTLE_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
-import { parsePacket, shortReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox, StackServer, StackSettings, WireBytes } from '../../contract/stack.ts';
-import { NO_BYTES, sumOf } from '../../contract/wire-sum.ts';
+import { NO_BYTES, sumWireBytes } from '../../contract/wire-sum.ts';
 import { WireMeter } from '../../meter/wire-meter.ts';
-import { fromChildSchema, heard, type Report, tell } from './control.ts';
+import { fromChildSchema, type Report, receiveControl, sendControl } from './control.ts';
 
 interface Child {
   readonly socket: Socket;
@@ -48,8 +48,8 @@ export async function serveInChildren(
     children.add(child);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => child.waiting?.resolve());
-    tell(socket, { say: 'serve', implementation, results, source: inbox.source ?? null });
-    listenTo(child, inbox).catch((error: unknown) => socket.destroy(asError(error)));
+    sendControl(socket, { say: 'serve', implementation, results, source: inbox.source ?? null });
+    serveChild(child, inbox).catch((error: unknown) => socket.destroy(asError(error)));
   });
   // Whoever listens is told of its sockets: these are none of a stack's.
   WireMeter.exit(() => server.listen(file));
@@ -57,7 +57,7 @@ export async function serveInChildren(
   const reports = () => [...children].map(({ report }) => report);
   return {
     address: JSON.stringify({ command: process.execPath, args: [CHILD, file] }),
-    wire: () => sumOf(reports().map((report): WireBytes => report.wire)),
+    wire: () => sumWireBytes(reports().map((report): WireBytes => report.wire)),
     async ask(collect) {
       await Promise.all([...children].map((child) => askChild(child, collect)));
       // Those that have ended keep no memory, but their bytes and packets were real.
@@ -87,7 +87,7 @@ async function askChild(child: Child, collect: boolean): Promise<void> {
   if (child.socket.destroyed) return;
   const waiting = Promise.withResolvers<void>();
   child.waiting = waiting;
-  tell(child.socket, { say: 'ask', collect });
+  sendControl(child.socket, { say: 'ask', collect });
   const timer = setTimeout(
     () => waiting.reject(new MeshError('agent', 'mcp/stdio: a server does not say what it counted')),
     SETTLE_TIMEOUT_MS,
@@ -95,8 +95,8 @@ async function askChild(child: Child, collect: boolean): Promise<void> {
   await waiting.promise.finally(() => clearTimeout(timer));
 }
 
-async function listenTo(child: Child, inbox: Inbox): Promise<void> {
-  for await (const message of heard(child.socket, fromChildSchema)) {
+async function serveChild(child: Child, inbox: Inbox): Promise<void> {
+  for await (const message of receiveControl(child.socket, fromChildSchema)) {
     if (message.say === 'report') {
       child.report = message;
       child.waiting?.resolve();
@@ -115,14 +115,14 @@ async function answer({ socket, calls }: Child, call: number, packet: unknown, i
   calls.set(call, abort);
   try {
     const replies = await inbox(parsePacket(packet), abort.signal);
-    tell(socket, { say: 'answered', call, replies: [...replies] });
+    sendControl(socket, { say: 'answered', call, replies: [...replies] });
   } catch (error) {
-    tell(socket, { say: 'failed', call, reason: shortReason(messageOf(error)) });
+    sendControl(socket, { say: 'failed', call, reason: shortenReason(toErrorMessage(error)) });
   } finally {
     calls.delete(call);
   }
 }
 
 function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(messageOf(error));
+  return error instanceof Error ? error : new Error(toErrorMessage(error));
 }

@@ -1,31 +1,31 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { MeshError, messageOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
-import { unlessAborted } from '@gaia-mesh/core/system/process/abort.ts';
+import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
 import type { Stack } from '../../contract/stack.ts';
-import { metered } from '../../meter/metered.ts';
+import { meterStack } from '../../meter/metered.ts';
 import { BareMcpClient, type McpCaller } from '../bare/client.ts';
 import { connectSdk } from '../sdk/client.ts';
 import { mcpStdioTraits } from '../traits.ts';
-import { linesOf } from './lines.ts';
+import { readJsonLines } from './lines.ts';
 import { loadStdioServer, PURPOSE } from './serve-pipes.ts';
 import { serveInChildren } from './served-child.ts';
 
 const common = { name: 'mcp/stdio', protocol: 'mcp', transport: 'stdio' } as const;
 
 /** MCP over the pipes of a child, without any package at either end. */
-export const mcpStdioBare: Stack = metered({
+export const mcpStdioBare: Stack = meterStack({
   ...common,
   implementation: 'bare',
   traits: mcpStdioTraits,
   serve: (inbox, settings) => serveInChildren('bare', inbox, settings),
-  connect: async (address, settings) => BareMcpClient.connect(await stdioCaller(address), settings),
+  connect: async (address, settings) => BareMcpClient.connect(await startStdioCaller(address), settings),
 });
 
 /** The same by MCP's own SDK, which starts the server twice: once to see which revisions it speaks. */
-export const mcpStdioSdk: Stack = metered({
+export const mcpStdioSdk: Stack = meterStack({
   ...common,
   implementation: 'sdk',
   traits: mcpStdioTraits,
@@ -52,17 +52,17 @@ const commandSchema = z.object({ command: z.string(), args: z.array(z.string()) 
 const answerSchema = z.looseObject({ id: z.number().optional(), method: z.string().optional() });
 
 /** Starts the server and asks over its pipes, several requests at once; answers find theirs by id. */
-async function stdioCaller(address: string): Promise<McpCaller> {
+async function startStdioCaller(address: string): Promise<McpCaller> {
   const { command, args } = commandSchema.parse(JSON.parse(address));
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const fail = (cause: unknown) => {
     for (const { reject } of waiting.values())
-      reject(new MeshError('agent', `MCP: the server on stdio is gone: ${messageOf(cause)}`, { cause }));
+      reject(new MeshError('agent', `MCP: the server on stdio is gone: ${toErrorMessage(cause)}`, { cause }));
     waiting.clear();
   };
   const read = async () => {
-    for await (const line of linesOf(child.stdout)) {
+    for await (const line of readJsonLines(child.stdout)) {
       const value: unknown = JSON.parse(line);
       const { id, method } = answerSchema.parse(value);
       if (method === undefined && id !== undefined) waiting.get(id)?.resolve(value);
@@ -80,10 +80,10 @@ async function stdioCaller(address: string): Promise<McpCaller> {
       waiting.set(request.id, answer);
       child.stdin.write(`${JSON.stringify(request)}\n`);
       try {
-        return await unlessAborted(
+        return await raceAbort(
           signal,
           answer.promise,
-          () => new MeshError('agent', `MCP: ${request.method}: ${messageOf(signal.reason)}`),
+          () => new MeshError('agent', `MCP: ${request.method}: ${toErrorMessage(signal.reason)}`),
         );
       } finally {
         waiting.delete(request.id);

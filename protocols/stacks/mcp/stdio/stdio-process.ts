@@ -5,9 +5,9 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox, InboxSource } from '../../contract/stack.ts';
 import { watchPipes } from '../../meter/pipes.ts';
-import { processUsage } from '../../meter/process-usage.ts';
+import { readProcessUsage } from '../../meter/process-usage.ts';
 import { WireMeter } from '../../meter/wire-meter.ts';
-import { heard, tell, toChildSchema } from './control.ts';
+import { receiveControl, sendControl, toChildSchema } from './control.ts';
 import { servePipes } from './serve-pipes.ts';
 
 const counters = { packets: 0, refused: 0 };
@@ -26,24 +26,24 @@ if (!(stdin instanceof net.Socket) || !(stdout instanceof net.Socket)) {
 const meter = new WireMeter();
 watchPipes(meter, stdin, stdout);
 
-function report(collect: boolean): void {
-  tell(control, { say: 'report', wire: meter.bytes, ...counters, ...processUsage(collect) });
+function sendReport(collect: boolean): void {
+  sendControl(control, { say: 'report', wire: meter.bytes, ...counters, ...readProcessUsage(collect) });
 }
 
-function end(): void {
-  report(false);
+function endProcess(): void {
+  sendReport(false);
   control.end();
 }
-stdin.once('close', end);
-process.once('SIGTERM', end);
+stdin.once('close', endProcess);
+process.once('SIGTERM', endProcess);
 
-for await (const message of heard(control, toChildSchema)) {
+for await (const message of receiveControl(control, toChildSchema)) {
   if (message.say === 'serve') {
     const { implementation, results, source } = message;
-    const inbox = source === null ? calledInbox(control) : await loadedInbox(source);
+    const inbox = source === null ? createRemoteInbox(control) : await loadInbox(source);
     await servePipes(implementation, inbox, { results }, stdin, stdout);
   } else if (message.say === 'ask') {
-    report(message.collect);
+    sendReport(message.collect);
   } else if (message.say === 'answered') {
     calls.get(message.call)?.resolve(message.replies);
   } else {
@@ -52,7 +52,7 @@ for await (const message of heard(control, toChildSchema)) {
 }
 
 /** Counts what the inbox does, since nobody else sees it. */
-async function loadedInbox({ module, data }: InboxSource): Promise<Inbox> {
+async function loadInbox({ module, data }: InboxSource): Promise<Inbox> {
   const { inboxOf }: { inboxOf: (data: InboxSource['data']) => Inbox } = await import(module);
   const inbox = inboxOf(data);
   return async (packet, signal) => {
@@ -67,15 +67,15 @@ async function loadedInbox({ module, data }: InboxSource): Promise<Inbox> {
 }
 
 /** Asks the process that serves, whose inbox it is. */
-function calledInbox(socket: Socket): Inbox {
+function createRemoteInbox(socket: Socket): Inbox {
   return async (packet, signal) => {
     lastCall += 1;
     const call = lastCall;
     const answer = Promise.withResolvers<readonly unknown[]>();
     calls.set(call, answer);
-    const abort = () => tell(socket, { say: 'abort', call });
+    const abort = () => sendControl(socket, { say: 'abort', call });
     signal.addEventListener('abort', abort, { once: true });
-    tell(socket, { say: 'call', call, packet });
+    sendControl(socket, { say: 'call', call, packet });
     try {
       return (await answer.promise).map(parsePacket);
     } finally {

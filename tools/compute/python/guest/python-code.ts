@@ -6,6 +6,6 @@ import { fileURLToPath } from 'node:url';
 export const codeFolder: string = path.dirname(fileURLToPath(import.meta.url)) + path.sep;
 
 /** The text of one of them. */
-export function codeText(name: string): string {
+export function readPythonCode(name: string): string {
   return readFileSync(path.join(codeFolder, name), 'utf8');
 }
