@@ -46,13 +46,17 @@ describe('a page with a measured part', () => {
   });
 
   test.each([
+    'claims',
+    'results/blame',
     'results/comparison',
-    'delivery',
+    'results/embedded',
     'results/gaia',
-    'nats',
+    'results/gaia-tables',
+    'results/mutants',
     'results/relay',
     'results/runs',
     'results/scale',
+    'results/stacks',
   ])('is docs/%s.md, and it says what its numbers cannot tell', (name) => {
     expect(readFileSync(resolvePage(`docs/${name}.md`), 'utf8')).toContain(
       '## What these numbers cannot tell\n',

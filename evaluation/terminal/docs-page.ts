@@ -46,12 +46,8 @@ export async function writeMeasured(
   args: readonly string[],
   part: MeasuredPart,
 ): Promise<void> {
-  writePart(file, formatMeasuredPart(args, part, await formatRevision()));
-}
-
-/** Writes `part` into `file` as it is. */
-export function writePart(file: string, part: string): void {
-  writeFileSync(file, withPart(readFileSync(file, 'utf8'), part, path.basename(file)));
+  const text = formatMeasuredPart(args, part, await formatRevision());
+  writeFileSync(file, withPart(readFileSync(file, 'utf8'), text, path.basename(file)));
   printError(`written: ${file}`);
 }
 

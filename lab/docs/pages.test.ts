@@ -82,11 +82,11 @@ test('commands in the pages take the options that they are given', async () => {
   expect(commands.filter(({ name, option }) => !known.get(name)?.has(option))).toEqual([]);
 });
 
-describe('docs/faults.md', () => {
-  const page = text('docs/faults.md');
+describe('docs/delivery.md', () => {
+  const page = text('docs/delivery.md');
   const agents = ['search', 'extract', 'triple', 'reason'].map((tool, id) => ({ id: String(id), tool }));
   const inTable = [...page.matchAll(/^\| `[a-z]+`.*? \| `([^`]+)` \|/gm)].map(([, fault = '']) => fault);
-  const inBlocks = blocks('docs/faults.md', 'faults').flatMap((block) => block.split('\n'));
+  const inBlocks = blocks('docs/delivery.md', 'faults').flatMap((block) => block.split('\n'));
   const inCommands = [...page.matchAll(/--faults '([^']+)'/g)].map(([, faults = '']) => faults);
 
   test.each([...inTable, ...inBlocks, ...inCommands].map((fault) => fault.replaceAll('\\|', '|')))(
@@ -141,9 +141,9 @@ test('docs/metrics.md says what the schemas say (npm run docs)', () => {
   expect(text('docs/metrics.md')).toBe(formatMetricsPage());
 });
 
-test('docs/comparison-guide.md says how many questions a verdict takes', () => {
+test('docs/reading-results.md says how many questions a verdict takes', () => {
   const rows = [
-    ...text('docs/comparison-guide.md').matchAll(/^\| (\d+) \| (\d+) \| (\d+) points \| (\d+) points \|$/gm),
+    ...text('docs/reading-results.md').matchAll(/^\| (\d+) \| (\d+) \| (\d+) points \| (\d+) points \|$/gm),
   ];
   const oneSided = (questions: number) =>
     testMcNemar({ both: 0, onlyBaseline: 0, onlyOther: questions, neither: 0 });

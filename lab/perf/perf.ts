@@ -4,7 +4,6 @@ import { parsePositiveInteger } from '@gaia-mesh/cli/command-line/option-values.
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { type Comparison, compare } from '@gaia-mesh/evaluation/statistics/paired.ts';
-import { describeMachine, resolvePage, writePart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -44,10 +43,7 @@ export function definePerf(command: Command): void {
   command
     .option('--json', 'print the figures as JSON')
     .option('--questions <file>', 'questions to score the embedded engine on (default: the shipped ones)')
-    .option(
-      '--write',
-      'write them to docs/results/runs.md and README.md (with --relay: docs/results/relay.md)',
-    )
+    .option('--write', 'write docs/results/runs.md (with --relay: docs/results/relay.md)')
     .option(
       '--relay',
       'only the relay, whole: as a run uses it, and flooded beside the brokers that are installed',
@@ -68,7 +64,6 @@ async function run(options: PerfOptions): Promise<void> {
   if (options.watch === true) return runWatchOnly(options);
   const { rounds } = options;
   const publish = createPublisher('docs/results/runs.md', options);
-  const readme = options.write ? resolvePage('README.md') : undefined;
   const file = options.questions === undefined ? undefined : resolveUserPath(options.questions);
   const questions = file === undefined ? listShippedQuestions() : readTaskFile(file).tasks;
   console.error('runs of npm run bench …');
@@ -86,7 +81,6 @@ async function run(options: PerfOptions): Promise<void> {
     text: [...Object.values(tables), ...(relay === undefined ? [] : [formatRelayTables(relay)])].join('\n\n'),
     part: buildResultsPart(tables, file && path.basename(file)),
   });
-  if (readme !== undefined) writePart(readme, `${tables.speed}\n\n${describeMachine()}`);
 }
 
 async function runRelayOnly(options: PerfOptions): Promise<void> {

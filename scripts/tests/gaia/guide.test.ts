@@ -22,7 +22,9 @@ describe('docs/gaia.md', () => {
 
   test('uses no option that its commands do not have', async () => {
     const helps = await Promise.all(
-      [['gaia'], ['gaia', 'gaps'], ['report'], ['clean']].map((name) => runCli([...name, '--help', '--all'])),
+      [['gaia'], ['gaia', 'gaps'], ['gaia', 'blame'], ['report'], ['clean']].map((name) =>
+        runCli([...name, '--help', '--all']),
+      ),
     );
     const known = helps.flatMap(({ stdout }) => stdout.match(/--[a-z-]+/g) ?? []);
     const commands = [...guide.matchAll(/^npm run (?:gaia|report|clean)\b.*$/gm)].map(([line]) => line);

@@ -11,7 +11,7 @@ import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
-const guide = readFileSync(path.join(codeFolder, 'docs', 'foreign-agents.md'), 'utf8');
+const guide = readFileSync(path.join(codeFolder, 'docs', 'wire-format.md'), 'utf8');
 const folder = temporaryFolder();
 
 /** The guide's program in that language, written to a file. */
