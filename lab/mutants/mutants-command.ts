@@ -83,8 +83,6 @@ async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
 }
 
 function buildMutantsPage(tried: readonly Tried[], sentence: string): MeasuredPart {
-  const row = ({ outcome, file, breaks, tests }: Tried) =>
-    `| ${breaks} | \`${file}\` | ${tests.map((test) => `\`${test}\``).join(', ')} | ${outcome} |`;
   const survivors = tried.filter(({ outcome }) => outcome === 'survived');
   return {
     facts: `${tried.length} bugs, each planted alone`,
@@ -93,13 +91,9 @@ function buildMutantsPage(tried: readonly Tried[], sentence: string): MeasuredPa
       survivors.length === 0
         ? 'None survived.'
         : `Survivors: ${survivors.map(({ breaks, file }) => `${breaks} (\`${file}\`)`).join('; ')}.`,
-      '',
-      '| planted bug | in | looked for by | outcome |',
-      '|---|---|---|---|',
-      ...tried.map(row),
     ].join('\n'),
     limits: [
-      'The bugs are those that somebody thought of; a test that finds them may miss others in the same place.',
+      'The bugs are those that the authors thought of; a test that finds them may miss others in the same place.',
       'A test that fails for another reason, such as a busy machine, counts as one that found the bug.',
     ],
   };

@@ -1,6 +1,5 @@
 import type { MeasuredPart } from '../../../terminal/docs-page.ts';
-import { count, formatDecimals } from '../../../terminal/table.ts';
-import { createTableView, formatMarkdown } from '../../../terminal/table-view.ts';
+import { formatMarkdown } from '../../../terminal/table-view.ts';
 import { buildAttributionTables } from './stack-attribution.ts';
 import type { StacksFile } from './stacks-file.ts';
 import {
@@ -30,12 +29,10 @@ export function formatStacksPart(file: StacksFile): MeasuredPart {
       ...file.warnings.map((warning) => `Warning: ${warning}.`),
       `${describeNullTest(file)}.`,
     ].join('\n\n'),
-    `## Time an exchange\n\n${formatMarkdown(buildTimeTable(file))}\n\n${TIME}\n\n${formatPairLines(file, 'latency', FIGURE_NAMES.latency_us)}`,
+    `## Time an exchange\n\n${formatMarkdown(buildTimeTable(file))}\n\n${TIME}\n\n${formatPairLines(file, 'latency', FIGURE_NAMES.latency_us)}`.trimEnd(),
     `## Bytes an exchange\n\n${formatMarkdown(buildBytesTable(file))}\n\n${BYTES}`,
-    `## CPU time and throughput\n\n${formatMarkdown(buildCpuTable(file))}\n\n${CPU}\n\n${formatPairLines(file, 'cpu', FIGURE_NAMES.cpu_us)}`,
+    `## CPU time and throughput\n\n${formatMarkdown(buildCpuTable(file))}\n\n${CPU}\n\n${formatPairLines(file, 'cpu', FIGURE_NAMES.cpu_us)}`.trimEnd(),
     formatAttributionSection(file),
-    formatCurvesSection(file),
-    formatGrowthSection(file),
     formatTokensSection(file),
     ...(absent.length === 0 ? [] : [`## Not measured\n\n${absent.map((line) => `- ${line}`).join('\n')}`]),
   ];
@@ -63,8 +60,8 @@ const CPU =
   'second when sixteen are under way at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: ' +
   'bytes that the server keeps of each exchange while one task grows.';
 
-/** More of them stand behind a fold. */
-const MAX_OPEN_PAIRS = 5;
+/** The table alone says more pairs than these. */
+const MAX_PAIR_LINES = 5;
 
 function formatPairLines({ arms, baseline }: StacksFile, figure: 'latency' | 'cpu', what: string): string {
   const lines = arms.flatMap(({ name, vs_baseline: vs }) => {
@@ -73,9 +70,7 @@ function formatPairLines({ arms, baseline }: StacksFile, figure: 'latency' | 'cp
       ? []
       : [`- ${formatPair(baseline, name, verdict, what)}`];
   });
-  return lines.length <= MAX_OPEN_PAIRS
-    ? lines.join('\n')
-    : `<details><summary>Each pair in words</summary>\n\n${lines.join('\n')}\n\n</details>`;
+  return lines.length <= MAX_PAIR_LINES ? lines.join('\n') : '';
 }
 
 function formatAttributionSection(file: StacksFile): string {
@@ -87,37 +82,6 @@ function formatAttributionSection(file: StacksFile): string {
     'which every step was measured. `=`: shown to be within the margin; `?`: not shown to be anything. Factors that were never changed one ' +
     'without the other have one share; the stack that has the one without the other would tell them apart.';
   return `## What makes the difference\n\n${about}\n\n${tables.map(formatMarkdown).join('\n\n')}`;
-}
-
-function formatCurvesSection({ arms }: StacksFile): string {
-  const rows = arms.flatMap(({ name, curve }) =>
-    (curve ?? []).map(({ offered_per_s, achieved_per_s, n, p50_us, p99_us }) => [
-      name,
-      count(offered_per_s),
-      count(achieved_per_s),
-      count(n),
-      p50_us === null ? '–' : count(p50_us),
-      p99_us === null ? '–' : count(p99_us),
-    ]),
-  );
-  if (rows.length === 0) return '';
-  const table = createTableView(['stack', '#offered/s', '#done/s', '#n', '#p50 µs', '#p99 µs'], rows);
-  return `## From load to latency\n\n${formatMarkdown(table)}`;
-}
-
-function formatGrowthSection({ arms }: StacksFile): string {
-  const rows = arms.flatMap(({ name, growth }) =>
-    (growth ?? []).map(({ exchanges, heap_bytes, rss_bytes, exchange_us }) => [
-      name,
-      count(exchanges),
-      formatDecimals(heap_bytes / 2 ** 20, 1),
-      formatDecimals(rss_bytes / 2 ** 20, 0),
-      exchange_us === null ? '–' : count(exchange_us),
-    ]),
-  );
-  if (rows.length === 0) return '';
-  const titles = ['stack', '#exchanges of the task', '#heap MB', '#RSS MB', '#p50 µs of the last'];
-  return `## As one task grows\n\n${formatMarkdown(createTableView(titles, rows))}`;
 }
 
 function formatTokensSection(file: StacksFile): string {
