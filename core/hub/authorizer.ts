@@ -11,9 +11,8 @@ import {
 } from '../contracts/packet.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { AuthorizedPacket } from './batch.ts';
-import { CallRights } from './call-rights.ts';
 import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
-import type { Link } from './link.ts';
+import type { Link, MeshNode } from './link.ts';
 import type { MeshObserver } from './mesh-observer.ts';
 import type { Router } from './routing.ts';
 import { answerText, type TaskClock } from './tasks/task-clock.ts';
@@ -43,6 +42,38 @@ interface AuthorizerOptions {
 }
 
 const NOBODY: readonly Link[] = [];
+
+/**
+ * Who may address whom (`may_call` of the team file). Whoever was asked may answer: one packet back for each that came, although
+ * its own list does not name the asker.
+ */
+export class CallRights {
+  /** Packets that wait for an answer, by asker and asked. */
+  readonly #open = new Map<string, number>();
+
+  /** @throws MeshError `packet` when `node` may not send `head` to its addressee */
+  check(node: MeshNode, head: PacketHead): void {
+    const { to } = head;
+    const { id: from } = node;
+    if (to === undefined || node.mayCall === undefined) return;
+    if (node.mayCall.includes(to)) {
+      const pair = joinPair(from, to);
+      this.#open.set(pair, (this.#open.get(pair) ?? 0) + 1);
+      return;
+    }
+    const asked = joinPair(to, from);
+    const open = this.#open.get(asked) ?? 0;
+    if (open === 0) {
+      throw new MeshError('packet', `${from} may not call ${to} (may_call of the team file)`);
+    }
+    this.#open.set(asked, open - 1);
+  }
+}
+
+/** No node id has a space. */
+function joinPair(asker: string, asked: string): string {
+  return `${asker} ${asked}`;
+}
 
 /** Who may say what: every packet is checked here, counted, and gets its recipients. */
 export class Authorizer {

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { MAX_LINK_QUEUE_BYTES } from '../contracts/limits.ts';
 import { quietLink } from '../testing/quiet-link.ts';
 import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
-import { Backpressure } from './backpressure.ts';
 import type { Link } from './link.ts';
+import { Backpressure } from './mesh-network.ts';
 
 /** A link whose agent reads nothing, with more queued than may be, and the backpressure that has seen it. */
 async function fullLink(stallTimeoutMs: number) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Causes } from './causes.ts';
+import { Causes } from './run-record.ts';
 
 const packet = (id: string, from: string, more: { type?: string; to?: string; reply_to?: string } = {}) => ({
   id,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { toFolderName } from '../contracts/node-id.ts';
+import { findOrAddEntry, OTHERS } from '../contracts/others.ts';
 import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
 import { DirectDelivery } from '../hub/delivery/direct.ts';
@@ -10,6 +11,7 @@ import { MeshNetwork } from '../hub/mesh-network.ts';
 import { createRouter } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { RunRecord } from '../recording/run-record.ts';
+import type { Timeline } from '../recording/timeline.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { warmUp } from '../system/process/warm-up.ts';
@@ -19,12 +21,12 @@ import { AgentGroup } from './agents/agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
 import { buildTaskEndLine, createLoggedObserver } from './logged-observer.ts';
 import { readGitRevision } from './manifest.ts';
-import { summarizeHops } from './metrics/hops.ts';
 import { buildRunMetrics, RunTally } from './metrics/metrics.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
 import { buildRunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
+import { Samples } from './metrics/samples.ts';
 import { RunFaults } from './run-faults.ts';
 import { createRunId, RunFolder } from './run-folder.ts';
 import type { RunOptions, TaskBounds, TaskRunResult } from './run-options.ts';
@@ -34,6 +36,54 @@ import { TaskLog } from './task-log.ts';
 const FRAMES_FILE = '.hub.frames';
 /** A process that ended is reported within this time of its connection's end. */
 const LAST_WORDS_MS = 200;
+
+/** The steps of a run's tasks by packet type and sender, each packet's time from the arrival of its cause to its own arrival. */
+function summarizeHops(timeline: Timeline): RunMetrics['hops'] {
+  const hops = new Map<string, Hop>();
+  for (const { trace, us, parts } of timeline.pieces()) {
+    const { from, type } = trace.packet;
+    const hop = findOrAddEntry(hops, `${from} ${type}`, (key) => ({
+      ...(key === OTHERS ? { type: OTHERS, from: OTHERS } : { type, from }),
+      latencyUs: new Samples(),
+      sumUs: 0,
+      toolUs: 0,
+    }));
+    hop.latencyUs.add(us);
+    hop.sumUs += us;
+    // One packet of which nobody knows makes a mean that nobody knows.
+    if (trace.work === undefined || parts.unknown > 0) hop.toolUs = null;
+    else if (hop.toolUs !== null) hop.toolUs += parts.tool + parts.engine;
+  }
+  return [...hops.values()].map(({ type, from, latencyUs, sumUs, toolUs }) => {
+    const packets = latencyUs.count;
+    const mean = Math.round(sumUs / packets);
+    const tool = toolUs === null ? null : Math.min(mean, Math.round(toolUs / packets));
+    return {
+      type,
+      from,
+      packets,
+      latency_us: {
+        mean,
+        median: roundOrNull(latencyUs.percentile(0.5)),
+        p95: roundOrNull(latencyUs.percentile(0.95)),
+      },
+      tool_us: tool,
+      mesh_us: tool === null ? null : mean - tool,
+    };
+  });
+}
+
+interface Hop {
+  readonly type: string;
+  readonly from: string;
+  readonly latencyUs: Samples;
+  sumUs: number;
+  toolUs: number | null;
+}
+
+function roundOrNull(value: number | null): number | null {
+  return value === null ? null : Math.round(value);
+}
 
 /**
  * One run: agents come up, the hub connects, tasks run on the same live agents, then the books are closed and everything

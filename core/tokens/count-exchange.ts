@@ -1,9 +1,9 @@
-import type { ChatMessage, ModelExchange, ToolCall } from '../contracts/engine.ts';
+import type { ChatMessage, ModelExchange, ToolCall, ToolDefinition } from '../contracts/engine.ts';
 import { hashText } from '../contracts/model-exchange.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/packet.ts';
 import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
 import { type Encoding, loadEncoding } from './encoding.ts';
 import { listParts } from './parts-of.ts';
-import { formatTools } from './tool-text.ts';
 
 /** Tokens of one part of one prompt. `digest` is the same for the same text: who reads it again is found by it. */
 interface CountedPart {
@@ -37,6 +37,53 @@ const kept = new Map<string, readonly number[]>();
 type Counted = Pick<ModelExchange, 'model' | 'messages' | 'tools'> & {
   readonly reply: Pick<ModelExchange['reply'], 'content' | 'reasoning' | 'toolCalls'>;
 };
+
+/**
+ * Tool definitions as OpenAI's models read them: a TypeScript namespace in the system message, which the API makes of their JSON Schemas
+ * (the format is published for gpt-oss: cookbook.openai.com/articles/openai-harmony, "Function calling").
+ */
+function formatTools(tools: readonly ToolDefinition[]): string {
+  const lines = tools.flatMap(({ name, description, parameters }) => {
+    const fields = formatFields(parameters, 0);
+    const type = fields === '' ? `type ${name} = () => any;` : `type ${name} = (_: {\n${fields}\n}) => any;`;
+    return [`// ${description}`, type, ''];
+  });
+  return ['namespace functions {', '', ...lines, '} // namespace functions'].join('\n');
+}
+
+function formatFields({ properties, required }: JsonObject, indent: number): string {
+  if (properties === undefined || !isJsonObject(properties)) return '';
+  const needed = new Set(Array.isArray(required) ? required : []);
+  const space = ' '.repeat(indent);
+  return Object.entries(properties)
+    .flatMap(([name, schema]) => {
+      const { description } = isJsonObject(schema) ? schema : {};
+      const comment = typeof description === 'string' && indent < 2 ? [`${space}// ${description}`] : [];
+      return [...comment, `${space}${name}${needed.has(name) ? '' : '?'}: ${formatType(schema, indent)},`];
+    })
+    .join('\n');
+}
+
+function formatType(schema: JsonValue, indent: number): string {
+  if (!isJsonObject(schema)) return 'any';
+  const choices = Array.isArray(schema.enum) ? schema.enum : undefined;
+  switch (schema.type) {
+    case 'string':
+      return choices?.map((choice) => JSON.stringify(choice)).join(' | ') ?? 'string';
+    case 'integer':
+    case 'number':
+      return choices?.join(' | ') ?? 'number';
+    case 'boolean':
+    case 'null':
+      return schema.type;
+    case 'array':
+      return `${schema.items === undefined ? 'any' : formatType(schema.items, indent)}[]`;
+    case 'object':
+      return `{\n${formatFields(schema, indent + 2)}\n${' '.repeat(indent)}}`;
+    default:
+      return 'any';
+  }
+}
 
 /** The tokens of one exchange with a model, each on the line of what it is. */
 export async function countExchange({ model, messages, tools, reply }: Counted): Promise<CountedExchange> {

@@ -1,11 +1,10 @@
-import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { type ErrorCode, MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
 import { buildGaiaResult, type GaiaResult } from '../results/gaia-result.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { CachedAnswer, TeamCache } from './answer-cache.ts';
 import type { Journal } from './journal/journal.ts';
 import { type BatchLimits, findOverrun, Spending } from './limits.ts';
-import { SharedCause } from './shared-cause.ts';
 import type { AskTeam, TeamReply } from './teams/team-reply.ts';
 
 export interface Batch {
@@ -42,6 +41,46 @@ export type BatchEnd =
   | { readonly kind: 'limit' | 'interrupted'; readonly reason: string }
   /** A cause that is every question's: asking on would be in vain (REQ-067, C-06). */
   | { readonly kind: 'stopped'; readonly reason: string; readonly error: MeshError };
+
+/** So many failures in a row by the model or the agents, with no other end between them, are not the questions' fault. */
+const MAX_FAILURES_IN_A_ROW = 3;
+
+/**
+ * Tells a question that the model or an agent failed at from a model that is gone. A failure of theirs is held back until another
+ * question shows that they still work: were it in the journal, a resumed batch would not ask that question again.
+ */
+class SharedCause {
+  readonly #held: GaiaResult[] = [];
+  #error: MeshError | undefined;
+
+  /** The results that may be kept now: none, or this one with those that were held back. */
+  judge(result: GaiaResult, code: ErrorCode | undefined): readonly GaiaResult[] {
+    if (result.status === 'failed' && code !== undefined && isSuspect(code)) {
+      this.#held.push(result);
+      if (this.#held.length >= MAX_FAILURES_IN_A_ROW || code === 'store') {
+        const times =
+          this.#held.length === 1 ? '' : `${this.#held.length} questions in a row failed, the last one: `;
+        this.#error ??= new MeshError(code, `${times}${result.reason ?? 'no reason given'}`);
+      }
+      return [];
+    }
+    // From the cache, it shows nothing.
+    return result.cached ? [result] : [...this.release(), result];
+  }
+
+  release(): readonly GaiaResult[] {
+    return this.#held.splice(0);
+  }
+
+  /** Set when no question can be answered any more. */
+  get error(): MeshError | undefined {
+    return this.#error;
+  }
+}
+
+function isSuspect(code: ErrorCode): boolean {
+  return code === 'engine' || code === 'agent' || code === 'store';
+}
 
 /**
  * Asks every question of a batch once a cycle, `concurrency` at a time, one cycle after the other, and leaves out what the journal

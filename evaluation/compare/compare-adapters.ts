@@ -1,5 +1,5 @@
 import os from 'node:os';
-import { type JudgedBytes, judgeBytes } from '../statistics/exact-bytes.ts';
+import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { computeMedian, computePercentile } from '../statistics/inference/quantile.ts';
 import { type JudgedComparison, judgeComparisons } from '../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../statistics/levels.ts';
@@ -18,6 +18,28 @@ const timeUs: Figure = ({ rounds }) => rounds.map(({ elapsedMs, passes }) => (el
 const cpuUs: Figure = ({ rounds }) =>
   rounds.map(({ cpuUs: us, passes }) => (us === undefined ? undefined : us / passes));
 const firstUs: Figure = ({ first }) => [first.elapsedMs * 1000];
+
+type ByteVerdict = 'smaller' | 'larger' | 'equal';
+
+interface JudgedBytes extends Interval {
+  ratio: number;
+  verdict: ByteVerdict;
+}
+
+/**
+ * Compares exact byte sums of the same packets. A deterministic adapter writes them the same way every time, so there is
+ * nothing to estimate: one byte more is larger, and the interval is the ratio itself.
+ */
+export function judgeBytes(baseline: number, other: number): JudgedBytes {
+  for (const bytes of [baseline, other]) {
+    if (!(Number.isSafeInteger(bytes) && bytes > 0)) {
+      throw new RangeError(`expected an exact, positive number of bytes, got ${bytes}`);
+    }
+  }
+  const ratio = other / baseline;
+  const verdict = other < baseline ? 'smaller' : other > baseline ? 'larger' : 'equal';
+  return { ratio, low: ratio, high: ratio, verdict };
+}
 
 /**
  * Plays one recording through every adapter and compares each with the first. Bytes are exact; times are microseconds of one pass of the

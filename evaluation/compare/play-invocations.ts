@@ -47,12 +47,12 @@ export interface PlayedInvocation {
   readonly rounds: readonly Round[];
 }
 
-export interface PlayedRound extends MachineState {
+interface PlayedRound extends MachineState {
   readonly invocation: number;
   readonly round: number;
 }
 
-export interface PlayedInvocations {
+interface PlayedInvocations {
   /** By arm, an invocation an element; the null arm's are those of the baseline a second time. */
   readonly arms: ReadonlyMap<string, readonly PlayedInvocation[]>;
   readonly nullArm: readonly PlayedInvocation[];

@@ -18,7 +18,7 @@ import { type ArchivedRun, METRICS_FILE, readArchivedRun } from '../report/run/a
 const MAX_EXCHANGES_BYTES = 256 * 1024 * 1024;
 
 /** An exchange with a model, and the agent that had it. */
-export interface AgentExchange extends RecordedExchange {
+interface AgentExchange extends RecordedExchange {
   readonly agent: string;
 }
 

@@ -2,21 +2,23 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
-import { type Team, type TeamAgent, TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
+import { resolveEngine, type Team, type TeamAgent, TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import { checkKey, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
+import { checkKey, checkServers, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
+import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
+import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
 import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
 import * as z from 'zod';
-import { checkForeign, checkTeamServers } from '../teams/check-servers.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
 import type { Fingerprint } from './batch-setup.ts';
@@ -94,6 +96,37 @@ export function fingerprintBatch(
     if (faults !== undefined) setup.faults = faults.spec ?? 'restarts';
   }
   return setup;
+}
+
+/**
+ * Whether the model servers that a team's agents will ask have addresses that can be asked: to be told before a run, not by each
+ * agent in the middle of it.
+ *
+ * @throws MeshError `usage`, `config`
+ */
+function checkTeamServers(team: Team): void {
+  for (const agent of team.agents) {
+    const { engine, host, options } = resolveEngine(team, agent);
+    checkServers(engine, omitUndefined({ host, options }));
+  }
+}
+
+/**
+ * What a team file says of other people's servers and agents, before anything is started.
+ *
+ * @throws MeshError `config`, naming the agent and what is wrong
+ */
+function checkForeign(team: Team, environment: Readonly<Record<string, string | undefined>>): void {
+  for (const { id, tool, options = {} } of team.agents) {
+    if (tool !== 'mcp' && tool !== 'a2a') continue;
+    try {
+      const own = tool === 'mcp' ? parseMcpOptions(options) : parseA2aOptions(options);
+      const named = [...('env' in own ? own.env : []), ...('token' in own ? [own.token ?? ''] : [])];
+      for (const name of named) if (name !== '') readVariable(name, environment, tool);
+    } catch (cause) {
+      throw new MeshError('config', `agent ${id}: ${toErrorMessage(cause)}`, { cause });
+    }
+  }
 }
 
 /**

@@ -1,5 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { LOOPBACK_HOSTS, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
+import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import { formatCard } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
 import { answerA2a, createBareAgent } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
@@ -9,12 +12,60 @@ import { MCP_PATH } from '@gaia-mesh/stacks/mcp/revision.ts';
 import { serveMcpHttp } from '@gaia-mesh/stacks/mcp/server/http.ts';
 import { LegacySessions } from '@gaia-mesh/stacks/mcp/server/legacy.ts';
 import { McpServer } from '@gaia-mesh/stacks/mcp/server/mcp-server.ts';
-import { askTool } from './ask-tool.ts';
+import type { McpTool, ToolResult } from '@gaia-mesh/stacks/mcp/tools.ts';
+import { answerSchema, askSchema, formatProgress } from './ask.ts';
 import { askWork, buildTeamCard } from './ask-work.ts';
-import { Guard } from './guard.ts';
 import type { ServedTeam, ServeLimits } from './served-team.ts';
 
-export interface ServeOptions {
+interface Refused {
+  readonly status: 401 | 403;
+  readonly reason: string;
+}
+
+type RequestHeaders = IncomingHttpHeaders & { readonly ':authority'?: string | undefined };
+
+/** Who may ask: whoever names this server as it is called, is no page of another site, and knows the token. */
+class Guard {
+  readonly #names: ReadonlySet<string>;
+  readonly #token: string | undefined;
+
+  /** @param token undefined where everybody may ask who reaches the server */
+  constructor(host: string, token: string | undefined) {
+    this.#names = new Set([...LOOPBACK_HOSTS, toUrlHost(host).toLowerCase()]);
+    this.#token = token;
+  }
+
+  /** A browser must not be led here by a name that somebody lets resolve to it, nor by another page. */
+  refusedPlace(headers: RequestHeaders): Refused | undefined {
+    const host = headers[':authority'] ?? headers.host ?? '';
+    if (!this.#isOwn(host)) return { status: 403, reason: `not a name of this server: ${host.slice(0, 64)}` };
+    const { origin } = headers;
+    const from = origin === undefined ? undefined : URL.parse(origin)?.host;
+    if (origin !== undefined && (from === undefined || !this.#isOwn(from)))
+      return { status: 403, reason: `not an origin of this server: ${origin.slice(0, 64)}` };
+    return undefined;
+  }
+
+  refused(headers: RequestHeaders): Refused | undefined {
+    const place = this.refusedPlace(headers);
+    if (place !== undefined || this.#token === undefined) return place;
+    const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
+    if (given === undefined)
+      return {
+        status: 401,
+        reason: 'expected the header Authorization: Bearer <token>, as serve printed it',
+      };
+    return isSameSecret(given.trim(), this.#token)
+      ? undefined
+      : { status: 401, reason: 'this is not the token of this server' };
+  }
+
+  #isOwn(host: string): boolean {
+    return this.#names.has(host.toLowerCase().replace(/:\d+$/, ''));
+  }
+}
+
+interface ServeOptions {
   readonly description: string;
   readonly version: string;
   /** Over HTTP; over stdio it is served by whoever has the pipes. */
@@ -46,6 +97,42 @@ const MAX_KEPT_TASKS = 200;
 const ENVELOPE_BYTES = 64 * 1024;
 
 const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
+
+/** The team as the one tool of an MCP server. */
+function askTool(served: Pick<ServedTeam, 'ask' | 'name'>, description: string): McpTool {
+  return {
+    name: 'ask',
+    description,
+    inputSchema: askSchema,
+    outputSchema: answerSchema,
+    async call(args, { signal, progress }) {
+      const { success, data, error } = askSchema.safeParse(args);
+      if (!success) return createFailure(`arguments: ${formatIssues(error)}`);
+      // Progress is told in order, and a client that takes none of it holds up nobody but itself.
+      let told = Promise.resolve();
+      try {
+        const answer = await served.ask(data, signal, (news) => {
+          told = told
+            .then(() => progress(news.packets, undefined, formatProgress(news)))
+            .catch(() => undefined);
+        });
+        await told;
+        if (answer.status !== 'answered')
+          return {
+            ...createFailure(`${answer.status}: ${answer.reason ?? 'no answer'}`),
+            structuredContent: answer,
+          };
+        return { content: [{ type: 'text', text: answer.answer ?? '' }], structuredContent: answer };
+      } catch (cause) {
+        return createFailure(shortenReason(toErrorMessage(cause)));
+      }
+    },
+  };
+}
+
+function createFailure(text: string): ToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}
 
 export function createTeamServer(
   served: Pick<ServedTeam, 'ask' | 'name'>,

@@ -1,12 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import type { BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
+import { type BlameFile, blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { readQuestions } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { type Answer, resolveArchive, runAnswers, runBlame, type Setting } from './gaia-runs.ts';
+import * as z from 'zod';
+import { runCommand } from '../measure/bench-runs.ts';
 import { SHIPS, type Temper } from './witness.ts';
 
 /** One question that was blamed. */
@@ -22,6 +24,56 @@ export interface Trial {
   readonly difference: number | null;
   readonly isAsItShould: boolean;
 }
+
+const runGaia = (args: readonly string[]) => runCommand('gaia', args, { named: `gaia ${args.join(' ')}` });
+
+/** A team at work on questions, and where the results go. */
+interface Setting {
+  readonly name: string;
+  readonly team: string;
+  readonly questions: string;
+  readonly files: string;
+  /** What is live, as options of the command. */
+  readonly engine: readonly string[];
+}
+
+const answerSchema = z.looseObject({
+  task_id: z.string(),
+  status: z.string(),
+  correct: z.boolean().nullable(),
+});
+type Answer = z.infer<typeof answerSchema>;
+
+async function runAnswers(setting: Setting, out: string, more: readonly string[] = []): Promise<Answer[]> {
+  const { team, questions, files, engine } = setting;
+  await runGaia([
+    ...['--team', team, '--questions', questions, '--files', files, '--out', out, '--no-cache'],
+    ...['--port-base', 'auto', ...engine, ...more],
+  ]);
+  return readFileSync(out, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => parseJsonLine(line, answerSchema, out));
+}
+
+async function runBlame(setting: Setting, out: string, id: string): Promise<BlameFile> {
+  const stdout = await runGaia([
+    'blame',
+    id,
+    '--out',
+    out,
+    '--replace',
+    'truth',
+    '--json',
+    '--port-base',
+    'auto',
+    ...setting.engine,
+  ]);
+  return blameSchema.parse(JSON.parse(stdout));
+}
+
+const resolveArchive = ({ team }: Setting, out: string) =>
+  path.join(`${out.slice(0, -path.extname(out).length)}.runs`, team, 'run_artifacts.tar.gz');
 
 /** A setting whose questions were answered honestly. */
 export interface Known {

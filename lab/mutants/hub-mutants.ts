@@ -6,7 +6,7 @@ const hub = [
   'core/hub/request-reply.test.ts',
   'core/hub/backpressure.test.ts',
   'core/hub/relay.test.ts',
-  'core/hub/call-rights.test.ts',
+  'core/hub/authorizer.test.ts',
   'core/agent/requests.test.ts',
 ];
 /** Thousands of packets. */
@@ -48,14 +48,14 @@ export const hubMutants: readonly Mutant[] = [
     tests: hub,
   },
   {
-    file: 'core/hub/call-rights.ts',
+    file: 'core/hub/authorizer.ts',
     find: 'if (open === 0) {',
     put: 'if (open < 0) {',
     breaks: 'an agent addresses whom it likes',
     tests: hub,
   },
   {
-    file: 'core/hub/call-rights.ts',
+    file: 'core/hub/authorizer.ts',
     find: 'this.#open.set(asked, open - 1);',
     put: '',
     breaks: 'one request allows any number of packets back',
@@ -98,21 +98,21 @@ export const hubMutants: readonly Mutant[] = [
     tests: ['core/hub/delivery', ...hub],
   },
   {
-    file: 'core/hub/backpressure.ts',
+    file: 'core/hub/mesh-network.ts',
     find: 'looksInVain = isMoving ? 0 : looksInVain + 1;',
     put: 'looksInVain = 0;',
     breaks: 'an agent that takes nothing is never cut off',
     tests: hub,
   },
   {
-    file: 'core/hub/backpressure.ts',
+    file: 'core/hub/mesh-network.ts',
     find: 'for (const other of this.#links) other.holdReading(FULL_QUEUE);',
     put: '',
     breaks: 'the hub’s memory grows with a slow agent',
     tests: hub,
   },
   {
-    file: 'core/hub/backpressure.ts',
+    file: 'core/hub/mesh-network.ts',
     find: 'if (this.#full.size === 0) for',
     put: 'for',
     breaks: 'one that has drained opens the way to another that is full',

@@ -8,8 +8,11 @@ import { formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table
 import type { Command } from 'commander';
 import { useRunFolder } from '../measure/bench-runs.ts';
 import { createPublisher, type PublishOptions } from '../measure/publish.ts';
-import { mutants } from './mutants.ts';
+import { edgeMutants } from './edge-mutants.ts';
+import { hubMutants } from './hub-mutants.ts';
+import type { Mutant } from './mutant.ts';
 import { Plot, type Tried } from './run-mutants.ts';
+import { wireMutants } from './wire-mutants.ts';
 
 interface MutantsOptions extends PublishOptions {
   readonly only?: string;
@@ -27,6 +30,9 @@ export function defineMutants(command: Command): void {
     .option('--write', 'write docs/results/mutants.md')
     .action(run);
 }
+
+/** Bugs in what the project promises: one promise each, as somebody might make them. */
+export const mutants: readonly Mutant[] = [...wireMutants, ...hubMutants, ...edgeMutants];
 
 /** Plants bugs in a copy of the project, one at a time, and says which of them no test of theirs finds. Exit code 1 below the floor. */
 async function run({ only = '', ...options }: MutantsOptions): Promise<void> {

@@ -152,7 +152,7 @@ export const wireMutants: readonly Mutant[] = [
     tests: ['core/transports/tcp/frame-socket.test.ts', ...hub],
   },
   {
-    file: 'core/hub/delivery/write-coalescer.ts',
+    file: 'core/hub/delivery/direct.ts',
     find: 'if (this.#slab.isUnshared) this.#end = 0;',
     put: 'this.#end = 0;',
     breaks: 'what waits to be written is written over',

@@ -117,7 +117,7 @@ interface WatchCost {
 }
 
 /** The same batch with and without `--watch`, in pairs of random order; a process of its own reads the events, as a browser would. */
-export function measureWatch(rounds: number, tasks: number): Promise<WatchCost> {
+function measureWatch(rounds: number, tasks: number): Promise<WatchCost> {
   return useRunFolder(async (folder, signal) => {
     const file = writeTasks(folder, listShippedQuestions(), tasks);
     const options = ['--tasks', file, '--json', '--out', folder];

@@ -5,16 +5,21 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
 import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import { count, formatDecimals, formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { extractSentences } from '@gaia-mesh/reader/extract.ts';
+import { chooseAnswer } from '@gaia-mesh/reader/reason.ts';
+import { searchPassages } from '@gaia-mesh/reader/search.ts';
+import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { readTableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { useRunFolder } from '../measure/bench-runs.ts';
 import { createPublisher, type PublishOptions } from '../measure/publish.ts';
 import { type HeldOutFigures, measureHeldOut } from './held-out.ts';
-import { measureReader, type ReaderFigures } from './reader-figures.ts';
+import { cutChunks, readQuestions, scoreSquad } from './read-questions.ts';
 import { loadWtqData } from './wtq-data.ts';
 
 const run = promisify(execFile);
@@ -37,6 +42,37 @@ export function defineEmbedded(command: Command): void {
     .option('--write', 'write the figures to docs/results/embedded.md')
     .option('--json', 'print them as one JSON value')
     .action(measure);
+}
+
+interface ReaderFigures {
+  readonly questions: number;
+  readonly exact: number;
+  readonly f1: number;
+  readonly p95_cpu_ms: number;
+}
+
+/** How often the reader is right, by part of a file of labelled questions. */
+export function measureReader(file: string): Record<string, ReaderFigures> {
+  const scored = readQuestions(file).map(({ part, question, document, truths }) => {
+    const before = cpuMs();
+    const sentences = extractSentences(question, searchPassages(question, cutChunks(document)));
+    const { answer } = chooseAnswer(question, proposeTriples(question, sentences));
+    return { part, ms: cpuMs() - before, ...scoreSquad(answer, truths) };
+  });
+  const parts = Map.groupBy(scored, ({ part }) => part);
+  return Object.fromEntries([...parts].map(([part, rows]) => [part, summarizeRows(rows)]));
+}
+
+function summarizeRows(rows: readonly { exact: number; f1: number; ms: number }[]): ReaderFigures {
+  const mean = (of: (row: (typeof rows)[number]) => number) =>
+    rows.reduce((sum, row) => sum + of(row), 0) / rows.length;
+  const times = rows.map(({ ms }) => ms).sort((a, b) => a - b);
+  return {
+    questions: rows.length,
+    exact: mean(({ exact }) => exact),
+    f1: mean(({ f1 }) => f1),
+    p95_cpu_ms: times[Math.floor(0.95 * (times.length - 1))] ?? 0,
+  };
 }
 
 async function measure(options: EmbeddedOptions): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { measureReader } from './reader-figures.ts';
+import { measureReader } from './embedded-command.ts';
 
 // The development questions are not part of the repository (their licences ask for attribution beside them).
 const FILE = fileURLToPath(new URL('../../../shared/data/qa/dev.jsonl', import.meta.url));

@@ -14,7 +14,7 @@ import { refused, testSession } from '../testing/session.ts';
 import { advanceChainKey, advanceRootKey, agreeX3dh, agreeX25519, seal, unseal } from './e2ee-keys.ts';
 import { encodeAssociatedData } from './e2ee-message.ts';
 import { MAX_SKIP } from './e2ee-session.ts';
-import { objectProofSchema, verifyObjectProof } from './object-proof.ts';
+import { objectProofSchema, verifyObjectProof } from './identity.ts';
 import { canonicalizeJson } from './texts.ts';
 
 const { keys, derived } = session;

@@ -5,7 +5,7 @@ import { exportPublicKey, importPrivateKey, importPublicKey } from '../layers/ke
 import { sharedJson } from '../testing/shared-file.ts';
 import { advanceChainKey, advanceRootKey, agreeX3dh, agreeX25519 } from './e2ee-keys.ts';
 import { encodeAssociatedData } from './e2ee-message.ts';
-import { objectProofSchema, verifyObjectProof } from './object-proof.ts';
+import { objectProofSchema, verifyObjectProof } from './identity.ts';
 import { canonicalizeJson, decodeBase64, decodeMultibase, encodeMultibase } from './texts.ts';
 
 /** Other people's vectors, read where they are. */

@@ -1,8 +1,12 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
+import type { AgentEndpoint } from '@gaia-mesh/core/agent/spec.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import {
   type BenchBatch,
@@ -17,7 +21,6 @@ import { type BenchOptions, type BenchPlan, planBench } from '@gaia-mesh/evaluat
 import { describeSeed } from '@gaia-mesh/evaluation/plan/fault-request.ts';
 import { answerPlace } from '@gaia-mesh/evaluation/questions/answer-place.ts';
 import type { Question } from '@gaia-mesh/evaluation/questions/question.ts';
-import { findEvidence } from '@gaia-mesh/evaluation/results/evidence.ts';
 import {
   formatBatchReport,
   formatFailure,
@@ -30,11 +33,12 @@ import {
   flowProgress,
   type Progress,
 } from '@gaia-mesh/evaluation/terminal/progress.ts';
+import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { buildRunReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
-import { formatAgentCommand } from '../command-line/agent-command-line.ts';
+import * as z from 'zod';
 import { endToExitCode, INTERRUPTED_EXIT, statusToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
@@ -160,6 +164,18 @@ async function runJournalled(
   }
 }
 
+/** What a person types to start an agent. */
+function formatAgentCommand(agent: { id: string; tool: string; place: AgentEndpoint }): string {
+  return `gaia-mesh agent --id ${quoteShellWord(agent.id)} --tool ${agent.tool} ${formatEndpointOptions(agent.place)}`;
+}
+
+function formatEndpointOptions(endpoint: AgentEndpoint): string {
+  if ('port' in endpoint) return `--port ${endpoint.port}`;
+  const url = endpoint.natsUrl === undefined ? '' : ` --nats-url ${endpoint.natsUrl}`;
+  const subject = endpoint.subject === DEFAULT_SUBJECT ? '' : ` --nats-subject ${endpoint.subject}`;
+  return `--transport nats${url}${subject}`;
+}
+
 async function start(
   plan: BenchPlan,
   options: BenchOptions,
@@ -229,6 +245,36 @@ function report(
     );
   } else if (status === 'answered') print(`✅ DONE → See ${files}`);
   else printError(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
+}
+
+const LOG = 'reason.log';
+const MAX_BYTES = 1024 * 1024;
+/** What an agent puts in the place of its log, a pipe or a link, stops nobody. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+const lineSchema = z.object({ task_id: z.string(), evidence: z.string().min(1) });
+
+/** The passage that the agent of `workspace` took its answer to a task from, as its log says; undefined where it says nothing. */
+function findEvidence(workspace: string, taskId: string): string | undefined {
+  for (const line of readFileEnd(path.join(workspace, LOG)).split('\n').reverse()) {
+    const entry = lineSchema.safeParse(tryParseJson(line));
+    if (entry.success && entry.data.task_id === taskId) return entry.data.evidence;
+  }
+  return undefined;
+}
+
+function readFileEnd(file: string): string {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, OPEN_FLAGS);
+    const bytes = Buffer.alloc(Math.min(fstatSync(descriptor).size, MAX_BYTES));
+    const from = fstatSync(descriptor).size - bytes.length;
+    return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, from));
+  } catch {
+    return ''; // Not every agent that answers keeps one.
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
 }
 
 /** Where the answer stands in the document, with the passage that it was taken from. */

@@ -2,12 +2,21 @@ import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { blame, countBranches } from '@gaia-mesh/evaluation/blame/blame.ts';
+import type { BlamedMessage, BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { type BlameOptions, blamePlan } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
-import { blameText } from '@gaia-mesh/evaluation/blame/blame-table.ts';
+import { formatDifference } from '@gaia-mesh/evaluation/blame/headline.ts';
 import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { formatJson, print, printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import {
+  count,
+  formatDecimals,
+  formatPercent,
+  formatTable,
+  toOneLine,
+  wrapText,
+} from '@gaia-mesh/evaluation/terminal/table.ts';
 import { type Command, Option } from 'commander';
 import { endToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
@@ -54,6 +63,57 @@ export function blameCommand(command: Command): void {
     .option('--concurrency <k>', 'run this many branches at once', parsePositiveInteger)
     .option('--json', 'print findings as JSON')
     .action(run);
+}
+
+const ANSWER_COLUMNS = 60;
+
+/** What was found, for people: the verdict first, then each message. */
+function blameText(file: BlameFile): string {
+  const { question, truth, answer, correct, outset, branches, tries, margin, messages } = file;
+  const cost = branches.cost === null || branches.cost === 0 ? '' : `, $${branches.cost.toFixed(4)}`;
+  return [
+    `question  ${toOneLine(question, ANSWER_COLUMNS)}`,
+    `truth     ${toOneLine(truth, ANSWER_COLUMNS)}`,
+    `answer    ${toOneLine(answer, ANSWER_COLUMNS)} (${correct ? 'right' : 'wrong'})`,
+    '',
+    wrapText(file.headline),
+    '',
+    formatTable(buildBlameRows(messages), ['other', 'neutral', 'to', 'interval']),
+    '',
+    wrapText(
+      `Asked anew, the question is answered right in ${formatPercent(outset.chance)} of ${outset.tries} tries. Right: the chance once the messages up to this one are as they were. Again: where its sender speaks again instead, with the change and its 95 % interval. ${REPLACEMENTS.join(', ')}: where that stands in its place. No effect: changes of less than ${formatDecimals(margin, 2)}. Whoever is said to have made it wrong was tried ${2 * tries} times more, and is judged by these alone.`,
+    ),
+    `${count(branches.asked)} branches, ${tries} tries each: ${count(branches.failed)} without an answer, ${branches.tokens === null ? '–' : count(branches.tokens)} tokens${cost}`,
+    ...(branches.departed === 0
+      ? []
+      : [
+          wrapText(
+            `${count(branches.departed)} branches were not as it was recorded, and are left out. The first: ${file.departed ?? ''}`,
+          ),
+        ]),
+    '',
+  ].join('\n');
+}
+
+function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
+  const heading = ['message', 'from', 'to', 'type', 'right', 'again', 'interval', ...REPLACEMENTS, 'verdict'];
+  return [
+    heading,
+    ...messages.map(({ place, from, to, type, chance, again, replaced, verdict }) => [
+      String(place),
+      from,
+      to ?? 'all',
+      type,
+      formatPercent(chance),
+      formatPercent(again.chance),
+      formatDifference(again),
+      ...REPLACEMENTS.map((name) => {
+        const effect = replaced[name];
+        return effect === undefined ? '–' : formatPercent(effect.chance);
+      }),
+      verdict,
+    ]),
+  ];
 }
 
 /** Asks the branches of a question that was answered wrong, and says which message was to blame. */

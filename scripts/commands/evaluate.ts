@@ -1,12 +1,66 @@
 import { createReadStream } from 'node:fs';
 import { explainFileFault, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { findScorer, type Scorer } from '@gaia-mesh/evaluation/scorers/scorer.ts';
+import { escapeControls } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { type InputLine, readInputLines } from '../command-line/line-input.ts';
-import { isRead, printLine } from '../command-line/line-output.ts';
+
+/** A frame in hexadecimal; as a packet in JSON it is shorter. */
+const MAX_LINE_BYTES = 2 * MAX_FRAME_BYTES;
+
+interface InputLine {
+  /** From 1. */
+  readonly number: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The lines of `input` that are not empty. They end at a line feed and nowhere else: `node:readline` also ends them at U+2028,
+ * which JSON texts may hold.
+ */
+async function* readInputLines(input: AsyncIterable<Buffer>): AsyncGenerator<InputLine> {
+  let number = 0;
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  for await (const chunk of input) {
+    let start = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      begun.push(chunk.subarray(start, end));
+      start = end + 1;
+      number += 1;
+      yield* keepFilled({ number, bytes: Buffer.concat(begun) });
+      begun = [];
+      begunBytes = 0;
+    }
+    begun.push(chunk.subarray(start));
+    begunBytes += chunk.length - start;
+    if (begunBytes > MAX_LINE_BYTES) {
+      throw new MeshError('usage', `line ${number + 1}: longer than ${MAX_LINE_BYTES} bytes`);
+    }
+  }
+  yield* keepFilled({ number: number + 1, bytes: Buffer.concat(begun) });
+}
+
+function* keepFilled(line: InputLine): Generator<InputLine> {
+  if (line.bytes.some((byte) => byte > 0x20)) yield line;
+}
+
+const closed = new Promise<void>((resolve) => process.stdout.once('error', () => resolve()));
+
+/** Prints a line and waits while the reader is slower. Prints nothing more once nobody reads: {@link isRead} says so. */
+async function printLine(text: string): Promise<void> {
+  // Another program gets what was asked for, to the byte; only a terminal is told of what would drive it.
+  const line = process.stdout.isTTY ? escapeControls(text) : text;
+  if (!isRead() || process.stdout.write(`${line}\n`)) return;
+  await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
+}
+
+function isRead(): boolean {
+  return process.stdout.errored === null;
+}
 
 // A JSON number is made text, as the scorers compare texts.
 const textSchema = z.union([z.string(), z.number()]).transform(String);

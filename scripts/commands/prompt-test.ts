@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { diff } from 'node:util';
 import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { createStyles, type Styles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
@@ -13,8 +15,7 @@ import type { Command } from 'commander';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { readFixtures } from '../prompt-test/fixture.ts';
-import { countPassed, formatPromptReport, type Pair } from '../prompt-test/report-text.ts';
-import { listVariables, tryPrompt } from '../prompt-test/try-prompt.ts';
+import { listVariables, type TriedFixture, tryPrompt } from '../prompt-test/try-prompt.ts';
 
 interface PromptTestOptions {
   readonly with: string;
@@ -35,6 +36,84 @@ export function definePromptTest(command: Command): void {
     .option('--host <url>', 'connect to the model server at this address')
     .option('--json', 'print results as JSON')
     .action(run);
+}
+
+/** One fixture with both prompts. */
+interface Pair {
+  readonly fixture: string;
+  readonly old: TriedFixture;
+  readonly new: TriedFixture;
+}
+
+interface Passed {
+  readonly old: number;
+  readonly new: number;
+}
+
+function countPassed(pairs: readonly Pair[]): Passed {
+  const passed = (side: 'old' | 'new') => pairs.filter((pair) => pair[side].faults.length === 0).length;
+  return { old: passed('old'), new: passed('new') };
+}
+
+/** What a person reads: who passed, what the others lack, and how the replies differ. */
+function formatPromptReport(prompt: string, pairs: readonly Pair[], styles: Styles): string {
+  const passed = countPassed(pairs);
+  const tokens = (side: 'old' | 'new') => count(pairs.reduce((sum, pair) => sum + pair[side].tokens, 0));
+  const rows = [
+    [prompt, 'old', 'new'],
+    ...pairs.map((pair) => [escapeText(pair.fixture), formatVerdict(pair.old), formatVerdict(pair.new)]),
+    ['passed', `${passed.old} of ${pairs.length}`, `${passed.new} of ${pairs.length}`],
+    ['tokens', tokens('old'), tokens('new')],
+  ];
+  return [formatTable(rows), ...pairs.map((pair) => formatDetails(pair, styles))].join('\n\n');
+}
+
+function formatVerdict({ faults }: TriedFixture): string {
+  return faults.length === 0 ? 'passed' : 'failed';
+}
+
+interface DiffLine {
+  readonly kind: 'same' | 'old' | 'new';
+  readonly text: string;
+}
+
+/** Lines of each side that are compared: nobody reads on. */
+const MAX_LINES = 500;
+
+/** How `after` differs from `before`, line by line; what was there stands before what is. */
+export function diffLines(before: string, after: string): DiffLine[] {
+  return diff(splitLines(before), splitLines(after)).map(([operation, text]) => ({
+    kind: operation === 0 ? 'same' : operation === 1 ? 'old' : 'new',
+    text,
+  }));
+}
+
+function splitLines(text: string): string[] {
+  const lines = text.split('\n');
+  return lines.length <= MAX_LINES
+    ? lines
+    : [...lines.slice(0, MAX_LINES), `[${lines.length - MAX_LINES} more lines]`];
+}
+
+function formatDetails(pair: Pair, styles: Styles): string {
+  const faults = (['old', 'new'] as const).flatMap((side) =>
+    pair[side].faults.map((fault) => styles.yellow(`  ${side} reply: ${escapeText(fault)}`)),
+  );
+  const diff =
+    pair.old.reply === pair.new.reply
+      ? [styles.dim('  the replies are the same')]
+      : diffLines(pair.old.reply, pair.new.reply).map(({ kind, text }) => {
+          if (kind === 'same') return styles.dim(`    ${escapeText(text)}`);
+          return kind === 'old'
+            ? styles.red(`  - ${escapeText(text)}`)
+            : styles.green(`  + ${escapeText(text)}`);
+        });
+  return [styles.bold(escapeText(pair.fixture)), ...faults, ...diff].join('\n');
+}
+
+/** What models say must not drive the terminal. */
+function escapeText(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
 /**

@@ -3,7 +3,7 @@ import { parseDuration } from './values/duration.ts';
 import { splitWords, stemTableWord, toPlainText } from './words.ts';
 
 /** A cell of a table with what can be read from it, also where it says more than that. */
-export interface Cell {
+interface Cell {
   /** As it stands in the table. */
   readonly text: string;
   /** Its words in one string, to be compared. */

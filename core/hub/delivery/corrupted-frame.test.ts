@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { encodeFrame } from '../../wire/frame.ts';
-import { corruptFrame } from './corrupted-frame.ts';
+import { corruptFrame } from './faulty.ts';
 
 test.each([
   [0, '0000000201 00'],

@@ -1,12 +1,12 @@
 import { MAX_HELD_DELIVERY_BYTES } from '../../contracts/limits.ts';
 import { readMonotonicUs } from '../../system/clock.ts';
+import { PREFIX_BYTES } from '../../wire/frame.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { Fault } from '../faults/fault.ts';
 import { FaultCounters } from '../faults/fault-counters.ts';
 import { type Decision, planRouteFaults } from '../faults/fault-plan.ts';
 import { Outages } from '../faults/outages.ts';
 import type { Link } from '../link.ts';
-import { corruptFrame } from './corrupted-frame.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 import { type Offer, type PendingFrame, PendingFrames } from './pending-frames.ts';
 
@@ -35,6 +35,15 @@ interface RouteState {
 }
 
 const FATES = { drop: 'dropped', partition: 'partitioned', undeliverable: 'undeliverable' } as const;
+
+/** A copy with one bit of the blob turned over. The length in front stays, or the connection would go with the packet. */
+export function corruptFrame(frame: Buffer, at: number): Buffer {
+  const copy = Buffer.from(frame);
+  const bit = Math.floor(at * (copy.length - PREFIX_BYTES) * 8);
+  const index = PREFIX_BYTES + (bit >>> 3);
+  copy[index] = (copy[index] ?? 0) ^ (1 << (bit & 7));
+  return copy;
+}
 
 /**
  * Each delivery alone, with the faults that were asked for: the plan decides, and its fate is counted. Links that are lost stay

@@ -5,16 +5,17 @@ import type { ProtocolAdapter } from '../../contracts/adapter.ts';
 import { MeshError } from '../../contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contracts/limits.ts';
 import { toFolderName } from '../../contracts/node-id.ts';
+import { FINAL_ANSWER, type PacketHead, TASK_FAILED } from '../../contracts/packet.ts';
 import { type Team, teamSchema } from '../../contracts/team.ts';
 import type { Link, MeshNode } from '../../hub/link.ts';
 import { MeshNetwork } from '../../hub/mesh-network.ts';
 import { createRouter } from '../../hub/routing.ts';
 import { AgentGroup, type AgentGroupOptions } from '../../run/agents/agent-group.ts';
 import { buildRunLedger, type RunLedger } from '../../run/metrics/run-ledger.ts';
+import { raceAbort } from '../../system/process/abort.ts';
 import { readCpuUs } from '../../system/process/machine-state.ts';
 import { createTcpDialler } from '../../transports/tcp/tcp-transport.ts';
 import { formatRecording, RECORDING_FILE, type Recording } from '../recording.ts';
-import { Arrivals } from './arrivals.ts';
 import { type TrafficGroups, TrafficPositions, type TrafficTally } from './traffic-groups.ts';
 
 interface ReplayOptions
@@ -49,6 +50,59 @@ export interface Round extends TrafficGroups {
 
 /** What comes behind a final answer is on its way by then. */
 const LAST_PACKETS_MS = 5000;
+
+/** What of a recording has come while it is played: each pass expects every packet that had a cause, once. */
+class Arrivals {
+  /** What should not have happened, in the order in which it did. */
+  readonly faults: string[] = [];
+  readonly #ids: readonly string[];
+  /** Packets of each task, and whether one of them ended it. */
+  readonly #due: ReadonlyMap<string, { readonly packets: number; readonly isEnded: boolean }>;
+  #expected = new Set<string>();
+  #isWhole: () => void = () => undefined;
+
+  constructor({ header, packets }: Recording) {
+    const caused = packets.filter(({ cause }) => cause !== null).map(({ packet }) => packet);
+    const isEnd = (tag: string | undefined) => tag === FINAL_ANSWER || tag === TASK_FAILED;
+    this.#ids = caused.map(({ id }) => id);
+    this.#due = new Map(
+      [...Map.groupBy(caused, ({ task_id }) => task_id)].map(([taskId, due]) => [
+        taskId,
+        { packets: due.length, isEnded: header.final !== null && due.some(({ tag }) => isEnd(tag)) },
+      ]),
+    );
+  }
+
+  /** Begins a pass. */
+  expectAll(): void {
+    this.#expected = new Set(this.#ids);
+  }
+
+  /** A task that had no end then, as of an agent that was lost, is over when all of it has come. */
+  endOf(taskId: string): { readonly endsAfter?: number } {
+    const { packets, isEnded } = this.#due.get(taskId) ?? { packets: 0, isEnded: false };
+    return isEnded ? {} : { endsAfter: packets };
+  }
+
+  came({ id, type }: Pick<PacketHead, 'id' | 'type'>): void {
+    if (!this.#expected.delete(id))
+      this.faults.push(`packet ${id} (${type}) came, which is not in the recording`);
+    if (this.#expected.size === 0) this.#isWhole();
+  }
+
+  /** Waits for what is still missing of the pass, as behind a final answer; what has not come when `signal` aborts is a fault. */
+  async whole(signal: AbortSignal): Promise<void> {
+    if (this.#expected.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#isWhole = resolve;
+    try {
+      await raceAbort(signal, promise);
+    } catch {
+      const [missing] = this.#expected;
+      this.faults.push(`packet ${missing} of the recording never came`);
+    }
+  }
+}
 
 /**
  * The agents of a recording, as processes that send its packets again. They stay alive from round to round: each round is

@@ -19,7 +19,7 @@ export interface TrafficGroup {
 }
 
 /** Packets of tasks of one kind. */
-export interface PartGroup extends TrafficGroup {
+interface PartGroup extends TrafficGroup {
   /** Milliseconds of the part's tasks. */
   readonly elapsedMs: number;
 }

@@ -1,9 +1,63 @@
 import { MeshError } from '../../contracts/errors.ts';
+import { HANDSHAKE_TIMEOUT_MS } from '../../contracts/limits.ts';
+import type { MeshNode } from '../../hub/link.ts';
+import { waitPatiently } from '../../system/process/patience.ts';
+import type { FrameLink } from '../../wire/frame-link.ts';
 import type { RunTransport, RunTransportOptions } from '../run-transport.ts';
+import type { Dialler } from '../transport.ts';
+import { readMessage } from './link-message.ts';
 import { resolveNatsAddress } from './nats-address.ts';
-import { createNatsDialler } from './nats-dialler.ts';
+import { NatsLink } from './nats-link.ts';
 import { NatsServer } from './nats-server.ts';
-import { checkSubject, DEFAULT_SUBJECT } from './subjects.ts';
+import { type AgentSubjects, checkSubject, DEFAULT_SUBJECT, nameAgentSubjects } from './subjects.ts';
+
+const NOTHING = new Uint8Array(0);
+/** Between calls while those who answered work for other hubs: others may have the same name, or one becomes free. */
+const BUSY_REDIAL_MS = 20;
+
+/** Agents that are asked for on a NATS server; `meshOf` says below which subject each is. */
+export function createNatsDialler(server: NatsServer, meshOf: (node: MeshNode) => string): Dialler {
+  return {
+    dial: (node) => dial(server, nameAgentSubjects(meshOf(node), node.id)),
+    where: (node) => `${server.address.shown} as ${meshOf(node)}.${node.id}`,
+  };
+}
+
+async function dial(server: NatsServer, subjects: AgentSubjects): Promise<FrameLink | undefined> {
+  const ear = subjects.hubEar();
+  const { promise, resolve, reject } = Promise.withResolvers<FrameLink | undefined>();
+  let link: NatsLink | undefined;
+  let why = `it did not answer within ${HANDSHAKE_TIMEOUT_MS / 1000} s`;
+  let again: NodeJS.Timeout | undefined;
+  const call = () => server.publish(subjects.dial, NOTHING, ear);
+  const unsubscribe = server.subscribe(ear, (message) => {
+    if (link !== undefined) return link.receive(message);
+    if (message.isNobodyThere) return resolve(undefined);
+    const { reply, bytes } = message;
+    const kind = readMessage(bytes)?.kind;
+    if (kind === 'end') {
+      why = 'it works for another hub, and so do all others of that name that answered';
+      again = setTimeout(call, BUSY_REDIAL_MS);
+      return;
+    }
+    if (reply === undefined || !subjects.isAgentEar(reply) || kind !== 'open') return;
+    link = new NatsLink(server, ear, reply);
+    void link.closed.then(unsubscribe);
+    resolve(link);
+  });
+  const forget = server.onLost(reject);
+  const callOff = waitPatiently(HANDSHAKE_TIMEOUT_MS, () => reject(new MeshError('io', why)));
+  try {
+    call();
+    await server.confirmed();
+    return await promise;
+  } finally {
+    callOff();
+    clearTimeout(again);
+    forget();
+    if (link === undefined) unsubscribe();
+  }
+}
 
 /**
  * A run's frames over a NATS server.

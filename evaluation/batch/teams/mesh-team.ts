@@ -5,26 +5,28 @@ import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
+import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import type { AgentGroupOptions } from '@gaia-mesh/core/run/agents/agent-group.ts';
 import { MeshRun } from '@gaia-mesh/core/run/mesh-run.ts';
+import { AgentLines } from '@gaia-mesh/core/run/metrics/agent-lines.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import type { RunObserver, TaskRunResult } from '@gaia-mesh/core/run/run-options.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
-import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { NO_ANSWER } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { readAnyText } from '@gaia-mesh/tools/files/read-confined.ts';
+import { describeContent } from '@gaia-mesh/tools/files/reading/readers.ts';
 import { isUnseen } from '@gaia-mesh/tools/foreign/needs.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { TRUTHS_FILE, type Truth } from '@gaia-mesh/tools/roles/overseer/truths.ts';
 import { countToolCalls } from '@gaia-mesh/tools/roles/role-tool.ts';
-import { formatTrace, type TraceEntry } from '@gaia-mesh/tools/roles/trace.ts';
+import { formatTrace, type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
-import { outlineFile } from '../../questions/file-outline.ts';
 import { type Question, toAttemptId } from '../../questions/question.ts';
 import { buildTaskResult, createTaskScorer } from '../../results/task-result.ts';
 import { findScorer } from '../../scorers/scorer.ts';
@@ -32,8 +34,39 @@ import { buildAgentLaunch, type RunPaths } from '../../teams/agent-launch.ts';
 import { PORT_HINT } from '../../teams/port-hint.ts';
 import type { ResultKey } from '../journal/journal-index.ts';
 import { createRedactor } from '../redact.ts';
-import { RunTraces } from './run-traces.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
+
+/** Of a text, as much as shows what it is about: it is sent again with each turn of a conversation. */
+const MAX_BEGINNING_CHARACTERS = 240;
+/** Headings that are named; a document may have hundreds. */
+const MAX_PARTS = 12;
+const MAX_PART_CHARACTERS = 120;
+
+interface OutlinedFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** Empty for a picture, a recording, and whatever could not be read. */
+  readonly text: string;
+  /** Whether who gets the outline gets the text as well: then it need not be shown. */
+  readonly hasText: boolean;
+}
+
+/** What a file is, for who decides what to do with it before it is read: kind, size, its parts, and how it begins. */
+export function outlineFile({ name, bytes, text, hasText }: OutlinedFile): string {
+  const content = describeContent(name);
+  const kind = content === 'unknown' ? 'a file of a kind that no tool is known for' : content;
+  const facts = [`${kind}, ${bytes} bytes`];
+  const pages = text.match(/^--- page \d+ ---$/gm)?.length ?? 0;
+  if (pages > 0) facts.push(`${pages} ${pages === 1 ? 'page' : 'pages'}`);
+  const parts = (text.match(/^#{1,2} .+$/gm) ?? []).map((line) => line.replace(/^#+ /, ''));
+  const named = parts.slice(0, MAX_PARTS).map((part) => part.slice(0, MAX_PART_CHARACTERS));
+  if (parts.length > MAX_PARTS) named.push(`and ${parts.length - MAX_PARTS} more`);
+  if (parts.length > 0) facts.push(`parts: ${named.join('; ')}`);
+  const beginning = text.slice(0, MAX_BEGINNING_CHARACTERS).toWellFormed().trim();
+  if (hasText || beginning === '') return facts.join(', ');
+  const isWhole = text.length <= MAX_BEGINNING_CHARACTERS;
+  return `${facts.join(', ')}; ${isWhole ? 'it says' : 'it begins'}:\n${beginning}${isWhole ? '' : ' …'}\n`;
+}
 
 interface MeshTeamOptions {
   readonly team: Team;
@@ -59,6 +92,44 @@ interface MeshTeamOptions {
   readonly maxTokens?: number | undefined;
   readonly observer: RunObserver;
   readonly signal: AbortSignal;
+}
+
+const lineSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
+type Line = z.infer<typeof lineSchema>;
+
+/** Entries that are kept of tasks that are still open: a loop of 50 turns stays far below it. */
+const MAX_OPEN_ENTRIES = 20_000;
+
+/**
+ * The steps of each task, read from the workspaces of its agents, where roles note them as they happen. An answer brings its steps
+ * along; of a task that failed or ran out of time nothing else tells what was done.
+ */
+class RunTraces {
+  readonly #lines: AgentLines;
+  readonly #open = new Map<string, Line[]>();
+  #openEntries = 0;
+
+  constructor(workspaces: string, ids: readonly string[]) {
+    this.#lines = new AgentLines(workspaces, ids, TRACE_FILE);
+  }
+
+  /** What was done for a task, in the order of time. Ask once, when it has ended. */
+  ended(taskId: string): TraceEntry[] {
+    for (const line of this.#lines.next()) this.#add(line);
+    const lines = this.#open.get(taskId) ?? [];
+    this.#open.delete(taskId);
+    this.#openEntries -= lines.length;
+    return lines.sort((a, b) => a.time - b.time).map(({ task_id: _task, time: _time, ...entry }) => entry);
+  }
+
+  #add(text: string): void {
+    const parsed = lineSchema.safeParse(tryParseJson(text));
+    // The log's own word that it was cut, or something else's of this name.
+    if (!parsed.success || this.#openEntries >= MAX_OPEN_ENTRIES) return;
+    this.#openEntries += 1;
+    const { task_id } = parsed.data;
+    this.#open.set(task_id, [...(this.#open.get(task_id) ?? []), parsed.data]);
+  }
 }
 
 /** A team of agents on a mesh that answers questions; one mesh for all questions of a batch. */

@@ -13,7 +13,7 @@ export interface Compared {
   readonly said: ComparisonStatement;
 }
 
-export interface ComparedArm {
+interface ComparedArm {
   /** As conditions call it. */
   readonly name: string;
   readonly bytes: number;

@@ -21,7 +21,7 @@ export interface ChosenStack {
   readonly file?: string;
 }
 
-export interface Arms {
+interface Arms {
   readonly arms: readonly Arm[];
   /** What was asked for and is not there, with the reason: `mcp/stdio sdk tls=on: it has no TLS`. */
   readonly leftOut: readonly string[];

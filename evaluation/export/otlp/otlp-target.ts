@@ -13,7 +13,7 @@ const PACKAGES =
 const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
 
 /** Where a run's spans and metrics go. */
-export interface OtlpTarget {
+interface OtlpTarget {
   /**
    * Exports the run that `archive` holds, or a recording.
    *

@@ -13,7 +13,7 @@ export interface Compared {
 }
 
 /** `other` set against `base`: its difference is that of `other` less that of `base`. */
-export interface TeamPair extends Compared {
+interface TeamPair extends Compared {
   readonly base: string;
   readonly other: string;
 }

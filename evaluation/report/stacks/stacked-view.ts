@@ -1,7 +1,7 @@
 import type { TableView } from '../../terminal/table-view.ts';
 
 /** One part of a bar, in the colour `hue` of the page's eight. */
-export interface StackedPart {
+interface StackedPart {
   readonly name: string;
   readonly hue: number;
   readonly from: number;

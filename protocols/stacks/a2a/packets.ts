@@ -35,7 +35,7 @@ function omitAbsent(
 }
 
 /** What a message or an artifact says of its packet, whatever its transport calls the rest. */
-export interface Content {
+interface Content {
   /** `messageId` or `artifactId`. */
   readonly id: string;
   readonly contextId: string;

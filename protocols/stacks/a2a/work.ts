@@ -7,7 +7,7 @@ import { listPartData, packetToArtifact, toPacket } from './packets.ts';
 /** What an agent does with a message. The same for a server of the SDK and for a bare one, which know nothing of packets. */
 export type AgentWork = (request: WorkRequest, emit: (event: WorkEvent) => void) => Promise<void>;
 
-export interface WorkRequest {
+interface WorkRequest {
   readonly message: A2aMessage;
   readonly taskId: string;
   readonly contextId: string;

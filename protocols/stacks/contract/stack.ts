@@ -116,7 +116,7 @@ export interface StackServer {
 }
 
 /** What the processes that serve have come to so far. */
-export interface ServingProcesses {
+interface ServingProcesses {
   /** Packets that inboxes which they loaded themselves took, and those that were refused. */
   readonly packets: number;
   readonly refused: number;

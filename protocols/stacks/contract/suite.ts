@@ -15,7 +15,7 @@ import type { Inbox, LaterResult, Stack, StackSettings, TlsIdentity } from './st
  * What every stack must do, whoever wrote it, as plain checks without a test runner. What is a stack's own (its messages, what
  * its protocol demands) is in the test beside it.
  */
-export interface StackCheck {
+interface StackCheck {
   readonly name: string;
   /** @throws AssertionError, or whatever the stack threw where it should not have */
   run(): Promise<void>;

@@ -4,7 +4,7 @@ import type { StackSettings } from '../contract/stack.ts';
 import { listenOnPlace, trackConnections } from '../listen.ts';
 import { type HttpServer, type ListenEndpoint, toUrlHost } from './http-server.ts';
 
-export interface Http2Server extends HttpServer {
+interface Http2Server extends HttpServer {
   /** The URL's host and port. */
   readonly authority: string;
 }

@@ -2,7 +2,7 @@ import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { StackSettings } from '../contract/stack.ts';
 
 /** `fetch` with a pool of its own, to be handed to an SDK. */
-export interface PooledFetch {
+interface PooledFetch {
   readonly fetch: typeof fetch;
   close(): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface McpTool {
   call(args: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
-export interface ToolContext {
+interface ToolContext {
   readonly signal: AbortSignal;
   /** Says how the work goes on, where the client asked to be told; else it does nothing. */
   progress(progress: number, total?: number, message?: string): Promise<void>;

@@ -4,7 +4,7 @@ import { watchWires } from './watch-wires.ts';
 import { WireMeter } from './wire-meter.ts';
 
 /** A stack without counting. What it says to the meter is only what no HTTP carries, and what goes over pipes of its own. */
-export interface UnmeteredStack extends Omit<Stack, 'serve' | 'connect'> {
+interface UnmeteredStack extends Omit<Stack, 'serve' | 'connect'> {
   /** Resolves with a `wire` of its own where bytes are counted in other processes. */
   serve(
     inbox: Inbox,

@@ -1,7 +1,6 @@
 import type { ChatRequest, ChatTurn, EngineWork, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
 import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import { FINAL_ANSWER_PREFIX } from '../../answers/answer-format.ts';
-import { solveArithmetic } from './arithmetic.ts';
 import { type Candidate, type Candidates, findCandidates } from './candidates.ts';
 import { type InboundConversation, parseConversation } from './conversation.ts';
 import { type Draws, drawCandidate, withDoubts } from './draw.ts';
@@ -21,6 +20,35 @@ export function createEmbeddedChat(settings: EmbeddedSettings, draws: Draws) {
     work.countTokens(read + countTokens(turn.content) + countTokens(calls));
     return turn;
   };
+}
+
+const TOOL = 'calculator';
+const NUMBER = String.raw`\(*\d[\d,]*(?:\.\d+)?%?\)*`;
+/** Numbers with signs of operations between them, the longest there is. */
+const EXPRESSION = new RegExp(`-?${NUMBER}(?:\\s*[-+*/^×÷]\\s*${NUMBER})+`, 'g');
+
+/**
+ * A calculation that stands in the question, for whoever has a calculator: the call, and after it what it gave. Undefined where there is
+ * none, or no calculator. A number of the question that is no part of it is a condition that it knows nothing of.
+ */
+function solveArithmetic({
+  question,
+  tools,
+  results,
+}: InboundConversation): { readonly call: Call } | Candidates | undefined {
+  const written = [...question.matchAll(EXPRESSION)]
+    .map(([text]) => text)
+    .sort((a, b) => b.length - a.length)[0];
+  if (written === undefined || !tools.some(({ name }) => name === TOOL)) return undefined;
+  const unused = question.replace(written, ' ').match(/\d[\d.,]*\d|\d/g) ?? [];
+  if (unused.length > 0)
+    return { candidates: [], why: `its calculation ${written} knows nothing of ${unused.join(', ')}` };
+  const expression = written.replaceAll('×', '*').replaceAll('÷', '/');
+  const result = results.find(({ tool, argument }) => tool === TOOL && argument === expression);
+  if (result === undefined) return { call: { tool: TOOL, argument: 'expression', value: expression } };
+  const answer = result.text.trim();
+  if (answer.startsWith('Error:')) return { candidates: [], why: answer.slice('Error:'.length).trim() };
+  return { candidates: [{ answer, chance: 1, evidence: `${expression} is ${answer}` }], why: '' };
 }
 
 function takeTurn(request: ChatRequest, role: string, settings: EmbeddedSettings, draws: Draws): ChatTurn {

@@ -9,7 +9,7 @@ import {
 } from '../../tables/values/value.ts';
 import { formatCell } from './sheet.ts';
 
-export type SqlValue = null | number | bigint | string;
+type SqlValue = null | number | bigint | string;
 
 /** A column of a database. */
 export interface SqlColumn {

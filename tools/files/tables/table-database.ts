@@ -7,7 +7,7 @@ import { MAX_COLUMNS, MAX_ROWS, makeNamesUnique, type Sheet, type Table, toTable
 import { type ColumnNames, quote, type SqlCells, type SqlColumn, typeCells } from './sql-columns.ts';
 
 /** A sheet as a table of a database. */
-export interface SqlTable {
+interface SqlTable {
   readonly name: string;
   /** A name that needs no quotes; undefined where a sheet has it. */
   readonly alias: string | undefined;

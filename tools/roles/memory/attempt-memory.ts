@@ -30,16 +30,16 @@ export interface Leak {
   readonly text: string;
 }
 
-export interface GapOrigin extends Secrets {
+interface GapOrigin extends Secrets {
   /** The attempt that it was abstracted from; null where a person wrote it. */
   readonly attempt_id: string | null;
 }
 
-export type GapReceipt =
+type GapReceipt =
   | { readonly stored: true; readonly id: number }
   | { readonly stored: false; readonly leaks: readonly Leak[] };
 
-export interface GapQuery {
+interface GapQuery {
   readonly questionType: string;
   /** Tools that the question is sure to need, such as the reader of its file. */
   readonly tools?: readonly string[];

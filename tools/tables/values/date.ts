@@ -1,7 +1,7 @@
 import type { Instant } from './value.ts';
 
 /** Which of three numbers is what: day, month and year first, as the names say. */
-export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
+const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
 /** What can be read from a text as a date. What is unknown is undefined. */

@@ -5,7 +5,7 @@ import { type DecimalMark, detectMark, findConversion, isKnownUnit, parseQuantit
 import { type CellValue, EMPTY, type Kind, type Quantity, type Value } from './value.ts';
 
 /** What most cells of a column are. */
-export type ColumnKind = Exclude<Kind, 'empty'>;
+type ColumnKind = Exclude<Kind, 'empty'>;
 
 /** The cells of a column with their types. */
 export interface TypedColumn {

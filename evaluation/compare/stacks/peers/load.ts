@@ -9,7 +9,7 @@ interface Prepared {
 }
 
 /** The exchange that comes `index`-th in a load. */
-export type Prepare = (index: number) => Prepared;
+type Prepare = (index: number) => Prepared;
 
 /**
  * Exchanges that an open load lets wait at once. With more of them the rate is beyond what the ends can do, the times would grow for as

@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /** An error of A2A 1.0 (§5.4): what it is called in each of its transports. */
-export interface Fault {
+interface Fault {
   readonly jsonRpcCode: number;
   readonly httpStatus: number;
   /** Number and name of the gRPC status. */
@@ -17,7 +17,7 @@ const UNAUTHENTICATED = [16, 'UNAUTHENTICATED'] as const;
 const UNIMPLEMENTED = [12, 'UNIMPLEMENTED'] as const;
 const INTERNAL = [13, 'INTERNAL'] as const;
 
-export const FAULTS = {
+const FAULTS = {
   taskNotFound: { jsonRpcCode: -32001, httpStatus: 404, grpc: NOT_FOUND, reason: 'TASK_NOT_FOUND' },
   taskNotCancelable: {
     ...{ jsonRpcCode: -32002, httpStatus: 409, grpc: FAILED_PRECONDITION },

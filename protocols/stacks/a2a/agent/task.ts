@@ -6,7 +6,7 @@ import { type AgentWork, createTextMessage, type TaskState, type WorkEvent } fro
 import { createFaultError } from './faults.ts';
 
 /** `Task` (§4.1.1) as it is sent. */
-export interface TaskView {
+interface TaskView {
   readonly id: string;
   readonly contextId: string;
   readonly status: A2aStatus & { readonly timestamp: string };

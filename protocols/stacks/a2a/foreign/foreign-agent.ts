@@ -13,7 +13,6 @@ import { CARD_PATH } from '../interfaces.ts';
 import { parseAnswer, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
 import { AgentReply, type AgentResult } from './agent-reply.ts';
 import { Doorbell } from './doorbell.ts';
-import { parseGrpcEndpoint } from './grpc-place.ts';
 
 export interface ForeignAgentEndpoint {
   /** Of its card, or of what is above the card. */
@@ -216,6 +215,21 @@ interface KnownInterface {
   readonly url: URL;
   /** undefined: gRPC */
   readonly dialect: HttpDialect | undefined;
+}
+
+/**
+ * Where a card says that its gRPC is: `host:port`, or a URL. Where it does not say whether by TLS, it is as the card came; a card that came by
+ * TLS does not lead to where there is none.
+ *
+ * @returns undefined for what is no such place
+ */
+function parseGrpcEndpoint(text: string, cardUrl: URL): URL | undefined {
+  const [, scheme = '', authority = ''] =
+    /^(?:(?:(https?|grpcs?):\/\/)|(?:dns:(?:\/\/\/)?))?([^/]+)\/?$/i.exec(text) ?? [];
+  const isSecure = cardUrl.protocol === 'https:';
+  const saysTls = /^(?:https|grpcs)$/i.test(scheme);
+  if (isSecure && /^http$/i.test(scheme)) return undefined;
+  return parseForeignUrl(`${isSecure || saysTls ? 'https' : 'http'}://${authority}`);
 }
 
 /**

@@ -18,7 +18,7 @@ const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'Subscribe
 /** Says why a request may not come here; undefined for one that may. */
 type Refusal = (headers: IncomingHttpHeaders) => string | undefined;
 
-export interface GrpcEndpoint extends ListenEndpoint {
+interface GrpcEndpoint extends ListenEndpoint {
   readonly refusal?: Refusal;
 }
 

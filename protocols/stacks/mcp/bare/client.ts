@@ -12,7 +12,7 @@ export interface McpCaller {
   close(): void | Promise<void>;
 }
 
-export interface McpMessage {
+interface McpMessage {
   readonly jsonrpc: '2.0';
   readonly id: number;
   readonly method: string;

@@ -18,7 +18,7 @@ export type ForeignServerEndpoint =
   | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
 
 /** What it says of a tool, as far as it was checked. */
-export interface ForeignTool {
+interface ForeignTool {
   readonly name: string;
   readonly description: string;
   /** A JSON Schema of an object, of a bounded size. */
@@ -31,7 +31,7 @@ interface CallOptions {
   readonly traceparent?: string | undefined;
 }
 
-export interface ForeignServer {
+interface ForeignServer {
   readonly name: string;
   readonly tools: readonly ForeignTool[];
   /** Tools that it has and that cannot be used, each with the reason. */

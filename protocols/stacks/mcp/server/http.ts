@@ -6,7 +6,7 @@ import { isLegacy, type LegacySessions, readCancelledId } from './legacy.ts';
 import { buildErrorResponse, type McpServer } from './mcp-server.ts';
 import { type McpRequest, readRequest } from './request.ts';
 
-export interface McpHttpOptions {
+interface McpHttpOptions {
   /** Whether a request may come here at all; without it, host and origin must be this machine's. */
   readonly isAllowed?: (request: IncomingMessage) => boolean;
   readonly maxBodyBytes?: number;

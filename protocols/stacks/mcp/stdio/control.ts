@@ -42,7 +42,7 @@ export const toChildSchema = z.discriminatedUnion('say', [
   z.strictObject({ say: z.literal('answered'), call: z.int(), replies: z.array(z.unknown()) }),
   z.strictObject({ say: z.literal('failed'), call: z.int(), reason: z.string() }),
 ]);
-export type ToChild = z.infer<typeof toChildSchema>;
+type ToChild = z.infer<typeof toChildSchema>;
 
 export function sendControl(socket: Socket, message: FromChild | ToChild): void {
   socket.write(`${JSON.stringify(message)}\n`);

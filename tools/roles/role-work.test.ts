@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { holdPanel } from './panel/testing/panel.ts';
-import { TIME_SHARES } from './time-shares.ts';
+import { TIME_SHARES } from './role-work.ts';
 
 describe('the time of a question', () => {
   test('is shared out as the guide says', () => {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { fetchPatiently } from './patient-fetch.ts';
+import { fetchPatiently } from './exchange.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');

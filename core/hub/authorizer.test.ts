@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallRights } from './call-rights.ts';
+import { CallRights } from './authorizer.ts';
 import type { MeshNode } from './link.ts';
 
 const node = (id: string, mayCall?: readonly string[]): MeshNode => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { diffLines } from './line-diff.ts';
+import { diffLines } from './prompt-test.ts';
 
 /** As a person writes it. */
 function shown(before: string, after: string): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectLanguage } from './text-language.ts';
+import { detectLanguage } from './user-document.ts';
 
 test.each([
   [

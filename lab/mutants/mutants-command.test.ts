@@ -3,7 +3,7 @@ import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
 import { runLab } from '../testing/run-lab.ts';
-import { mutants } from './mutants.ts';
+import { mutants } from './mutants-command.ts';
 import { plantMutant } from './run-mutants.ts';
 
 describe('a bug to plant', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outlineFile } from './file-outline.ts';
+import { outlineFile } from './mesh-team.ts';
 
 const outline = (name: string, text: string, hasText = false) =>
   outlineFile({ name, bytes: 1234, text, hasText });

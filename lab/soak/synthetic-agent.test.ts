@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PacketOrder } from './packet-order.ts';
+import { PacketOrder } from './synthetic-agent.ts';
 
 function orderOf(isLossy: boolean, packets: readonly string[]): { furthest: number; violations: string[] } {
   const violations: string[] = [];
