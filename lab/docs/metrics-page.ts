@@ -16,7 +16,7 @@ export function formatMetricsPage(): string {
   const parts = files.map(([name, about, schema]) => {
     const json = z.toJSONSchema(schema);
     for (const [id, definition] of Object.entries(json.$defs ?? {})) shared.set(id, definition);
-    return [`## ${name}`, about, ...formatSections('', json)].join('\n\n');
+    return [`## ${name}`, about, formatSchemaTable(json)].join('\n\n');
   });
   const groups = [...shared].flatMap(([id, schema]) => [
     `### ${id}`,
@@ -28,32 +28,20 @@ export function formatMetricsPage(): string {
 
 const HEAD = `# Results files, key by key
 
-Written by \`npm run docs\` from the schemas that the code is checked against; do not edit. Sizes are bytes, times are in the unit that the
-name ends with, and sizes of frames include the length in front. A key that is marked *optional* is left out where there is nothing to say.`;
+\`npm run docs\` writes this page from the schemas that the code is checked against; do not edit it. Sizes are bytes, times have the unit at the end of
+their name, and sizes of frames include the length prefix. *Optional* keys are absent if they do not apply. \`agents[].id\` is the key \`id\` of each
+element of the list \`agents\`; \`*\` stands for any key of a map.`;
 
-const METRICS = `What \`bench\` leaves of a run, in the folder of the results and in its archive. Of a batch it has sums over the tasks, and mean scores.
-Scores are means over the tasks that have a true answer, and null where none has.`;
+const METRICS = `\`bench\` writes this file for a run, into the folder of the results and its archive. For a batch it has sums over the tasks and mean scores of the
+tasks that have a true answer.`;
 
 const RESULTS =
-  'What `bench --tasks` leaves: a line for each task, written as soon as the task has ended. Scores are null where no true answer is known.';
+  '`bench --tasks` writes a line for each task as soon as it has ended. Scores are null without a true answer.';
 
-const ANSWERS = `What \`gaia\` leaves, under the name that \`--out\` gives: a line for each question, cycle and team, in the order of the questions.
-\`answers.leaderboard.jsonl\` beside it has \`task_id\`, \`model_answer\` and \`reasoning_trace\` of the first attempts, as GAIA's leaderboard takes them.`;
+const ANSWERS = `\`gaia\` writes a line for each question, cycle and team, in the order of the questions, to the file that \`--out\` names.
+\`answers.leaderboard.jsonl\` beside it has \`task_id\`, \`model_answer\` and \`reasoning_trace\` of the first attempts for GAIA's leaderboard.`;
 
-const GROUPS = 'Groups of keys that stand in several places above.';
-
-/** The table of an object, and a section for each object in it. */
-function formatSections(path: string, schema: JsonSchema): string[] {
-  const inner = Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
-    const property = asSchema(value);
-    const found = findObject(property);
-    if (found === undefined) return [];
-    const name = `${path}${key}${found.suffix}`;
-    const about = property.description === undefined ? [] : [property.description];
-    return [`### ${name}`, ...about, ...formatSections(`${name}.`, found.object)];
-  });
-  return [formatSchemaTable(schema), ...inner];
-}
+const GROUPS = 'Groups of keys that the tables above refer to.';
 
 /** The object that a property is, or holds a list or a map of. */
 function findObject(property: JsonSchema): { object: JsonSchema; suffix: string } | undefined {
@@ -66,14 +54,20 @@ function findObject(property: JsonSchema): { object: JsonSchema; suffix: string 
 }
 
 function formatSchemaTable(schema: JsonSchema): string {
+  return ['| key | type | meaning |', '| --- | --- | --- |', ...formatRows('', schema)].join('\n');
+}
+
+/** A row for each key; the keys of an object within follow its own row. */
+function formatRows(path: string, schema: JsonSchema): string[] {
   const required = new Set(schema.required);
-  const rows = Object.entries(schema.properties ?? {}).map(([key, value]) => {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
     const property = asSchema(value);
     const about = property.description ?? stripNull(property).description ?? '';
-    const shown = findObject(property) === undefined ? about : 'see below';
-    return `| \`${key}\` | ${formatType(property)}${required.has(key) ? '' : ', optional'} | ${shown} |`;
+    const found = findObject(property);
+    const type = `${formatType(property)}${required.has(key) ? '' : ', optional'}`;
+    const row = `| \`${path}${key}\` | ${type} | ${about} |`;
+    return found === undefined ? [row] : [row, ...formatRows(`${path}${key}${found.suffix}.`, found.object)];
   });
-  return ['| key | type | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 function formatType(property: JsonSchema): string {
