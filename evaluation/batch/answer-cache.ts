@@ -7,12 +7,12 @@ import type { CacheKey } from '../store/cache-key.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * Answers of earlier runs. Team, model and prompts are part of the key of whoever implements it, beside question and file hash
- * (C-11): an entry that comes back is this team's own.
+ * Answers of earlier runs. Besides question and file hash, implementations put the team, its model and its prompts into the key
+ * (C-11), so that a returned entry always belongs to this team.
  */
 export interface TeamCache {
   get(question: Question): Promise<CachedAnswer | undefined>;
-  /** In the store when the promise is fulfilled: it survives a kill (RA-07). */
+  /** Stores an answer. Once the promise is fulfilled, the entry survives a kill (RA-07). */
   put(question: Question, answer: CachedAnswer): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface CachedAnswer {
   readonly reasoningTrace: string;
 }
 
-/** The store's table of answers as one team sees it: its key is question, file, team, model and prompts (C-11). */
+/** Returns the store's table of answers as one team sees it: the key is question, file, team, model and prompts (C-11). */
 export function createStoreCache(store: Store, team: string, fingerprint: TeamFingerprint): TeamCache {
   return {
     async get(question) {
@@ -39,7 +39,7 @@ export function createStoreCache(store: Store, team: string, fingerprint: TeamFi
   };
 }
 
-/** Undefined where the answer depends on a file that was not there: with it, it may be another. */
+/** Returns undefined if the question's file is missing, since the answer might differ with it. */
 function buildCacheKey(question: Question, team: string, fingerprint: TeamFingerprint): CacheKey | undefined {
   const { attachment, document } = question;
   if (attachment?.status === 'missing') return undefined;
@@ -48,8 +48,8 @@ function buildCacheKey(question: Question, team: string, fingerprint: TeamFinger
 }
 
 /**
- * Takes the plain `{question: answer}` file into the store's cache (RA-07, RA-09). Such a file knows neither teams nor files of
- * questions: it is one team's, and answers of questions with a file are not taken from it.
+ * Imports the plain `{question: answer}` file into the store's cache (RA-07, RA-09). Such a file names neither teams nor
+ * attachments: its answers belong to the plan's only team, and questions with a file are skipped.
  *
  * @throws MeshError `store`
  */
@@ -75,7 +75,7 @@ export async function importCacheFile(
   }));
 }
 
-/** Writes the cache of the plan's team to the plain file. */
+/** Writes the cached answers of the plan's team to the plain file. */
 export async function exportCacheFile(
   plan: GaiaPlan,
   { cacheFile }: GaiaOptions,

@@ -3,7 +3,7 @@ import { createStyles } from '../terminal/style.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { BatchEvent } from './batch.ts';
 
-/** What a person sees on standard error while a batch is on. */
+/** Progress of a running batch, shown on standard error. */
 interface BatchProgress {
   event(event: BatchEvent): void;
   note(text: string): void;
@@ -11,9 +11,9 @@ interface BatchProgress {
 }
 
 /**
- * A bar that fills as questions end.
+ * Creates a bar that fills as questions end.
  *
- * @param namesMissing files that are missing are named when their question is asked; without it somebody has named them before
+ * @param namesMissing reports each missing file when its question is asked; false if the caller has reported them already
  */
 export async function createBatchProgress(
   total: number,

@@ -1,24 +1,24 @@
 import { hasStore, type PlannedTeam } from '../plan/team-options.ts';
 import type { Store } from '../store/store.ts';
 
-/** What the command line says of the cache. */
+/** Options of the command line about the cache. */
 interface CacheUse {
   readonly cache?: boolean;
   readonly repeat: number;
 }
 
-/** The store that a batch and its agents work with. */
+/** The store that a batch and its agents use. */
 export interface BatchStore {
-  /** Undefined where no team takes answers from it. */
+  /** Undefined if no team takes answers from it. */
   readonly cache: Store | undefined;
-  /** Hears what it has to say, also what it said before. */
+  /** Passes the store's notices to `note`, including the ones from before the call. */
   onNotice(note: (text: string) => void): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens the store, where a team uses it. Call it before the journal is begun: a store that cannot be opened must not put an earlier
- * batch aside. It is opened also where only agents use it, since one that cannot be opened is no question's fault.
+ * Opens the store if a team uses it, even if only agents do: a store that cannot be opened is no question's fault. Call this
+ * before the journal is opened, so that a broken store does not move an earlier batch aside.
  *
  * @throws MeshError `store`
  */
@@ -46,7 +46,7 @@ export async function openBatchStore(
   };
 }
 
-/** Whether a team may take answers of earlier runs; repeated questions could not improve (C-11). */
+/** Tells if a team may take answers of earlier runs. Repeated questions may not, because they could not improve (C-11). */
 export function canUseCache({ team }: PlannedTeam, { cache, repeat }: CacheUse): boolean {
   return cache === true && team.use_cache && repeat === 1;
 }

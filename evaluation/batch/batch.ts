@@ -12,15 +12,15 @@ export interface Batch {
   readonly questions: readonly Question[];
   readonly askTeam: AskTeam;
   readonly concurrency: number;
-  /** Cycles: each asks every question once. */
+  /** Number of cycles; each asks every question once. */
   readonly repeat: number;
   readonly limits: BatchLimits;
-  /** Left out with `--no-cache`; never looked at when questions are repeated, as they could not improve (C-11). */
+  /** Undefined with `--no-cache`. Ignored when questions are repeated, because they could not improve (C-11). */
   readonly cache?: TeamCache;
   readonly journal: Journal;
-  /** Agents may be lost, or fail, again and again: then it is no reason to stop. */
+  /** Keeps the batch going however many questions in a row fail; set when faults make agents fail. */
   readonly toleratesFailures?: boolean;
-  /** Puts the question's file where the team finds it. */
+  /** Puts the question's file into a folder that the team can read. */
   readonly placeFile: (question: Question, cycle: number) => Promise<Question>;
   readonly clean: (raw: string) => string | undefined;
   readonly redact: (text: string) => string;
@@ -28,32 +28,32 @@ export interface Batch {
   readonly signal: AbortSignal;
 }
 
-/** What happens, as it happens; the results themselves are in the journal. */
+/** Progress of a batch as it happens. The results themselves are in the journal. */
 export type BatchEvent =
   | { readonly kind: 'kept'; readonly key: Pick<GaiaResult, 'task_id' | 'team' | 'cycle'> }
   | { readonly kind: 'asked'; readonly team: string; readonly cycle: number; readonly question: Question }
   | { readonly kind: 'cache'; readonly team: string; readonly question: Question; readonly isHit: boolean }
   | { readonly kind: 'finished'; readonly result: GaiaResult };
 
-/** How it ended. Whatever is finished is in the journal; a batch that was not finished can be resumed. */
+/** The end of a batch. Finished questions are in the journal, and an unfinished batch can be resumed. */
 export type BatchEnd =
   | { readonly kind: 'finished' }
   | { readonly kind: 'limit' | 'interrupted'; readonly reason: string }
-  /** A cause that is every question's: asking on would be in vain (REQ-067, C-06). */
+  /** The cause affects every question, so that asking on would be in vain (REQ-067, C-06). */
   | { readonly kind: 'stopped'; readonly reason: string; readonly error: MeshError };
 
-/** So many failures in a row by the model or the agents, with no other end between them, are not the questions' fault. */
+/** Failures of the model or the agents, one after the other, after which the questions are no longer to blame. */
 const MAX_FAILURES_IN_A_ROW = 3;
 
 /**
- * Tells a question that the model or an agent failed at from a model that is gone. A failure of theirs is held back until another
- * question shows that they still work: were it in the journal, a resumed batch would not ask that question again.
+ * Tells a question that fails from a model or an agent that is gone. Failures are held back until another question shows that
+ * both still work: a failure in the journal would not be asked again when the batch is resumed.
  */
 class SharedCause {
   readonly #held: GaiaResult[] = [];
   #error: MeshError | undefined;
 
-  /** The results that may be kept now: none, or this one with those that were held back. */
+  /** Returns the results that may be kept now: none, or this one and those held back. */
   judge(result: GaiaResult, code: ErrorCode | undefined): readonly GaiaResult[] {
     if (result.status === 'failed' && code !== undefined && isSuspect(code)) {
       this.#held.push(result);
@@ -64,7 +64,7 @@ class SharedCause {
       }
       return [];
     }
-    // From the cache, it shows nothing.
+    // An answer from the cache shows nothing about the model.
     return result.cached ? [result] : [...this.release(), result];
   }
 
@@ -72,7 +72,7 @@ class SharedCause {
     return this.#held.splice(0);
   }
 
-  /** Set when no question can be answered any more. */
+  /** Set once no further question can be answered. */
   get error(): MeshError | undefined {
     return this.#error;
   }
@@ -83,9 +83,9 @@ function isSuspect(code: ErrorCode): boolean {
 }
 
 /**
- * Asks every question of a batch once a cycle, `concurrency` at a time, one cycle after the other, and leaves out what the journal
- * has. For each: its file is placed → cache → team → clean and check → cache → journal (RA-06). One that fails is a result; a
- * cause that is everybody's ends the batch.
+ * Asks every question of a batch once per cycle, `concurrency` at a time and one cycle after the other, and skips those in the
+ * journal. Each question goes through these steps: place its file → cache → team → clean and check → cache → journal (RA-06). A
+ * question that fails is a result; a cause that affects all questions ends the batch.
  */
 export async function runBatch(batch: Batch): Promise<BatchEnd> {
   const deadline = batch.limits.run.seconds;
@@ -100,7 +100,7 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
   let end: BatchEnd = { kind: 'finished' };
   const finish = (how: BatchEnd) => {
     if (end.kind === 'finished') end = how;
-    // A limit of tokens leaves what is on its way: it is paid for.
+    // A token limit lets running questions finish, because they are paid for.
     if (how.kind === 'stopped') stop.abort();
   };
   for (let cycle = 1; cycle <= batch.repeat && end.kind === 'finished'; cycle++) {
@@ -120,7 +120,7 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
     const ends = await Promise.allSettled(
       workers.map((work) =>
         work.catch((error: unknown) => {
-          // A bug: the other workers' questions are broken off, and it goes up.
+          // This is a bug: stop the questions of the other workers and rethrow it.
           stop.abort();
           throw error;
         }),
@@ -129,7 +129,7 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
     const failed = ends.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
-  // What is held back may yet turn out to be everybody's cause: only a finished batch keeps it.
+  // Failures held back may still turn out to share a cause, so only a finished batch keeps them.
   if (end.kind === 'finished') for (const result of run.cause.release()) keep(run, result);
   return end;
 }
@@ -141,7 +141,7 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
-/** One question to its result; what it says ends the batch. */
+/** Runs one question. A returned value ends the batch. */
 async function runQuestion(run: Run, question: Question, cycle: number): Promise<BatchEnd | undefined> {
   const { batch, spending, cause } = run;
   const key = { task_id: question.taskId, team: batch.team, cycle };
@@ -155,7 +155,7 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
   if (reached !== undefined) return { kind: 'limit', reason: reached };
   try {
     const asked = await ask(run, question, cycle);
-    // Broken off: it is asked again on resuming.
+    // The question was interrupted; it is asked again on resume.
     if (asked === undefined) return undefined;
     spending.add(asked.result);
     const code = batch.toleratesFailures === true ? undefined : asked.code;
@@ -172,7 +172,7 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
 interface QuestionOutcome {
   readonly result: GaiaResult;
   readonly code: TeamReply['code'];
-  /** The answer is worth keeping even where the cache is lost. */
+  /** Set if the answer could not be put into the cache; the answer is kept all the same. */
   readonly cacheFault?: MeshError;
 }
 
@@ -194,7 +194,7 @@ async function ask(run: Run, asked: Question, cycle: number): Promise<QuestionOu
     };
   }
   const reply = await askInTime(run, question, cycle);
-  // What came of a question that was broken off says nothing; an answer that came all the same is one.
+  // An interrupted question has no result, unless its answer came in time.
   if (run.signal.aborted && reply.status !== 'answered') return undefined;
   const result = buildGaiaResult(reply, { ...facts, cached: false, endedAt: Date.now() });
   if (cache === undefined || result.status !== 'answered') return { result, code: reply.code };
@@ -211,7 +211,7 @@ async function ask(run: Run, asked: Question, cycle: number): Promise<QuestionOu
   return { result, code: reply.code };
 }
 
-/** The team's reply, within the question's limits. */
+/** Asks the team within the question's limits. */
 async function askInTime(run: Run, question: Question, cycle: number): Promise<TeamReply> {
   const { batch } = run;
   const limits = batch.limits.question;
@@ -257,7 +257,7 @@ function createTimeoutReply(seconds: number): TeamReply {
   return { ...NOTHING, status: 'timeout', answer: null, rawAnswer: null, reasoningTrace: '', seconds };
 }
 
-/** Component, question and cause (REQ-067), and what to do. */
+/** Names component, question and cause (REQ-067). */
 function createBatchEnd(team: string, question: Question, error: MeshError): BatchEnd {
   const about = `question ${question.taskId} (${toOneLine(question.question, 60)})`;
   const reason = `${COMPONENTS[error.code] ?? error.code}, team ${team}, ${about}: ${toErrorMessage(error)}`;

@@ -21,13 +21,13 @@ import { formatResultKey } from './journal/journal-index.ts';
 import { createRedactor } from './redact.ts';
 import type { MeshTeam } from './teams/mesh-team.ts';
 
-/** Failed tasks that are named at the end; `results.jsonl` has them all. */
+/** Maximum failed tasks named at the end; `results.jsonl` has all of them. */
 const SHOWN_FAILURES = 5;
 
 /**
- * The journal of a batch that is resumed.
+ * Opens the journal of a batch to resume.
  *
- * @throws MeshError `usage` where there is none, it was another batch, or it is finished
+ * @throws MeshError `usage` if there is none, if it belongs to another batch, or if the batch is finished
  */
 export function openResumedJournal(file: string, plan: BenchPlan): Journal {
   if (!existsSync(file))
@@ -42,14 +42,14 @@ export function openResumedJournal(file: string, plan: BenchPlan): Journal {
   );
 }
 
-/** What a batch of tasks came to. */
+/** The outcome of a batch of tasks. */
 export interface BenchBatch {
   readonly end: BatchEnd;
   readonly summary: SummaryBuilder;
   readonly wallMs: number;
   readonly failures: readonly string[];
   readonly wrong: WrongAnswers;
-  /** With `--repeat`. */
+  /** Set with `--repeat`. */
   readonly cycles: Pick<ReturnType<typeof summarizeTeam>, 'cycles' | 'pass_at' | 'pass_hat'> | undefined;
   readonly cycleLines: readonly string[];
 }
@@ -57,12 +57,12 @@ export interface BenchBatch {
 interface BenchWatching {
   readonly store: BatchStore;
   readonly signal: AbortSignal;
-  /** A task was answered by the cache: the mesh has not seen it. */
+  /** Called for a task that the cache answered, which the mesh has not seen. */
   readonly onCached: () => void;
   readonly onEvent: (event: BatchEvent) => void;
 }
 
-/** Has a team do all tasks of a plan, but for those that the journal has. */
+/** Runs all tasks of a plan through the team, except those in the journal. */
 export async function runBenchBatch(
   plan: BenchPlan,
   mesh: MeshTeam,
@@ -145,7 +145,7 @@ export async function runBenchBatch(
   };
 }
 
-/** What `bench --tasks --json` prints, and the bounds that its table shows. */
+/** Returns the output of `bench --tasks --json`, and the intervals that its table shows. */
 export function summarizeBench(
   { summary, wallMs, cycles }: BenchBatch,
   metrics: RunMetrics,

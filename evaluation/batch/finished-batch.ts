@@ -9,19 +9,19 @@ import { type BatchHead, checkSameBatch, listHeadQuestions, readBatchHead } from
 import { parseJournalHeader } from './journal/journal.ts';
 import { JournalIndex, type ResultKey } from './journal/journal-index.ts';
 
-/** A batch as its files tell it: what it is of, and what came of each attempt that is finished. */
+/** A batch read from its files: its questions, and the result of each finished attempt. */
 export interface FinishedBatch {
   readonly head: BatchHead;
   readonly questions: readonly Question[];
-  /** One at a time: a batch may be larger than memory. */
+  /** Reads one result; a batch may be larger than memory. */
   readonly read: (key: ResultKey) => GaiaResult | undefined;
 }
 
 /**
- * Opens a batch to look at it: one that is finished, that was broken off, or that is on.
+ * Opens a batch for reading, whether it is finished, interrupted or still running.
  *
- * @param file its answers, its journal, or its `.batch.json`: the others are beside it
- * @throws MeshError `usage` where they are not, `store` for a damaged journal
+ * @param file the answers, the journal or the `.batch.json`; the other two are expected beside it
+ * @throws MeshError `usage` if one of them is missing, `store` for a damaged journal
  */
 export function openBatch(file: string): FinishedBatch & { readonly answers: string; close(): void } {
   const { answers, head: headFile, journal } = findBatchFiles(file);
@@ -37,7 +37,7 @@ export function openBatch(file: string): FinishedBatch & { readonly answers: str
   try {
     const index = new JournalIndex(journal, descriptor);
     index.load((line, isWhole, where) => {
-      // Of a batch that is just beginning there is no result yet.
+      // A batch that is just beginning has no results yet.
       if (isWhole) checkSameBatch(head, headFile, parseJournalHeader(line, where).setup, journal);
       return isWhole;
     });
@@ -49,7 +49,7 @@ export function openBatch(file: string): FinishedBatch & { readonly answers: str
   }
 }
 
-/** What each of its teams came to. */
+/** Summarizes each team of a batch. */
 export function summarizeTeams({ head, questions, read }: FinishedBatch): Record<string, TeamSummary> {
   return Object.fromEntries(
     head.teams.map(({ name }) => [

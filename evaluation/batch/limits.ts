@@ -1,7 +1,7 @@
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 
-/** What a batch, or one question of it, may take; what is not given is not limited. */
+/** Limits of a batch or of one question; an undefined value is no limit. */
 interface Limits {
   readonly seconds?: number | undefined;
   readonly tokens?: number | undefined;
@@ -13,7 +13,7 @@ export interface BatchLimits {
   readonly run: Limits;
 }
 
-/** Which limit a question went over, in words; undefined: none, as far as it is known. Time is held while it is asked. */
+/** Returns, in words, the limit that a question exceeded, or undefined. Time is limited while the question is asked. */
 export function findOverrun(
   { tokens, cost }: Pick<GaiaResult, 'tokens' | 'cost'>,
   limits: Limits,
@@ -25,7 +25,7 @@ export function findOverrun(
   return undefined;
 }
 
-/** What a run has taken so far. What was taken before a kill counts, too: whoever resumes has paid for it. */
+/** Tokens and cost of a run so far. Those from before a kill count, because the user has paid for them. */
 export class Spending {
   readonly #limits: Limits;
   #tokens: number | null = 0;
@@ -41,7 +41,7 @@ export class Spending {
     this.#costUsd = sumOfKnown(this.#costUsd, cost);
   }
 
-  /** Which limit is reached, or can no longer be held, in words: no further question is asked then. */
+  /** Returns, in words, the limit that is reached or can no longer be kept; no further question is asked then. */
   reached(): string | undefined {
     const { tokens, costUsd } = this.#limits;
     if (tokens !== undefined && this.#tokens === null)
@@ -56,7 +56,7 @@ export class Spending {
   }
 }
 
-/** What the command line says of limits. */
+/** Limits given on the command line. */
 export interface LimitOptions {
   readonly maxTokens?: number;
   readonly maxCost?: number;

@@ -1,18 +1,23 @@
-/** Shorter values are no keys, and would blacken every other word. */
+/** Minimum length of a secret. Shorter values are not keys, and would redact ordinary words. */
 const MIN_SECRET_CHARACTERS = 8;
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
-/** Keys by their own looks, where they are in no variable of ours: `sk-…`, `hf_…`, `AIza…`, and what follows `Bearer`. */
+/**
+ * Keys recognized by their form, for those in no secret variable: `sk-…`, `hf_…`, `tvly-…`, `AIza…`, and the word after `Bearer`.
+ */
 const KEY_LIKE =
   /\b(?:sk-[\w-]{16,}|hf_\w{16,}|tvly-[\w-]{16,}|AIza[\w-]{30,})|(?<=\bBearer\s)[\w.~+/-]{8,}=*/g;
 
-/** Takes keys out of a text that is written down: the values of secret variables of `environment`, and what looks like one. */
+/**
+ * Returns a function that removes keys from a text: the values of secret variables of `environment`, and words that look like
+ * keys.
+ */
 export function createRedactor(
   environment: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {
   const secrets = Object.entries(environment)
     .filter(([name]) => SECRET_NAME.test(name))
     .flatMap(([, value]) => (value === undefined || value.length < MIN_SECRET_CHARACTERS ? [] : [value]))
-    // A secret that begins another must not leave the other's end behind.
+    // Replace longer secrets first: a secret that is the prefix of another must not leave the rest of it behind.
     .sort((a, b) => b.length - a.length);
   return (text) => {
     let redacted = text;

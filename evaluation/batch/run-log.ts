@@ -8,7 +8,7 @@ import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import type { BatchEvent } from './batch.ts';
 
-/** What each kind of line begins with, so that a person finds it and a program can tell them apart (RA-55). */
+/** The symbol at the beginning of each kind of line, by which people and programs tell them apart (RA-55). */
 const SYMBOLS = {
   run: '🚀',
   question: '❓',
@@ -25,8 +25,8 @@ const SYMBOLS = {
 } as const;
 
 /**
- * `agent_run_<time>.log`: what happened, for people. It is derived from the batch's events and results, which are the record (C-28):
- * time, symbol, team, question, and what it is. Tool calls with arguments and result, and the reasoning, come from the trace.
+ * Writes `agent_run_<time>.log`, a log for people. It is derived from the batch's events and results, which are the record
+ * (C-28). A line has the time, a symbol, team and question, and a text. Tool calls and reasoning come from the trace.
  */
 export class RunLog {
   readonly file: string;
@@ -58,7 +58,7 @@ export class RunLog {
     this.#line('note', '', text);
   }
 
-  /** With its stack, as nobody can make it happen again by looking at it (RA-56). */
+  /** Logs an error with its stack, because it may not be reproducible (RA-56). */
   error(error: unknown): void {
     this.#line('failed', '', error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
@@ -114,7 +114,7 @@ export class RunLog {
     if (this.#bytes > MAX_LOG_BYTES) return;
     const time = new Date().toISOString();
     const more = this.#redact(text).replaceAll(/\r?\n/g, '\n    ');
-    // What agents say must not drive the terminal of whoever reads the log.
+    // Text from agents must not control the terminal of a reader.
     const plain = more.replaceAll(/[^\P{Cc}\n]/gu, ' ');
     const bytes = Buffer.from(`${time} ${SYMBOLS[kind]} ${who === '' ? '' : `[${who}] `}${plain}\n`);
     this.#bytes += bytes.length;

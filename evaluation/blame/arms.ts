@@ -5,16 +5,18 @@ import type { Question } from '../questions/question.ts';
 import type { Replacement } from './judge.ts';
 import type { Message, RecordedQuestion } from './recorded-question.ts';
 
-/** Branches of one kind: up to the message at `place` all is as recorded; it says what it said, or something else. */
+/** Branches of one kind: messages before the one at `keep` are as recorded, and that one says what it said or something else. */
 export interface Arm extends Branch {
   readonly taskId: string;
   readonly says: 'kept' | Replacement;
 }
 
-/** What a message says instead; undefined where nothing of the kind can be made of it. */
+/** Makes the replacement of a message; undefined if this kind cannot be made from it. */
 type Replacer = (message: Message) => JsonObject | undefined;
 
-/** Every branch that there can be. The last message is the answer itself: whatever it said would be the answer, so it is only kept. */
+/**
+ * Lists all possible branches. The last message is only kept: it is the answer itself, so replacing it would replace the answer.
+ */
 export function listArms(
   { messages }: Pick<RecordedQuestion, 'messages'>,
   replacers: Readonly<Partial<Record<Replacement, Replacer>>>,
@@ -33,7 +35,7 @@ function createArm(keep: number, says: Arm['says']): Arm {
   return { taskId: `branch-${keep}-${says}`, keep, says };
 }
 
-/** How messages of a question can be replaced. */
+/** Creates the functions that replace messages of a question. */
 export function createReplacers(
   question: Pick<Question, 'question' | 'truths'>,
   answer: string,
@@ -55,9 +57,9 @@ export function createReplacers(
   };
 }
 
-/** The true answer wherever the payload states the one that was given, or one of its own. */
+/** Puts the true answer wherever the payload states the given answer or one of its own. */
 function withTruth(payload: JsonObject, answer: string, truth: string): JsonObject | undefined {
-  // The longest first: a short one may be part of it.
+  // Replace longer answers first: a short one may be part of them.
   const stated = [...new Set([answer, ...extractAnswers(payload)])].sort(
     (one, other) => other.length - one.length,
   );
@@ -72,7 +74,7 @@ function keepChange(from: JsonObject, to: JsonObject): JsonObject | undefined {
   return JSON.stringify(from) === JSON.stringify(to) ? undefined : to;
 }
 
-/** What agents are told of the arms, each tried `tries` times. */
+/** Builds the file from which agents learn their branches. */
 export function buildBranchFile(
   { messages, replies }: RecordedQuestion,
   arms: readonly Arm[],

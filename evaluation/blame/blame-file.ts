@@ -30,7 +30,7 @@ const messageSchema = z.strictObject({
   verdict: z.enum(VERDICTS),
 });
 
-/** What `gaia blame` found: `blame.json`. */
+/** The findings of `gaia blame`: `blame.json`. */
 export const blameSchema = z.strictObject({
   schema_version: z.literal(1),
   complete: z.boolean(),
@@ -41,7 +41,7 @@ export const blameSchema = z.strictObject({
   answer: z.string().describe('of the recorded run'),
   correct: z.boolean().describe('whether it was right'),
   team: z.string(),
-  /** Of what is live. */
+  /** Engine of the agents that answer again. */
   engine: z.string(),
   model: z.string().nullable(),
   archive: z.string(),

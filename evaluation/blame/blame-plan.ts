@@ -28,14 +28,14 @@ import { loadTeam } from '../teams/load-team.ts';
 import { REPLACEMENTS, type Replacement } from './judge.ts';
 import { type RecordedQuestion, readRecordedQuestion } from './recorded-question.ts';
 
-/** What is to be blamed for the answer to which question, and how it is found out. */
+/** The question whose answer is examined, and how. */
 export interface BlamePlan extends Pick<GaiaPlan, 'folder' | 'limits' | 'places' | 'setup'> {
   readonly question: Question;
   readonly recorded: RecordedQuestion;
   readonly answer: { readonly text: string; readonly isRight: boolean };
   readonly team: PlannedTeam;
   readonly archive: string;
-  /** Of each branch, to begin with. */
+  /** Tries of each branch in the first round. */
   readonly tries: number;
   readonly margin: number;
   readonly replacements: readonly Replacement[];
@@ -53,19 +53,20 @@ export interface BlameOptions extends TeamOptions, LimitOptions, PlaceOptions {
   readonly portBase?: number | 'auto';
 }
 
-/** More would be a run that nobody waits for, and no test tells so many apart. */
+/** Maximum messages of a question. More would take too long, and no test can tell so many apart. */
 const MAX_MESSAGES = 200;
-/** Enough to see a suspect; what convicts are twice as many more. */
+/** First tries of each branch: enough to see a suspect. A conviction takes twice as many more. */
 const TRIES = 5;
 
-/** What comes of a blame, beside the run's own files. */
+/** Output files of a blame, besides the run's own. */
 interface BlamePaths {
   readonly page: string;
   readonly json: string;
 }
 
 /**
- * The question `id` of a finished batch, with its recording, the team, and what is live: by default all is as it was in that batch.
+ * Plans a blame: the question `id` of a finished batch with its recording, its team, and the engine of the new answers. Whatever
+ * the options leave out is as in that batch.
  *
  * @throws MeshError `usage`, `config`
  */
@@ -124,7 +125,7 @@ function findSource({ questions }: BlameOptions, head: BatchHead | undefined): {
   return source === undefined ? {} : { questions: source };
 }
 
-/** Where the question's file is: as the batch had it, unless another place is named. */
+/** Finds the folder with the question's file: the batch's own, unless `--files` names another. */
 async function findQuestionFile(
   question: Question,
   options: BlameOptions,
@@ -178,7 +179,7 @@ function chooseTeam({ team }: BlameOptions, head: BatchHead | undefined, file: s
   );
 }
 
-/** Engine and model as in the batch, where nothing else is said. */
+/** Takes engine and model from the batch, unless the options name others. */
 function resolveTeamOptions(options: BlameOptions, head: BatchHead | undefined, name: string): TeamOptions {
   const { engine, model } = head?.teams.find((team) => team.name === name) ?? {};
   if (options.engine !== undefined || options.baseUrl !== undefined || engine === undefined) return options;
@@ -191,7 +192,7 @@ function resolveTeamOptions(options: BlameOptions, head: BatchHead | undefined, 
   };
 }
 
-/** Its messages up to the answer: what came after it changed nothing. */
+/** Drops messages after the answer, which cannot have changed it. */
 function cutAfterAnswer(recorded: RecordedQuestion, archive: string): RecordedQuestion {
   const end = recorded.messages.findIndex(({ tag }) => tag === FINAL_ANSWER);
   if (end === -1)
@@ -208,7 +209,7 @@ function cutAfterAnswer(recorded: RecordedQuestion, archive: string): RecordedQu
   return { ...recorded, messages };
 }
 
-/** By the rules of a batch. */
+/** Scores the recorded answer by the rules of a batch. */
 function scoreAnswer(question: Question, { messages }: RecordedQuestion, team: string): BlamePlan['answer'] {
   const payload: JsonObject = messages.at(-1)?.payload ?? {};
   const answer = String(payload.answer ?? '');

@@ -19,20 +19,20 @@ import {
 } from './judge.ts';
 import type { Message } from './recorded-question.ts';
 
-/** Of what a message said, as much as a table and a page show. */
+/** Maximum characters of a message in a table or on a page. */
 const SHOWN_CHARACTERS = 400;
 
-/** Results of the branches of an arm, in the order of their cycles. */
+/** Returns the results of an arm's branches, in the order of their cycles. */
 export type Read = (taskId: string) => readonly GaiaResult[];
 
-/** Fresh tries of a suspect's branches, after the first ones. */
+/** Returns the number of fresh tries for a suspect's branches. */
 export const countConfirmTries = (tries: number) => 2 * tries;
 
-/** It did something else than was recorded before it branched off: nothing that follows says anything of the question. */
+/** Tells if an attempt departed from the recording before its branch began. What follows then says nothing about the question. */
 const hasDeparted = ({ status, reason = '' }: GaiaResult) =>
   status !== 'answered' && reason.includes(DEPARTED);
 
-/** What the branches came to so far. */
+/** Judges the branches finished so far. */
 export function judgeBranches(
   { recorded, margin, tries }: BlamePlan,
   arms: readonly Arm[],
@@ -98,7 +98,7 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
       right: results.filter(({ correct }) => correct === true).length,
       departed: departed.length,
       failed: results.filter((result) => result.status !== 'answered' && !hasDeparted(result)).length,
-      // Unknown where one of them is.
+      // The sums are null if one of the values is unknown.
       tokens: results.reduce<number | null>((sum, { tokens }) => sumOfKnown(sum, tokens), 0),
       cost: results.reduce<number | null>((sum, { cost }) => sumOfKnown(sum, cost), 0),
     },

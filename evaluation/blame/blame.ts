@@ -16,8 +16,8 @@ import { findSuspects } from './judge.ts';
 type BlameShared = Omit<SharedBatch, 'journal' | 'repeat'> & { readonly resume: boolean };
 
 /**
- * Asks branches of the question, as often as the plan says, and judges its messages: first each message as it was and with the truth; then
- * suspects, with fresh tries; then what else might have stood in the place of those that matter.
+ * Runs branches of the question, as often as the plan says, and judges its messages: first each message as recorded and with the
+ * truth; then suspects, with fresh tries; then the other replacements of the messages that matter.
  */
 export async function blame(
   plan: BlamePlan,
@@ -66,7 +66,7 @@ export async function blame(
   }
 }
 
-/** Branches that are asked in any case; suspects take some more. */
+/** Counts the branches that are run in any case; suspects take more. */
 export function countBranches(plan: BlamePlan): number {
   return (
     planArms({ ...plan, replacements: plan.replacements.filter((name) => name === 'truth') }).length *
@@ -74,7 +74,7 @@ export function countBranches(plan: BlamePlan): number {
   );
 }
 
-/** Every arm that may be tried. */
+/** Lists every arm that may be tried. */
 function planArms({ question, recorded, answer, replacements }: BlamePlan): Arm[] {
   const replacers = createReplacers(question, answer.text, recorded);
   return listArms(recorded, Object.fromEntries(replacements.map((name) => [name, replacers[name]])));

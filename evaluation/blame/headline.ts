@@ -1,7 +1,7 @@
 import { formatDecimals, formatPercent } from '../terminal/table.ts';
 import type { BlamedMessage, BlameFile } from './blame-file.ts';
 
-/** `message 4 (expert → runner, expert.result)`. */
+/** Names a message: `message 4 (expert → runner, expert.result)`. */
 function nameMessage({
   place,
   from,
@@ -11,7 +11,7 @@ function nameMessage({
   return `message ${place} (${from} → ${to ?? 'all'}, ${type})`;
 }
 
-/** The verdict on the whole question, in a sentence or two. */
+/** Formats the verdict on the whole question, in a sentence or two. */
 export function formatHeadline({
   correct,
   messages,

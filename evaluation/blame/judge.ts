@@ -1,21 +1,21 @@
 import { compareChances, type Tally, testFisher } from '../statistics/answers/independent-answers.ts';
 import { adjustHolm } from '../statistics/inference/holm.ts';
 
-/** What a message can be made to say in a branch, beside what it said. */
+/** Replacements of a message in a branch. */
 export const REPLACEMENTS = ['truth', 'other', 'neutral'] as const;
 export type Replacement = (typeof REPLACEMENTS)[number];
 
 /** Right answers of the branches at one message. */
 export interface MessageTallies {
-  /** It says what it said, and all after it is live. */
+  /** Results with the message as recorded and everything after it live. */
   readonly kept: Tally;
-  /** It says something else; left out where that cannot be made, or was not tried. */
+  /** Results with the message replaced; an entry is missing if the replacement cannot be made or was not tried. */
   readonly replaced: Partial<Record<Replacement, Tally>>;
 }
 
-/** By how much the chance of a right answer changes, −1 to 1, with its 95 % interval. */
+/** Change of the chance of a right answer, −1 to 1, with its 95 % interval. */
 interface Effect {
-  /** Of a right answer with the change. */
+  /** Chance of a right answer with the change. */
   readonly chance: number;
   readonly difference: number;
   readonly low: number;
@@ -27,36 +27,36 @@ interface Effect {
 export const VERDICTS = ['made the answer wrong', 'passed it on', 'cannot tell', 'no effect'] as const;
 
 export interface JudgedMessage {
-  /** Of a right answer, once this message is as it was. */
+  /** Chance of a right answer once this message is as recorded. */
   readonly chance: number;
   readonly tries: number;
-  /** Its sender speaks again instead. */
+  /** Effect of letting its sender speak again. */
   readonly again: Effect;
   readonly replaced: Partial<Record<Replacement, Effect>>;
   readonly verdict: (typeof VERDICTS)[number];
 }
 
-/** Fresh tries at a message that is under suspicion. */
+/** Fresh tries at a suspected message. */
 export interface Confirmation {
-  /** Of the message, counted from 0. */
+  /** Index of the message, counted from 0. */
   readonly index: number;
   readonly kept: Tally;
-  /** All before it is as it was, and its sender speaks again. */
+  /** Results with all earlier messages as recorded and the sender speaking again. */
   readonly before: Tally;
 }
 
 interface Thresholds {
   readonly alpha?: number;
-  /** Changes of the chance that count as none. */
+  /** Largest change of the chance that counts as none. */
   readonly margin: number;
 }
 
-/** More candidates would each need stronger evidence, and more tries. */
+/** Maximum suspects. Each further one would require stronger evidence, and more tries. */
 const MAX_SUSPECTS = 3;
-/** Who lowers the chance by less in the first tries is no suspect: two in five. */
+/** Minimum loss of chance in the first tries that makes a message a suspect: two in five. */
 const LEAST_SUSPECT_DIFFERENCE = 0.39;
 
-/** Messages after which the chance is much lower than before them, by the first tries; those with the largest fall. */
+/** Returns the indices of the messages with the largest losses of chance in the first tries. */
 export function findSuspects(outset: Tally, messages: readonly MessageTallies[]): number[] {
   return messages
     .map(({ kept }, index) => ({ index, ...compareChances(messages[index - 1]?.kept ?? outset, kept) }))
@@ -67,13 +67,13 @@ export function findSuspects(outset: Tally, messages: readonly MessageTallies[])
 }
 
 /**
- * Verdicts over all messages of one question. A message made the answer wrong if its sender, in the same place, would say something with
- * which the answer has a better chance: that is the chance of a right answer with all messages before it as they were, less the chance with
- * this one as it was, too. It is 0 for whoever only passes on what is wrong already; the sum over all messages is the chance at the
- * outset less what it came to. Suspects are found in the first tries and convicted by fresh ones alone, so that the test needs correction for
- * the suspects only. `passed it on`: the truth in its place would mend the answer.
+ * Judges all messages of one question. A message made the answer wrong if its sender, speaking again in the same place, gives the
+ * answer a better chance: the chance of a right answer with only the messages before it as recorded, minus the chance with this
+ * one as recorded, too. The difference is 0 for a message that only passes on an earlier mistake; the sum over all messages is
+ * the chance at the outset minus the final result. Suspects are found in the first tries and convicted by fresh ones alone, so
+ * that the test needs correction for the suspects only. `passed it on` means that the truth in its place would mend the answer.
  *
- * @param outset branches in which nothing is as it was
+ * @param outset branches in which no message is as recorded
  */
 export function judge(
   outset: Tally,
@@ -131,7 +131,7 @@ export function computeChance({ right, tries }: Tally): number {
   return tries === 0 ? 0 : right / tries;
 }
 
-/** Messages that made the answer wrong, the one with the largest effect first. */
+/** Returns the messages that made the answer wrong, the one with the largest effect first. */
 export function findCulprits<
   Judged extends Pick<JudgedMessage, 'verdict'> & { readonly again: Pick<Effect, 'difference'> },
 >(messages: readonly Judged[]): Judged[] {

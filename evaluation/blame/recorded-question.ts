@@ -12,29 +12,29 @@ import {
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
-/** Recording and logs of an archive, unpacked. */
+/** Maximum unpacked bytes of an archive's recording and logs. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 const AGENT_LOG = 'agent.log';
 
-/** A packet of an agent's, as far as blame goes. */
+/** The parts of an agent's packet that blame needs. */
 export interface Message extends BranchPacket {
-  /** Counted from 1, as the hub relayed them. */
+  /** Counted from 1, in the order in which the hub relayed them. */
   readonly place: number;
   readonly id: string;
 }
 
-/** A question of a run, with all that its agents and their models said. */
+/** A question of a run, with everything that its agents and their models said. */
 export interface RecordedQuestion {
   readonly messages: readonly Message[];
-  /** By agent. */
+  /** Recorded model replies by agent. */
   readonly replies: Readonly<Record<string, readonly BranchReply[]>>;
-  /** Of other questions of the run, for what another one's message would have done. */
+  /** Packets of the run's other questions, as candidates for replacements. */
   readonly others: readonly BranchPacket[];
   readonly team: string;
 }
 
 /**
- * The question `taskId` as the archive of its run has it.
+ * Reads the question `taskId` from the archive of its run.
  *
  * @throws MeshError `config` for an archive that cannot be read, `usage` for a question that is not in it
  */
@@ -99,7 +99,7 @@ function toBranchPacket({ packet: { from, to, type, tag, payload } }: RecordedPa
 const timedSchema = z.object({ time: z.number() });
 const sentSchema = timedSchema.extend({ dir: z.literal('sent'), id: z.string() });
 
-/** When an agent sent which message, by the clock of its own that its exchanges have, too. */
+/** Returns the times at which an agent sent its messages, by the clock that its exchanges use, too. */
 function parseSentLines(
   log: string,
   places: ReadonlyMap<string, number>,
@@ -112,7 +112,10 @@ function parseSentLines(
   });
 }
 
-/** Each leads to what the agent sent next: what it has asked for is before that message, whenever the hub heard of others'. */
+/**
+ * Returns an agent's model replies. Each leads to the agent's next message: the agent asked before it sent that message, whatever
+ * the hub had relayed by then.
+ */
 function parseBranchReplies(
   log: string,
   taskId: string,

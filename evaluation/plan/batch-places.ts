@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 
-/** What is beside an answers file. */
+/** Returns the paths of the files beside an answers file. */
 export function deriveBatchPaths(answers: string): {
   journal: string;
   stem: string;
@@ -17,7 +17,7 @@ export function deriveBatchPaths(answers: string): {
   };
 }
 
-/** A file as the user would type it: relative where that is shorter. */
+/** Returns a path as the user would type it: relative if the file is below the user's folder. */
 export function shortenPath(file: string): string {
   const relative = path.relative(resolveUserPath('.'), file);
   return relative.startsWith('..') ? file : relative;

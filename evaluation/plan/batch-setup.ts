@@ -1,12 +1,17 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
-/** What must be the same for a batch to be gone on with, by name: tasks, team, adapter, engine, model, prompts, … */
+/** Named values that must not change when a batch is resumed: tasks, team, adapter, engine, model, prompts, … */
 export type Fingerprint = Readonly<Record<string, string>>;
 
-/** Of a value, as much as a message needs. */
+/** Maximum characters of a value in a message. */
 const MAX_SHOWN_CHARACTERS = 60;
 
-/** @throws MeshError `usage` that names what differs; `file` is what was begun */
+/**
+ * Checks that a resumed batch has the fingerprint it was begun with.
+ *
+ * @param file the journal of that batch
+ * @throws MeshError `usage`, naming the differences
+ */
 export function checkSetup(file: string, then: Fingerprint, now: Fingerprint): void {
   const names = [...new Set([...Object.keys(then), ...Object.keys(now)])].sort();
   const changed = names.filter((name) => then[name] !== now[name]);

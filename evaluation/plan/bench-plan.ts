@@ -33,7 +33,7 @@ export interface BenchOptions extends TeamOptions, LimitOptions {
   readonly limit?: number;
   readonly resume?: boolean;
   readonly repeat: number;
-  /** Answers of earlier runs are taken. */
+  /** Allows answers of earlier runs. */
   readonly cache?: boolean;
   readonly store?: string;
   readonly out?: string;
@@ -43,19 +43,19 @@ export interface BenchOptions extends TeamOptions, LimitOptions {
   readonly quiet?: boolean;
 }
 
-/** What a `bench` will do, with everything looked up and checked: nothing has been started or written yet. */
+/** The plan of a `bench` with all options resolved and checked. Nothing has been started or written yet. */
 export interface BenchPlan {
   readonly planned: PlannedTeam;
   readonly tasks: readonly Question[];
-  /** Of the user's document: where its pages begin in its text, if it has pages. */
+  /** Offsets of the pages in the user's document, if it has pages. */
   readonly pageStarts?: readonly number[];
-  /** Several tasks, or one several times: results are written line by line, and a summary is printed. */
+  /** Several tasks, or one task several times: results are written line by line, and a summary is printed. */
   readonly isBatch: boolean;
   readonly repeat: number;
   readonly setup: Fingerprint;
   readonly limits: BatchLimits;
   readonly external: ReadonlySet<string>;
-  /** Things that the user should know and that stop nothing. */
+  /** Warnings for the user that stop nothing. */
   readonly warnings: readonly string[];
 }
 
@@ -63,7 +63,11 @@ const MAX_PORT = 65_535;
 const EMBEDDED = 'extractive';
 const DEFAULT_TASK = 'cairn-astel-light';
 
-/** @throws MeshError `usage` or `config` */
+/**
+ * Resolves and checks the options of a `bench`.
+ *
+ * @throws MeshError `usage` or `config`
+ */
 export async function planBench(given: BenchOptions): Promise<BenchPlan> {
   const options = await withReplies(given);
   const warnings: string[] = [];
@@ -93,7 +97,7 @@ export async function planBench(given: BenchOptions): Promise<BenchPlan> {
       : toTaskList(one.task);
   const planned = await planTeam(team, options, external);
   if (team.agents.some((agent) => resolveEngine(team, agent).engine !== EMBEDDED)) {
-    // Most runs have no model, and start without this.
+    // Most runs have no model and start faster without this module.
     const { checkTeamModels } = await import('../teams/check-models.ts');
     warnings.push(...(await checkTeamModels(planned.team)));
   }
@@ -128,7 +132,7 @@ function checkTaskOptions(options: BenchOptions, isBatch: boolean): void {
   }
 }
 
-/** Names of the tasks that ship with the project. */
+/** Lists the tasks that ship with the project. */
 export function listShippedTasks(): string[] {
   return readdirSync(tasksFolder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -147,7 +151,7 @@ async function planOneTask(
     if (options.answer !== undefined)
       throw new MeshError('usage', '--answer goes with --document and --question');
     const task = readTaskFolder(resolveTaskFolder(options.task ?? DEFAULT_TASK));
-    // Another question about the same document: its truth is not this one's.
+    // The truth of the folder's own question does not apply to another question about the same document.
     return {
       task: options.question === undefined ? task : { ...task, question: options.question, truths: [] },
     };
@@ -156,7 +160,7 @@ async function planOneTask(
     throw new MeshError('usage', '--document needs a --question about it');
   }
   const file = resolveUserPath(options.document);
-  // Most runs have none, and start without the readers.
+  // Most runs have no document and start faster without the readers.
   const { readUserDocument } = await import('../questions/user-document.ts');
   const { text: document, pageStarts, notes, language } = await readUserDocument(file);
   warnings.push(...notes);
@@ -181,7 +185,7 @@ function isReadByEmbedded(team: Team): boolean {
   return team.agents.some((agent) => resolveEngine(team, agent).engine === EMBEDDED);
 }
 
-/** A `ground_truth.json` beside the document counts if it is about the same question. */
+/** Returns the truth of a `ground_truth.json` beside the document if it is about the same question. */
 function findTruth(documentFile: string, question: string, warnings: string[]): string[] {
   const file = path.join(path.dirname(documentFile), 'ground_truth.json');
   if (!existsSync(file)) return [];
@@ -191,7 +195,7 @@ function findTruth(documentFile: string, question: string, warnings: string[]): 
       ? [truth.answer, ...(truth.aliases ?? [])]
       : [];
   } catch (error) {
-    // The answer is worth having even where it cannot be scored (MP-61).
+    // An answer is useful even without a score (MP-61).
     if (!(error instanceof MeshError)) throw error;
     warnings.push(`${error.message}: the answer is not scored`);
     return [];

@@ -11,7 +11,7 @@ export interface FaultOptions {
   readonly restart?: string;
 }
 
-/** How to have faults again whose seed was drawn; undefined where there are none, or the user said the seed. */
+/** Says how to repeat faults with a drawn seed; undefined without faults, or if the user gave the seed. */
 export function describeSeed(
   faults: FaultRequest | undefined,
   { faultSeed }: Pick<FaultOptions, 'faultSeed'>,
@@ -20,11 +20,11 @@ export function describeSeed(
   return `faults drawn with seed ${faults.seed}; --fault-seed ${faults.seed} repeats them`;
 }
 
-/** Seeds that are drawn are below this: short enough to type. */
+/** Drawn seeds are below this bound: short enough to type. */
 const DRAWN_SEEDS = 2 ** 31;
 
 /**
- * What the options ask for, if they ask for anything; a seed that is missing is drawn.
+ * Parses the fault options, and draws a seed if none is given. Returns undefined if they request nothing.
  *
  * @throws MeshError `usage`
  */

@@ -5,7 +5,7 @@ import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-pat
 import { resolveStoreFile } from '../store/sql/store-file.ts';
 import { deriveBatchPaths } from './batch-places.ts';
 
-/** What the user says of places, as it was typed. */
+/** Paths as typed by the user. */
 export interface PlaceOptions {
   readonly questions?: string;
   readonly files?: string;
@@ -14,32 +14,32 @@ export interface PlaceOptions {
   readonly store?: string;
 }
 
-/** Where everything goes. */
+/** Resolved paths of a batch. */
 export interface GaiaPaths {
   readonly answers: string;
   readonly journal: string;
-  /** What the batch is of, for reports. */
+  /** The head of the batch, for reports. */
   readonly head: string;
-  /** The page for a browser. */
+  /** The report, a page for a browser. */
   readonly report: string;
   readonly submission: string;
-  /** For the log that people read. */
+  /** Folder of the log for people. */
   readonly folder: string;
-  /** For the meshes' own results, one folder a team, and what they work with. */
+  /** Folder of the meshes' own results and working files, with one folder per team. */
   readonly runs: string;
   readonly files: string;
   readonly store: string;
-  /** A file of branches of a recorded question, which the questions are. */
+  /** The file of branches of a recorded question, if the questions are branches. */
   readonly branches?: string;
 }
 
-/** As in the course's own template. */
+/** The name in the course's own template. */
 const SUBMISSION_FILE = 'submission_payload.log';
 
 /**
- * GAIA has its attachments beside the questions.
+ * Returns the folder with the attachments. GAIA keeps them beside the questions.
  *
- * @throws MeshError `usage` for a folder that the user named and that is none: files that are missing from it are another matter
+ * @throws MeshError `usage` if the user named something that is not a folder; files missing from it are reported elsewhere
  */
 export function findFilesFolder({ files, questions }: PlaceOptions): string | undefined {
   if (files !== undefined) {
@@ -71,7 +71,7 @@ export function resolveGaiaPaths(options: PlaceOptions): GaiaPaths {
   };
 }
 
-/** What the user should know of a store that an agent keeps and that lies among other things. */
+/** Warns about a store whose folder also holds other files, which the store's agent could read and write. */
 export function describeExposure({ store }: PlaceOptions): string | undefined {
   const file = store === undefined ? undefined : resolveStoreFile(store, resolveUserPath('.'));
   if (file === undefined || !isFolder(path.dirname(file))) return undefined;
@@ -96,18 +96,18 @@ function isFolder(file: string): boolean {
 }
 
 /**
- * The store's file, or the URL of a server.
+ * Returns the store's file, or the URL of a server.
  *
  * @throws MeshError `usage` for an address that is neither
  */
 export function resolveStorePath(options: PlaceOptions): string {
   const { store } = options;
   if (store !== undefined) return resolveStoreFile(store, resolveUserPath('.')) ?? store;
-  // In a folder of its own: the agent that works with it may read and write all that is beside it.
+  // The store gets a folder of its own, because its agent may read and write everything beside it.
   return path.join(`${deriveBatchPaths(resolveAnswersPath(options)).stem}.runs`, 'store', 'attempts.sqlite');
 }
 
-/** A file of one team: with several teams its name is in it. */
+/** Returns the name of a team's file; with several teams it includes the team's name. */
 export function nameTeamFile(file: string, team: string, teams: number): string {
   if (teams === 1) return file;
   const { dir, name, ext } = path.parse(file);

@@ -32,9 +32,9 @@ import {
 } from './team-options.ts';
 
 export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
-  /** `all` alone stands for all that ship. */
+  /** Names of teams; `all` alone means all that ship. */
   readonly team: readonly string[];
-  /** How the questions are written: as GAIA's are, or as those of WikiTableQuestions, whose tables are in a file of their own. */
+  /** Format of the question file: GAIA's, or that of WikiTableQuestions, whose tables are in a separate file. */
   readonly format?: 'gaia' | 'wtq';
   readonly tables?: string;
   readonly api?: string;
@@ -45,15 +45,15 @@ export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
   readonly resume?: boolean;
   readonly repeat: number;
   readonly portBase?: number | 'auto';
-  /** `--no-cache` makes it false. */
+  /** False with `--no-cache`. */
   readonly cache: boolean;
   readonly cacheFile?: string;
   readonly json?: boolean;
-  /** Put the figures into `docs/results/gaia.md`. */
+  /** Writes the figures into `docs/results/gaia.md`. */
   readonly write?: boolean;
 }
 
-/** What a `gaia` will do, with everything looked up and checked: nothing has been started or written yet. */
+/** The plan of a `gaia` with all options resolved and checked. Nothing has been started or written yet. */
 export interface GaiaPlan {
   readonly teams: readonly PlannedTeam[];
   readonly questions: readonly Question[];
@@ -63,14 +63,18 @@ export interface GaiaPlan {
   readonly api: ScoringApi | undefined;
   readonly limits: BatchLimits;
   readonly places: GaiaPaths;
-  /** Things that the user should know and that stop nothing. */
+  /** Warnings for the user that stop nothing. */
   readonly warnings: readonly string[];
 }
 
-/** `--team all`, in this order: the baseline first. */
+/** The teams of `--team all`, in this order: the baseline first. */
 const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
 
-/** @throws MeshError `usage`, `config`, and `io` for a scoring API that cannot be asked */
+/**
+ * Resolves and checks the options of a `gaia`.
+ *
+ * @throws MeshError `usage`, `config`, and `io` for a scoring API that cannot be reached
+ */
 export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
   const options = await withReplies(given);
   const warnings: string[] = [];
@@ -145,7 +149,7 @@ function loadTeams(options: GaiaOptions, questions: readonly Question[], warning
     const unknown = questions.filter(({ truths }) => truths.length === 0).length;
     if (!team.agents.some(({ tool }) => tool === 'oversee') || unknown === 0) return true;
     const why = `team ${team.name} learns from true answers, and ${unknown} of ${questions.length} questions have none`;
-    // It does not run without (C-12); of several teams the others can.
+    // The team does not run without true answers (C-12); the other teams can.
     if (teams.length === 1) throw new MeshError('usage', why);
     warnings.push(`${why}: it is left out`);
     return false;

@@ -10,15 +10,15 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 
 interface RepliesOptions {
   readonly engine?: string;
-  /** Archives of runs whose models are to give their replies again. */
+  /** Archives of runs whose model replies are to be given again. */
   readonly replies?: readonly string[];
 }
 
 /**
- * With `--replies` the engine `recorded`, and the file that its agents read: it is there until this process ends. Its name comes of its
- * content, so that a batch that is gone on with is the same batch.
+ * With `--replies`, selects the engine `recorded` and writes the file that its agents read, which exists until this process ends.
+ * The file is named after its content, so that a resumed batch has the same fingerprint.
  *
- * @throws MeshError `usage` where another engine was chosen, `config` for an archive without replies
+ * @throws MeshError `usage` if another engine was chosen, `config` for an archive without replies
  */
 export async function withReplies<Options extends RepliesOptions>(
   options: Options,

@@ -24,28 +24,28 @@ import { withNames, withTools } from '../teams/user-options.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { type FaultOptions, parseFaultRequest } from './fault-request.ts';
 
-/** What the command line says about every team, and wins over the team file with. */
+/** Options of the command line that override every team's file. */
 export interface TeamOptions extends FaultOptions {
   readonly adapter?: string;
   readonly engine?: string;
-  /** Tools of the user's in the place of others: `WHICH=FILE`, or a file alone. */
+  /** Tools of the user's that replace others: `WHICH=FILE`, or a file alone. */
   readonly tool?: readonly string[];
   readonly model?: string;
-  /** Archives of runs whose models are to give their replies again, and the file that was made of them. */
+  /** Archives of runs whose model replies are to be given again, and the file made from them. */
   readonly replies?: readonly string[];
   readonly repliesFile?: string;
-  /** Where the model is served. */
+  /** Address of the model server. */
   readonly host?: string;
-  /** The same, of a server that speaks as OpenAI's does: without an engine it means that one. */
+  /** Address of a server with OpenAI's API; without `engine` it selects the engine `openai`. */
   readonly baseUrl?: string;
   readonly scorer?: string;
-  /** How models call tools. */
+  /** Format in which models call tools. */
   readonly toolCalls?: string;
   /** Tokens of the models' context. */
   readonly context?: number;
   /** Options of the engine: `NAME=VALUE`. */
   readonly engineOption?: readonly string[];
-  /** Of one question, in seconds. */
+  /** Time for one question, in seconds. */
   readonly timeout?: number;
   readonly delivery?: string;
   readonly transport?: string;
@@ -54,7 +54,7 @@ export interface TeamOptions extends FaultOptions {
   readonly concurrency?: number;
 }
 
-/** A team as it is to run, with everything looked up and checked. */
+/** A team ready to run, with all options resolved and checked. */
 export interface PlannedTeam {
   readonly team: Team;
   readonly adapter: ProtocolAdapter;
@@ -63,11 +63,18 @@ export interface PlannedTeam {
   readonly faults: FaultRequest | undefined;
 }
 
-/** Questions on their way at once. What is learned from one is there for the next only if they come one after the other (OV-15, C-14). */
+/**
+ * Default number of questions asked at once. Teams that learn ask one at a time, since a question can use only what was learned
+ * before it (OV-15, C-14).
+ */
 const CONCURRENCY = 4;
 const ONE_AT_A_TIME: readonly string[] = ['oversee', 'moderate'];
 
-/** @param external agents that somebody else starts */
+/**
+ * Resolves a team's adapter, fingerprint and faults.
+ *
+ * @param external agents that the user starts
+ */
 export async function planTeam(
   team: Team,
   options: TeamOptions,
@@ -84,7 +91,7 @@ export async function planTeam(
   };
 }
 
-/** What a batch is of, for its journal: whoever resumes it has to ask for the same. */
+/** Returns the fingerprint of a batch for its journal; a resumed batch must have the same. */
 export function fingerprintBatch(
   questions: Fingerprint,
   repeat: number,
@@ -99,8 +106,7 @@ export function fingerprintBatch(
 }
 
 /**
- * Whether the model servers that a team's agents will ask have addresses that can be asked: to be told before a run, not by each
- * agent in the middle of it.
+ * Checks the addresses of the model servers that a team's agents use before the run, so that no agent fails in the middle of it.
  *
  * @throws MeshError `usage`, `config`
  */
@@ -112,9 +118,9 @@ function checkTeamServers(team: Team): void {
 }
 
 /**
- * What a team file says of other people's servers and agents, before anything is started.
+ * Checks a team's options for foreign servers and agents before anything is started.
  *
- * @throws MeshError `config`, naming the agent and what is wrong
+ * @throws MeshError `config`, naming the agent and the fault
  */
 function checkForeign(team: Team, environment: Readonly<Record<string, string | undefined>>): void {
   for (const { id, tool, options = {} } of team.agents) {
@@ -130,7 +136,7 @@ function checkForeign(team: Team, environment: Readonly<Record<string, string | 
 }
 
 /**
- * A team as it is to run: engine, model and key are checked before anything is started (RA-50).
+ * Applies the command line to a team. Engine, model and key are checked before anything is started (RA-50).
  *
  * @throws MeshError `usage`, `config`
  */
@@ -163,7 +169,7 @@ export function applyTeamOptions(team: Team, given: TeamOptions): Team {
     }
     const own =
       agent.engine_options === undefined ? {} : { engine_options: { ...agent.engine_options, ...ofModels } };
-    // An engine or a model for the run is one for every agent.
+    // An engine or a model given for the run applies to every agent.
     if (engine !== undefined) return { ...rest, ...own };
     return options.model === undefined || agent.model === undefined
       ? { ...agent, ...own }
@@ -195,12 +201,12 @@ export function applyTeamOptions(team: Team, given: TeamOptions): Team {
   return result;
 }
 
-/** The value as JSON where it is some, else as the text that it is. */
+/** Parses the value as JSON, or else returns it as a text. */
 function parseEngineOption(given: string): [string, JsonValue] {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(given) ?? [];
   if (name === undefined)
     throw new MeshError('usage', `--engine-option ${given}: expected NAME=VALUE, as temperature=0`);
-  // Agents work in folders of their own.
+  // Agents work in folders of their own, so a relative path would not resolve.
   if (name === 'weights') return [name, resolveUserPath(value)];
   try {
     return [name, z.json().parse(JSON.parse(value))];
@@ -220,11 +226,13 @@ function resolveTransport({ transport, natsUrl, natsSubject }: TeamOptions): Tea
   return known;
 }
 
-/** What answers of a team depend on, beside question and file: part of the cache's key, and what a resumed batch must share. */
+/**
+ * Everything a team's answers depend on besides question and file: part of the cache's key, and compared when a batch is resumed.
+ */
 export interface TeamFingerprint {
-  /** Engine and model, of each agent that has its own. */
+  /** Engine and model, also of each agent that has its own. */
   readonly model: string;
-  /** Changes with any prompt, and with any word of the team's file. */
+  /** Changes with any prompt and any word of the team's file. */
   readonly promptVersion: string;
 }
 
@@ -233,7 +241,7 @@ function fingerprintTeam(team: Team): TeamFingerprint {
     `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
   const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
   const hash = createHash('sha256');
-  // Where it is served is not what it says; how its packets are written and carried neither.
+  // Answers depend neither on the address of the model server nor on how packets are encoded and transported.
   const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(team);
   const {
     delivery: _delivery,
@@ -255,7 +263,7 @@ function fingerprintTeam(team: Team): TeamFingerprint {
   };
 }
 
-/** A file of replies is named by what is in it, and lies wherever this process put it. */
+/** Replaces the path of a file of replies, which depends on the process, by its name, which depends on its content. */
 function stripPlace(team: Team): Team {
   const replies = team.engine_options?.replies;
   if (typeof replies !== 'string') return team;
@@ -263,12 +271,12 @@ function stripPlace(team: Team): Team {
   return { ...team, engine_options: { ...team.engine_options, replies: name } };
 }
 
-/** Whether it is a team of the user's, or one that ships with tools of the user's: of those that ship, tests know that they work. */
+/** Tells if a team or one of its tools comes from the user. Teams that ship are checked by tests. */
 export function isUsersOwn(nameOrFile: string, { tool = [] }: TeamOptions): boolean {
   return /\.ya?ml$/i.test(nameOrFile) || tool.length > 0;
 }
 
-/** Whether an agent of the team works with the store itself. */
+/** Tells if an agent of the team works with the store itself. */
 export function hasStore(team: Team): boolean {
   return team.agents.some(({ tool }) => describeToolNeeds(tool).store === true);
 }

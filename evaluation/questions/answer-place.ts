@@ -1,12 +1,12 @@
-/** So much of a passage is enough to find it. */
+/** Maximum words of a passage that are searched for; they are enough to find it. */
 const MAX_SOUGHT_WORDS = 40;
 
 /**
- * Where in a document an answer stands, for a person who wants to look: `page 4` where it has pages, else `line 120`. Undefined where
- * it is not there in these words.
+ * Returns the position of an answer in a document, for a person who wants to check it: `page 4` if the document has pages,
+ * otherwise `line 120`. Undefined if the document does not contain these words.
  *
  * @param pageStarts the offset of each page in the text, in UTF-16 units
- * @param evidence the passage that the answer was taken from, where it is known: a short answer stands in many places
+ * @param evidence the passage that the answer was taken from, if known: a short answer may occur many times
  */
 export function answerPlace(
   document: { readonly text: string; readonly pageStarts?: readonly number[] | undefined },
@@ -22,12 +22,12 @@ export function answerPlace(
   return `line ${text.slice(0, at).split('\n').length}`;
 }
 
-/** A pattern of just these characters. */
+/** Escapes a text for use in a regular expression. */
 function escapePattern(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** Offset of `sought` from `start` on; white space is all the same. */
+/** Returns the offset of `sought` from `start` on, ignoring differences in white space. */
 function find(text: string, sought: string, start: number): number | undefined {
   const words = sought.trim().split(/\s+/).slice(0, MAX_SOUGHT_WORDS);
   if (words.length === 0 || words[0] === '') return undefined;

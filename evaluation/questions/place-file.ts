@@ -12,20 +12,21 @@ import {
 import { type Attachment, isOutsideLink, LINK_FAULT, type Question, toAttemptId } from './question.ts';
 import type { ScoringApi } from './scoring-api.ts';
 
-/** Where files of questions come from, and where agents read them. */
+/** Sources of the questions' files, and the folder from which agents read them. */
 interface FilePaths {
-  /** One folder a task below it. */
+  /** Root of the agents' files, with one folder per task. */
   readonly root: string;
-  /** The user's own folder with the attachments; it is asked first (C-35). */
+  /** The user's folder with the attachments; it has precedence (C-35). */
   readonly folder?: string;
   readonly api?: ScoringApi;
 }
 
 /**
- * Puts a question's file where the team reads it, just before it is asked (C-34): copied from the user's folder, else fetched to
- * `downloads/`. What cannot be had is said in the result: the run goes on, and the team is told (RA-04).
+ * Puts a question's file where the team can read it, just before the question is asked (C-34): copies it from the user's folder,
+ * or else fetches it to `downloads/`. A missing file is recorded in the result and reported to the team, and the run goes on
+ * (RA-04).
  *
- * @throws MeshError `io` when the place itself cannot be written, as on a full disk
+ * @throws MeshError `io` if the agents' folder cannot be written, as on a full disk
  */
 export async function placeFile(question: Question, cycle: number, paths: FilePaths): Promise<Question> {
   const { fileName } = question;
@@ -36,7 +37,10 @@ export async function placeFile(question: Question, cycle: number, paths: FilePa
   return { ...question, attachment };
 }
 
-/** Files that the user's folder should have and has not, or cannot be read: said before the first question (REQ-052). */
+/**
+ * Lists attachments that are missing from the user's folder or cannot be read, to report them before the first question
+ * (REQ-052).
+ */
 export async function findMissingFiles(questions: readonly Question[], folder: string): Promise<string[]> {
   const faults: string[] = [];
   for (const { taskId, fileName } of questions) {
@@ -77,7 +81,7 @@ async function placeAttachment(
   };
 }
 
-/** Copied, not linked: a link would point out of the folder that agents may read. */
+/** Copies an attachment. A link would point out of the folder that agents may read. */
 async function copyAttachment(
   source: string,
   file: string,
@@ -107,7 +111,7 @@ async function copyAttachment(
 async function findFileFault(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
-    // Whoever made the folder may have pointed it at any file of the user's, which then goes to the model.
+    // The author of the folder may have linked to any of the user's files, which would then go to the model.
     if (isOutsideLink(file)) return LINK_FAULT;
     if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no plain file';
     await access(file, constants.R_OK);
@@ -125,7 +129,10 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Agents' own folders are ours to write: when that fails, it fails for every question. */
+/**
+ * Turns a fault of the file system into an `io` error. The agents' folders are ours to write, so a failure there affects every
+ * question.
+ */
 function asPlaceFault(file: string, error: unknown): unknown {
   if (readSystemCode(error) === undefined) return error;
   return new MeshError('io', `cannot write ${file}: ${toErrorMessage(error)}`, { cause: error });

@@ -12,22 +12,23 @@ import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { questionSchema } from './question.ts';
 import { type Questions, readQuestions } from './read-questions.ts';
 
-/** The whole of GAIA is under 1 MB; tables are in memory whole. */
+/** Maximum bytes of a table, which is held in memory. All of GAIA is under 1 MB. */
 const MAX_TABLE_BYTES = 64 * 1024 * 1024;
-/** A page of a Parquet file, unpacked: a small file may unpack to anything. */
+/** Maximum bytes of an unpacked page of a Parquet file; a small file may unpack to any size. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 const MAX_ROWS = 100_000;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** How files of rows are read, by the end of their names. */
+/** Readers of row files by file extension. */
 const READERS: Readonly<Record<string, (bytes: Buffer) => Promise<readonly Row[]>>> = {
   '.csv': parseCsvRows,
   '.parquet': readParquetRows,
 };
 
 /**
- * Questions of a file: JSON lines, or rows of a CSV or Parquet file with the same names, such as GAIA's `metadata.parquet`.
+ * Reads questions from a file: JSON lines, or rows of a CSV or Parquet file with the same names, such as GAIA's
+ * `metadata.parquet`.
  *
  * @throws MeshError `config` with file and row
  */
@@ -61,17 +62,17 @@ export async function readQuestionFile(file: string): Promise<Questions> {
   return { questions, sha256: hash.digest('hex') };
 }
 
-/** Without what is empty; whole numbers are BigInt in Parquet, and a list of aliases in CSV is JSON. */
+/** Normalizes a row: drops empty values, converts Parquet's BigInt numbers, and parses a CSV list of aliases as JSON. */
 function toPlainRow(row: Row): Record<string, unknown> {
   const entries = Object.entries(row).flatMap(([key, value]): [string, unknown][] => {
     if (value === null || value === undefined || value === '') return [];
     if (typeof value === 'bigint') return [[key, Number(value)]];
     if (key === 'aliases' && typeof value === 'string') return [[key, parseList(value)]];
-    // What a question does not need (annotations, times) may be anything.
+    // Columns that a question does not need (annotations, times) may hold anything.
     return typeof value === 'object' && !Array.isArray(value) ? [] : [[key, value]];
   });
   const plain = Object.fromEntries(entries);
-  // GAIA's tables say where in the repository a file is; beside them it is by its name.
+  // GAIA's tables give a file's path in the repository; locally the file lies beside the table.
   const { file_name = plain.file_path } = plain;
   return file_name === undefined ? plain : { ...plain, file_name };
 }

@@ -4,37 +4,42 @@ import { HEAD_LENGTHS } from '@gaia-mesh/core/contracts/packet.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import * as z from 'zod';
 
-/** Why a file in a folder of questions is not read. The folder of the Hugging Face cache has links, too: that is the last hint. */
+/**
+ * Reason why a linked file in a folder of questions is not read. The folder of the Hugging Face cache has links, too, hence the
+ * last hint.
+ */
 export const LINK_FAULT =
   'it is a link that leads out of its folder, and may lead to any file of yours: if you trust the folder, copy it with its links followed (cp -rL)';
 
-/** Whether a file that is there is a link to somewhere outside of its folder. */
+/** Tells if an existing file is a link to a place outside its folder. */
 export function isOutsideLink(file: string): boolean {
   const folder = realpathSync(path.dirname(file));
   return !realpathSync(file).startsWith(folder + path.sep);
 }
 
-/** One question, from wherever it came: GAIA's own file, a plain one, or a scoring API. */
+/** One question from any source: GAIA's own file, a plain file, or a scoring API. */
 export interface Question {
   readonly taskId: string;
   readonly question: string;
   readonly level?: string;
   readonly source?: string;
-  /** What it asks for, by which gains and losses are told apart (OV-44): the file's word, or what its attachment is. */
+  /**
+   * Kind of the question, by which gains and losses are broken down (OV-44): given by the file, or derived from the attachment.
+   */
   readonly category: string;
-  /** The true answer and its other accepted forms; empty where nobody knows. */
+  /** The true answer and its other accepted forms; empty if unknown. */
   readonly truths: readonly string[];
   /** The attachment's plain name, without any folder. */
   readonly fileName?: string;
-  /** A text that the question is about, where the line has one. */
+  /** A text that the question is about, if the line has one. */
   readonly document?: string;
-  /** What judges an answer: without it GAIA's scorer; with `wtq` the truths are the items of one answer, not forms of it. */
+  /** The scorer of answers; GAIA's by default. With `wtq` the truths are the items of one answer, not forms of it. */
   readonly scorer?: 'wtq';
-  /** Where the attachment is, once somebody has looked. */
+  /** The attachment's location, once it has been looked up. */
   readonly attachment?: Attachment;
 }
 
-/** What became of a question's file before the question was asked. */
+/** The result of looking for a question's file before the question was asked. */
 export type Attachment =
   | {
       readonly status: 'placed';
@@ -46,9 +51,9 @@ export type Attachment =
     }
   | { readonly status: 'missing'; readonly name: string; readonly reason: string };
 
-/** A question and its page of context; far above any that people write, far below a frame. */
+/** Maximum characters of a question with its context: far above any that people write, far below a frame. */
 const MAX_QUESTION_CHARACTERS = 1024 * 1024;
-/** Room for the number of the attempt behind it, see {@link toAttemptId}. */
+/** Leaves room for the number of the attempt, see {@link toAttemptId}. */
 const MAX_ID_CHARACTERS = HEAD_LENGTHS.task_id - 8;
 
 const answerText = z.union([z.string(), z.number()]).transform(String);
@@ -56,8 +61,8 @@ const isWellFormed = (text: string) => text.isWellFormed();
 const questionText = z.string().min(1).max(MAX_QUESTION_CHARACTERS);
 
 /**
- * One question as the sources write it: GAIA's `metadata.jsonl` (`Question`, `Level`, `Final answer`), the scoring API (lower-case
- * `question`, `Level`), or plain lines (`question`, `answer`, `aliases`, `level`). What else a line says is left alone (C-21).
+ * A question as the sources write it: GAIA's `metadata.jsonl` (`Question`, `Level`, `Final answer`), the scoring API (lower-case
+ * `question`, `Level`), or plain lines (`question`, `answer`, `aliases`, `level`). Other fields are ignored (C-21).
  */
 export const questionSchema = z
   .looseObject({
@@ -86,7 +91,7 @@ export const questionSchema = z
       });
       return z.NEVER;
     }
-    // A question mark is GAIA's word for an answer that is kept back (the test split).
+    // GAIA writes a question mark for an answer that is withheld (the test split).
     const official = line['Final answer'] === '?' ? undefined : line['Final answer'];
     const answer = official ?? line.answer ?? undefined;
     const level = line.Level ?? line.level ?? undefined;
@@ -102,19 +107,19 @@ export const questionSchema = z
   });
 
 /**
- * The id under which an attempt runs: the task's own, and from the second cycle on with the cycle's number, since a mesh knows
- * each task once.
+ * Returns the id under which an attempt runs: the task's own, with the cycle's number from the second cycle on, because a mesh
+ * knows each task once.
  */
 export function toAttemptId(taskId: string, cycle: number): string {
   return cycle === 1 ? taskId : `${taskId}#${cycle}`;
 }
 
-/** Longest name that file systems take, in bytes. */
+/** Maximum bytes of a file name in common file systems. */
 const MAX_NAME_BYTES = 255;
 
 /**
- * The plain name in what a source calls a file: the part after the last separator, without control characters (RA-03). Undefined
- * where nothing is left that could be a name.
+ * Returns the plain name in a file path given by a source: the part after the last separator, without control characters (RA-03).
+ * Undefined if nothing is left that could be a name.
  */
 function toSafeFileName(given: string): string | undefined {
   const last = given.split(/[/\\]/).at(-1) ?? '';
@@ -124,7 +129,7 @@ function toSafeFileName(given: string): string | undefined {
     .trim();
   if (name === '' || /^\.+$/.test(name)) return undefined;
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
-  // The ending says what is in it, so the middle goes.
+  // The extension tells the file's kind, so the middle is cut.
   const ending = path.extname(name).slice(0, 16);
   const kept = Buffer.from(name).subarray(0, MAX_NAME_BYTES - Buffer.byteLength(ending) - 3);
   return `${kept.toString('utf8').replaceAll('\ufffd', '')}${ending}`;
@@ -140,7 +145,7 @@ const CATEGORIES: readonly (readonly [string, RegExp])[] = [
   ['archive', /\.(zip|tar|gz)$/i],
 ];
 
-/** A rough kind, for questions whose file names none. */
+/** Guesses the kind of a question that names none. */
 function classifyQuestion(question: string, fileName: string | undefined): string {
   if (fileName !== undefined) return CATEGORIES.find(([, pattern]) => pattern.test(fileName))?.[0] ?? 'file';
   return /youtu\.?be/i.test(question) ? 'video' : 'text';

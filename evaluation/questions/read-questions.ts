@@ -17,7 +17,7 @@ import * as z from 'zod';
 import { isOutsideLink, LINK_FAULT, type Question, questionSchema } from './question.ts';
 import { readTextLines, rereadLine, type TextLine } from './text-lines.ts';
 
-/** Names that a document has in a task folder, in the order they are looked for. */
+/** Names of the document in a task folder, in the order of the search. */
 const DOCUMENT_FILES = ['document.txt', 'document.md', 'gaia_doc.txt'];
 const TRUTH_FILE = 'ground_truth.json';
 
@@ -49,7 +49,7 @@ const lineSchema = z.looseObject({
 });
 
 /**
- * A task folder: `document.txt` (or `.md`) and `ground_truth.json` with `question` and `answer`.
+ * Reads a task folder: `document.txt` (or `.md`) and `ground_truth.json` with `question` and `answer`.
  *
  * @throws MeshError `config`, naming the file
  */
@@ -67,7 +67,7 @@ export function readTaskFolder(folder: string): Task {
 }
 
 /**
- * A truth file: a JSON object with `answer` (MP-61).
+ * Reads a truth file: a JSON object with `answer` (MP-61).
  *
  * @throws MeshError `config`
  */
@@ -85,8 +85,8 @@ export function readTruth(file: string): z.infer<typeof truthSchema> {
 }
 
 /**
- * Tasks of a JSONL file, one a line: `task_id, question, document, answer?, aliases?, source?, level?`. A line without
- * `document` is about the document in the file's own folder. All lines are checked before any is returned.
+ * Reads the tasks of a JSONL file, one per line: `task_id, question, document, answer?, aliases?, source?, level?`. A line
+ * without `document` is about the document in the file's own folder. All lines are checked before any is returned.
  *
  * @throws MeshError `config` with the line number
  */
@@ -124,22 +124,24 @@ export function readTaskFile(
 /** A task as a question of a batch. */
 type TaskQuestion = Task & Pick<Question, 'category'>;
 
-/** `task` with a document that is read each time it is asked for: those of a long batch are never in memory together. */
+/**
+ * Returns `task` with a document that is read on each access, so that the documents of a long batch are never in memory together.
+ */
 function withDocument(task: Omit<TaskQuestion, 'document'>, document: () => string): TaskQuestion {
   return Object.defineProperty({ ...task, document: '' }, 'document', { get: document, enumerable: true });
 }
 
-/** The whole of GAIA is under 1 MB; a larger file than this is no list of questions. */
+/** Maximum bytes of a question file. All of GAIA is under 1 MB; a file larger than this is not a list of questions. */
 const MAX_QUESTIONS_BYTES = 256 * 1024 * 1024;
 
 export interface Questions {
   readonly questions: readonly Question[];
-  /** Of the text that they were read from: tells whether a run goes on with the same ones. */
+  /** Digest of the text that the questions were read from; it shows if a resumed run has the same ones. */
   readonly sha256: string;
 }
 
 /**
- * All questions of a JSONL file, in order, before any is asked (REQ-073). Malformed JSON is a critical error (C-21).
+ * Reads all questions of a JSONL file, in order, before any is asked (REQ-073). Malformed JSON is a critical error (C-21).
  *
  * @throws MeshError `config` with file and line
  */
@@ -151,7 +153,7 @@ export function readQuestions(file: string): Questions {
 }
 
 /**
- * What the lines of a JSONL file say, and the digest of its text. A file whose name ends with `.gz` is unpacked.
+ * Reads the entries of a JSONL file, and the digest of its text. A file whose name ends with `.gz` is unpacked.
  *
  * @throws MeshError `config` with the line
  */
@@ -164,7 +166,7 @@ export function readJsonLines<Entry extends { readonly taskId: string }>(
   return readLines(file, what, MAX_QUESTIONS_BYTES, limit, ({ text }, where) => entryOf(text, where));
 }
 
-/** What the lines of a JSONL file say, up to a limit, and the digest of these lines; each has an id of its own. */
+/** Reads the entries of a JSONL file up to a limit, and the digest of their lines. Each entry must have an id of its own. */
 function readLines<Entry extends { readonly taskId: string }>(
   file: string,
   what: string,
@@ -192,7 +194,7 @@ function readLines<Entry extends { readonly taskId: string }>(
   return { entries, sha256: hash.digest('hex') };
 }
 
-/** A packed file is unpacked whole, and its lines are kept. */
+/** Yields the lines of a file. A gzipped file is unpacked as a whole and held in memory. */
 function* readQuestionLines(file: string, what: string, maxBytes: number): Generator<TextLine> {
   if (file.endsWith('.gz')) {
     let number = 0;
@@ -217,9 +219,9 @@ function* readQuestionLines(file: string, what: string, maxBytes: number): Gener
 }
 
 /**
- * A document of the user's: text or Markdown, as UTF-8.
+ * Reads a document of the user's: text or Markdown in UTF-8.
  *
- * @throws MeshError `config` when it is missing, is no text, or is too large
+ * @throws MeshError `config` if it is missing, not text, or too large
  */
 export function readDocument(file: string): string {
   const text = readText(file, MAX_DOCUMENT_BYTES, 'document');

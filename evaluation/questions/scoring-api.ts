@@ -9,19 +9,19 @@ import * as z from 'zod';
 import { type Question, questionSchema } from './question.ts';
 import type { Questions } from './read-questions.ts';
 
-/** A task's file in bytes: GAIA's largest are films of a few dozen megabytes. */
+/** Maximum bytes of a task's file. GAIA's largest are films of a few dozen megabytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
-/** A reply that is no file. The course's twenty questions are 10 KB. */
+/** Maximum bytes of any other reply. The course's twenty questions are 10 KB. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;
-/** Twenty today; a server that sends more than this is no course. */
+/** Maximum questions of a server; the course has twenty today. */
 const MAX_QUESTIONS = 100_000;
 
-/** As the course's own client has them; a file may take longer than a list. */
+/** Timeouts of the course's own client; a file may take longer than a list. */
 const QUESTIONS_TIMEOUT_MS = 15_000;
 const SUBMIT_TIMEOUT_MS = 60_000;
 const FILE_TIMEOUT_MS = 300_000;
 
-/** The free server limits calls by the minute: waiting longer than that for a single one helps nobody. */
+/** Limits on retries. The free server limits calls by the minute, and waiting longer than that for a single one does not help. */
 const MAX_RETRIES = 5;
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -42,7 +42,7 @@ export type SubmissionScore = z.infer<typeof scoreSchema>;
 
 const questionsSchema = z.array(questionSchema).min(1, 'there is no question in it').max(MAX_QUESTIONS);
 
-/** FastAPI's errors: a text, or a list of fields and what is wrong with each. */
+/** FastAPI's errors: a text, or a list of fields and their faults. */
 const errorSchema = z.object({
   detail: z.union([
     z.string(),
@@ -53,7 +53,7 @@ const errorSchema = z.object({
 });
 
 /**
- * The agents course's scoring API, or whatever speaks as it does: `GET /questions`, `/random-question`, `/files/{task_id}`,
+ * The agents course's scoring API, or a server that speaks the same: `GET /questions`, `/random-question`, `/files/{task_id}`,
  * `POST /submit`. A busy server (429, 5xx) is asked again up to five times, after the time that it names.
  */
 export class ScoringApi {
@@ -61,14 +61,18 @@ export class ScoringApi {
   readonly #signal: AbortSignal;
   readonly #firstBackoffMs: number;
 
-  /** @throws MeshError `usage` for an address that is none; `config` for a port that no request may go to */
+  /** @throws MeshError `usage` for an invalid address; `config` for a port that no request may go to */
   constructor(url: string, signal: AbortSignal, { firstBackoffMs = 500 } = {}) {
     this.url = parseApiUrl(url);
     this.#signal = signal;
     this.#firstBackoffMs = firstBackoffMs;
   }
 
-  /** @throws MeshError `io` when the server cannot be asked; `config` when what it sends are no questions */
+  /**
+   * Fetches all questions.
+   *
+   * @throws MeshError `io` if the server cannot be reached; `config` if the reply holds no valid questions
+   */
   async questions(): Promise<Questions> {
     const text = await this.#text('questions', QUESTIONS_TIMEOUT_MS);
     const questions = this.#parsed(text, questionsSchema, 'questions');
@@ -90,10 +94,10 @@ export class ScoringApi {
   }
 
   /**
-   * Fetches a task's file to `target`, which is there whole or not at all.
+   * Fetches a task's file to `target`, which then exists as a whole or not at all.
    *
    * @returns its size and hash
-   * @throws MeshError `io`, saying why: many live servers have none of the files
+   * @throws MeshError `io` with the reason: many live servers have none of the files
    */
   async file(taskId: string, target: string): Promise<{ bytes: number; sha256: string }> {
     const part = `${target}.part`;
@@ -122,7 +126,11 @@ export class ScoringApi {
     return { bytes, sha256: hash.digest('hex') };
   }
 
-  /** @throws MeshError `io` with the server's own words */
+  /**
+   * Submits answers for scoring.
+   *
+   * @throws MeshError `io` with the server's own words
+   */
   async submit(submission: Submission): Promise<SubmissionScore> {
     const text = await this.#exchange('submit', SUBMIT_TIMEOUT_MS, async (client, path, signal) =>
       readResponseText(await client.post(path, { json: submission, signal })),
@@ -151,7 +159,7 @@ export class ScoringApi {
     return result.data;
   }
 
-  /** One request and its whole reply, in time, with whatever goes wrong put into words. */
+  /** Makes one request and reads its whole reply in time. Any failure becomes an error with its cause in words. */
   async #exchange<T>(
     path: string,
     timeoutMs: number,
@@ -165,7 +173,7 @@ export class ScoringApi {
       timeout: timeoutMs,
       retry: {
         limit: MAX_RETRIES,
-        // A submission that comes twice is scored twice: the better score counts.
+        // A repeated submission is scored twice, and the better score counts.
         methods: ['get', 'post'],
         statusCodes: [429, 500, 502, 503, 504],
         maxRetryAfter: MAX_RETRY_AFTER_MS,

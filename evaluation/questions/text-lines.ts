@@ -11,30 +11,30 @@ export interface TextLine {
   readonly text: string;
   /** Counted from 1. */
   readonly number: number;
-  /** Where it stands in the file. */
+  /** Byte offset in the file. */
   readonly at: number;
   readonly bytes: number;
 }
 
-/** A line as it stands in a file, without the feed that ends it. */
+/** A line of a file, without its line feed. */
 interface ByteLine {
   readonly bytes: Buffer;
   /** Counted from 1. */
   readonly number: number;
   readonly at: number;
-  /** Whether a feed ends it: the last one may have none. */
+  /** True if a line feed ends it; the last line may have none. */
   readonly isWhole: boolean;
 }
 
 interface ByteLimits {
-  /** Of a line. */
+  /** Maximum bytes of a line. */
   readonly maxBytes: number;
   readonly tooLong: (number: number) => Error;
-  /** Where the file ends, as far as it is read: it may grow. */
+  /** Offset at which reading ends, because the file may grow. */
   readonly end?: number;
 }
 
-/** The lines of an open file, one after the other: the file is never in memory as a whole. */
+/** Yields the lines of an open file one by one; the file is never in memory as a whole. */
 export function* readByteLines(
   descriptor: number,
   { maxBytes, tooLong, end = Number.POSITIVE_INFINITY }: ByteLimits,
@@ -43,7 +43,7 @@ export function* readByteLines(
   let rest = Buffer.alloc(0);
   let at = 0;
   for (let number = 1; ; ) {
-    // Of a long line as much again as is there: it is not copied for every piece of it.
+    // Read as many bytes again as a long line already has, so that it is not copied for every chunk.
     if (chunk.length < rest.length) chunk = Buffer.allocUnsafe(rest.length);
     const from = at + rest.length;
     const count = readSync(descriptor, chunk, 0, Math.min(chunk.length, end - from), from);
@@ -65,9 +65,9 @@ export function* readByteLines(
 }
 
 /**
- * The lines of a text file.
+ * Yields the lines of a text file.
  *
- * @throws MeshError `config` for a line that is too long or not UTF-8; what the file system says
+ * @throws MeshError `config` for a line that is too long or not UTF-8; errors of the file system as they are
  */
 export function* readTextLines(file: string): Generator<TextLine> {
   const tooLong = (number: number) =>
@@ -81,7 +81,7 @@ export function* readTextLines(file: string): Generator<TextLine> {
   }
 }
 
-/** Reads a line again. */
+/** Reads a line again by its position. */
 export function rereadLine(file: string, { at, bytes }: Pick<TextLine, 'at' | 'bytes'>): string {
   const descriptor = openSync(file, 'r');
   try {

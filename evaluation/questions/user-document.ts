@@ -9,7 +9,7 @@ import { readExtension } from '@gaia-mesh/tools/files/reading/readers.ts';
 import { type Reading, stripFileLine } from '@gaia-mesh/tools/files/reading/reading.ts';
 import { readDocument } from './read-questions.ts';
 
-/** Words that stand in every text of a language, and seldom in one of another. */
+/** Words that occur in every text of one language, and seldom in texts of another. */
 const COMMON_WORDS: Readonly<Record<string, string>> = {
   English: 'the of and to in is was that it for with as by from at this are be on not',
   German: 'der die das und ist nicht ein eine mit von zu den auf für im dem des sich wurde auch',
@@ -35,22 +35,22 @@ const SCRIPTS: readonly (readonly [string, RegExp])[] = [
 ];
 
 const SAMPLE_CHARACTERS = 20_000;
-/** Of fewer nobody can tell. */
+/** Minimum words for a guess. */
 const MIN_WORDS = 20;
 const MIN_LETTERS = 20;
-/** Prose has a quarter to a half of such words; lists and tables, few. */
+/** Minimum share of common words. In prose they are a quarter to a half of all words; in lists and tables, few. */
 const MIN_SHARE = 0.08;
-/** Languages that are close share many words. */
+/** Minimum lead of the best language over the second one, since related languages share many words. */
 const MIN_LEAD = 1.2;
 
-/** What a text is written in, as an adjective: its language, or its script where that tells more; undefined where it cannot be told. */
+/** Detects the language of a text as an adjective, or its script if that says more. Undefined if neither can be told. */
 export function detectLanguage(text: string): string | undefined {
   const sample = text.slice(0, SAMPLE_CHARACTERS);
   const letters = sample.match(/\p{L}/gu)?.length ?? 0;
   if (letters < MIN_LETTERS) return undefined;
   for (const [name, script] of SCRIPTS) {
     const share = (sample.match(script)?.length ?? 0) / letters;
-    // Japanese writes many words in Chinese letters.
+    // Japanese writes many words in Chinese characters.
     if (share > (name === 'Japanese' ? 0.15 : 0.5)) return name;
   }
   const words = sample.toLowerCase().match(/\p{L}+/gu) ?? [];
@@ -67,9 +67,9 @@ export function detectLanguage(text: string): string | undefined {
 
 interface UserDocument {
   readonly text: string;
-  /** Where each page begins in the text, in UTF-16 units; only of a document with pages. */
+  /** Offset of each page in the text, in UTF-16 units; only for a document with pages. */
   readonly pageStarts?: readonly number[];
-  /** What was read, in a line, and what of it could not be. */
+  /** A line about the document, and notes about parts that could not be read. */
   readonly notes: readonly string[];
   readonly language: string | undefined;
 }
@@ -89,9 +89,10 @@ const KINDS: ReadonlyMap<string, DocumentKind> = new Map([
 const NAMES = { pdf: 'PDF', docx: 'Word', pptx: 'PowerPoint', html: 'HTML', epub: 'EPUB' } as const;
 
 /**
- * A document that the user asks about: what our readers read by its extension (and a PDF by its first bytes), all else as text.
+ * Reads a document that the user asks about: with the reader for its extension (a PDF is recognized by its first bytes), or else
+ * as text.
  *
- * @throws MeshError `config`, naming the file, for one that cannot be read or has no text
+ * @throws MeshError `config`, naming the file, if it cannot be read or has no text
  */
 export async function readUserDocument(file: string): Promise<UserDocument> {
   const kind = (await isPdf(file)) ? 'pdf' : KINDS.get(readExtension(file));
@@ -131,12 +132,12 @@ async function isPdf(file: string): Promise<boolean> {
     const { buffer } = await handle.read(new Uint8Array(16), 0, 16, 0);
     return detectFileKind(buffer)?.kind === 'pdf';
   } catch {
-    // Whoever reads it says what is wrong with it.
+    // The reader of the file reports its fault.
     return false;
   }
 }
 
-/** Where links lead, and what stands for images, is nothing that a document says. */
+/** Removes images and the targets of links, which are not text of the document. */
 function stripLinkTargets(markdown: string): string {
   return markdown.replaceAll(/!\[[^\]]*\]\([^)\s]*\)/g, '').replaceAll(/\[([^\]]*)\]\([^)\s]*\)/g, '$1');
 }
@@ -161,11 +162,11 @@ async function loadDocumentContent(kind: DocumentKind, file: string): Promise<Co
   }
 }
 
-/** The text of a PDF without what the reader says of its pages, which is no text of it. */
+/** Removes the reader's notes about pages from the text of a PDF. */
 function stripPageNotes(content: string): Pick<Content, 'text' | 'notes' | 'pageStarts'> {
   const notes = [...content.matchAll(/^\[((?:cut|no text on)[^\n]*)\]$/gm)].map(([, note]) => note ?? '');
   const marked = content.replace(/\n*^\[(?:cut|no text on)[^\n]*\]$/gm, '').trim();
-  // What stands before the first mark, if anything does, is of the first page; pages without text have no mark.
+  // Text before the first mark belongs to the first page; pages without text have no mark.
   const [first = '', ...rest] = marked.split(/^--- page (\d+) ---$\n?/m);
   const pageStarts: number[] = [];
   let text = first;

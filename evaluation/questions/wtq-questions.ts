@@ -17,10 +17,10 @@ const questionSchema = z.object({
 const tableSchema = z.object({ id: z.string().min(1).max(200), rows: z.array(z.array(z.string())).min(1) });
 
 /**
- * Questions about tables in the form of WikiTableQuestions: lines `{"id", "question", "table", "answers"}`, and of tables
- * `{"id", "rows"}`, plain or gzipped. Each table is written to `folder` as CSV, and is the attachment of its questions.
+ * Reads questions about tables in the format of WikiTableQuestions: lines `{"id", "question", "table", "answers"}`, and tables
+ * `{"id", "rows"}`, plain or gzipped. Each table is written to `folder` as CSV and becomes the attachment of its questions.
  *
- * @throws MeshError `config` with the line, also for a table that is missing
+ * @throws MeshError `config` with the line, also for a missing table
  */
 export function readWtq(
   questionsFile: string,
@@ -63,7 +63,7 @@ export function readWtq(
   return { questions, sha256: `${sha256} ${tables.sha256}` };
 }
 
-/** The name of the table's file: its id is the file's word. */
+/** Returns a safe file name for a table; the id is given by the file. */
 const nameTableFile = (id: string) => `table-${id.replaceAll(/[^A-Za-z0-9-]/g, '_')}.csv`;
 
 const formatTableCsv = (rows: readonly (readonly string[])[]) =>

@@ -34,15 +34,15 @@ const questionSchema = z.strictObject({
 });
 
 /**
- * What a batch is of: `<answers>.batch.json`, beside the journal, which holds what came of it. Together they are all that a report is
- * made from. It holds the true answers, which no agent may read.
+ * The head of a batch, `<answers>.batch.json`. Together with the journal, which holds the results, it is all that a report needs.
+ * It holds the true answers, which no agent may read.
  */
 const batchHeadSchema = z.strictObject({
   schema_version: z.literal(HEAD_VERSION),
   gaia_mesh: z.string(),
   /** Name of the answers file beside it. */
   answers: z.string().min(1),
-  /** Of the question file, as the user would type it; null for those of a scoring API. */
+  /** The question file as the user would type its path; null for questions of a scoring API. */
   source: z.string().nullable(),
   repeat: z.int().positive(),
   setup: z.record(z.string(), z.string()),
@@ -52,7 +52,7 @@ const batchHeadSchema = z.strictObject({
 
 export type BatchHead = z.infer<typeof batchHeadSchema>;
 
-/** Of a plan, what its head says. */
+/** The parts of a plan that its head describes. */
 interface HeadFacts {
   readonly places: { readonly answers: string; readonly head: string };
   readonly setup: Fingerprint;
@@ -60,7 +60,7 @@ interface HeadFacts {
   readonly questions: readonly Question[];
 }
 
-/** Written before the first question: whatever becomes of the batch, a report can be made of what there is. */
+/** Writes the head before the first question is asked, so that a report can be made of an unfinished batch. */
 export function writeBatchHead(facts: HeadFacts, repeat: number, source: string | undefined): BatchHead {
   const { places, setup, teams, questions } = facts;
   const head: BatchHead = {
@@ -98,7 +98,9 @@ export function writeBatchHead(facts: HeadFacts, repeat: number, source: string 
 }
 
 /**
- * @throws MeshError `usage` where there is none, `config` for a file that is something else
+ * Reads and checks the head of a batch.
+ *
+ * @throws MeshError `usage` if the file cannot be read, `config` if it is something else
  */
 export function readBatchHead(file: string): BatchHead {
   let text: string;
@@ -121,7 +123,7 @@ export function readBatchHead(file: string): BatchHead {
   return parsed.data;
 }
 
-/** The questions as they were asked. */
+/** Returns the questions as they were asked. */
 export function listHeadQuestions({ questions }: BatchHead): Question[] {
   return questions.map(({ task_id, question, level, category, truths, file_name }) => ({
     taskId: task_id,
@@ -133,7 +135,11 @@ export function listHeadQuestions({ questions }: BatchHead): Question[] {
   }));
 }
 
-/** @throws MeshError `usage`: results of one batch on the questions of another would be nonsense */
+/**
+ * Checks that head and journal belong to the same batch.
+ *
+ * @throws MeshError `usage` if they do not
+ */
 export function checkSameBatch(
   head: BatchHead,
   headFile: string,

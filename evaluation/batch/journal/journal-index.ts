@@ -4,13 +4,13 @@ import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { readByteLines } from '../../questions/text-lines.ts';
 import { type GaiaResult, gaiaResultSchema } from '../../results/gaia-result.ts';
 
-/** A longer line was not written by us: the texts of an attempt are bounded, at a few bytes a character. */
+/** Maximum bytes of a line. Ours are shorter: the texts of an attempt are bounded, at a few bytes a character. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** Which attempt: one question in one cycle by one team. */
+/** The key of an attempt: one question in one cycle by one team. */
 export type ResultKey = Pick<GaiaResult, 'task_id' | 'team' | 'cycle'>;
 
-/** Where each result of a journal is in its file; nothing else of them is held in memory. */
+/** Positions of a journal's results in its file. Only these are held in memory. */
 export class JournalIndex {
   readonly file: string;
   readonly #descriptor: number;
@@ -33,7 +33,7 @@ export class JournalIndex {
     this.#lines.set(formatResultKey(key), { at, bytes });
   }
 
-  /** The result, read from the file; undefined where it is not finished. */
+  /** Reads a result from the file, or returns undefined if the attempt is not finished. */
   read(key: ResultKey): GaiaResult | undefined {
     const line = this.#lines.get(formatResultKey(key));
     if (line === undefined) return undefined;
@@ -43,11 +43,11 @@ export class JournalIndex {
   }
 
   /**
-   * Finds what is in the file.
+   * Indexes the results in the file.
    *
-   * @param takesHeader hears the first line; says whether there is more to read
-   * @returns where the last whole line ends, and what had to be left out: a line that was torn when the writer was killed
-   * @throws MeshError `store` when a line in the middle is damaged
+   * @param takesHeader receives the first line and returns whether to read on
+   * @returns the end of the last whole line, and a notice about a line that was torn when the writer was killed
+   * @throws MeshError `store` if a line in the middle is damaged
    */
   load(takesHeader: (line: string, isWhole: boolean, where: string) => boolean): {
     end: number;
@@ -89,7 +89,7 @@ export class JournalIndex {
   }
 }
 
-/** The result, or what is wrong with the line. */
+/** Returns the result, or the reason why the line is not one. */
 function parseResultLine(line: string, where: string): GaiaResult | string {
   try {
     return parseJsonLine(line, gaiaResultSchema, where);

@@ -16,13 +16,13 @@ const headerSchema = z.strictObject({
 });
 
 /**
- * The results of a batch, one JSON line each, behind a line that says what the batch is. Lines are only ever added, each
- * in one write, so a process that is killed leaves whole lines and at most one torn one, which is dropped on resuming. Nothing is
- * held in memory but where each line is.
+ * The results of a batch, one JSON line each, after a line with the batch's fingerprint. Each line is appended in one write, so
+ * that a killed process leaves whole lines and at most one torn one, which is dropped on resume. Only the positions of the lines
+ * are held in memory.
  */
 export class Journal {
   readonly file: string;
-  /** What reading it had to leave out: a line that was torn when the writer was killed. */
+  /** Notice about a line that was dropped because it was torn when the writer was killed. */
   readonly dropped: string | undefined;
   readonly #descriptor: number;
   readonly #lock: FileLock;
@@ -38,10 +38,11 @@ export class Journal {
   }
 
   /**
-   * Opens the journal of a batch. To resume goes on with what is there; else what is there is put aside as `<file>.previous`.
+   * Opens the journal of a batch. With `resume`, new results are appended; otherwise an existing journal is renamed to
+   * `<file>.previous`.
    *
-   * @throws MeshError `usage` when it belongs to another set-up; `store` when a line in the middle is damaged;
-   *   `locked` while another process writes it; `io`
+   * @throws MeshError `usage` if it belongs to another set-up; `store` if a line in the middle is damaged;
+   * `locked` while another process writes it; `io`
    */
   static open(file: string, fingerprint: Fingerprint, { resume }: { readonly resume: boolean }): Journal {
     const lock = lockBatch(file, 'another batch');
@@ -67,19 +68,19 @@ export class Journal {
   }
 
   /**
-   * Writes a result down: it is in the file when the call returns, and survives the end of this process.
+   * Appends a result. It is in the file when the call returns, and survives the end of this process.
    *
-   * @throws MeshError `io` when the disk is full: nothing can be finished any more
+   * @throws MeshError `io` if the disk is full; nothing more can be finished then
    */
   append(result: GaiaResult): void {
-    // A bug of the batch, which would be paid for twice.
+    // This is a bug of the batch, which would pay for the question twice.
     if (this.#index.has(result))
       throw new Error(`result ${formatResultKey(result)} is in the journal already`);
     const { at, bytes } = this.#write(`${JSON.stringify(result)}\n`);
     this.#index.set(result, at, bytes);
   }
 
-  /** The result, read from the file; undefined where it is not finished. */
+  /** Reads a result from the file, or returns undefined if the attempt is not finished. */
   read(key: ResultKey): GaiaResult | undefined {
     return this.#index.read(key);
   }
@@ -108,20 +109,24 @@ export class Journal {
   #readAll(fingerprint: Fingerprint): string | undefined {
     const header = `${JSON.stringify({ journal: JOURNAL_VERSION, setup: fingerprint })}\n`;
     const { end, dropped } = this.#index.load((line, isWhole, where) => {
-      // Killed within the first write. Anything else that begins otherwise is a file of somebody else's.
+      // The writer was killed within the first write. Any other beginning means that the file is not ours.
       if (!isWhole && header.startsWith(line)) return false;
       checkSetup(this.file, parseJournalHeader(line, where).setup, fingerprint);
       return true;
     });
     this.#end = end;
-    // What comes next must begin a line of its own.
+    // The next result must begin on a line of its own.
     ftruncateSync(this.#descriptor, end);
     if (end === 0) this.#write(header);
     return dropped;
   }
 }
 
-/** @throws MeshError `store` for a file that is no journal */
+/**
+ * Parses the first line of a journal.
+ *
+ * @throws MeshError `store` if the file is not a journal
+ */
 export function parseJournalHeader(line: string, where: string): z.infer<typeof headerSchema> {
   try {
     return parseJsonLine(line, headerSchema, where);
@@ -137,9 +142,10 @@ export function parseJournalHeader(line: string, where: string): z.infer<typeof 
 }
 
 /**
- * Takes the batch whose journal that is, for one process.
+ * Locks the batch with this journal for the current process.
  *
- * @throws MeshError `locked` while `owner` (in words) has it; `io` when its folder cannot be written
+ * @param owner the process that may hold the lock, in words
+ * @throws MeshError `locked` while another process holds it; `io` if the folder cannot be written
  */
 export function lockBatch(journal: string, owner: string): FileLock {
   const file = `${journal}.lock`;

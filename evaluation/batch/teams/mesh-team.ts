@@ -36,22 +36,22 @@ import type { ResultKey } from '../journal/journal-index.ts';
 import { createRedactor } from '../redact.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
 
-/** Of a text, as much as shows what it is about: it is sent again with each turn of a conversation. */
+/** Characters of a text's beginning in an outline. It is sent again with each turn of a conversation. */
 const MAX_BEGINNING_CHARACTERS = 240;
-/** Headings that are named; a document may have hundreds. */
+/** Headings named in an outline; a document may have hundreds. */
 const MAX_PARTS = 12;
 const MAX_PART_CHARACTERS = 120;
 
 interface OutlinedFile {
   readonly name: string;
   readonly bytes: number;
-  /** Empty for a picture, a recording, and whatever could not be read. */
+  /** Empty for pictures, recordings and files that could not be read. */
   readonly text: string;
-  /** Whether who gets the outline gets the text as well: then it need not be shown. */
+  /** The recipient of the outline gets the text as well, so that the outline need not quote it. */
   readonly hasText: boolean;
 }
 
-/** What a file is, for who decides what to do with it before it is read: kind, size, its parts, and how it begins. */
+/** Describes a file for an agent that decides what to do with it before it is read: kind, size, parts and beginning. */
 export function outlineFile({ name, bytes, text, hasText }: OutlinedFile): string {
   const content = describeContent(name);
   const kind = content === 'unknown' ? 'a file of a kind that no tool is known for' : content;
@@ -73,21 +73,21 @@ interface MeshTeamOptions {
   /** Folder for the mesh's own results: metrics, archive, workspaces. */
   readonly out: string;
   readonly adapter: ProtocolAdapter;
-  /** Folder of the tasks' files, and the store: a file, or the URL of a server. */
+  /** The folder of the tasks' files, and the store: a file or the URL of a server. */
   readonly places: RunPaths;
   readonly portBase: number | 'auto' | undefined;
-  /** Agents that somebody else started, and what to type to start one. */
+  /** Agents that the user starts. */
   readonly external?: ReadonlySet<string>;
   readonly howToStart?: AgentGroupOptions['howToStart'];
   readonly faults?: FaultRequest | undefined;
-  /** Several questions, whose results are lines of a file. */
+  /** Set for several questions, whose results are lines of a file. */
   readonly isBatch: boolean;
-  /** Goes on with the run in the folder: which of its results are finished. */
+  /** Tells which attempts are finished; set to resume the run in the folder. */
   readonly isFinished?: (key: ResultKey) => boolean;
-  /** All that will be asked, for the one agent that may know the true answers. */
+  /** All questions of the run, for the one agent that may know the true answers. */
   readonly questions: readonly Question[];
   readonly repeat: number;
-  /** Of one question; without it the team file's. */
+  /** Time for one question; by default the team file's. */
   readonly timeoutMs?: number | undefined;
   readonly maxTokens?: number | undefined;
   readonly observer: RunObserver;
@@ -97,12 +97,12 @@ interface MeshTeamOptions {
 const lineSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
 type Line = z.infer<typeof lineSchema>;
 
-/** Entries that are kept of tasks that are still open: a loop of 50 turns stays far below it. */
+/** Maximum entries kept for open tasks; a loop of 50 turns stays far below it. */
 const MAX_OPEN_ENTRIES = 20_000;
 
 /**
- * The steps of each task, read from the workspaces of its agents, where roles note them as they happen. An answer brings its steps
- * along; of a task that failed or ran out of time nothing else tells what was done.
+ * The steps of each task, read from the workspaces of its agents, where roles note them as they happen. An answer brings its own
+ * steps; for a task that failed or timed out these notes are the only record.
  */
 class RunTraces {
   readonly #lines: AgentLines;
@@ -113,7 +113,7 @@ class RunTraces {
     this.#lines = new AgentLines(workspaces, ids, TRACE_FILE);
   }
 
-  /** What was done for a task, in the order of time. Ask once, when it has ended. */
+  /** Returns the steps of a task in the order of time and forgets them. Call it once, when the task has ended. */
   ended(taskId: string): TraceEntry[] {
     for (const line of this.#lines.next()) this.#add(line);
     const lines = this.#open.get(taskId) ?? [];
@@ -124,7 +124,7 @@ class RunTraces {
 
   #add(text: string): void {
     const parsed = lineSchema.safeParse(tryParseJson(text));
-    // The log's own word that it was cut, or something else's of this name.
+    // The line is the notice that the log was cut, or a file with this name is not ours.
     if (!parsed.success || this.#openEntries >= MAX_OPEN_ENTRIES) return;
     this.#openEntries += 1;
     const { task_id } = parsed.data;
@@ -132,7 +132,7 @@ class RunTraces {
   }
 }
 
-/** A team of agents on a mesh that answers questions; one mesh for all questions of a batch. */
+/** A team of agents on a mesh that answers questions. All questions of a batch share one mesh. */
 export class MeshTeam {
   readonly ask: AskTeam;
   readonly #run: MeshRun;
@@ -140,7 +140,7 @@ export class MeshTeam {
   readonly #hasModel: boolean;
   readonly #options: MeshTeamOptions;
 
-  /** @param hasModel whether any of its agents may ask a model */
+  /** @param hasModel true if any of the agents may ask a model */
   private constructor(run: MeshRun, options: MeshTeamOptions, hasModel: boolean) {
     this.#hasModel = hasModel;
     this.#run = run;
@@ -156,7 +156,11 @@ export class MeshTeam {
       });
   }
 
-  /** @throws MeshError `locked`, `io`, `agent`, `usage`; nothing is left running then */
+  /**
+   * Starts the agents of a team. Nothing is left running if it throws.
+   *
+   * @throws MeshError `locked`, `io`, `agent`, `usage`
+   */
   static async start(options: MeshTeamOptions): Promise<MeshTeam> {
     const { team, adapter, out, observer, signal, portBase, places, external = new Set(), faults } = options;
     if (places.files !== undefined) mkdirSync(places.files, { recursive: true });
@@ -194,12 +198,12 @@ export class MeshTeam {
     return new MeshTeam(run, options, engine.tokenSource === 'model' || hasOther);
   }
 
-  /** Ends the agents and writes the mesh's own results. */
+  /** Stops the agents and writes the mesh's own results. */
   close(): Promise<RunMetrics> {
     return this.#run.close(this.#options.isBatch);
   }
 
-  /** A task was answered by the cache; `result` is its line of the results. */
+  /** Records a task that the cache answered; `result` is its line of the results file. */
   answered(asked: Pick<TaskRunResult, 'outcome' | 'scores'>, result: object): void {
     this.#run.answered(asked.outcome, asked.scores);
     appendFileSync(this.folder.resultsFile, `${JSON.stringify(result)}\n`);
@@ -223,12 +227,12 @@ export class MeshTeam {
   }
 }
 
-/** Agents of whose work on a server or by an agent of somebody else's nobody here knows the tokens. */
+/** Returns the agents whose tokens cannot be counted, because a foreign server or agent does their work. */
 function findUnseenAgents({ agents }: Team): ReadonlySet<string> {
   return new Set(agents.filter(({ tool, options }) => isUnseen(tool, options)).map(({ id }) => id));
 }
 
-/** Lines of an earlier run that is gone on with: those of what is finished, in whole lines. */
+/** Returns the whole lines of an earlier run whose attempts are finished. */
 function keepFinishedLines(file: string, { isFinished, team, questions, repeat }: MeshTeamOptions): string {
   if (isFinished === undefined || !existsSync(file)) return '';
   const finished = new Set<string>();
@@ -242,7 +246,10 @@ function keepFinishedLines(file: string, { isFinished, team, questions, repeat }
 
 const keySchema = z.looseObject({ task_id: z.string() });
 
-/** The overseer keeps its attempts by run; who leads a team must know when a question's time is up, and so must all who wait for a model. */
+/**
+ * Adds the run's facts to the team: the overseer keeps its attempts by run, and both the entry agent and every agent that waits
+ * for a model must know when a question's time is up.
+ */
 function adaptTeam(team: Team, runId: string, timeS: number): Team {
   const agents = team.agents.map((agent) => {
     if (agent.id !== team.entry) return agent;
@@ -252,7 +259,10 @@ function adaptTeam(team: Team, runId: string, timeS: number): Team {
   return { ...team, agents, limits: { ...team.limits, task_timeout_s: timeS } };
 }
 
-/** Teams that score themselves get the true answers in one agent's workspace, which no other agent can read. */
+/**
+ * Builds the files with the true answers for teams that score themselves. They go into one agent's workspace, which no other
+ * agent can read.
+ */
 function buildTruthFiles(team: Team, questions: readonly Question[], repeat: number) {
   const lines = (cycle: number) =>
     questions
@@ -276,7 +286,7 @@ function buildTruthFiles(team: Team, questions: readonly Question[], repeat: num
     }));
 }
 
-/** The question as a task of the mesh. */
+/** Turns a question into a task of the mesh. */
 async function createTask(
   team: Team,
   question: Question,
@@ -284,9 +294,9 @@ async function createTask(
   { hasModel, signal }: { readonly hasModel: boolean; readonly signal: AbortSignal },
 ): Promise<Task> {
   const { attachment, level, source } = question;
-  // For teams without file tools, and for those that know documents only.
+  // Teams without file tools, and teams that know only documents, get the text itself.
   const hasText = team.document === 'attachment' || team.entry === undefined;
-  // Models decide by it what to do with a file; the embedded engine goes by the name.
+  // Models decide by the outline what to do with a file; the embedded engine goes by the name.
   const hasOutline = hasModel && team.entry !== undefined && attachment?.status === 'placed';
   const text = hasText || hasOutline ? await readAttachmentText(question, signal) : '';
   const missing =
@@ -307,13 +317,13 @@ async function readAttachmentText({ attachment }: Question, signal: AbortSignal)
   try {
     return await readAnyText(attachment.file, signal);
   } catch (error) {
-    // A picture, or a file that is broken: the team has to do without, as a person would who cannot open it.
+    // A picture or a broken file: the team goes without it, like a person who cannot open it.
     if (error instanceof MeshError && error.code === 'tool') return '';
     throw error;
   }
 }
 
-/** What a final packet says; the pipeline's has the answer alone. */
+/** The payload of a final packet; the pipeline sends the answer alone. */
 const finalSchema = z.looseObject({
   answer: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
   raw_answer: z.string().optional(),
@@ -328,7 +338,11 @@ const finalSchema = z.looseObject({
 
 const CODES: readonly ErrorCode[] = ['engine', 'agent', 'store', 'tool', 'limit', 'config', 'packet', 'io'];
 
-/** A reply of the mesh as the batch knows it; `steps` are what its agents noted, for a reply that brings none. */
+/**
+ * Turns a result of the mesh into a reply for the batch.
+ *
+ * @param steps the notes of its agents, for a reply that brings no steps
+ */
 function toTeamReply(
   { models, outcome: { answer, final, ...outcome }, usage, tokenLedger }: TaskRunResult,
   steps: readonly TraceEntry[],
@@ -344,7 +358,7 @@ function toTeamReply(
   const reason = outcome.reason ?? (isEmpty ? empty : answer);
   const code =
     CODES.find((known) => known === said.code) ?? (/ is gone\b/.test(reason) ? 'agent' : undefined);
-  // By the agents' own notes, not the final packet: that one knows of no reply whose packet did not come in time, or never.
+  // Use the agents' own notes: the final packet does not count model replies whose packets came late or never.
   const { model_calls = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = 0 } = models ?? {};
   const taken = sumOfKnown(prompt_tokens, completion_tokens);
   return {

@@ -10,25 +10,25 @@ import { toOneLine } from '../../terminal/table.ts';
 import { type Batch, type BatchEnd, runBatch } from '../batch.ts';
 import { MeshTeam } from './mesh-team.ts';
 
-/** What the teams of a batch share. */
+/** Settings shared by the teams of a batch. */
 export type SharedBatch = Pick<Batch, 'journal' | 'repeat' | 'redact' | 'onEvent' | 'signal'> & {
   readonly portBase: number | 'auto';
-  /** Puts whoever watches beside what observes a run. */
+  /** Adds the watchers of the batch to the observer of a run. */
   readonly watch: (observer: RunObserver) => RunObserver;
-  /** Hears what goes wrong in the mesh. */
+  /** Reports a problem in the mesh. */
   readonly note: (text: string) => void;
 };
 
 export interface TeamEnd {
   readonly end: BatchEnd;
-  /** Of this process alone: what came from the journal took no time. */
+  /** Questions asked in this process; results from the journal took no time. */
   readonly asked: number;
   readonly wallSeconds: number;
-  /** Of the mesh's run, where there was one. */
+  /** The archive of the mesh's run, if there was one. */
   readonly archive?: string;
 }
 
-/** Runs a plan's questions through one team. Where all are finished already, no agent is started. */
+/** Runs a plan's questions through one team. No agent is started if all of them are finished. */
 export async function runTeam(
   plan: GaiaPlan,
   planned: PlannedTeam,
@@ -69,12 +69,15 @@ export async function runTeam(
     const wallSeconds = (performance.now() - startMs) / 1000;
     return { end, asked: journal.size - before, wallSeconds, archive: mesh.folder.archiveFile };
   } finally {
-    // Whatever happened: no process and no port stays behind.
+    // Leave no process and no port behind, whatever happened.
     await mesh.close();
   }
 }
 
-/** The team on its mesh, or why it cannot come up: what other teams have finished is worth writing all the same. */
+/**
+ * Starts the team on its mesh, or returns the reason why it cannot start: the finished results of other teams are still worth
+ * writing.
+ */
 async function startMesh(
   plan: GaiaPlan,
   planned: PlannedTeam,

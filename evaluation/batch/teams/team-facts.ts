@@ -1,12 +1,12 @@
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import type { TeamEnd } from './run-team.ts';
 
-/** What a summary says of a team beside its figures. */
+/** Facts about a team that a summary shows beside its figures. */
 export interface TeamFacts {
   readonly engine: string;
   readonly model: string | null;
   readonly adapter: string;
-  /** Of this process: questions that were finished in it, by its clock; null where there were none. */
+  /** Seconds that this process took for the questions it finished; null if it finished none. */
   readonly wall_seconds: number | null;
   readonly questions_per_s: number | null;
 }

@@ -12,8 +12,8 @@ import type { AskTeam } from '../teams/team-reply.ts';
 import { plainBatch, replyOf } from './results.ts';
 
 /**
- * A process that runs a batch with a team of its own, for tests that kill it. What it answers depends on the question alone.
- * Arguments: folder (has `questions.jsonl`), characters of a trace, questions at a time. It resumes where there is a journal.
+ * Runs a batch with a team of its own, for tests that kill the process. Its answers depend on the question alone. Arguments:
+ * folder (with `questions.jsonl`), characters of a trace, questions at a time. It resumes an existing journal.
  */
 const [folder = '', traceCharacters = '0', concurrency = '1'] = process.argv.slice(2);
 

@@ -23,7 +23,7 @@ afterEach(() => {
 
 export const ids = (count: number) => Array.from({ length: count }, (_, i) => `q${i}`);
 
-/** A team of the test's own: it notes what it is asked, and `answer` says what comes of it. */
+/** Creates a team that records the questions it receives and answers them with `answer`. */
 export function teamOf(
   answer: (question: Question, cycle: number) => TeamReply | Promise<TeamReply> = rightly,
 ) {
@@ -55,7 +55,7 @@ export async function run(askTeam: AskTeam, count: number, more: Partial<Batch> 
 }
 
 export const kept = (id: string, cycle = 1) => journal.read({ task_id: id, team: 'single', cycle });
-/** Never settles by itself, as a team whose model is silent. */
+/** Never settles by itself, like a team whose model is silent. */
 export const untilAborted: AskTeam = (_question, _attempt, signal) =>
   new Promise((_resolve, reject) =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true }),

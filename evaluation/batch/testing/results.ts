@@ -3,7 +3,7 @@ import type { GaiaResult } from '../../results/gaia-result.ts';
 import type { Batch } from '../batch.ts';
 import type { TeamReply } from '../teams/team-reply.ts';
 
-/** Small real values for tests: what is not said is plain. */
+/** Small real values for tests; unspecified fields have plain values. */
 
 export const plainBatch = {
   team: 'single',

@@ -13,20 +13,20 @@ export interface ScoringServer {
 }
 
 export interface ScoringScript {
-  /** Items of `GET /questions`, or a text that is sent as it is. */
+  /** Items of `GET /questions`, or a text that is sent unchanged. */
   readonly questions: readonly Readonly<Record<string, unknown>>[] | string;
   /** Files by task id; 404 for the others, as the live server answers for all. */
   readonly files?: Readonly<Record<string, { readonly name: string; readonly bytes: Buffer }>>;
   readonly truths?: Readonly<Record<string, string>>;
-  /** The first so many requests are refused with 429. */
+  /** Number of first requests that are refused with 429. */
   readonly refusals?: number;
-  /** Seconds, of those refusals. */
+  /** The `Retry-After` of those refusals, in seconds. */
   readonly retryAfter?: string;
   /** Ends the connection in the middle of a file. */
   readonly tearsFiles?: boolean;
-  /** What `/submit` answers instead of a score. */
+  /** The response of `/submit` in place of a score. */
   readonly submitFailure?: { readonly status: number; readonly body: string };
-  /** Called when `/submit` is asked, before it answers. */
+  /** Called when `/submit` is requested, before it responds. */
   readonly onSubmit?: () => void;
 }
 
