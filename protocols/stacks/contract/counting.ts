@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
@@ -14,6 +15,9 @@ const inbox: Inbox = async (packet) => [createReply(packet)];
 /** Small, of several writes, and of several TLS records; nothing makes them much shorter. */
 const payloads = [10, 3_000, 40_000].map((length) => ({ text: createNoise(length) }));
 const packets: readonly Packet[] = payloads.map((payload, i) => ({ ...fullPacket, id: `p-${i}`, payload }));
+
+/** Attempts to have two runs within the same second of the clock; a busy machine needs several. */
+const MAX_TRIES = 20;
 
 /** A forwarder cannot stand between a process and its child's pipes. */
 const takesProxy = ({ transport }: Stack) => transport !== 'stdio';
@@ -96,8 +100,16 @@ export async function checkSameBytesAgain(stack: Stack): Promise<void> {
       proxy,
     );
   try {
-    const first = await once();
-    assert.deepEqual(await once(), first, 'the second run and the first');
+    for (let tries = 1; ; tries += 1) {
+      const startedS = Math.floor(Date.now() / 1000);
+      const first = await once();
+      const second = await once();
+      const isWithinASecond = Math.floor(Date.now() / 1000) === startedS;
+      // Heads may carry the date, which compression repeats in a byte until the second changes.
+      if (!isWithinASecond && tries < MAX_TRIES && !isDeepStrictEqual(first, second)) continue;
+      assert.deepEqual(second, first, 'the second run and the first');
+      return;
+    }
   } finally {
     await proxy?.close();
   }

@@ -110,11 +110,6 @@ describe('a comparison', () => {
     const missing = await runCli(['compare', '--baseline', path.join(out, 'nowhere.json')]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });
   });
-
-  test('needs two adapters', async () => {
-    const one = await runCli(['compare', '--adapters', 'json']);
-    expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining('at least two') });
-  });
 });
 
 describe('a matrix', () => {

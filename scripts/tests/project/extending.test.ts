@@ -1,9 +1,10 @@
-import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { followRegistries, writeGuideFiles } from '../../testing/guide-files.ts';
+import { linkPackages } from '../../testing/link-packages.ts';
 
 /** A copy of the project, as a newcomer has it in front of them: files may be added to it. */
 function copyOfProject(): string {
@@ -22,7 +23,7 @@ function copyOfProject(): string {
   ]) {
     cpSync(path.join(codeFolder, name), path.join(folder, name), { recursive: true });
   }
-  symlinkSync(path.join(codeFolder, 'node_modules'), path.join(folder, 'node_modules'));
+  linkPackages(folder);
   return folder;
 }
 
@@ -130,7 +131,11 @@ test('the guide’s data tool and roles work together as it says', async () => {
   const folder = copyOfProject();
   writeGuideFiles(folder, 'project');
   followRegistries(folder);
-  await runCli([path.join(folder, 'scripts', 'build.js')], { program: process.execPath, cwd: folder });
+  const built = await runCli([path.join(folder, 'scripts', 'build.js')], {
+    program: process.execPath,
+    cwd: folder,
+  });
+  expect(built.code, built.stderr).toBe(0);
   const questions = ['MCMXLIV', 'XVI', 'IIII is wrong, but what of DC'].map((numeral, i) => ({
     task_id: `q-${i}`,
     question: `Which number is ${numeral}?`,

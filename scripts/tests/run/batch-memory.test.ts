@@ -42,10 +42,10 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-/** 0 for a process that is gone. */
+/** Returns 0 for a process that is gone, and for one that has ended and that its parent has not read yet. */
 function peakMbOf(pid: number): number {
   try {
-    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
   } catch {
     return 0;
   }

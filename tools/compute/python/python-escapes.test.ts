@@ -7,6 +7,7 @@ import { describeBackEnds } from '../fixtures/back-ends.ts';
 import { computing, descendants } from '../fixtures/processes.ts';
 import { isRunning, RestrictedAgent, textOf } from '../fixtures/restricted-agent.ts';
 import { TO_JAVASCRIPT } from '../fixtures/to-javascript.ts';
+import { MAX_TIMEOUT_S } from './python-sandbox.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';
 
@@ -336,7 +337,7 @@ held = []
 for n in range(400):
     held.append(array.new(16 << 20).fill(1))
 `,
-        30,
+        MAX_TIMEOUT_S,
         'arrays',
       );
       // Refused, or the end of its process.

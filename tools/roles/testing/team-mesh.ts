@@ -17,6 +17,9 @@ import { loadEngine } from '../../engines/registry.ts';
 import { loadTool } from '../../registry.ts';
 import type { ToolServices } from '../../tool-services.ts';
 
+/** The time for a question. It ends a team that hangs: a team that works on a busy machine may take any time below it. */
+const PATIENCE_MS = 120_000;
+
 /** One agent of a team under test; as in a team file. */
 export interface TestAgent {
   readonly id: string;
@@ -150,7 +153,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
     folder,
     network,
     agents,
-    ask: (payload: JsonObject, taskId = 't', timeoutMs = 30_000) =>
+    ask: (payload: JsonObject, taskId = 't', timeoutMs = PATIENCE_MS) =>
       network.runTask(
         { taskId, payload: { chunks: [], ...payload }, timeoutMs },
         new AbortController().signal,
