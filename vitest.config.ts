@@ -1,10 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/**
+ * Files that need a process of their own, since the whole process is their subject. All others share few workers, which saves a start
+ * and an import of hundreds of modules for each: `scripts/testing/each-file.ts` fails a file that leaves the process changed.
+ */
+const ALONE = [
+  // Large frames have one bound for all connections of a process.
+  'core/wire/large-frames.test.ts',
+  // Flags of V8 are set for a whole process.
+  'tools/engines/http/patient-fetch.test.ts',
+  // The memory and the processor time of the whole process are measured.
+  'core/wire/frame.test.ts',
+  'lab/fuzz/hostile-bytes.test.ts',
+  'protocols/layers/compression.test.ts',
+];
+
 export default defineConfig({
   test: {
     globalSetup: 'scripts/testing/bundle-setup.ts',
-    include: ['{core,protocols,tools,evaluation,scripts,lab}/**/*.test.ts'],
+    setupFiles: 'scripts/testing/each-file.ts',
     // They end what hangs, after `scripts/testing/cli.ts` had time to say what it was: how long real processes take that share two
     // cores with others has no bound.
     testTimeout: 150_000,
@@ -16,5 +31,17 @@ export default defineConfig({
     retry: process.env.CI === 'true' ? 1 : 0,
     // More than there are cores: tests with real processes wait much of their time.
     maxWorkers: availableParallelism() + 2,
+    projects: [
+      { extends: true, test: { name: 'alone', include: ALONE } },
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['{core,protocols,tools,evaluation,scripts,lab}/**/*.test.ts'],
+          exclude: ALONE,
+          isolate: false,
+        },
+      },
+    ],
   },
 });

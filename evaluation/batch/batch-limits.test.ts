@@ -2,8 +2,19 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test } from 'vitest';
 import type { Question } from '../questions/question.ts';
 import type { AskTeam } from './teams/team-reply.ts';
-import { ids, journal, kept, rightly, run, teamOf, untilAborted } from './testing/batch-run.ts';
+import {
+  ids,
+  journal,
+  kept,
+  rightly,
+  run,
+  teamOf,
+  untilAborted,
+  useBatchFolder,
+} from './testing/batch-run.ts';
 import { replyOf } from './testing/results.ts';
+
+useBatchFolder();
 
 describe('limits', () => {
   test('of a question: time is held while it is asked', async () => {

@@ -6,8 +6,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { placeFile } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import type { CachedAnswer, TeamCache } from './answer-cache.ts';
-import { folder, ids, journal, kept, rightly, run, teamOf } from './testing/batch-run.ts';
+import { folder, ids, journal, kept, rightly, run, teamOf, useBatchFolder } from './testing/batch-run.ts';
 import { questionOf, replyOf } from './testing/results.ts';
+
+useBatchFolder();
 
 /** A cache in memory: the store's has a contract suite of its own. */
 class MemoryCache implements TeamCache {

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { afterEachFile } from '@gaia-mesh/core/testing/after-file.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
-import { afterAll } from 'vitest';
 
 export { temporaryFolder };
 
@@ -21,8 +21,7 @@ export const entry: string = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
 
 const running = new Set<ChildProcess>();
 
-// Registered for every test file that imports this one.
-afterAll(() => {
+afterEachFile(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 

@@ -41,8 +41,15 @@ export async function endServe({ cli }: Served) {
   return cli.ended();
 }
 
+interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: ReturnType<typeof JSON.parse>;
+  readonly events: readonly ReturnType<typeof JSON.parse>[];
+}
+
 /** A request with a token, and what came; a stream of events is read to its end. */
-export async function post(url: string, token: string | null, body: unknown, headers = {}) {
+export async function post(url: string, token: string | null, body: unknown, headers = {}): Promise<Reply> {
   const response = await fetch(url, {
     method: 'POST',
     headers: {

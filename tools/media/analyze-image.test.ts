@@ -4,10 +4,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test } from 'vitest';
-import { put, serve } from '../fixtures/media-place.ts';
+import { put, serve, useMediaPlace } from '../fixtures/media-place.ts';
 import { png, textImage } from '../fixtures/text-image.ts';
 import { analyzeImage } from './analyze-image.ts';
 import { readImageText } from './read-image-text.ts';
+
+useMediaPlace();
 
 describe('analyze_image', () => {
   const vision = ['VISION_BASE_URL', 'VISION_API_KEY'];

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { put, serve } from '../fixtures/media-place.ts';
+import { put, serve, useMediaPlace } from '../fixtures/media-place.ts';
 import { understandAudio } from './understand-audio.ts';
 import { analyzeYoutubeVideo, understandVideo } from './understand-video.ts';
+
+useMediaPlace();
 
 const WAV = Buffer.concat([Buffer.from('RIFF'), Buffer.alloc(4), Buffer.from('WAVEfmt some sound')]);
 

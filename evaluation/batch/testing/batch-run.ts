@@ -12,14 +12,18 @@ import { plainBatch, questionOf, replyOf } from './results.ts';
 /** The folder of the running test. */
 export let folder = '';
 export let journal: Journal;
-beforeEach(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-batch-'));
-  journal = Journal.open(path.join(folder, 'journal'), {}, { resume: false });
-});
-afterEach(() => {
-  journal.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+
+/** Gives each test of the file a folder and a journal of its own. */
+export function useBatchFolder(): void {
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-batch-'));
+    journal = Journal.open(path.join(folder, 'journal'), {}, { resume: false });
+  });
+  afterEach(() => {
+    journal.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+}
 
 export const ids = (count: number) => Array.from({ length: count }, (_, i) => `q${i}`);
 

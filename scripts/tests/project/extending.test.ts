@@ -18,6 +18,7 @@ function copyOfProject(): string {
     'config',
     'scripts',
     'package.json',
+    'tsconfig.base.json',
     'tsconfig.json',
     'vitest.config.ts',
   ]) {
