@@ -71,7 +71,7 @@ test('reads nothing outside of the folder, waits for nobody, and says what is no
     items: [],
     left: [
       expect.stringMatching(
-        /^files that are not what their names say: broken\/stacks\.json, broken\/x\.batch\.json$/,
+        /^files whose content does not match their name: broken\/stacks\.json, broken\/x\.batch\.json$/,
       ),
     ],
   });

@@ -20,32 +20,32 @@ export interface FolderItem {
   readonly facts: string;
 }
 
-/** An item as its page has it, without the path on this machine. */
+/** An item as the page gets it, without the file's path on this machine. */
 export type ListedItem = Omit<FolderItem, 'file'>;
 
-/** What a file says that it is; undefined for one that is not what its name says. */
+/** The kind, title and facts that a file states; undefined for a file whose content does not match its name. */
 type ItemHead = Pick<FolderItem, 'kind' | 'title' | 'facts'> | undefined;
 
 export interface FolderList {
   readonly items: readonly FolderItem[];
-  /** What was left out, in words: a list that is cut says so. */
+  /** One phrase for each group of entries left out of the list. */
   readonly left: readonly string[];
 }
 
-/** Folders below the one that was named; results lie two or three deep. */
+/** Levels of folders that are searched below the named one; results lie two or three deep. */
 const MAX_DEPTH = 5;
 const MAX_ENTRIES = 50_000;
 const MAX_ITEMS = 500;
-/** Of a file that is read to say what it is. */
+/** Maximum bytes of a file that is read for its title. */
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;
 const MAX_NAME = 80;
-/** Where nothing of ours lies that is to be listed, and thousands of files may. */
+/** Folders that are not searched: they hold no results, and may hold thousands of files. */
 const SKIPPED = new Set(['node_modules', 'workspaces']);
 const ARCHIVE = 'run_artifacts.tar.gz';
 
 /**
- * The runs, batches and comparisons in a folder and those below it. Links are not followed, so nothing outside is read; files that only
- * have the name are left out, and how many is said.
+ * Lists the runs, batches and comparisons in a folder and in the folders below it. It follows no links, so it reads nothing outside the
+ * folder. Files whose content does not match their name are left out, and counted in `left`.
  */
 export function listFolderItems(folder: string): FolderList {
   const found: Omit<FolderItem, 'id'>[] = [];
@@ -79,9 +79,9 @@ export function listFolderItems(folder: string): FolderList {
 }
 
 /**
- * One file, which may have any name.
+ * Reads one file, which may have any name.
  *
- * @throws MeshError `usage` for what is none of ours
+ * @throws MeshError `usage` for a file that holds no results of this program
  */
 export function readFileItem(file: string): FolderItem {
   const folder = path.dirname(file);
@@ -96,7 +96,7 @@ export function readFileItem(file: string): FolderItem {
   throw new MeshError('usage', `${file}: ${expected}`);
 }
 
-/** The same as long as the file is there, and no path. */
+/** Returns an id that is stable for a file and reveals no path. */
 function hashItemId(file: string): string {
   return createHash('sha256').update(file).digest('hex').slice(0, 12);
 }
@@ -114,10 +114,10 @@ function describeLeftOut(
   { entries, broken }: { entries: number; broken: readonly string[] },
 ): string[] {
   return [
-    ...(found > MAX_ITEMS ? [`${found - MAX_ITEMS} that are older`] : []),
-    ...(entries > 0 ? [`what is beyond the first ${MAX_ENTRIES} files`] : []),
+    ...(found > MAX_ITEMS ? [`${found - MAX_ITEMS} older results`] : []),
+    ...(entries > 0 ? [`everything after the first ${MAX_ENTRIES} files`] : []),
     ...(broken.length > 0
-      ? [`files that are not what their names say: ${toOneLine(broken.join(', '), 200)}`]
+      ? [`files whose content does not match their name: ${toOneLine(broken.join(', '), 200)}`]
       : []),
   ];
 }
@@ -126,7 +126,7 @@ function listEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    return []; // Not ours to read, or gone meanwhile.
+    return []; // The folder is not readable, or was deleted in the meantime.
   }
 }
 
@@ -139,7 +139,7 @@ function readItem(folder: string, file: string): Found {
   return isOurs ? readJsonItem(folder, file) : undefined;
 }
 
-/** The metrics beside an archive say what it is; one without them is listed by its name. */
+/** Reads the head of an archive from the metrics file beside it; an archive without metrics is listed by its name. */
 function readRunItem(folder: string, file: string): Found {
   const nameless: ItemHead = { kind: 'run', title: 'a run', facts: 'without metrics beside it' };
   const own = readHead(file, 0, () => nameless);
@@ -150,9 +150,10 @@ function readRunItem(folder: string, file: string): Found {
 }
 
 /**
- * Reads a regular file: a pipe stops nothing, and a link leads nowhere. Undefined for others, and for those that are too long.
+ * Reads a regular file, without blocking on a pipe or following a link. Returns undefined for anything else, and for a file that is too
+ * long.
  *
- * @param most bytes that are read; 0: none are, and any length will do
+ * @param most maximum bytes of the file; 0 reads nothing and accepts any length
  */
 function readHead(
   file: string,
@@ -163,7 +164,7 @@ function readHead(
   try {
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch {
-    return undefined; // It is a link, gone, or not ours to read.
+    return undefined; // It is a link, was deleted, or is not readable.
   }
   try {
     const status = fstatSync(descriptor);
@@ -184,7 +185,11 @@ function readHeadedItem(headIn: (text: string) => ItemHead, folder: string, file
 
 const text = z.string();
 const metricsSchema = z.looseObject({
-  ...{ team: text, adapter: text, engine: text, status: text, answer: text.nullable() },
+  team: text,
+  adapter: text,
+  engine: text,
+  status: text,
+  answer: text.nullable(),
   tasks: z.number(),
   answered: z.number(),
   normalized_em: z.number().nullable(),

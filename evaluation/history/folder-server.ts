@@ -8,17 +8,17 @@ import { PageServer } from '../watch/page-server.ts';
 import { answerRequest, type WatchedRun } from '../watch/watched-run.ts';
 import { type FolderItem, type FolderList, listFolderItems } from './folder-items.ts';
 
-/** Runs whose events are kept while their pages are open; others are read again. */
+/** Runs whose events stay in memory; the others are read again when a page asks for them. */
 const MAX_OPENED = 4;
 
 interface ServedFolder {
   readonly folder: string;
-  /** One file, which may have any name, beside those of the folder. */
+  /** A file that is listed in addition to those of the folder; it may have any name. */
   readonly item: FolderItem | undefined;
   readonly port: number;
 }
 
-/** Serves a folder of results: a list of what is there, and a page of each. */
+/** Serves a folder of results: the list of its items, and a page for each. */
 export async function serveFolder({ folder, item: first, port }: ServedFolder): Promise<PageServer> {
   const itemPage = watchHtml({ kind: 'run', title: 'Finished', isListed: true });
   const opened = new OpenedItems();
@@ -55,7 +55,7 @@ class ServedItems {
     return { ...list, items };
   }
 
-  /** The folder is listed only where the item is not as it was, or was never seen. */
+  /** Finds an item by its id. The folder is listed again only if the item changed or is unknown. */
   find(id: string): FolderItem | undefined {
     const known = this.#known.get(id);
     if (known !== undefined && lstatSync(known.file, { throwIfNoEntry: false })?.mtimeMs === known.modifiedMs)
@@ -72,7 +72,7 @@ class OpenedItems {
     let run = this.#opened.get(key);
     if (run === undefined) {
       run = openWatchedRun(item);
-      // What could not be opened is tried again.
+      // A run that could not be opened is tried again at the next request.
       run.catch(() => this.#opened.delete(key));
       const [oldest] = this.#opened.keys();
       if (this.#opened.size >= MAX_OPENED && oldest !== undefined) this.#opened.delete(oldest);

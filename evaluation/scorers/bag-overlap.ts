@@ -1,4 +1,4 @@
-/** How many items two bags share, each item counted at most as often as the bag that has it fewer times. */
+/** Counts the items that two bags share. An item counts as often as it occurs in the bag that has fewer of it. */
 export function countBagOverlap(a: Iterable<string>, b: Iterable<string>): number {
   const left = new Map<string, number>();
   for (const item of b) left.set(item, (left.get(item) ?? 0) + 1);

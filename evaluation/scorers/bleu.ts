@@ -4,7 +4,7 @@ import { splitOnSpace, trimSpaceEnd } from './python-text.ts';
 const MAX_ORDER = 4;
 
 /**
- * Sentence BLEU on sacreBLEU's scale, 0 to 100, as its `sentence_bleu(prediction, [truth])` with the defaults:
+ * Returns the sentence BLEU on sacreBLEU's scale, 0 to 100, as its `sentence_bleu(prediction, [truth])` does with the defaults:
  * case-sensitive 13a tokens, n-grams up to 4, exponential smoothing, effective order.
  */
 export function scoreSentenceBleu(prediction: string, truth: string): number {
@@ -18,7 +18,7 @@ export function scoreSentenceBleu(prediction: string, truth: string): number {
   let smoothing = 1;
   let logSum = 0;
   for (let n = 1; n <= order; n++) {
-    // Where no n-gram matches, no longer one does.
+    // If no n-gram matches, no longer one can match.
     if (matches > 0) matches = countBagOverlap(listNgrams(predicted, n), listNgrams(expected, n));
     if (matches === 0) {
       if (n === 1) return 0;
@@ -33,7 +33,7 @@ export function scoreSentenceBleu(prediction: string, truth: string): number {
   return Math.min(100, 100 * brevityPenalty * Math.exp(logSum / order));
 }
 
-/** The tokens of NIST's mteval-v13a: entities undone, punctuation apart, points and commas kept in numbers. */
+/** Splits a text into the tokens of NIST's mteval-v13a: entities decoded, punctuation separated, points and commas kept in numbers. */
 export function tokenizeBleu(text: string): string[] {
   const line = trimSpaceEnd(text)
     .replaceAll('<skipped>', '')

@@ -2,15 +2,15 @@ import { parsePythonFloat } from './python-float.ts';
 import { stripAsciiPunctuation, stripSpace } from './python-text.ts';
 
 /**
- * What the official scorer makes of "no answer": right where the truth is the word none, and where it is
- * infinite, since an answer that is no number counts as infinity.
+ * The official scorer's stand-in for "no answer". It is right if the truth is the word none, or if the truth is infinite, since an answer
+ * that is not a number counts as infinity.
  */
 export const GAIA_NO_ANSWER = 'None';
 
 /**
- * The verdict of the official GAIA scorer (`scorer.py` of the benchmark's leaderboard), with all its quirks,
- * because a number that is called a GAIA score has to be one. The truth alone decides how they are compared:
- * as a number if it is one, else as a list if it has a comma or semicolon, else as text.
+ * Returns the verdict of the official GAIA scorer (`scorer.py` of the benchmark's leaderboard), with all its quirks, because a number that
+ * is called a GAIA score has to be one. The truth alone decides how the two are compared: as numbers if it is one, else as lists if it has
+ * a comma or semicolon, else as texts.
  */
 export function isGaiaCorrect(answer: string, truth: string): boolean {
   const number = parsePythonFloat(truth);
@@ -19,7 +19,7 @@ export function isGaiaCorrect(answer: string, truth: string): boolean {
   return stripAsciiPunctuation(stripPunctuation(answer)) === stripAsciiPunctuation(stripPunctuation(truth));
 }
 
-/** Order counts, `,` and `;` are one, and the punctuation inside an item has to be the same. */
+/** Compares two lists. Order matters, `,` and `;` are equivalent, and the punctuation inside an item must be the same. */
 function isSameList(answer: string, truth: string): boolean {
   const answered = answer.split(/[,;]/);
   const expected = truth.split(/[,;]/);
@@ -40,7 +40,7 @@ function parseAnsweredNumber(answer: string): number {
   return parsePythonFloat(answer.replace(/[$%,]/g, '')) ?? Number.POSITIVE_INFINITY;
 }
 
-/** White space goes first: the lower case of a final sigma depends on what follows it. */
+/** Removes white space before it lowers the case, because the lower case of a final sigma depends on what follows it. */
 function stripPunctuation(text: string): string {
   return stripSpace(text).toLowerCase();
 }

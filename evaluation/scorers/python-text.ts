@@ -1,6 +1,6 @@
 /**
- * What Python means by white space and punctuation. The published scorers are Python programs, and JavaScript's
- * `\s` differs: it lacks U+001C–U+001F and U+0085 and has U+FEFF.
+ * White space and punctuation as Python defines them. The published scorers are Python programs, and JavaScript's `\s` differs: it lacks
+ * U+001C–U+001F and U+0085 and has U+FEFF.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the four separators are white space in Python
@@ -9,17 +9,17 @@ const space = /[\p{White_Space}\u001c-\u001f]/u;
 const spaces = /[\p{White_Space}\u001c-\u001f]+/gu;
 const asciiPunctuation = /[!-/:-@[-`{-~]/g;
 
-/** As `re.sub(r'\s', '', text)`. */
+/** Removes all white space, as `re.sub(r'\s', '', text)` does. */
 export function stripSpace(text: string): string {
   return text.replace(spaces, '');
 }
 
-/** As `text.split()`. */
+/** Splits a text as `text.split()` does. */
 export function splitOnSpace(text: string): string[] {
   return text.split(spaces).filter((part) => part !== '');
 }
 
-/** As `text.rstrip()`. A loop, because `\s+$` takes quadratic time on white space in the middle. */
+/** Trims the end of a text as `text.rstrip()` does. It is a loop, because `\s+$` takes quadratic time on white space in the middle. */
 export function trimSpaceEnd(text: string): string {
   let end = text.length;
   while (end > 0 && space.test(text.charAt(end - 1))) end--;

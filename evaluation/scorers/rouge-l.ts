@@ -2,18 +2,17 @@ import { createRequire } from 'node:module';
 import type * as Rouge from 'rouge';
 
 /**
- * The words of a text that are compared with another's. The comparison takes time proportional to their
- * product: about 0.13 s when both sides have this many. Answers have a few dozen.
+ * Maximum words of each text that are compared. The comparison takes time proportional to the product of both numbers: about 0.13 s if both
+ * texts have this many. Answers have a few dozen.
  */
 const MAX_ROUGE_WORDS = 2000;
 
 /**
- * ROUGE-L, 0 to 1: the F-measure (beta 1) over the longest common subsequence of words, the text taken as one
- * sentence. A word is a run of ASCII letters and digits in any case, as in the reference implementation, so a
- * text in another script has no word and scores 0.
+ * Returns ROUGE-L, 0 to 1: the F-measure (beta 1) over the longest common subsequence of words, the text taken as one sentence. A word is a
+ * run of ASCII letters and digits in any case, as in the reference implementation, so a text in another script has no words and scores 0.
  *
- * Of a longer text than {@link MAX_ROUGE_WORDS} only the first words are compared and all others count as not
- * matched. The result is then a lower bound, so padding cannot raise it. Equal texts score 1 at any length.
+ * Only the first {@link MAX_ROUGE_WORDS} words of a longer text are compared, and all others count as not matched. The result is then a
+ * lower bound, so padding cannot raise it. Equal texts score 1 at any length.
  */
 export function scoreRougeL(prediction: string, truth: string): number {
   const predicted = splitRougeWords(prediction);
@@ -21,7 +20,7 @@ export function scoreRougeL(prediction: string, truth: string): number {
   if (predicted.length === 0 || expected.length === 0) return 0;
   if (prediction.trim() === truth.trim()) return 1;
 
-  // Numbering the words keeps a comparison of two of them short, however long the words are.
+  // Numbers replace the words, so comparing two of them is fast however long the words are.
   const numbers = new Map<string, string>();
   const numbered = (list: string[]) =>
     list.slice(0, MAX_ROUGE_WORDS).map((word) => mapWordNumber(word, numbers));
@@ -33,7 +32,7 @@ export function scoreRougeL(prediction: string, truth: string): number {
     caseSensitive: false,
     beta: 1,
   });
-  // F1 is 2 × matches / words of both sides, so the words left out only change what it is divided by.
+  // F1 is 2 × matches / words of both sides, so the omitted words only change the divisor.
   return score * ((a.length + b.length) / (predicted.length + expected.length));
 }
 
@@ -49,7 +48,7 @@ function mapWordNumber(word: string, numbers: Map<string, string>): string {
   return number;
 }
 
-/** Loaded at the first use, since loading takes about 35 ms; `require` keeps scoring synchronous. */
+/** Loads the library at its first use, since that takes about 35 ms; `require` keeps scoring synchronous. */
 function loadRouge(): typeof Rouge {
   return require('rouge');
 }

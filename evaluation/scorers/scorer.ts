@@ -5,22 +5,22 @@ import { scoreRougeL } from './rouge-l.ts';
 import { scoreSquadEm, scoreSquadF1 } from './squad.ts';
 
 /**
- * A longer answer scores 0 in every measure. Scoring takes time and memory in proportion to the answer, up to
- * 3 s and a few hundred megabytes at this length, and what agents send can be 64 times as long.
+ * A longer answer scores 0 in every measure. Scoring takes time and memory in proportion to the answer, up to 3 s and a few hundred
+ * megabytes at this length, and agents can send answers that are 64 times as long.
  */
 const MAX_ANSWER_CHARACTERS = 1024 * 1024;
 
 /**
- * Scores one answer against everything that counts as right.
+ * Scores one answer against all truths, which are alternatives.
  *
- * Each measure is maximised over the truths on its own, so two measures of one answer may come from two
- * truths. An answer that is not text (a JSON number) must be made text before it comes here.
+ * Each measure is the maximum over the truths, so two measures of one answer may come from two truths. An answer that is not text (a JSON
+ * number) must be converted to text before it comes here.
  */
 export interface Scorer {
   readonly name: string;
-  /** The keys of every result, in order: what to write as `null` when no truth is known. */
+  /** The keys of every result, in order; they are written as `null` if no truth is known. */
   readonly measures: readonly string[];
-  /** `null` stands for "no answer came" and scores 0, but see `gaia`. */
+  /** Scores an answer; `null` stands for "no answer came" and scores 0, except with `gaia`. */
   score(prediction: string | null, truths: readonly [string, ...string[]]): Record<string, number>;
 }
 
@@ -66,12 +66,12 @@ const scorers: readonly Scorer[] = [
 
 export const scorerNames: readonly string[] = scorers.map(({ name }) => name);
 
-/** 1 if both texts are equal after trimming white space, else 0. Case, accents and punctuation count. */
+/** Returns 1 if both texts are equal after trimming white space, else 0. Case, accents and punctuation count. */
 function scoreExactMatch(prediction: string, truth: string): 0 | 1 {
   return prediction.trim() === truth.trim() ? 1 : 0;
 }
 
-/** @throws MeshError `usage` for a name that no scorer has. */
+/** @throws MeshError `usage` if no scorer has this name. */
 export function findScorer(name: string): Scorer {
   const found = scorers.find((scorer) => scorer.name === name);
   if (found) return found;
@@ -81,9 +81,9 @@ export function findScorer(name: string): Scorer {
 interface Comparison {
   readonly name: string;
   readonly measures: readonly string[];
-  /** The text that stands for "no answer came"; without it that scores 0. */
+  /** The text that stands for "no answer came"; without it, a missing answer scores 0. */
   readonly noAnswer?: string;
-  /** All measures of one answer against one truth. */
+  /** Returns all measures of one answer against one truth. */
   compare(prediction: string, truth: string): Record<string, number>;
 }
 

@@ -1,20 +1,20 @@
 /**
- * The official evaluator of WikiTableQuestions 1.0.2 (Pasupat and Liang, ACL 2015), made again from its description: answers are sets of
- * values, and a prediction is right when it has as many values as the target and each value of the target is among them. A value is a
- * number (equal to 1e-6), a date `yyyy-mm-dd` with `xx` for what is unknown (field by field), or a text (after normalisation).
+ * The official evaluator of WikiTableQuestions 1.0.2 (Pasupat and Liang, ACL 2015), reimplemented from its description: answers are sets of
+ * values, and a prediction is right if it has as many values as the target and each value of the target is among them. A value is a number
+ * (equal to 1e-6), a date `yyyy-mm-dd` with `xx` for an unknown field (compared field by field), or a text (after normalisation).
  */
 type WtqValue =
   | { readonly kind: 'number'; readonly text: string; readonly amount: number }
   | { readonly kind: 'date'; readonly text: string; readonly date: string }
   | { readonly kind: 'text'; readonly text: string };
 
-/** The values of a list of answers, each once. */
+/** Parses a list of answers into distinct values. */
 export function parseWtqValues(answers: readonly string[]): WtqValue[] {
   const values = new Map(answers.map((answer) => [answer, parseWtqValue(answer)]));
   return [...new Map([...values.values()].map((value) => [toWtqKey(value), value])).values()];
 }
 
-/** Whether the values of a prediction are those of the target. */
+/** Returns true if the values of a prediction are those of the target. */
 export function isWtqMatch(target: readonly WtqValue[], predicted: readonly WtqValue[]): boolean {
   return (
     target.length === predicted.length &&
@@ -22,7 +22,7 @@ export function isWtqMatch(target: readonly WtqValue[], predicted: readonly WtqV
   );
 }
 
-/** Whether `predicted` answers the question whose true answers are `answers`. */
+/** Returns true if `predicted` answers the question whose true answers are `answers`. */
 export function isWtqCorrect(answers: readonly string[], predicted: readonly string[]): boolean {
   return isWtqMatch(parseWtqValues(answers), parseWtqValues(predicted));
 }
@@ -61,7 +61,7 @@ const parseWhole = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefi
 const isWithin = (value: number | undefined, most: number) =>
   value !== undefined && (value === -1 || (value >= 1 && value <= most));
 
-/** A text as the evaluator compares it: without accents, footnote marks, a last bracket, quotes around it, the last full stop. */
+/** Normalises a text as the evaluator does: it drops accents, footnote marks, a last bracket, enclosing quotes and the last full stop. */
 function normalizeWtq(answer: string): string {
   let text = answer
     .normalize('NFKD')

@@ -11,25 +11,29 @@ import { combineEffects, type InvocationEffect, type SampleComparison } from './
 /** Level of each factor, such as `{ transport: 'http', implementation: 'sdk' }`. */
 type FactorSettings = Readonly<Record<string, string>>;
 
-/** One combination of levels: `samples[i][j]` is the j-th round of the i-th invocation, positive, of one unit for all cells. */
+/**
+ * One combination of levels: `samples[i][j]` is the j-th round of the i-th invocation. Values are positive and have the same unit in all
+ * cells.
+ */
 export interface Cell {
   readonly levels: FactorSettings;
   readonly samples: readonly (readonly number[])[];
 }
 
 /**
- * What one factor has to do with a difference.
+ * The part of one factor in a difference.
  *
- * `contributes`: its share is shown, and larger than the margin. `no share`: shown to be within the margin. `cannot tell`: neither.
+ * `contributes`: its share is shown to exist, and is larger than the margin. `no share`: its share is shown to be within the margin.
+ * `cannot tell`: neither.
  */
 type ShareVerdict = 'contributes' | 'no share' | 'cannot tell';
 
 interface FactorShare {
-  /** Several, `protocol + transport`, where they changed together only, so that nobody can know them apart, however long is measured. */
+  /** One factor, or several such as `protocol + transport` if they only changed together, so that no measurement can separate them. */
   readonly factor: string;
   readonly from: string;
   readonly to: string;
-  /** How many times as much the change of this factor makes it, with its interval. */
+  /** Ratio that the change of this factor causes, with its interval. */
   readonly share: JudgedComparison;
   readonly verdict: ShareVerdict;
 }
@@ -39,14 +43,17 @@ interface Attribution {
   readonly total: JudgedComparison;
   /** The largest share first; they multiply to the total, by construction. */
   readonly shares: readonly FactorShare[];
-  /** Pairs of factors that do together what they do not do alone, where that is shown; only where all combinations were measured. */
+  /**
+   * Pairs of factors whose joint effect is shown to differ from the product of their own effects; empty unless all combinations were
+   * measured.
+   */
   readonly interactions: readonly {
     readonly factors: readonly [string, string];
     readonly ratio: JudgedComparison;
   }[];
   /**
-   * `exact`: every combination was measured, so that no order of the changes is preferred. `ordered`: some were, and each share is what its
-   * factor adds to those before it, in the orders that were measured.
+   * `exact`: every combination was measured, so the result does not depend on an order of changes. `ordered`: some combinations were
+   * measured, and each share is what its factor adds to those before it, in the orders that were measured.
    */
   readonly method: 'exact' | 'ordered';
 }
@@ -54,25 +61,25 @@ interface Attribution {
 interface AttributionOptions {
   readonly from: FactorSettings;
   readonly to: FactorSettings;
-  /** A share within 1 / (1 + margin) to 1 + margin is none; 0.05 by default. */
+  /** Shares within 1 / (1 + margin) to 1 + margin count as no share; 0.05 by default. */
   readonly margin?: number;
-  /** Probability of blaming any factor where none has a share; 0.01 by default: who is blamed unjustly is named. */
+  /** Probability of blaming any factor if none has a share; 0.01 by default, since a blamed factor is named in the report. */
   readonly alpha?: number;
 }
 
-/** More combinations than anybody measures; it also bounds the sets below. */
+/** Maximum factors: more would need more combinations than a session can measure. It also bounds the sets below. */
 const MAX_FACTORS = 8;
 
 /**
- * How much of the ratio between two cells of a paired factorial design each factor is: a decomposition into factors that multiply. All cells
- * are measured side by side, so that the i-th invocations of all of them met the same machine; each invocation gives one value of every share,
- * and Student's t of these gives intervals and verdicts, by the level that varies most (`levels.ts`), corrected for the number of factors.
+ * Decomposes the ratio between two cells of a paired factorial design into one factor for each changed setting. All cells are measured side
+ * by side, so the i-th invocations of all of them met the same machine; each invocation gives one value of every share, and Student's t of
+ * these values gives intervals and verdicts, by the level that varies most (`levels.ts`), corrected for the number of factors.
  *
- * A share is what its factor adds to those that have changed before it, averaged over all orders of changes whose every step was measured
- * (`inference/shares.ts`): with all combinations of the two levels Shapley's, which prefer no order. Shares multiply to the whole also where
- * factors interact. Factors that no order tells apart have one share together.
+ * A share is what its factor adds to those that changed before it, averaged over all orders of changes whose every step was measured
+ * (`inference/shares.ts`): with all combinations of the two levels these are Shapley's values, which favour no order. Shares multiply to
+ * the whole even if factors interact. Factors that no order separates have one share together.
  *
- * @throws RangeError for cells that are no design: other factors, other numbers of invocations, a level that was not measured
+ * @throws RangeError if the cells form no design: different factors or numbers of invocations, or a level that was not measured
  */
 export function attributeRatio(cells: readonly Cell[], options: AttributionOptions): Attribution {
   const { from, to, margin = DEFAULT_MARGIN, alpha = 0.01 } = options;
@@ -96,8 +103,11 @@ export function attributeRatio(cells: readonly Cell[], options: AttributionOptio
     const factors = changed[index] ?? [];
     const levels = (of: FactorSettings) => factors.map((factor) => of[factor] ?? '').join(TOGETHER);
     return {
-      ...{ factor: factors.join(TOGETHER), from: levels(from), to: levels(to) },
-      ...{ share, verdict: judgeShare(share) },
+      factor: factors.join(TOGETHER),
+      from: levels(from),
+      to: levels(to),
+      share,
+      verdict: judgeShare(share),
     };
   });
   const isExact = !known.includes(false);
@@ -109,10 +119,10 @@ export function attributeRatio(cells: readonly Cell[], options: AttributionOptio
   };
 }
 
-/** Between factors that changed together only, and between their levels. */
+/** Separator between factors that only changed together, and between their levels. */
 export const TOGETHER = ' + ';
 
-/** Of the whole: all changes less none. */
+/** Returns the weight of a set in the total, which is all changes minus none. */
 function computeEndWeight(set: number, sets: number): number {
   if (set === 0) return -1;
   return set === sets - 1 ? 1 : 0;
@@ -128,7 +138,10 @@ function measureShare(share: JudgedComparison): number {
   return Math.abs(Math.log(share.ratio));
 }
 
-/** Factors that change, and what a sum of cells comes to in each invocation. */
+/**
+ * Validates the cells. Returns the factors that change, the fewest rounds of an invocation, and a function that sums weighted cells into
+ * one effect for each invocation.
+ */
 function buildDesign(cells: readonly Cell[], { from, to }: AttributionOptions) {
   const [cell] = cells;
   if (cell === undefined) throw new RangeError('expected at least one cell, got none');
@@ -167,7 +180,7 @@ function logMean(rounds: readonly number[]): InvocationEffect {
   return computeTrimmedMean(rounds.map(Math.log));
 }
 
-/** The cell of each set of factors that have changed, where it was measured. */
+/** Finds the cell of each set of changed factors; undefined if it was not measured. */
 function findCorners(
   cells: readonly Cell[],
   { from, to }: AttributionOptions,
@@ -179,7 +192,7 @@ function findCorners(
   });
 }
 
-/** Weights of corners as weights of all cells. */
+/** Converts weights of corners to weights of all cells. */
 function spreadWeights(
   cells: readonly Cell[],
   corners: readonly (Cell | undefined)[],

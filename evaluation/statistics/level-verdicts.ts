@@ -2,17 +2,17 @@ import { adjustHolm } from './inference/holm.ts';
 import { computeStudentQuantile } from './inference/student.ts';
 import { computeTail, MIN_INVOCATIONS, type SampleComparison } from './levels.ts';
 
-/** Ratios within 1/1.05 to 1.05 count as equal unless another margin is given. */
+/** Ratios within 1/1.05 to 1.05 count as equal by default. */
 export const DEFAULT_MARGIN = 0.05;
 
-/** How often a true difference of the detectable size is called, and a true equality shown after the invocations that are needed. */
+/** Probability of calling a true difference of the detectable size, and of showing a true equality after the needed invocations. */
 const POWER = 0.8;
-/** Nobody waits for more fresh processes of each arm; it also bounds the search. */
+/** Maximum fresh processes of each arm that are worth proposing; it also bounds the search. */
 const MAX_NEEDED = 1000;
 
 /**
- * `different`: the ratio is not 1. `equivalent`: it is shown to lie within the margin, which is stated; the ratio may be different from
- * 1 as well, by less than anybody asked about. `cannot tell`: neither is shown, which is no evidence of either.
+ * `different`: the ratio is not 1. `equivalent`: it is shown to lie within the stated margin; it may still differ from 1 by less than that.
+ * `cannot tell`: neither is shown, which is no evidence of either.
  */
 type LevelVerdict = 'different' | 'equivalent' | 'cannot tell';
 
@@ -21,31 +21,31 @@ export interface JudgedComparison extends SampleComparison {
   readonly adjustedP: number;
   readonly adjustedEquivalenceP: number;
   readonly margin: number;
-  /** The smallest ratio above 1 (below 1: its inverse) that such invocations call in four of five measurements; ∞ where they call none. */
+  /** The smallest ratio above 1 (below 1: its inverse) that such invocations call in four of five measurements; ∞ if they call none. */
   readonly detectable: number;
   readonly verdict: LevelVerdict;
   /**
-   * Invocations of each arm that would give a verdict in four of five measurements if the ratio is what it seems to be; as many as
-   * there were where there is one. ∞ where it is more than anybody would wait for.
+   * Invocations of each arm that would give a verdict in four of five measurements if the true ratio is the measured one; the actual number
+   * if there is a verdict. ∞ if it exceeds the maximum.
    */
   readonly needed: number;
 }
 
 interface JudgeOptions {
-  /** Ratios within 1 / (1 + margin) to 1 + margin are equivalent; 0.05 by default. */
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equivalent; 0.05 by default. */
   readonly margin?: number;
-  /** Probability of calling any difference at all where there is none, and of calling any pair equivalent that is not; 0.05 by default. */
+  /** Probability of calling any difference if there is none, and of calling any pair equivalent that is not; 0.05 by default. */
   readonly alpha?: number;
 }
 
 /**
- * Verdicts over all pairs that one table shows. A pair is equivalent where both one-sided tests reject (D. Schuirmann, 1987, "A
- * comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of average bioavailability"),
- * different where the two-sided test does; each corrected for the number of pairs (Holm). Where both hold, the ratio differs from 1 by
- * less than the margin, and that is the answer to the question that the margin asks.
+ * Judges all pairs of one table. A pair is equivalent if both one-sided tests reject (D. Schuirmann, 1987, "A comparison of the two
+ * one-sided tests procedure and the power approach for assessing the equivalence of average bioavailability"), and different if the
+ * two-sided test does; each is corrected for the number of pairs (Holm). If both hold, the ratio differs from 1 by less than the margin, so
+ * the verdict is `equivalent`.
  *
- * No null test has a say in it: a baseline that by luck differs from itself would silence differences that are there, and one that
- * does not would prove nothing. Measure it as one more pair, and report how often it is called.
+ * The null test does not affect verdicts: a baseline that by chance differs from itself would hide real differences, and one that does not
+ * would prove nothing. Measure it as one more pair, and report how often it is called.
  */
 export function judgeComparisons(
   comparisons: readonly SampleComparison[],
@@ -61,27 +61,37 @@ export function judgeComparisons(
       adjustedEquivalenceP < alpha ? 'equivalent' : adjustedP < alpha ? 'different' : 'cannot tell';
     const isOpen = verdict === 'cannot tell';
     return {
-      ...{ ...comparison, adjustedP, adjustedEquivalenceP, margin, verdict },
+      ...comparison,
+      adjustedP,
+      adjustedEquivalenceP,
+      margin,
+      verdict,
       detectable: computeDetectableRatio(comparison, level),
       needed: isOpen ? computeNeededInvocations(comparison, margin, level) : comparison.invocations,
     };
   });
 }
 
-/** Of the two one-sided tests: how likely such data are although the ratio lies outside the margin; 1 below the stated minimum. */
+/**
+ * Returns the p-value of the two one-sided tests: the probability of such data if the ratio lies outside the margin; 1 below the stated
+ * minimum.
+ */
 function computeEquivalenceP(comparison: SampleComparison, margin: number): number {
   const error = computeError(comparison);
   const within = Math.log1p(margin) - Math.abs(Math.log(comparison.ratio));
   return error === Infinity ? 1 : computeTail(within, error, comparison.invocations);
 }
 
-/** Standard error of the logarithm of the ratio; ∞ below the stated minimum. */
+/** Returns the standard error of the logarithm of the ratio; ∞ below the stated minimum. */
 function computeError({ invocations, low, high }: SampleComparison): number {
   if (low === 0) return Infinity;
   return Math.log(high / low) / (2 * computeStudentQuantile(0.025, invocations - 1));
 }
 
-/** By J. Cohen (1988, "Statistical power analysis for the behavioral sciences", 2nd edition), for the strictest of Holm's steps. */
+/**
+ * Returns the detectable ratio by J. Cohen (1988, "Statistical power analysis for the behavioral sciences", 2nd edition), for the strictest
+ * step of Holm's correction.
+ */
 function computeDetectableRatio(comparison: SampleComparison, level: number): number {
   const error = computeError(comparison);
   if (error === Infinity) return Infinity;
@@ -96,7 +106,7 @@ function computeNeededInvocations(comparison: SampleComparison, margin: number, 
   const within = Math.log1p(margin) - apart;
   const gives = (n: number) => {
     const then = error * Math.sqrt(invocations / n);
-    // Both one-sided tests have to reject, so each gets half of what may be missed.
+    // Both one-sided tests have to reject, so each gets half of the allowed misses.
     return (
       computeErrorSteps(n, level / 2, 1 - POWER) * then <= apart ||
       computeErrorSteps(n, level, (1 - POWER) / 2) * then <= within
@@ -115,7 +125,10 @@ function computeNeededInvocations(comparison: SampleComparison, margin: number, 
   return enough;
 }
 
-/** Standard errors between two truths that a test of `n` invocations tells apart, false calls and misses as often as given. */
+/**
+ * Returns the number of standard errors between two truths that a test of `n` invocations separates at the given rates of false calls and
+ * misses.
+ */
 function computeErrorSteps(n: number, falseCalls: number, misses: number): number {
   return computeStudentQuantile(falseCalls, n - 1) + computeStudentQuantile(misses, n - 1);
 }

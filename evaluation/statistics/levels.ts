@@ -1,44 +1,43 @@
 import { computeStudentQuantile, computeStudentTail } from './inference/student.ts';
 import { computeTrimmedMean } from './inference/trimmed-mean.ts';
 
-/** With fewer fresh processes of each arm, nothing is called: Student's t for three already takes 4.3 standard errors. */
+/** Fewest fresh processes of each arm for a verdict: Student's t for three already takes 4.3 standard errors. */
 export const MIN_INVOCATIONS = 5;
-/** With fewer rounds in a process, one interruption is a third of what is known of it. */
+/** Fewest rounds of a process for a verdict: with fewer, one interruption affects a third of its data. */
 const MIN_ROUNDS = 3;
-/** What fresh processes of two arms say about the ratio `other / baseline`. Above 1, the other takes more. */
+/** The ratio `other / baseline` of two arms, measured in fresh processes. Above 1, the other takes more. */
 export interface SampleComparison {
   /** Fresh processes of each arm. */
   readonly invocations: number;
-  /** Fewest rounds in one of them. */
+  /** Fewest rounds of an invocation. */
   readonly rounds: number;
-  /** Geometric mean over the invocations of what their rounds, trimmed, come to. */
+  /** Geometric mean over the invocations of the trimmed means of their rounds. */
   readonly ratio: number;
   /** 95 % interval of the ratio; 0 to ∞ below the stated minimum. */
   readonly low: number;
   readonly high: number;
-  /** Two-sided, Student's t of the invocations; 1 below the stated minimum. */
+  /** p-value, two-sided, Student's t of the invocations; 1 below the stated minimum. */
   readonly pValue: number;
   /** Standard deviations of the logarithm of the ratio, so 0.05 is about 5 %: between invocations, and between rounds of one. */
   readonly spread: { readonly invocations: number; readonly rounds: number };
 }
 
 /**
- * Compares two arms of which fresh processes were measured side by side: `baseline[i][j]` and `other[i][j]` are the j-th round of the
- * i-th invocation of each, positive, of one unit. Invocations that ran at the same time should have the same place: then what slowed the
- * machine meanwhile cancels. So should rounds; where they were not measured side by side, any order will do, as long as it does not
- * follow the values.
+ * Compares two arms whose fresh processes were measured side by side: `baseline[i][j]` and `other[i][j]` are the j-th round of the i-th
+ * invocation of each, positive and of one unit. Invocations that ran at the same time should have the same index, so that slowdowns of the
+ * machine cancel. So should rounds; if they were not measured side by side, any order will do that does not follow the values.
  *
  * Ratio, interval and tests are by the level that varies most. Each invocation is one value: the trimmed mean of the logarithms of its
- * rounds' ratios. What differs from process to process (memory layout, order of compilation, cores) and what differs from round to round
- * are then both in the spread of these values, in the proportion in which they matter for the mean (T. Kalibera and R. Jones, 2013,
- * "Rigorous benchmarking in reasonable time", section 6), and Student's t of them holds its level from few invocations on.
+ * rounds' ratios. Variation from process to process (memory layout, order of compilation, cores) and from round to round are then both in
+ * the spread of these values, in the proportion in which they matter for the mean (T. Kalibera and R. Jones, 2013, "Rigorous benchmarking
+ * in reasonable time", section 6), and Student's t of them holds its level from few invocations on.
  *
- * Rounds are not pooled, although that would give the interval more degrees of freedom where processes do not differ. Whether they do
- * cannot be told from five: pooling where an F test finds nothing was simulated, and wherever it gains power worth having it calls
- * 6 to 9 % of equal arms different. More invocations gain the same honestly: eight have nine tenths of the power of all their rounds.
+ * Rounds are not pooled, although that would give the interval more degrees of freedom if processes do not differ. Five processes cannot
+ * show whether they do: pooling after an F test that finds nothing was simulated, and wherever it gains useful power it calls 6 to 9 % of
+ * equal arms different. More invocations gain the same honestly: eight have nine tenths of the power of all their rounds.
  *
- * @param fewestRounds below which nothing is called; 1 for what a process has only once, such as its first use
- * @throws RangeError for arms that are no pairs, and for what is no positive, finite measurement
+ * @param fewestRounds rounds below which there is no verdict; 1 for what a process does only once, such as its first use
+ * @throws RangeError if the arms have different numbers of invocations or rounds, or a measurement is not positive and finite
  */
 export function compareNestedSamples(
   baseline: readonly (readonly number[])[],
@@ -55,7 +54,7 @@ export interface InvocationEffect {
   readonly variance: number;
 }
 
-/** What effects come to, an invocation an effect; the ratio is that of their mean. See {@link compareNestedSamples}. */
+/** Combines effects, one for each invocation, into the ratio of their mean. See {@link compareNestedSamples}. */
 export function combineEffects(
   effects: readonly InvocationEffect[],
   rounds: number,
@@ -85,14 +84,14 @@ export function combineEffects(
 }
 
 /**
- * The probability that Student's t of `invocations` values exceeds `distance`, of so large a standard error. Values of a clock that shows
- * too little may all be equal: then any distance is infinitely many standard errors.
+ * Returns the probability that Student's t of `invocations` values exceeds `distance`, given the standard error. A coarse clock may give
+ * equal values: then any distance is infinitely many standard errors.
  */
 export function computeTail(distance: number, error: number, invocations: number): number {
   return computeStudentTail(distance === 0 ? 0 : distance / error, invocations - 1);
 }
 
-/** Logarithms of the ratios, round by round, an invocation a list. */
+/** Returns the logarithms of the ratios, round by round, one list for each invocation. */
 function pairInvocations(
   baseline: readonly (readonly number[])[],
   other: readonly (readonly number[])[],

@@ -2,27 +2,27 @@ import { type BootstrapOptions, bootstrapMedian } from './inference/bootstrap.ts
 import { computeMedian } from './inference/quantile.ts';
 import { testSignedRank } from './inference/signed-rank.ts';
 
-/** What paired rounds say about two arms. Above 1, or above 0 for the effect: `other` takes longer than the baseline. */
+/** Comparison of two arms by paired rounds. Above 1, or above 0 for the effect: `other` takes longer than the baseline. */
 export interface Comparison {
-  /** Rounds. */
+  /** Number of rounds. */
   n: number;
-  /** Median of `other / baseline` (on the logarithmic scale: for even n the geometric mean of the two in the middle). */
+  /** Median of `other / baseline` on the logarithmic scale: for even n, the geometric mean of the two in the middle. */
   ratio: number;
-  /** Bootstrap interval of the ratio; 0 to ∞ where there are too few rounds for one. */
+  /** Bootstrap interval of the ratio; 0 to ∞ if there are too few rounds. */
   low: number;
   high: number;
-  /** Two-sided, of Wilcoxon's signed-rank test on the logarithms; not corrected for the number of comparisons. */
+  /** p-value, two-sided, of Wilcoxon's signed-rank test on the logarithms; not corrected for the number of comparisons. */
   pValue: number;
   /** Matched-pairs rank-biserial correlation, −1 (always faster) to 1 (always slower). */
   effectSize: number;
 }
 
 /**
- * Compares two arms measured in the same rounds: the i-th values of both belong to round i. Only ratios within a round are
- * used, so whatever slows a whole round cancels; and their logarithms, so that swapping the arms gives 1 / ratio.
+ * Compares two arms measured in the same rounds: the i-th values of both belong to round i. It uses only ratios within a round, so anything
+ * that slows a whole round cancels, and their logarithms, so swapping the arms gives 1 / ratio.
  *
- * `baseline` must be one run per round, as `other` is. Averaging the two baseline runs of a round would make its noise
- * smaller than the other's, and the median of skewed differences would then lie off zero where nothing differs.
+ * `baseline` must be one run per round, as `other` is. Averaging the two baseline runs of a round would make its noise smaller than the
+ * other's, and the median of skewed differences would then not be zero even if nothing differs.
  */
 export function compare(
   baseline: readonly number[],

@@ -4,18 +4,18 @@ import type { Random } from '@gaia-mesh/core/system/random.ts';
 /** One run of one arm within a round. */
 interface Slot {
   arm: string;
-  /** The second run of the baseline in this round: the null comparison sets it against the first. */
+  /** True for the second run of the baseline in this round; the null comparison compares it with the first. */
   isNull: boolean;
 }
 
 /**
- * The runs of one round in random order: each arm once, the baseline twice. Arms that run close together meet the same
- * machine, and a random place in each round keeps warm caches and rising clocks from favouring one of them; the sign-flip
- * argument in `signed-rank.ts` rests on this order. Which of the two baseline runs is the null run is random, too: were it
- * always the later one, whatever grows within a round would look like noise.
+ * Returns the runs of one round in random order: each arm once, the baseline twice. Arms that run close together meet the same machine, and
+ * a random position in each round keeps warm caches and rising clock rates from favouring one of them; the sign-flip argument in
+ * `signed-rank.ts` rests on this order. Which of the two baseline runs is the null run is random, too: if it were always the later one,
+ * anything that grows within a round would look like noise.
  *
- * A run should start its own processes and connections (T. Kalibera and R. Jones, 2013, "Rigorous benchmarking in reasonable
- * time"): what one process keeps to itself all its life is then drawn again in every round.
+ * A run should start its own processes and connections (T. Kalibera and R. Jones, 2013, "Rigorous benchmarking in reasonable time"), so
+ * that the lasting properties of a process are drawn again in every round.
  */
 export function drawRound(arms: readonly string[], baseline: string, random: Random): Slot[] {
   if (!arms.includes(baseline)) {

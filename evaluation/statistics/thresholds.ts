@@ -1,13 +1,13 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
-/** Figures that are the same in every run: whether a condition holds is seen at once. */
+/** Figures that are the same in every run, so one run decides a condition. */
 const EXACT = ['bytes', 'header'] as const;
-/** Figures that vary: a condition holds where the interval of the ratio lies beyond its bound. */
+/** Figures that vary: a condition holds if the whole interval of the ratio lies beyond its bound. */
 const MEASURED = ['time', 'cpu', 'first'] as const;
 type ExactMetric = (typeof EXACT)[number];
 export type MeasuredMetric = (typeof MEASURED)[number];
 
-/** In place of an arm: the same arm in the comparison that was saved. */
+/** Stands in place of an arm for the same arm in the saved comparison. */
 export const SAVED = 'saved';
 
 const HOLDS = {
@@ -25,39 +25,41 @@ export interface Threshold {
   arm: string;
   metric: ExactMetric | MeasuredMetric;
   operator: Operator;
-  /** The number as a fraction of whole numbers: 2.5 is 25 / 10, so that figures exactly at a bound are compared exactly. */
+  /** Numerator and denominator of the number: 2.5 is 25 / 10, so figures exactly at a bound are compared exactly. */
   numerator: number;
   denominator: number;
-  /** The arm whose figure of the same metric the number multiplies, or {@link SAVED}; null where the number is the limit itself. */
+  /** The arm whose figure of the same metric the number multiplies, or {@link SAVED}; null if the number itself is the limit. */
   times: string | null;
 }
 
-/** What conditions are about. Both throw a MeshError `usage`, or give undefined, for what was not measured. */
+/**
+ * Figures that conditions are evaluated on. For a figure that was not measured, both methods throw a MeshError `usage` or return undefined.
+ */
 export interface ThresholdFigures {
   readonly arms: readonly string[];
-  /** An exact figure of an arm; `isSaved`: in the comparison that was saved. */
+  /** Returns an exact figure of an arm; `isSaved` selects the saved comparison. */
   exact(arm: string, metric: ExactMetric, isSaved: boolean): number | undefined;
-  /** How many times as much `arm` takes as `times` (or as one unit, for null), with its 95 % interval. */
+  /** Returns the ratio of `arm` to `times` (to one unit for null), with its 95 % interval. */
   measured(arm: string, metric: MeasuredMetric, times: string | null): MeasuredRatio | undefined;
 }
 
 export interface MeasuredRatio {
   readonly ratio: number;
   readonly low: number;
-  /** ∞ where there are too few invocations for an interval. */
+  /** ∞ if there are too few invocations for an interval. */
   readonly high: number;
-  /** Ratios within 1 / (1 + margin) to 1 + margin were shown to be equal. */
+  /** True if the ratio was shown to lie within 1 / (1 + margin) to 1 + margin. */
   readonly isEquivalent: boolean;
   readonly margin: number;
 }
 
-/** `failed`: the condition holds, and the run therefore fails. `cannot tell`: the measurement supports neither, and nothing fails. */
+/** `failed`: the condition holds, so the run fails. `cannot tell`: the measurement supports neither outcome, so the run does not fail. */
 type ThresholdOutcome = 'failed' | 'held' | 'cannot tell';
 
 export interface ThresholdResult {
   text: string;
   outcome: ThresholdOutcome;
-  /** What came, in words: `23265 against 46530`, or a ratio with its interval. */
+  /** The measured result in words: `23265 against 46530`, or a ratio with its interval. */
   found: string;
 }
 
@@ -65,8 +67,8 @@ const GRAMMAR =
   /^(?<arm>[^\s<>=]+)\.(?<metric>\w+)\s*(?<operator>[<>]=?)\s*(?<whole>\d{1,12})(?:\.(?<decimals>\d{1,6}))?(?:\s*x\s+(?<times>[^\s<>=]+))?$/;
 
 /**
- * Reads `<arm>.<metric> <op> <number>[x <arm>]`, e.g. `a2a.bytes > 2.5x json`, or `json.time > 1.1x saved` against a comparison that was
- * saved. Units: bytes, microseconds of one pass of the recording.
+ * Parses `<arm>.<metric> <op> <number>[x <arm>]`, e.g. `a2a.bytes > 2.5x json`, or `json.time > 1.1x saved` for a comparison with a saved
+ * one. Units are bytes, and microseconds of one pass of the recording.
  */
 export function parseThreshold(text: string): Threshold {
   const parts = GRAMMAR.exec(text.trim())?.groups;
@@ -87,7 +89,10 @@ export function parseThreshold(text: string): Threshold {
   };
 }
 
-/** Whether a condition holds: exact figures to the unit, measured ones where their interval is wholly on one side of the bound. */
+/**
+ * Evaluates a condition: exact figures are compared to the unit; measured ones decide only if their interval lies wholly on one side of the
+ * bound.
+ */
 export function evaluateThreshold(threshold: Threshold, figures: ThresholdFigures): ThresholdResult {
   const { text, arm, metric, times } = threshold;
   for (const named of times === null || times === SAVED ? [arm] : [arm, times]) {
@@ -122,8 +127,8 @@ function evaluateUnit(threshold: Threshold, metric: ExactMetric, figures: Thresh
 }
 
 /**
- * The interval is that which the table shows, 95 % two-sided, so a condition at the true ratio fails in at most 2.5 % of measurements. A
- * bound inside the margin is not crossed by what was shown to be equal: it would be a difference that counts as none.
+ * Evaluates a condition by the interval that the table shows, 95 % two-sided, so a condition at the true ratio fails in at most 2.5 % of
+ * measurements. If the arms were shown to be equivalent, a bound inside the margin is not crossed: such a difference counts as none.
  */
 function evaluateInterval(
   threshold: Threshold,

@@ -1,16 +1,16 @@
-/** Whether chances are what they say, and what the surer answers are worth. */
+/** Calibration of the stated chances, and accuracy of the surer answers. */
 export interface CalibrationFigures {
-  /** Of all questions, the part that has an answer. */
+  /** Share of all questions that have an answer. */
   readonly coverage: number;
-  /** Of the answers that were given, the part that is right; null without any. */
+  /** Share of the given answers that are right; null without any. */
   readonly accuracy_of_given: number | null;
-  /** Of the surest answers, as many as half of all questions are: the part that is right; null where fewer are given. */
+  /** Accuracy of the surest answers, as many as half of all questions; null if fewer were given. */
   readonly accuracy_at_half: number | null;
   /** Mean distance of chance and accuracy over ten bins, weighted by their answers (Naeini et al. 2015); null without any. */
   readonly expected_calibration_error: number | null;
 }
 
-/** Fine enough for the order of answers by chance; its size does not grow with their number. */
+/** Bins of chances: fine enough to order answers by chance, and memory does not grow with the number of answers. */
 const BINS = 1000;
 const WIDE_BINS = 10;
 
@@ -20,12 +20,12 @@ interface Bin {
   chances: number;
 }
 
-/** Adds answers up. */
+/** Accumulates answers and their stated chances. */
 export class Calibration {
   readonly #bins = Array.from({ length: BINS }, (): Bin => ({ given: 0, right: 0, chances: 0 }));
   #questions = 0;
 
-  /** @param chance undefined: there is no answer */
+  /** @param chance undefined if there is no answer */
   add(chance: number | undefined, isRight: boolean): void {
     this.#questions += 1;
     const bin = chance === undefined ? undefined : this.#bins[Math.min(BINS - 1, Math.floor(chance * BINS))];
@@ -45,7 +45,9 @@ export class Calibration {
     };
   }
 
-  /** Of the bin in which the number is reached, every answer counts for the same part. */
+  /**
+   * Returns the accuracy of the `wanted` surest answers. In the bin where that number is reached, every answer has the same partial weight.
+   */
   #accuracyOf(wanted: number): number | null {
     let left = wanted;
     let right = 0;

@@ -5,13 +5,14 @@ import { computeStudentQuantile } from '../inference/student.ts';
 const Z = 1.959963984540054;
 
 /**
- * The 95 % interval of an accuracy over questions that were each tried several times: attempts at one question resemble each other, so they
- * are one value of it, and not as many trials. Wilson's interval with the number of trials that would vary as much as the questions do
- * (E. Korn and B. Graubard, 1998, "Confidence intervals for proportions with small expected number of positive counts estimated from survey
- * data", Survey Methodology 24:2, whose correction by Student's t it has). That number lies between the questions and the attempts.
+ * Returns the 95 % interval of an accuracy over questions that were each tried several times. Attempts at one question resemble each other,
+ * so they count as one value for the question, not as separate trials. It is Wilson's interval with the number of trials that would vary as
+ * much as the questions do (E. Korn and B. Graubard, 1998, "Confidence intervals for proportions with small expected number of positive
+ * counts estimated from survey data", Survey Methodology 24:2, including its correction by Student's t). That number lies between the
+ * questions and the attempts.
  *
- * @param right of each question, how many of its attempts were right
- * @param attempts at each question
+ * @param right correct attempts at each question
+ * @param attempts attempts at each question
  */
 export function computeClusteredInterval(
   right: readonly number[],

@@ -1,14 +1,15 @@
 import { computeWilson } from '../inference/confidence.ts';
 
-/** Of so many tries so many were right. */
+/** Correct answers among a number of tries. */
 export interface Tally {
   readonly right: number;
   readonly tries: number;
 }
 
 /**
- * Fisher's exact test, one-sided: how likely it is that of all that were right so many or more are among `more`, if there is no difference
- * (R. A. Fisher, 1935, "The logic of inductive inference", Journal of the Royal Statistical Society 98:1). 1 without tries.
+ * Runs Fisher's exact test, one-sided: returns the probability that, if there is no difference, at least this many of all right answers are
+ * among `more` (R. A. Fisher, 1935, "The logic of inductive inference", Journal of the Royal Statistical Society 98:1). Returns 1 without
+ * tries.
  */
 export function testFisher(more: Tally, fewer: Tally): number {
   const right = more.right + fewer.right;
@@ -20,8 +21,9 @@ export function testFisher(more: Tally, fewer: Tally): number {
 }
 
 /**
- * The chance of one less that of another, tried independently, with its 95 % interval: R. G. Newcombe (1998, "Interval estimation for the
- * difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17:8), method 10. It stays within −1..1.
+ * Returns the difference of two independent chances, `one` minus `other`, with its 95 % interval: R. G. Newcombe (1998, "Interval
+ * estimation for the difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17:8), method 10. It
+ * stays within −1..1.
  */
 export function compareChances(one: Tally, other: Tally): { difference: number; low: number; high: number } {
   if (one.tries === 0 || other.tries === 0) return { difference: 0, low: -1, high: 1 };
@@ -34,7 +36,7 @@ export function compareChances(one: Tally, other: Tally): { difference: number; 
   };
 }
 
-/** −∞ where there is no such choice. */
+/** Returns the logarithm of the binomial coefficient; −∞ if it is 0. */
 function logChoose(n: number, k: number): number {
   if (k < 0 || k > n) return Number.NEGATIVE_INFINITY;
   let sum = 0;

@@ -3,7 +3,7 @@ import { computeWilson } from '../inference/confidence.ts';
 import { adjustHolm } from '../inference/holm.ts';
 import { computeNormalQuantile } from '../inference/normal.ts';
 
-/** The same questions put to a baseline and to another: how many only one of them, both, and neither got right. */
+/** Results of a baseline and another team on the same questions: questions that both, only one, or neither answered correctly. */
 export interface PairedCounts {
   readonly both: number;
   readonly onlyBaseline: number;
@@ -11,25 +11,28 @@ export interface PairedCounts {
   readonly neither: number;
 }
 
-/** `other` gets more of the same questions right, or fewer, or it cannot be told. */
+/** `better` or `worse`: `other` answers more or fewer of the same questions correctly. */
 type AnswerVerdict = 'better' | 'worse' | 'no detectable difference';
 
 export interface JudgedAnswers {
   readonly questions: number;
-  /** Accuracy of the other less that of the baseline, −1 to 1, with its 95 % interval. */
+  /** Accuracy of the other minus that of the baseline, −1 to 1, with its 95 % interval. */
   readonly difference: number;
   readonly low: number;
   readonly high: number;
   /** Exact McNemar test, two-sided, after Holm's correction for all comparisons judged together. */
   readonly adjustedP: number;
-  /** The smallest difference, to either side, that as many such questions show in four of five runs; ∞ where they show none. */
+  /**
+   * The smallest difference, in either direction, that the same number of such questions detects in four of five runs; ∞ if they detect
+   * none.
+   */
   readonly detectable: number;
   readonly verdict: AnswerVerdict;
 }
 
 /**
- * Verdicts over all that one table compares with one baseline. As for times, a difference is called only where the corrected test
- * and the interval agree: a reader who sees an interval across 0 beside "better" would rightly trust neither.
+ * Judges all comparisons of one table with the same baseline. As for times, a difference is called only if the corrected test and the
+ * interval agree: a reader who sees "better" beside an interval that contains 0 would rightly trust neither.
  */
 export function judgeAnswers(comparisons: readonly PairedCounts[], alpha = 0.05): JudgedAnswers[] {
   const adjusted = adjustHolm(comparisons.map(testMcNemar));
@@ -40,26 +43,31 @@ export function judgeAnswers(comparisons: readonly PairedCounts[], alpha = 0.05)
     const verdict =
       isCalled && low > 0 ? 'better' : isCalled && high < 0 ? 'worse' : 'no detectable difference';
     const questions = sumPairs(counts);
-    // Where the other is never the worse of the two, it must still be the better one so many times.
+    // Even if the other never does worse, it must do better on this many questions.
     const least = countFewestPairs(comparisons.length, alpha) / questions;
     const detectable = computeDetectable({ low, high }, { comparisons: comparisons.length, alpha, least });
     return {
-      ...{ questions, difference, low, high, adjustedP, verdict },
+      questions,
+      difference,
+      low,
+      high,
+      adjustedP,
+      verdict,
       detectable: detectable <= 1 ? detectable : Infinity,
     };
   });
 }
 
-/** How often a true difference of the detectable size is called. */
+/** Probability of calling a true difference of the detectable size. */
 const POWER = 0.8;
 
 /**
- * The smallest true difference that data like these show in four of five sessions (J. Cohen, 1988, "Statistical power analysis for the
- * behavioral sciences", 2nd edition), by the standard error that a 95 % interval stands for. Whoever reads that no difference was
- * detected needs it: where it is 40 %, nothing was learned.
+ * Returns the smallest true difference that data like these show in four of five sessions (J. Cohen, 1988, "Statistical power analysis for
+ * the behavioral sciences", 2nd edition), from the standard error that a 95 % interval implies. It qualifies a verdict of "no detectable
+ * difference": if it is 40 %, the comparison showed nothing.
  *
- * @param comparisons judged together: it is the difference that the strictest of Holm's steps lets through
- * @param least that an estimate must reach whatever its error
+ * @param comparisons comparisons judged together: the result holds for the strictest step of Holm's correction
+ * @param least smallest estimate that can be significant, whatever its error
  */
 function computeDetectable(
   { low, high }: Interval,
@@ -71,7 +79,7 @@ function computeDetectable(
 }
 
 /**
- * The fewest pairs in which one of so many comparisons can be significant at all after Holm's correction: with n pairs the
+ * Returns the fewest pairs with which one of several comparisons can be significant at all after Holm's correction: with n pairs the
  * smallest two-sided p-value is 2^(1 − n). 9 for ten comparisons at 5 %.
  */
 function countFewestPairs(comparisons: number, alpha: number): number {
@@ -79,14 +87,14 @@ function countFewestPairs(comparisons: number, alpha: number): number {
 }
 
 /**
- * The exact McNemar test, two-sided: of the questions that only one got right, each would be either's with probability ½ (the binomial
- * test of Q. McNemar, 1947, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12:2).
- * 1 where there are none.
+ * Runs the exact McNemar test, two-sided: each question that only one side answered correctly is either side's with probability ½ (the
+ * binomial test of Q. McNemar, 1947, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12:2).
+ * Returns 1 if there are no such questions.
  */
 export function testMcNemar({ onlyBaseline, onlyOther }: PairedCounts): number {
   const n = onlyBaseline + onlyOther;
   const fewer = Math.min(onlyBaseline, onlyOther);
-  // C(n, k) / 2ⁿ from one k to the next, in logarithms: 2ⁿ leaves the numbers that there are.
+  // C(n, k) / 2ⁿ is computed from one k to the next, in logarithms, because 2ⁿ exceeds the range of a number.
   let logTerm = -n * Math.LN2;
   let tail = 0;
   for (let k = 0; k <= fewer; k++) {
@@ -97,9 +105,9 @@ export function testMcNemar({ onlyBaseline, onlyOther }: PairedCounts): number {
 }
 
 /**
- * The difference of two accuracies on the same questions with its 95 % interval: R. G. Newcombe (1998, "Improved confidence intervals
- * for the difference between binomial proportions based on paired data", Statistics in Medicine 17:22), method 10: the two Wilson
- * intervals squared and added, with what the pairs have in common taken off. It stays within −1..1.
+ * Returns the difference of two accuracies on the same questions with its 95 % interval: R. G. Newcombe (1998, "Improved confidence
+ * intervals for the difference between binomial proportions based on paired data", Statistics in Medicine 17:22), method 10: the two Wilson
+ * intervals are squared and added, minus the correlation of the pairs. It stays within −1..1.
  */
 export function comparePaired(counts: PairedCounts): { difference: number; low: number; high: number } {
   const { both, onlyBaseline, onlyOther, neither } = counts;
@@ -110,7 +118,7 @@ export function comparePaired(counts: PairedCounts): { difference: number; low: 
   const difference = (other.right - base.right) / n;
   const margins = other.right * (n - other.right) * base.right * (n - base.right);
   const common = both * neither - onlyBaseline * onlyOther;
-  // Corrected for continuity where the answers go together.
+  // Positive correlation is corrected for continuity.
   const corrected = common > n / 2 ? common - n / 2 : Math.min(common, 0);
   const correlation = margins === 0 ? 0 : corrected / Math.sqrt(margins);
   const reach = (up: number, down: number) =>

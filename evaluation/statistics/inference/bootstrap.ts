@@ -2,11 +2,11 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import { computeNormalTail } from './normal.ts';
 
 export interface BootstrapOptions {
-  /** Standard deviations of a normal variable whose probability the interval has; 95 % by default. */
+  /** Confidence as standard deviations of a normal variable; 95 % by default. */
   z?: number;
-  /** Resamples; 2000 by default, which places the ends within half a percentile of where endless resampling would. */
+  /** Resamples; 2000 by default, which places the ends within half a percentile of their limit for infinitely many. */
   resamples?: number;
-  /** 1 by default: the same values give the same interval. */
+  /** Seed of the resampling; 1 by default, so the same values give the same interval. */
   seed?: number;
 }
 
@@ -15,25 +15,25 @@ export interface Interval {
   high: number;
 }
 
-/** With fewer, the ends would be the extreme medians. */
+/** With fewer resamples, the ends would be the extreme medians. */
 const MIN_RESAMPLES = 500;
-/** 8 MB of medians. */
+/** Maximum resamples: their medians take 8 MB. */
 const MAX_RESAMPLES = 1_000_000;
 
 /**
- * A bootstrap interval of the median (B. Efron, 1979): as many values as there are are drawn with replacement, again and
- * again, and percentiles of the medians of these resamples are the ends.
+ * Returns a bootstrap interval of the median (B. Efron, 1979): samples of the original size are drawn with replacement many times, and
+ * percentiles of the medians of these resamples are the ends.
  *
- * Percentile, not BCa: the acceleration of BCa comes from the jackknife, which is inconsistent for the median (Efron, 1982,
- * "The jackknife, the bootstrap and other resampling plans", 3.4), and a median needs no correction for skew: how often
- * order statistics hold it is the same for every continuous distribution.
+ * It uses percentiles, not BCa: the acceleration of BCa comes from the jackknife, which is inconsistent for the median (Efron, 1982, "The
+ * jackknife, the bootstrap and other resampling plans", 3.4), and a median needs no correction for skew: the coverage of order statistics
+ * is the same for every continuous distribution.
  *
- * Expanded (T. Hesterberg, 2015, "What teachers should know about the bootstrap", The American Statistician 69:4):
- * resamples vary less than samples, so plain percentiles hold the median in only 88 % of samples of 7, and 91 % of 13. Taking
- * them as far out as Student's t and √(n / (n − 1)) demand makes it 94.5 to 98 % from n = 6 up.
+ * The interval is expanded (T. Hesterberg, 2015, "What teachers should know about the bootstrap", The American Statistician 69:4):
+ * resamples vary less than samples, so plain percentiles hold the median in only 88 % of samples of 7, and 91 % of 13. Taking them as far
+ * out as Student's t and √(n / (n − 1)) demand makes it 94.5 to 98 % from n = 6 up.
  *
- * The widest interval of this kind, from the smallest to the largest value, holds the median with 1 − 2^(1 − n). Where that is
- * not enough (n < 6 at 95 %) nothing is claimed: −∞ to ∞.
+ * The widest interval of this kind, from the smallest to the largest value, holds the median with probability 1 − 2^(1 − n). If that is not
+ * enough (n < 6 at 95 %), the interval is −∞ to ∞.
  */
 export function bootstrapMedian(values: ArrayLike<number>, options: BootstrapOptions = {}): Interval {
   const { z = 1.959963984540054, resamples = 2000, seed = 1 } = options;
@@ -50,8 +50,8 @@ export function bootstrapMedian(values: ArrayLike<number>, options: BootstrapOpt
 }
 
 /**
- * Medians of resamples. A resample of sorted values is sorted by counting how often each was drawn, so that none is ever
- * sorted by comparison.
+ * Returns the medians of the resamples. It sorts a resample by counting how often each of the sorted values was drawn, so it never sorts by
+ * comparison.
  */
 function resampleMedians(sorted: Float64Array, resamples: number, random: Random): Float64Array {
   const n = sorted.length;
@@ -76,8 +76,7 @@ function resampleMedians(sorted: Float64Array, resamples: number, random: Random
 }
 
 /**
- * The quantile of Student's t where the normal quantile is `z`, to 0.3 % from 5 degrees of freedom (Abramowitz and Stegun,
- * 26.7.5).
+ * Returns the quantile of Student's t where the normal quantile is `z`, to 0.3 % from 5 degrees of freedom (Abramowitz and Stegun, 26.7.5).
  */
 function approximateStudentQuantile(z: number, freedom: number): number {
   return (

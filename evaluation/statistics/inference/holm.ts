@@ -1,8 +1,7 @@
 /**
- * Adjusted p-values (S. Holm, 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
- * Statistics 6:2): calling those below α keeps the probability of any false call among them at α or less, however
- * the comparisons depend on each other, and ours do: they share a baseline. Same order as given; an adjusted value is never
- * smaller than that of a smaller p-value.
+ * Returns adjusted p-values (S. Holm, 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics
+ * 6:2), in the order given. Calling those below α keeps the probability of any false call at α or less, however the comparisons depend on
+ * each other; ours do, since they share a baseline. An adjusted value is never smaller than that of a smaller p-value.
  */
 export function adjustHolm(pValues: readonly number[]): number[] {
   for (const p of pValues) {

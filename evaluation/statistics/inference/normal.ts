@@ -1,13 +1,13 @@
 const DENSITY_AT_ZERO = 1 / Math.sqrt(2 * Math.PI);
 
-/** From here on the series loses digits to cancellation, and the continued fraction has settled within its 60 terms. */
+/** Beyond this `z` the series loses digits to cancellation, and the continued fraction has settled within its 60 terms. */
 const TAIL = 3;
 const FRACTION_TERMS = 60;
 
 /**
- * The probability that a standard normal variable exceeds `z`, good to 13 digits in both tails: near the middle by the
- * series of G. Marsaglia (2004, "Evaluating the normal distribution", Journal of Statistical Software 11:4), further out by
- * Laplace's continued fraction (Abramowitz and Stegun, 26.2.14).
+ * Returns the probability that a standard normal variable exceeds `z`, accurate to 13 digits in both tails: near the middle by the series
+ * of G. Marsaglia (2004, "Evaluating the normal distribution", Journal of Statistical Software 11:4), further out by Laplace's continued
+ * fraction (Abramowitz and Stegun, 26.2.14).
  */
 export function computeNormalTail(z: number): number {
   if (z < 0) return 1 - computeNormalTail(-z);
@@ -26,10 +26,10 @@ export function computeNormalTail(z: number): number {
   return 0.5 - density * sum;
 }
 
-/** Halvings of an interval of 40: then its ends are neighbouring numbers. */
+/** Halvings of an interval of length 40, after which its ends are neighbouring numbers. */
 const HALVINGS = 60;
 
-/** The `z` that a standard normal variable exceeds with a probability of `tail`, at most ½. */
+/** Returns the `z` that a standard normal variable exceeds with a probability of `tail`, at most ½. */
 export function computeNormalQuantile(tail: number): number {
   if (!(tail > 0 && tail <= 0.5)) throw new RangeError(`expected a tail from 0 to 0.5, got ${tail}`);
   let [low, high] = [0, 40];

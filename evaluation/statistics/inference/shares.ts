@@ -1,12 +1,12 @@
 /**
- * Weights of a value of each set of factors in the share of one factor: what it adds when it joins those before it, averaged over all orders
- * in which factors can join by sets whose values are known. Whatever the values, shares sum to the value of all factors less that of none.
- * Where every set is known this is L. Shapley's value (1953, "A value for n-person games"), and no order is preferred; for variance of a
- * regression it is LMG (R. Lindeman, P. Merenda and R. Gold, 1980). Where some are not, it is the value over the feasible orders only
- * (U. Faigle and W. Kern, 1992, "The Shapley value for cooperative games under precedence constraints").
+ * Returns the weight that the value of each set of factors has in the share of one factor: what the factor adds when it joins those before
+ * it, averaged over all orders in which factors can join by sets whose values are known. Whatever the values, the shares sum to the value
+ * of all factors minus that of none. If every set is known, this is L. Shapley's value (1953, "A value for n-person games"), and no order
+ * is preferred; for the variance of a regression it is LMG (R. Lindeman, P. Merenda and R. Gold, 1980). Otherwise it is the value over the
+ * feasible orders only (U. Faigle and W. Kern, 1992, "The Shapley value for cooperative games under precedence constraints").
  *
- * @param known by set, whether it has a value; a set is a whole number whose bit f says whether factor f is in it
- * @returns by set, the weight of its value; undefined where no order leads from none to all
+ * @param known true at each set that has a value; a set is a whole number whose bit f is 1 if factor f is in it
+ * @returns the weight of each set's value; undefined if no order leads from none to all
  */
 export function computeOrderWeights(known: readonly boolean[], factor: number): number[] | undefined {
   const { before, after } = countOrders(known);
@@ -23,7 +23,7 @@ export function computeOrderWeights(known: readonly boolean[], factor: number): 
   return weights;
 }
 
-/** By set, in how many orders it is come to from none, and all from it, by known sets. */
+/** Counts, for each set, the orders that lead from none to it, and those that lead from it to all, by known sets. */
 function countOrders(known: readonly boolean[]) {
   const size = known.length;
   const before = known.map(() => 0);
@@ -38,17 +38,17 @@ function countOrders(known: readonly boolean[]) {
   return { before, after };
 }
 
-/** The sets that have one factor less. */
+/** Lists the sets that have one factor less. */
 function listSmallerSets(set: number): number[] {
   return listBits(set + 1).flatMap((bit) => (Math.floor(set / bit) % 2 === 1 ? [set - bit] : []));
 }
 
-/** The sets that have one factor more, of those below `size`. */
+/** Lists the sets below `size` that have one factor more. */
 function listLargerSets(set: number, size: number): number[] {
   return listBits(size).flatMap((bit) => (Math.floor(set / bit) % 2 === 0 ? [set + bit] : []));
 }
 
-/** The powers of two below `size`. */
+/** Lists the powers of two below `size`. */
 function listBits(size: number): number[] {
   return Array.from({ length: Math.ceil(Math.log2(size)) }, (_, index) => 2 ** index);
 }
@@ -58,8 +58,8 @@ function sumValues(values: readonly number[]): number {
 }
 
 /**
- * Weights of how far two factors together are from what each does alone, averaged over all sets of the others: 0 where effects multiply
- * (here: add, of logarithms).
+ * Returns the weights of the interaction of two factors: how far their joint effect is from what each does alone, averaged over all sets of
+ * the other factors. It is 0 if effects multiply (here: if their logarithms add).
  */
 export function computeInteractionWeights(factors: number, first: number, second: number): number[] {
   const sets = 2 ** (factors - 2);
@@ -70,10 +70,10 @@ export function computeInteractionWeights(factors: number, first: number, second
 }
 
 /**
- * The finest division of factors into blocks such that some order of the blocks leads from none to all by sets that are known. Factors that
- * were never changed without each other are in one block.
+ * Returns the finest division of factors into blocks for which some order of the blocks leads from none to all by known sets. Factors that
+ * always changed together are in one block.
  *
- * @param known by set of factors, as {@link computeOrderWeights} has it
+ * @param known sets of factors, as in {@link computeOrderWeights}
  * @returns the factors of each block
  */
 export function findFinestBlocks(known: readonly boolean[]): number[][] {
@@ -84,7 +84,7 @@ export function findFinestBlocks(known: readonly boolean[]): number[][] {
   return finest ?? [];
 }
 
-/** What stands at each set of factors, by set of blocks. */
+/** Returns the values by set of blocks from the values by set of factors. */
 export function pickBlockValues<Value>(
   values: readonly Value[],
   blocks: readonly (readonly number[])[],
@@ -95,7 +95,7 @@ export function pickBlockValues<Value>(
   });
 }
 
-/** All divisions of so many factors into blocks. */
+/** Lists all divisions of this many factors into blocks. */
 function listDivisions(factors: number): number[][][] {
   if (factors === 0) return [[]];
   const last = factors - 1;

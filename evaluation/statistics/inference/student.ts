@@ -1,6 +1,6 @@
 /**
- * The probability that Student's t with a whole number of degrees of freedom exceeds `t`: the finite sums of Abramowitz and Stegun,
- * 26.7.3 and 26.7.4, good to 14 digits after the point. 0 and 1 at the infinities.
+ * Returns the probability that Student's t with a whole number of degrees of freedom exceeds `t`: the finite sums of Abramowitz and Stegun,
+ * 26.7.3 and 26.7.4, accurate to 14 decimal places. 0 and 1 at the infinities.
  */
 export function computeStudentTail(t: number, freedom: number): number {
   if (!(Number.isInteger(freedom) && freedom >= 1)) {
@@ -20,12 +20,12 @@ export function computeStudentTail(t: number, freedom: number): number {
   return Math.max(0, (1 - inside) / 2);
 }
 
-/** Halvings of an interval of a million: then its ends agree to ten digits. */
+/** Halvings of an interval of a million, after which its ends agree to ten digits. */
 const HALVINGS = 60;
-/** Beyond it with one degree of freedom lies a tail of 3e-7. */
+/** Largest quantile: with one degree of freedom, a tail of 3e-7 lies beyond it. */
 const LARGEST = 1e6;
 
-/** The value that Student's t exceeds with a probability of `tail`, at most ½. */
+/** Returns the value that Student's t exceeds with a probability of `tail`, at most ½. */
 export function computeStudentQuantile(tail: number, freedom: number): number {
   if (!(tail > 0 && tail <= 0.5)) throw new RangeError(`expected a tail from 0 to 0.5, got ${tail}`);
   let [low, high] = [0, LARGEST];

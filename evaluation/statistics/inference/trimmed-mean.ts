@@ -1,16 +1,16 @@
-/** Taken off at each end: a round in five that was interrupted is then in no figure. */
+/** Share of values trimmed at each end: one interrupted round in five then affects no figure. */
 const TRIMMED = 0.2;
 
 interface TrimmedMean {
   readonly mean: number;
-  /** Of the mean, as the values by themselves show it; 0 for fewer than two. */
+  /** Variance of the mean, estimated from the values; 0 for fewer than two. */
   readonly variance: number;
 }
 
 /**
- * The mean of the middle three fifths, with its variance from the winsorized values (K. Yuen, 1974, "The two-sample trimmed t for
- * unequal population variances", Biometrika 61:1). Where noise is normal it needs 1.1 times the values that the mean needs; where some
- * values were interrupted it needs far fewer. Of fewer than five values nothing is taken off.
+ * Returns the mean of the middle three fifths, with its variance from the winsorized values (K. Yuen, 1974, "The two-sample trimmed t for
+ * unequal population variances", Biometrika 61:1). If noise is normal it needs 1.1 times as many values as the mean; if some values were
+ * interrupted it needs far fewer. Fewer than five values are not trimmed.
  */
 export function computeTrimmedMean(values: ArrayLike<number>): TrimmedMean {
   const n = values.length;

@@ -1,7 +1,7 @@
 import { type JudgedComparison, judgeComparisons } from '../level-verdicts.ts';
 import { compareNestedSamples } from '../levels.ts';
 
-/** The verdict on one pair: `baseline[i][j]` and `other[i][j]` are the j-th round of the i-th invocation of each. */
+/** Returns the verdict on one pair: `baseline[i][j]` and `other[i][j]` are the j-th round of the i-th invocation of each. */
 export function compareLevels(
   baseline: readonly (readonly number[])[],
   other: readonly (readonly number[])[],

@@ -2,13 +2,14 @@ import type { Random } from '@gaia-mesh/core/system/random.ts';
 import { normal } from './noise.ts';
 
 /**
- * One kind of noise: for each measurement, what gives the noise of the two arms in the next round, logarithmic; `invocation` counts from 0.
+ * One kind of noise: returns, for each measurement, a function that gives the logarithmic noise of the two arms in the next round;
+ * `invocation` counts from 0.
  */
 export type TwoLevelNoise = (random: Random) => (invocation: number) => readonly [number, number];
 
 const exponential = (random: Random) => -Math.log(1 - random.uniform());
 
-/** What disturbs rounds, of about 5 %: each starts a session, and its memory lasts from invocation to invocation. */
+/** Disturbances of rounds, of about 5 %. Each function starts a session, and its memory lasts from invocation to invocation. */
 export const NOISES = {
   normal: (random) => () => [0.05 * normal(random), 0.05 * normal(random)],
   skewed: (random) => () => [0.05 * exponential(random), 0.05 * exponential(random)],
@@ -45,7 +46,7 @@ export const NOISES = {
     };
   },
   'rounds like their neighbours': (random) => {
-    // Of one process: the next one starts anew.
+    // The noise belongs to one process: the next one starts anew.
     let [last, own] = [-1, [0, 0] as [number, number]];
     return (invocation) => {
       const isNew = invocation !== last;
@@ -82,11 +83,11 @@ interface Design {
   readonly rounds: number;
   /** True ratio of the other to the baseline. */
   readonly ratio?: number;
-  /** Standard deviation of what each process is faster or slower by, all its life; 0.05 is about 5 %. */
+  /** Standard deviation of the lasting speed difference of each process; 0.05 is about 5 %. */
   readonly invocationEffect?: number;
 }
 
-/** One measurement: rounds of both arms by invocation. */
+/** Generates one measurement: rounds of both arms by invocation. */
 export function twoLevels(
   { invocations, rounds, ratio = 1, invocationEffect = 0 }: Design,
   noise: TwoLevelNoise,

@@ -71,7 +71,7 @@ test('lists a folder, and opens what is in it', async () => {
 
   await expect.poll(() => page.locator('.items tbody tr').count()).toBe(2);
   expect(await page.locator('.status').textContent()).toBe(
-    '2 runs, batches and comparisons. Left out: files that are not what their names say: comparison.json.',
+    '2 runs, batches and comparisons. Left out: files whose content does not match their name: comparison.json.',
   );
   await page.getByRole('link', { name: 'json/run_artifacts.tar.gz', exact: true }).click();
   await expect.poll(() => page.locator('p.status').textContent()).toBe('answered · 3 of 3 questions');
