@@ -14,9 +14,9 @@ import type { SessionOptions, SessionTerms } from './session-options.ts';
 
 interface AgentOptions extends SessionOptions {
   readonly listen: Listen;
-  /** Empty: any hub on this machine may dial. */
+  /** Run secret; if empty, any hub on this machine may connect. */
   readonly secret: string;
-  /** An adapter to insist on; without it the hub's is taken. */
+  /** Adapter to insist on; if undefined, the agent takes the hub's. */
   readonly adapter: string | undefined;
   readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
 }
@@ -24,23 +24,24 @@ interface AgentOptions extends SessionOptions {
 /** A connection in the handshake. */
 interface Pending {
   readonly socket: FrameLink;
-  /** Whoever is at its other end knows the run's secret. */
+  /** Set when the other end has proved that it knows the run's secret. */
   isKnown: boolean;
 }
 
-/** What a handshake came to. */
+/** Result of a successful handshake. */
 type Agreement = Awaited<ReturnType<typeof answerHub>> & { readonly codec: Codec };
 
 /**
- * One agent: listens on its port, proves itself to the hub that dials, and works for it until the connection ends. Then
- * it waits for the next hub. One hub at a time; whoever cannot prove itself gets nothing and holds nothing.
+ * One agent: it listens on its port, proves itself to the hub that connects, and works for that hub until the
+ * connection ends. Then it waits for the next hub. It serves one hub at a time; a peer that cannot prove
+ * itself gets nothing and holds nothing.
  */
 export class Agent {
   readonly #options: AgentOptions;
   readonly #sockets = new Set<FrameLink>();
   /** Adapters that have carried a packet here. */
   readonly #warm = new Set<string>();
-  /** Of the run that last had its deliveries acknowledged. */
+  /** Outbox of the last run with acknowledged delivery. */
   #outbox: Outbox | undefined;
   #numbering = { runId: '', last: 0 };
   #listener: Listener | undefined;
@@ -71,7 +72,7 @@ export class Agent {
     return this.#listener?.port ?? 0;
   }
 
-  /** Where it listens, for people. */
+  /** Description of the address it listens on, for people. */
   get where(): string {
     return this.#listener?.where ?? '';
   }
@@ -95,7 +96,10 @@ export class Agent {
     void this.#serve(socket);
   }
 
-  /** Makes room by closing the oldest connection that has proved nothing: strangers keep no hub out, whatever their number. */
+  /**
+   * Makes room by closing the oldest connection that has proved nothing, so that no number of strangers keeps
+   * a hub out.
+   */
   #hasRoom(): boolean {
     if (this.#pending.size < MAX_PENDING_HANDSHAKES) return true;
     const stranger = [...this.#pending].find(({ isKnown }) => !isKnown);
@@ -112,7 +116,7 @@ export class Agent {
     return adapter;
   }
 
-  /** What it wants to hear, replies among it, and what it may send. */
+  /** Returns the types that the agent receives, including replies, and the types that it may send. */
   #packetTypes(): { subscribes: string[]; emits: string[] } {
     const { subscribes, tool, partners } = this.#options;
     const asked = [...new Set(partners.map((partner) => partner.tool))];
@@ -122,7 +126,7 @@ export class Agent {
     };
   }
 
-  /** Whoever asks may be a stranger: nothing is changed by it. */
+  /** Returns the outbox of a run and changes nothing, because the peer may still be a stranger. */
   #outboxOf(runId: string): Outbox {
     const present = this.#outbox;
     if (present?.runId === runId && !present.hasFailed) return present;
@@ -132,7 +136,7 @@ export class Agent {
   #beginWith(outbox: Outbox, have: string | null): void {
     const present = this.#outbox;
     if (present !== outbox) {
-      // What this handshake read may be old by now.
+      // The state that this handshake read may be stale by now.
       if (present?.runId === outbox.runId && !present.hasFailed)
         throw new MeshError('handshake', `run ${outbox.runId} has connected twice`);
       present?.close();
@@ -173,7 +177,7 @@ export class Agent {
         if (outbox !== undefined) this.#beginWith(outbox, have);
       },
     })
-      // What the others offered may be no good.
+      // The offers of the other members may be invalid.
       .then((agreement) => ({ ...agreement, codec: agreement.opener.open(agreement.session) }))
       .catch((error: unknown) => {
         const leftOut = this.#refusals.next();
@@ -184,14 +188,14 @@ export class Agent {
       });
     this.#pending.delete(pending);
     if (agreed === undefined) {
-      // A peer that was refused and does not hang up would keep its connection for ever.
+      // A refused peer that does not hang up would otherwise keep its connection for ever.
       setTimeout(() => socket.destroy(), 1000).unref();
       return;
     }
     const session = new AgentSession(this.#options, socket, this.#termsOf(agreed, outbox));
     this.#session = session;
     this.#listener?.setBusy(true);
-    // An agent that stays up: the next archive is of the next run alone, and the last one has its own.
+    // If the agent stays up, the next archive holds the next run alone; the last run has its own archive.
     const { runId } = agreed.session;
     if (this.#lastRun !== undefined && this.#lastRun !== runId) log.restart();
     this.#lastRun = runId;

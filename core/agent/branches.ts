@@ -6,13 +6,16 @@ import type { BranchFile, BranchPacket, BranchReply } from '../recording/branch-
 
 /** One agent's part of a task that is a branch. */
 interface Part {
-  /** Its packets that say what they said, and have not been sent again. */
+  /** Packets that must repeat their recorded payload and have not been sent yet. */
   readonly packets: (BranchPacket & { readonly place: number })[];
-  /** Replies of its model that led to them, and have not been given again. */
+  /** Replies of its model that led to them and have not been returned yet. */
   readonly replies: BranchReply[];
 }
 
-/** What an agent does in tasks that are branches of a recorded question: as recorded up to a packet, and by itself from there. */
+/**
+ * Controls an agent in tasks that are branches of a recorded question: it acts as recorded up to a packet,
+ * and on its own from there.
+ */
 export class Branches {
   readonly #id: string;
   readonly #file: BranchFile;
@@ -24,9 +27,9 @@ export class Branches {
   }
 
   /**
-   * What is sent for `emission`: while packets of this agent's are to say what they said, one of them.
+   * Returns the emission to send instead of `emission`: one of the recorded packets while any are left.
    *
-   * @throws MeshError `agent` where it does something else than was recorded
+   * @throws MeshError `agent` if the agent departs from the recording
    */
   rewrite(emission: Emission, cause: Packet): Emission {
     const part = this.#partOf(cause.task_id);
@@ -45,7 +48,10 @@ export class Branches {
     };
   }
 
-  /** Replies that a model gave before the branch; what is given again is taken out. Undefined: from here on, it is asked. */
+  /**
+   * Returns the model replies from before the branch point; the caller removes those that it returns again.
+   * Undefined means that the model is asked from here on.
+   */
   repliesOf(taskId: string): BranchReply[] | undefined {
     const replies = this.#partOf(taskId)?.replies ?? [];
     return replies.length === 0 ? undefined : replies;
@@ -78,5 +84,5 @@ export class Branches {
   }
 }
 
-/** How messages of the cause begin for which a branch is none. */
+/** Prefix of the messages that report a departure from the recording. */
 export const DEPARTED = 'not as it was recorded';

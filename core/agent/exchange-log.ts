@@ -4,19 +4,22 @@ import type { PromptPart } from '../contracts/prompt-part.ts';
 import type { Log } from '../system/log.ts';
 import { listParts } from '../tokens/parts-of.ts';
 
-/** Tasks whose texts are known to be in the file; what an older one says again is written again. */
+/** Maximum tasks whose written texts are remembered; texts of an older task are written again. */
 const MAX_TASKS = 64;
-/** Longer ones are named, not kept: whoever reads the file takes lines of so many bytes. */
+/**
+ * Maximum characters of a kept text; longer ones are only named by their digest, because readers of the file
+ * bound its lines.
+ */
 const MAX_TEXT_CHARACTERS = 250_000;
 
-/** Who asked, and for what. */
+/** Origin of an exchange: the task, the role and the packet type that caused it. */
 export interface ExchangeOf {
   readonly taskId: string;
   readonly role: string;
   readonly packetType: string;
 }
 
-/** Notes exchanges with models as lines of `exchanges.log`, each text once a task. */
+/** Writes exchanges with models as lines of `exchanges.log`, each text once per task. */
 export class ExchangeLog {
   readonly #log: Log;
   readonly #written = new Map<string, Set<string>>();
@@ -25,7 +28,7 @@ export class ExchangeLog {
     this.#log = log;
   }
 
-  /** It is in the file when this returns. */
+  /** Appends an exchange; it is in the file when this returns. */
   note({ taskId, role, packetType }: ExchangeOf, exchange: ModelExchange): void {
     const { key, model, messages, tools, schema, reply, promptTokens, completionTokens, startedUs, endedUs } =
       exchange;
@@ -69,7 +72,7 @@ export class ExchangeLog {
     };
   }
 
-  /** The digest of a text that is in the file from now on. */
+  /** Returns the digest of a text, after writing the text if the file does not have it yet. */
   #text(taskId: string, text: string): string {
     const digest = hashText(text);
     let written = this.#written.get(taskId);

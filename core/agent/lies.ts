@@ -6,9 +6,9 @@ import type { Log } from '../system/log.ts';
 import { Random } from '../system/random.ts';
 import type { Rewrite } from './session-options.ts';
 
-/** What an agent is told to lie about (`--faults lie=agent@type`). */
+/** Lies that an agent tells because of `--faults lie=agent@type`. */
 interface Lies {
-  /** In packets of which types. */
+  /** Types of the packets in which it lies. */
   readonly types: readonly string[];
   readonly seed: number;
 }
@@ -17,7 +17,10 @@ const ONSETS = 'B Br C D Dr F G Gr H K L M N P R S St T Th V W'.split(' ');
 const VOWELS = 'a e i o u ai ea oa'.split(' ');
 const CODAS = 'l ld m n nd r rk rn s sk th v'.split(' ');
 
-/** An agent's log has what it would have said: the recording has what it said. */
+/**
+ * Returns the rewrite that makes an agent lie. The agent's log keeps the true payload; the recording has the
+ * lie.
+ */
 export function createLiar(lies: Lies, { log }: { readonly log: Pick<Log, 'info'> }): Rewrite {
   return (emission, cause) => {
     if (!lies.types.includes(emission.type) || emission.type === TASK_FAILED) return emission;
@@ -28,8 +31,8 @@ export function createLiar(lies: Lies, { log }: { readonly log: Pick<Log, 'info'
 }
 
 /**
- * What an agent says instead of `payload`: of the same type and shape, about the same question, with other names and numbers. The seed and
- * what it replaces decide, so that an agent that lies says the same lie again.
+ * Returns a payload to send instead of `payload`: of the same type and shape, about the same question, with
+ * other names and numbers. Only the seed and the replaced text decide, so an agent repeats the same lie.
  *
  * @throws MeshError `usage` for a payload that states nothing
  */
@@ -61,11 +64,11 @@ function inventClaim(claim: string, seed: number): string {
     .join(' ');
 }
 
-/** With as many digits, and no zero in front that was not there. */
+/** Returns another number with the same number of digits and no additional leading zero. */
 function replaceNumber(digits: string, random: Random): string {
   const [first = '0', ...rest] = digits;
   const other = rest.map(() => String(random.bits() % 10));
-  // Adding 1 to 8 to a digit from 1 to 9 comes to another of them.
+  // Adding 1 to 8 to a digit from 1 to 9 gives another digit from 1 to 9.
   if (first !== '0') return [1 + ((Number(first) - 1 + 1 + (random.bits() % 8)) % 9), ...other].join('');
   return rest.length === 0 ? String(1 + (random.bits() % 9)) : `0${replaceNumber(rest.join(''), random)}`;
 }

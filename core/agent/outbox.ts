@@ -13,18 +13,20 @@ import { type Packet, parsePacket } from '../contracts/packet.ts';
 import { parseJsonText } from '../system/parse-json.ts';
 import { onAbort } from '../system/process/abort.ts';
 
-/** The file is written anew, without what the hub has taken over, when so much of it is of no more use. */
+/** Obsolete bytes in the file above which it is rewritten without the packets that the hub has taken over. */
 const MAX_DEAD_BYTES = 4 * 1024 * 1024;
 
-/** A line of the file: what was done, and the packets that came of it. */
+/** A line of the file: packets that were finished, and the packets that resulted from them. */
 const lineSchema = z.object({
   done: z.array(z.string()),
   sent: z.array(z.object({ cause: z.string(), packet: z.unknown() })),
-  /** In a line that says all anew: how many processes had the outbox before its writer. */
+  /**
+   * Number of processes that had the outbox before its writer; only in a line that rewrites the whole state.
+   */
   restarts: z.int().nonnegative().exactOptional(),
 });
 
-/** A packet, and the id of the one that it came of. */
+/** A packet, and the id of the packet that caused it. */
 export interface Caused {
   readonly packet: Packet;
   readonly cause: string;
@@ -37,10 +39,11 @@ interface Kept extends Caused {
 const OUTBOX_FILE = 'outbox.jsonl';
 
 /**
- * What an agent has sent in one run and the hub has not yet taken over, and which packets it is done with, in a file in its workspace
- * whose first line names the run. A result is written there, whole, before any of it is sent: an agent that is killed finds it again, so
- * that no finished work is done twice and none is lost. The system has what was written and outlives the process; a machine that loses
- * its power may lose it.
+ * Packets that an agent has sent in one run and the hub has not yet taken over, and the ids of the packets it
+ * has finished, in a file in its workspace whose first line names the run. A whole result is written there
+ * before any of it is sent: an agent that is killed finds it again, so no finished work is done twice and
+ * none is lost. The operating system holds what was written, which outlives the process; a power failure may
+ * lose it.
  */
 export class Outbox {
   readonly runId: string;
@@ -51,15 +54,15 @@ export class Outbox {
   readonly #done = new Set<string>();
   #restarts = 0;
   #keptBytes = 0;
-  /** Lines and bytes that were written since the file was written anew. */
+  /** Lines and bytes written since the file was last rewritten. */
   #lines = 0;
   #bytes = 0;
-  /** Packets of the present connection that the hub has taken over. */
+  /** Number of packets of the present connection that the hub has taken over. */
   #taken = 0;
   #waiting: (() => void)[] = [];
   #hasFailed = false;
 
-  /** @throws MeshError `io` when the file cannot be read; whatever is wrong with it, nothing of it may be sent */
+  /** @throws MeshError `io` when the file cannot be read; a file with any fault is not used at all */
   constructor(workspace: string, runId: string) {
     this.runId = runId;
     this.#file = path.join(workspace, OUTBOX_FILE);
@@ -73,23 +76,24 @@ export class Outbox {
     }
   }
 
-  /** The number of processes that have worked with this outbox before. */
+  /** Number of earlier processes that have worked with this outbox. */
   get restarts(): number {
     return this.#restarts;
   }
 
-  /** The packets that were done last, for the hub: of those under way nothing else may be missing. */
+  /** The ids of the packets finished last, for the hub: no other packet under way can be finished. */
   get lastDone(): string[] {
     return [...this.#done].slice(-DELIVERY_WINDOW);
   }
 
-  /** After a failed write only the file itself says what is in it. */
+  /** After a failed write only the file itself knows its content. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
   /**
-   * Begins a connection; `have` is the last packet that the hub has. From now on the file is this process's.
+   * Begins a connection; `have` is the id of the last packet that the hub has. From now on this process owns
+   * the file.
    *
    * @throws MeshError `io` when the file cannot be written
    */
@@ -102,7 +106,7 @@ export class Outbox {
     this.#write(() => this.#rewrite());
   }
 
-  /** Packets that are to be sent again, in order. */
+  /** Packets to send again, in order. */
   get kept(): readonly Caused[] {
     return [...this.#kept];
   }
@@ -112,7 +116,7 @@ export class Outbox {
   }
 
   /**
-   * Keeps packets that are about to be sent. With `done`, the work for that packet is finished with them.
+   * Keeps packets that are about to be sent; `done` is the id of the packet whose work they finish.
    *
    * @throws MeshError `io` when they could not be kept
    */
@@ -120,12 +124,15 @@ export class Outbox {
     this.#write(() => this.#append(JSON.stringify({ done: done === undefined ? [] : [done], sent })));
     for (const caused of sent) this.#keep(caused);
     if (done !== undefined) this.#remember(done);
-    // The lines of what was taken over are still there.
+    // The file still has the lines of packets that the hub has taken over.
     if (this.#lines > MAX_OUTBOX_LINES || this.#bytes > 2 * this.#keptBytes + MAX_DEAD_BYTES)
       this.#write(() => this.#rewrite());
   }
 
-  /** The hub has taken over so many packets of this connection, in the order in which they were sent. */
+  /**
+   * Removes the first `count` packets of this connection, which the hub has taken over in the order of
+   * sending.
+   */
   taken(count: number): void {
     const more = Math.min(count - this.#taken, this.#kept.length);
     if (more <= 0) return;
@@ -138,7 +145,9 @@ export class Outbox {
     return this.#kept.length >= MAX_OUTBOX_PACKETS || this.#keptBytes >= MAX_OUTBOX_BYTES;
   }
 
-  /** Settles when something was acknowledged, or `signal` is aborted. Whether there is room then is to be asked again. */
+  /**
+   * Waits until the hub has acknowledged packets or `signal` is aborted. The caller checks again for room.
+   */
   async change(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -170,7 +179,7 @@ export class Outbox {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** Does a write, and none after one that failed. */
+  /** Performs a write; after a failed one it refuses all others. */
   #write(work: () => void): void {
     if (this.#hasFailed) throw new MeshError('io', `${this.#file}: an earlier write to it failed`);
     try {
@@ -189,7 +198,7 @@ export class Outbox {
     this.#bytes += bytes.length;
   }
 
-  /** Writes the file anew: a reader sees the old file or the new one, never half of it. */
+  /** Rewrites the file atomically: a reader sees the old file or the new one, never half of it. */
   #rewrite(): void {
     this.close();
     const sent = this.#kept.map(({ packet, cause }) => ({ cause, packet }));
@@ -201,7 +210,7 @@ export class Outbox {
     this.#bytes = Buffer.byteLength(text);
   }
 
-  /** The lines of this run, without a last one that its writer did not finish: nothing of that was sent. */
+  /** Returns the lines of this run without an unfinished last one, of which nothing was sent. */
   #read(): string[] {
     if (!existsSync(this.#file)) return [];
     const [head, ...lines] = readFileSync(this.#file, 'utf8').split('\n').slice(0, -1);

@@ -12,7 +12,7 @@ import type { Received } from './requests.ts';
 import type { SessionOptions, SessionTerms } from './session-options.ts';
 import type { Spent } from './work.ts';
 
-/** A packet as it leaves. */
+/** A packet that is ready to send. */
 export interface Sendable {
   readonly packet: Packet;
   readonly blob: Uint8Array;
@@ -20,7 +20,7 @@ export interface Sendable {
   readonly encodeUs: number;
 }
 
-/** Makes an agent's packets, and sends, logs and books them. */
+/** Builds an agent's packets, and sends, logs and counts them. */
 export class PacketSender {
   readonly #options: SessionOptions;
   readonly #terms: SessionTerms;
@@ -34,7 +34,10 @@ export class PacketSender {
     this.#ledger = books;
   }
 
-  /** What an agent emits because of `cause`, ready to be sent. @throws MeshError `packet` for one that no frame holds */
+  /**
+   * Returns the packet that an agent emits because of `cause`, ready to send.
+   * @throws MeshError `packet` if it exceeds a frame
+   */
   encode(emission: Emission, cause: Packet, tokens: number): Sendable {
     const said = this.#options.rewrite?.(emission, cause) ?? emission;
     return this.encodePacket(this.#packet(said, cause, tokens));
@@ -54,7 +57,7 @@ export class PacketSender {
     return { packet, blob, layerBytes, encodeUs: readMonotonicUs() - beginUs };
   }
 
-  /** The log line has the packet whole, what caused it, and its times: a recording is made of these lines. */
+  /** Sends a packet and logs it whole with its cause and its times: recordings are built from these lines. */
   send(
     { packet, blob, layerBytes, encodeUs }: Sendable,
     received: Omit<Received, 'packet'> & { readonly packet: Pick<Packet, 'id'> },
@@ -64,7 +67,7 @@ export class PacketSender {
     const sentMs = readEpochMs();
     const sentUs = readMonotonicUs();
     const bytes = this.#socket.sendBlob(blob);
-    // After sending: what the books cost is not on the packet's way.
+    // After sending, so that the ledger does not delay the packet.
     const times = {
       received_us: Math.round(received.receivedUs),
       decode_us: roundTenth(received.decodeUs),
@@ -79,15 +82,15 @@ export class PacketSender {
     this.#ledger.sent(packet.type, line, { toolUs: work.toolUs, encodeUs });
   }
 
-  /** Sends what is the mesh's own: logged nowhere, booked nowhere. */
+  /** Sends a packet of the mesh itself, which is neither logged nor counted. */
   sendControl(emission: Emission, cause: Packet): void {
     this.#socket.sendBlob(this.#terms.codec.encode(this.#packet(emission, cause, 0)));
   }
 
-  /** Tells the hub what became of its deliveries; on no line of the ledger's packets, and in no log. */
+  /** Reports the state of deliveries to the hub; the ledger and the log leave such packets out. */
   acknowledge(payload: JsonObject): void {
     const { id: from } = this.#options;
-    // Nobody refers to it, so it needs no id of its own.
+    // No packet refers to it, so it needs no unique id.
     const envelope = { type: ACK_TYPE, from, id: 'ack', task_id: 'mesh', token_used: 0, ts: Date.now() };
     this.#socket.sendBlob(this.#terms.codec.encode({ ...envelope, payload }));
   }
@@ -97,8 +100,9 @@ export class PacketSender {
     const { numbers, acknowledged } = this.#terms;
     if (emission.recorded !== undefined) return emission.recorded;
     numbers.last += 1;
-    // Packet ids are unique in the run, and it does not know which it had used. No node id has a `+`.
-    // An agent that is started again by hand without its memory still finds its outbox.
+    // Packet ids are unique in the run, and a restarted agent does not know which ones it had used: the
+    // number of restarts tells them apart, since no node id contains a `+`. An agent that is restarted by
+    // hand without its memory still finds its outbox.
     const restarts = Math.max(workspace.memory.restarts ?? 0, acknowledged?.outbox.restarts ?? 0);
     const self = restarts === 0 ? id : `${id}+${restarts}`;
     return parsePacket({
@@ -117,7 +121,7 @@ export class PacketSender {
   }
 }
 
-/** To a tenth of a microsecond: below that a clock says nothing. */
+/** Rounds to a tenth of a microsecond; clocks are not more precise. */
 function roundTenth(us: number): number {
   return Math.round(us * 10) / 10;
 }

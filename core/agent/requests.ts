@@ -4,7 +4,7 @@ import type { Packet } from '../contracts/packet.ts';
 import type { AskOptions } from '../contracts/tool.ts';
 import { onAbort } from '../system/process/abort.ts';
 
-/** A packet that came, with the times of its arrival (monotonic) and of its decoding, in microseconds. */
+/** A received packet, with its arrival time (monotonic) and its decoding time in microseconds. */
 export interface Received {
   readonly packet: Packet;
   readonly receivedUs: number;
@@ -17,14 +17,14 @@ interface OpenRequest {
 }
 
 /**
- * The requests of an agent that wait for their replies. A reply counts if it comes from the agent that was asked; a second one, or
- * one that comes too late, changes nothing.
+ * The requests of an agent that wait for their replies. A reply counts only if it comes from the agent that
+ * was asked; a second reply or a late one changes nothing.
  */
 export class Requests {
   readonly #open = new Map<string, OpenRequest>();
   readonly #lost = new Set<string>();
 
-  /** Whether any reply is awaited at all. */
+  /** True while a reply is awaited. */
   get isWaiting(): boolean {
     return this.#open.size > 0;
   }
@@ -40,7 +40,7 @@ export class Requests {
   /**
    * Waits for the reply to the packet `id`.
    *
-   * @throws MeshError `agent` when none comes in time, or while the task lasts, or the partner is lost
+   * @throws MeshError `agent` when none comes in time or before the task ends, or the partner is lost
    */
   async reply(
     id: string,
@@ -70,7 +70,7 @@ export class Requests {
     }
   }
 
-  /** Takes a packet that may be a reply; false if nobody waits for it. */
+  /** Accepts a packet that may be a reply; returns false if no request waits for it. */
   settle(received: Received): boolean {
     const { reply_to, from } = received.packet;
     const request = reply_to === undefined ? undefined : this.#open.get(reply_to);
@@ -79,7 +79,7 @@ export class Requests {
     return true;
   }
 
-  /** The hub says that an agent is gone: its replies will not come. */
+  /** Fails the requests to an agent that the hub reports as gone. */
   partnerLost(partner: string): void {
     this.#lost.add(partner);
     for (const request of this.#open.values())

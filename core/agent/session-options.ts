@@ -6,14 +6,14 @@ import type { Outbox } from './outbox.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
- * What an agent sends instead of what its tool says, because of `cause`: where it was told to lie, or goes again through a question that was
- * recorded. Only the payload may be another.
+ * Returns what an agent sends instead of its tool's emission, because of `cause`: a lie, or a packet of a
+ * recorded question that is being repeated. Only the payload may differ.
  *
- * @throws MeshError where it cannot be told
+ * @throws MeshError if it has nothing to send
  */
 export type Rewrite = (emission: Emission, cause: Packet) => Emission;
 
-/** What an agent is, whichever run it takes part in. */
+/** Facts about an agent that are the same in every run. */
 export interface SessionOptions {
   readonly id: string;
   readonly tool: Tool;
@@ -22,25 +22,25 @@ export interface SessionOptions {
   readonly subscribes: readonly string[];
   /** Agents that it may ask. */
   readonly partners: readonly Partner[];
-  /** What the team file says to it. */
+  /** `options` of the agent in the team file. */
   readonly options: JsonObject;
   /** The folder of all tasks' files. */
   readonly files: string | undefined;
-  /** Where the store is, for a tool that has to do with it. */
+  /** Address of the store, for a tool that uses it. */
   readonly store: string | undefined;
-  /** The text of a prompt. */
+  /** Returns the text of a prompt. */
   readonly prompt: (name: string) => string;
   readonly workspace: Workspace;
   readonly rewrite?: Rewrite;
 }
 
-/** What an agent agreed on with the hub, and what it takes along from one connection to the next. */
+/** Terms that an agent agreed on with the hub, and state that it keeps from one connection to the next. */
 export interface SessionTerms {
   readonly codec: Codec;
   readonly maxFrameBytes: number;
   readonly runId: string;
-  /** Counts the agent's packets in the run: their ids are unique in it. */
+  /** Numbers the agent's packets in the run, because their ids must be unique. */
   readonly numbers: { last: number };
-  /** Where deliveries are acknowledged. `isLossy`: the hub wants to know of packets that are worked on, too. */
+  /** Set for acknowledged delivery. `isLossy`: the hub also expects reports of packets in progress. */
   readonly acknowledged?: { readonly outbox: Outbox; readonly isLossy: boolean };
 }

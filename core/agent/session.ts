@@ -30,25 +30,25 @@ import { resolveTaskFolder } from './task-files.ts';
 import { Work } from './work.ts';
 
 /**
- * What an agent tells the hub about packets that were delivered to it: done with, or in progress. Told together, since each
- * telling costs an envelope.
+ * Reports to the hub on delivered packets: finished, or in progress. Reports are batched, since each costs an
+ * envelope.
  */
 class Receipts {
   readonly #send: (payload: JsonObject) => void;
   readonly #sendsProgress: boolean;
   #done: string[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Packets that are worked on and were not told of. */
+  /** Packets in progress that have not been reported. */
   readonly #untold = new Set<string>();
   #progressTimer: NodeJS.Timeout | undefined;
 
-  /** `tellsProgress`: the hub wants to know of packets that are worked on, too, since it takes others for lost. */
+  /** `tellsProgress`: the hub expects reports of packets in progress and treats the others as lost. */
   constructor(send: (payload: JsonObject) => void, tellsProgress: boolean) {
     this.#send = send;
     this.#sendsProgress = tellsProgress;
   }
 
-  /** Work for a packet begins. */
+  /** Notes that work for a packet begins. */
   begun(id: string): void {
     if (!this.#sendsProgress) return;
     this.#untold.add(id);
@@ -76,7 +76,7 @@ class Receipts {
     this.#done = [];
   }
 
-  /** Says nothing any more. */
+  /** Stops all further reports. */
   end(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#progressTimer);
@@ -86,8 +86,8 @@ class Receipts {
 }
 
 /**
- * An agent's side of one run: hears packets, works on those meant for its tool, each in a task of its own (MP-53), and
- * sends what comes out. Reading goes on meanwhile.
+ * An agent's side of one run: it receives packets, works on those meant for its tool, each in its own
+ * asynchronous task (MP-53), and sends the results. Reading continues meanwhile.
  */
 export class AgentSession {
   readonly #options: SessionOptions;
@@ -102,7 +102,7 @@ export class AgentSession {
   readonly #outbox: Outbox | undefined;
   readonly #refusals = new Sampled();
   readonly #receipts: Receipts | undefined;
-  /** Whether the hub has said its first word, and so what the outbox holds was sent again. */
+  /** True after the hub's first acknowledgement, which makes the agent send the outbox's packets again. */
   #isResumed = false;
 
   constructor(options: SessionOptions, socket: FrameLink, terms: SessionTerms) {
@@ -117,14 +117,14 @@ export class AgentSession {
     this.#receipts = new Receipts((payload) => this.#sender.acknowledge(payload), acknowledged.isLossy);
   }
 
-  /** Takes one run of frames; give it to the socket's `start`. */
+  /** Receives one run of frames; pass it to the socket's `start`. */
   receive(run: FrameRun): void {
     const receivedUs = readMonotonicUs();
     // Decoders may hand out views of these bytes, and the work for a packet outlives the run.
     for (const blob of run.copies()) this.#receiveBlob(blob, receivedUs);
   }
 
-  /** Stops the work that is still going on: its results are not sent any more. */
+  /** Stops the work in progress: its results are no longer sent. */
   end(): void {
     this.#receipts?.end();
     this.#ended.abort();
@@ -157,11 +157,11 @@ export class AgentSession {
     const { type, from, to, id, task_id, tag, token_used } = head;
     log.info({ dir: 'received', bytes, type, from, to, id, task_id, tag, token_used });
     if (packet !== undefined && this.#take({ packet, receivedUs, decodeUs })) return;
-    // Nothing is to be done for it, or it was done.
+    // The packet needs no work, or the work was done before.
     this.#receipts?.done(id);
   }
 
-  /** Begins the work for a packet. False if there is none, or it has been done before. */
+  /** Begins the work for a packet. Returns false if it needs none or was done before. */
   #take(received: Received): boolean {
     const { id, type } = received.packet;
     if (this.#requests.settle(received)) return false;
@@ -176,16 +176,16 @@ export class AgentSession {
     const { id, subscribes } = this.#options;
     if (to !== undefined && to !== id) return false;
     if (subscribes.includes(type) || type.startsWith(MESH_TYPE_PREFIX)) return true;
-    // It may be a reply: only the whole packet says to what.
+    // The packet may be a reply: only the whole packet says to what.
     return to !== undefined && this.#requests.isWaiting;
   }
 
-  /** The mesh's own packets: only the hub's reach an agent. */
+  /** Handles packets of the mesh itself, which only the hub can send to an agent. */
   #receiveHub(packet: Packet): void {
     const { id } = packet.payload;
     switch (packet.type) {
       case SETTLE_TYPE:
-        // The books are closed before they are handed in: nothing is sent after them.
+        // The ledger is closed before it is handed in: nothing is sent after it.
         this.#receipts?.flush();
         this.end();
         this.#sender.sendControl({ type: LEDGER_TYPE, payload: this.#ledger.toPayload() }, packet);
@@ -215,7 +215,7 @@ export class AgentSession {
     });
     this.#works.add(work);
     this.#receipts?.begun(received.packet.id);
-    // With acknowledgements, which must be read, the hub sends no more than can be worked on.
+    // Acknowledgements must be read; in return the hub sends no more packets than the agent can work on.
     const isBounded = this.#outbox !== undefined;
     if (!isBounded && this.#works.size === MAX_CONCURRENT_PACKETS) this.#socket.pause();
     let emissions: readonly Emission[];
@@ -224,7 +224,7 @@ export class AgentSession {
     } catch (error) {
       emissions = [this.#failure(error, received.packet)];
     }
-    // All that wait are woken together: whoever sends first may take the room.
+    // All waiting works are woken together, and the first one may take the room: check again.
     while (this.#outbox?.isFull === true && !work.signal.aborted) await this.#outbox.change(work.signal);
     this.#finish(work.signal.aborted ? [] : emissions, work);
     await this.#socket.drained();
@@ -245,7 +245,7 @@ export class AgentSession {
       partners,
       prompt,
       signal: work.signal,
-      // Most tools ask nobody outside.
+      // Most tools call no service, so it is formatted on demand.
       get traceparent() {
         return formatTraceparent({ runId, taskId, packetId });
       },
@@ -276,8 +276,8 @@ export class AgentSession {
   }
 
   /**
-   * A failure travels as a packet that ends the task: the others of a batch go on. One that nobody foresaw is a bug, and
-   * says so with its stack: it never turns into an answer.
+   * Returns the packet that reports a failure and ends its task; the other tasks of a batch go on. An
+   * unexpected error is a bug and is logged with its stack: it never becomes an answer.
    */
   #failure(error: unknown, packet: Packet): Emission {
     const isExpected = error instanceof MeshError;
@@ -298,13 +298,16 @@ export class AgentSession {
     };
   }
 
-  /** Sends what came of a work, and is done with its packet. A connection that has ended leaves it to the next one. */
+  /**
+   * Sends the results of a work and marks its packet as finished. If the connection has ended, the next one
+   * does it.
+   */
   #finish(emissions: readonly Emission[], work: Work): void {
     if (this.#ended.signal.aborted) return;
     if (this.#sendAll(emissions, work)) this.#receipts?.done(work.begins.id);
   }
 
-  /** Keeps what is about to be sent. False: it could not be kept, which ends the connection. */
+  /** Stores packets before they are sent. Returns false if that fails, which ends the connection. */
   #keep(ready: readonly Sendable[], { cause, begins }: Work): boolean {
     const caused = ready.map(({ packet }) => ({ packet, cause: cause.packet.id }));
     try {
@@ -317,13 +320,16 @@ export class AgentSession {
     }
   }
 
-  /** All or none: a task must not go on with half of what came of a packet. False: none, they wait for the next connection. */
+  /**
+   * Sends all results of a work or none: a task must not continue with half of them. Returns false if none
+   * was sent; they wait for the next connection.
+   */
   #sendAll(emissions: readonly Emission[], work: Work): boolean {
     const { cause } = work;
     const spent = work.spent();
     let ready: Sendable[];
     try {
-      // The tokens belong to the packet that was worked on: counted once, however many packets come of it.
+      // The tokens belong to the processed packet: they are counted once, however many packets result.
       ready = emissions.map((emission, i) =>
         this.#sender.encode(emission, cause.packet, i === 0 ? spent.tokens : 0),
       );
@@ -337,7 +343,10 @@ export class AgentSession {
     return true;
   }
 
-  /** The hub has taken over so many packets of this connection; its first word is that it has taken none, and hears. */
+  /**
+   * Handles the hub's count of taken packets on this connection. The first count is zero and means that the
+   * hub is ready to receive.
+   */
   #receiveTaken(taken = 0): void {
     if (this.#outbox === undefined) return;
     this.#outbox.taken(taken);
@@ -345,7 +354,8 @@ export class AgentSession {
     this.#isResumed = true;
     const nowUs = readMonotonicUs();
     for (const { packet, cause } of this.#outbox.kept) {
-      // Into the log, too: of two lines about a packet the last counts, and a killed process may have kept the first to itself.
+      // The packets are logged again: the last of two lines about a packet counts, and a killed process may
+      // not have written the first.
       const causedBy = { packet: { id: cause }, receivedUs: nowUs, decodeUs: 0 };
       this.#sender.send(this.#sender.encodePacket(packet), causedBy, { toolUs: 0, engineUs: 0 });
     }

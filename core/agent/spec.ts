@@ -5,23 +5,26 @@ const MAX_PORT = 65_535;
 
 const optionsSchema = z.record(z.string(), z.json());
 
-/** Where hubs find an agent: on a port of this machine (0: any free one), or by its name on a NATS server. */
+/**
+ * Address at which hubs find an agent: a port of this machine (0: any free one), or its name on a NATS
+ * server.
+ */
 const endpointSchema = z.union([
   z.strictObject({ port: z.int().min(0).max(MAX_PORT) }),
   z.strictObject({
-    /** Without credentials; those come with NATS_URL. */
+    /** URL without credentials; those come with NATS_URL. */
     natsUrl: z.string().optional(),
-    /** What its subjects begin with. */
+    /** Prefix of its subjects. */
     subject: z.string(),
   }),
 ]);
 
-/** A file of the user's, and what it is to export. */
+/** A file of the user and the kind of its export. */
 const userFileSchema = z.strictObject({ kind: z.enum(['adapter', 'tool', 'engine']), file: z.string() });
 
 /**
- * All that one agent is told when it starts, as one JSON value: over the channel of the process that launches it, or made of
- * what a person typed. Secrets are not in it; they are in its environment.
+ * Everything that one agent needs to start, as one JSON value: it comes over the channel of the launching
+ * process, or from what a person typed. It holds no secrets; those are in the agent's environment.
  */
 export const agentSpecSchema = z.strictObject({
   id: nodeIdSchema,
@@ -29,17 +32,17 @@ export const agentSpecSchema = z.strictObject({
   place: endpointSchema,
   /** Its own folder. */
   workspace: z.string().min(1),
-  /** Whether it goes on with the memory that an agent left there which died. */
+  /** True if it continues with the memory that a dead agent left there. */
   resumes: z.boolean().default(false),
-  /** A hub that speaks another protocol is refused. */
+  /** Required protocol; a hub that speaks another one is refused. */
   adapter: z.string().optional(),
   engine: z.strictObject({
     name: z.string(),
     model: z.string().optional(),
-    /** Where the model is served. */
+    /** URL of the model server. */
     host: z.string().optional(),
     options: optionsSchema.default({}),
-    /** For one request to a model server. */
+    /** Time limit for one request to a model server. */
     timeoutMs: z.number().positive().optional(),
   }),
   /** Packet types that it works on, instead of its tool's. */
@@ -65,11 +68,11 @@ export const agentSpecSchema = z.strictObject({
   store: z.string().optional(),
   /** File with branches of a recorded question, which its tasks may be. */
   branches: z.string().exactOptional(),
-  /** What it is to lie about, in packets of which types. */
+  /** Types of the packets in which it lies, and the seed of the lies. */
   lies: z
     .strictObject({ types: z.array(z.string()).readonly(), seed: z.int().nonnegative() })
     .exactOptional(),
-  /** Files of the user's that it must load: adapters that a hub may choose, its tool, its engine. */
+  /** Files of the user that it must load: adapters that a hub may choose, its tool, its engine. */
   userFiles: z.array(userFileSchema).default([]),
 });
 
@@ -78,25 +81,31 @@ export type UserFile = z.infer<typeof userFileSchema>;
 export type AgentSpec = z.input<typeof agentSpecSchema>;
 export type AgentEndpoint = z.infer<typeof endpointSchema>;
 
-/** What whoever knows the team says about an agent; the group that launches it adds where it is. */
+/** The part of an agent's spec that the team determines; the group that launches it adds its address. */
 type AgentSetup = Omit<AgentSpec, 'id' | 'tool' | 'place' | 'workspace' | 'resumes'>;
 
-/** What an agent's process may do beyond reading the code and writing its workspace; see `core/run/agents/confinement.ts`. */
+/**
+ * Permissions of an agent's process beyond reading the code and writing its workspace; see
+ * `core/run/agents/confinement.ts`.
+ */
 export interface AgentPermissions {
   /** Files, and folders that end with a separator. */
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];
   readonly childProcesses?: boolean;
   readonly workers?: boolean;
-  /** SQLite, which writes files past the permission model. */
+  /** SQLite, which bypasses the permission model when it writes files. */
   readonly store?: boolean;
-  /** Connections of its own; without it, only what its hub opens to it, where the machine can see to that. */
+  /**
+   * Connections of its own; without it only those that its hub opens to it, where the machine can enforce
+   * that.
+   */
   readonly network?: boolean;
-  /** Variables of the environment beside the plain ones, such as PATH. */
+  /** Environment variables beyond the plain ones, such as PATH. */
   readonly environment?: readonly string[] | 'all';
 }
 
-/** How one agent of a team is launched. */
+/** Setup and permissions with which one agent of a team is launched. */
 export interface AgentLaunch {
   readonly setup: AgentSetup;
   readonly permissions?: AgentPermissions;

@@ -3,7 +3,7 @@ import type { Packet } from '../contracts/packet.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import type { Received } from './requests.ts';
 
-/** What was done between one packet of a work and the next. `engineUs` is the part of `toolUs` that the engine took. */
+/** Effort spent between one packet of a work and the next. `engineUs` is the engine's part of `toolUs`. */
 export interface Spent {
   readonly tokens: number;
   readonly toolUs: number;
@@ -11,8 +11,9 @@ export interface Spent {
 }
 
 /**
- * The work for one packet, from its arrival to the last packet that comes of it. A tool that asks others sends packets on the
- * way; each is charged with what was spent since the packet before it, so that nothing is counted twice (MP-52).
+ * The work for one packet, from its arrival to the last packet that results from it. A tool that asks others
+ * sends packets on the way; each is charged with the effort since the packet before it, so that nothing is
+ * counted twice (MP-52).
  */
 export class Work {
   readonly engine: Engine;
@@ -26,7 +27,10 @@ export class Work {
   #engineUs = 0;
   #sinceUs = readMonotonicUs();
 
-  /** `hears` of every reply of a model, whichever way the tool asks for it; `role` where the tool names one. */
+  /**
+   * `hears` receives every reply of a model, however the tool asks for it; `role` is set if the tool names
+   * one.
+   */
   constructor(
     begins: Received,
     engine: Engine,
@@ -67,7 +71,10 @@ export class Work {
     };
   }
 
-  /** The packet that leads to what is sent next: the one that began the work, or the last reply to a request of it. */
+  /**
+   * The packet that causes the next one sent: the packet that began the work, or the last reply to one of its
+   * requests.
+   */
   get cause(): Received {
     return this.#cause;
   }
@@ -76,13 +83,13 @@ export class Work {
     this.#tokens += count;
   }
 
-  /** A reply came: waiting for it was nobody's work. */
+  /** Continues after a reply; the time spent waiting for it is not counted as work. */
   goesOn(reply: Received): void {
     this.#cause = reply;
     this.#sinceUs = readMonotonicUs();
   }
 
-  /** What was spent since the last call. */
+  /** Returns the effort spent since the last call. */
   spent(): Spent {
     const nowUs = readMonotonicUs();
     const spent = { tokens: this.#tokens, toolUs: nowUs - this.#sinceUs, engineUs: this.#engineUs };

@@ -11,10 +11,10 @@ import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { ExchangeLog, type ExchangeOf } from './exchange-log.ts';
 
-/** Tasks that `memory.json` remembers; the oldest are forgotten. */
+/** Maximum tasks that `memory.json` remembers; the oldest are forgotten. */
 const MAX_MEMORY_TASKS = 100;
 
-/** `memory.json` is at most this far behind; it is written at the end in any case. */
+/** Maximum age of `memory.json` in milliseconds; it is also written at the end. */
 const SAVE_EVERY_MS = 1000;
 
 const count = z.int().nonnegative();
@@ -25,18 +25,19 @@ const memorySchema = z.object({
   packets_received: count,
   packets_sent: count,
   token_used: count,
-  /** Times that it was started again after it had died. */
+  /** Number of restarts after the agent had died. */
   restarts: count.exactOptional(),
-  /** Last tasks it worked on: what it sent for each, and what that took. */
+  /** The last tasks it worked on: the packet type it sent for each, and the tokens it took. */
   tasks: z.array(z.object({ task_id: z.string(), sent: z.string(), token_used: count })),
 });
 
-/** What an agent keeps about itself in `memory.json`. */
+/** State that an agent keeps about itself in `memory.json`. */
 type Memory = z.infer<typeof memorySchema>;
 
 /**
- * An agent's private folder, `workspaces/<id>/`: `agent.log` (one JSON line a packet), `memory.json`, `usage.log` where a
- * model was asked (one JSON line a reply), `exchanges.log` (what was asked and replied), and what its tool leaves. Nobody else writes there, and the agent writes nowhere else (MP-06).
+ * An agent's private folder, `workspaces/<id>/`: `agent.log` (one JSON line per packet), `memory.json`,
+ * `usage.log` if a model was asked (one JSON line per reply), `exchanges.log` (requests and replies), and
+ * files of its tool. No other process writes there, and the agent writes nowhere else (MP-06).
  */
 export class Workspace {
   readonly directory: string;
@@ -46,7 +47,7 @@ export class Workspace {
   #exchanges: ExchangeLog | undefined;
   #saving: NodeJS.Timeout | undefined;
 
-  /** `resumes`: it goes on with the memory of an agent that died, where that left one. */
+  /** `resumes`: continue with the memory of an agent that died, if it left one. */
   constructor(
     directory: string,
     agent: { id: string; tool: string; engine: string },
@@ -73,20 +74,21 @@ export class Workspace {
     this.#save();
   }
 
-  /** Appends one JSON line to a file of the tool's. */
+  /** Appends one JSON line to a file of the tool. */
   record(fileName: string, entry: JsonObject): void {
     if (fileName === '' || path.basename(fileName) !== fileName || fileName.startsWith('.')) {
       throw new MeshError('io', `a record needs a plain file name, not ${JSON.stringify(fileName)}`);
     }
     const record = this.#recordOf(fileName);
     record.info(entry);
-    // What was done for a task must be there when the task fails, or its time is up.
+    // The record of a task's work must be on disk even if the task fails or times out.
     if (fileName === TRACE_FILE) record.flush();
   }
 
   /**
-   * Notes what a model's reply took for a task. It is in the file before anything that comes of the reply is sent, so that whoever
-   * hears of the task's end finds it there: also of an agent that was killed, and of a task whose packets never left.
+   * Records what a model's reply took for a task. It is in the file before any result of the reply is sent,
+   * so that it is there when the task's end is reported, even if the agent was killed or the task's packets
+   * never left.
    */
   noteUsage(taskId: string, usage: Usage): void {
     const record = this.#recordOf(USAGE_FILE);
@@ -94,13 +96,16 @@ export class Workspace {
     record.flush();
   }
 
-  /** Notes a whole exchange with a model. Call it before {@link noteUsage}: whoever finds the usage finds the exchange. */
+  /**
+   * Records a whole exchange with a model. Call it before {@link noteUsage}: a reader that finds the usage
+   * then finds the exchange, too.
+   */
   noteExchange(of: ExchangeOf, exchange: ModelExchange): void {
     this.#exchanges ??= new ExchangeLog(openLog(path.join(this.directory, EXCHANGES_FILE)));
     this.#exchanges.note(of, exchange);
   }
 
-  /** Notes that packets of type `sent` left for a task. */
+  /** Records that packets of type `sent` were sent for a task. */
   remember(taskId: string, sent: string, tokens: number): void {
     this.memory.packets_sent += 1;
     this.memory.token_used += tokens;
@@ -126,12 +131,12 @@ export class Workspace {
     return record;
   }
 
-  /** The memory that is there, if one is and it is whole. */
+  /** Returns the memory that an earlier agent left, if it is there and whole. */
   #left(): Memory | undefined {
     try {
       return memorySchema.parse(JSON.parse(readFileSync(path.join(this.directory, 'memory.json'), 'utf8')));
     } catch {
-      return undefined; // It died before it had one.
+      return undefined; // The agent died before it wrote one.
     }
   }
 

@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from './packet.ts';
 
-/** What an agent repeats or says about itself; whatever else a payload's texts hold is what it claims. */
+/**
+ * Fields in which an agent repeats its input or describes itself; the texts of all other fields hold its
+ * claims.
+ */
 const NO_CLAIMS = new Set(
   'question document chunks file file_name file_outline tools tool by kind role type question_type code id usage ended'.split(
     ' ',
@@ -8,9 +11,9 @@ const NO_CLAIMS = new Set(
 );
 const ANSWERS = new Set(['answer', 'raw_answer', 'final_answer']);
 const STATED = /FINAL ANSWER:[ \t]*([^\n]+)/gi;
-/** Numbers, and names of one word or several. */
+/** Numbers, and names of one or more words. */
 const CLAIM = /\d+|\p{Lu}[\p{L}\p{M}'’-]*\p{L}(?: \p{Lu}[\p{L}\p{M}'’-]*\p{L})*/gu;
-/** With a capital for other reasons than being a name. */
+/** Words that begin with a capital for other reasons than being a name. */
 const NO_NAMES = new Set(
   `FINAL ANSWER NOT FOUND NEEDS MORE The A An In On At By It Its He She They We You This That These Those There Here What Who Whom Whose
    Which Where When Why How Is Are Was Were Do Does Did Has Have Had And Or But If Of For From To With As No Yes None Strategy Parts Step`.split(
@@ -18,7 +21,7 @@ const NO_NAMES = new Set(
   ),
 );
 
-/** Every text in a value that states something, changed by `change`. */
+/** Returns the value with `change` applied to every text that states something. */
 function mapTexts(value: JsonObject, change: (text: string, key: string) => string): JsonObject {
   const walk = (part: JsonValue, key: string): JsonValue => {
     if (typeof part === 'string') return change(part, key);
@@ -31,7 +34,7 @@ function mapTexts(value: JsonObject, change: (text: string, key: string) => stri
   return walk(value, '') as JsonObject;
 }
 
-/** The answers that a payload states: by a field of that name, or behind `FINAL ANSWER:`. */
+/** Returns the answers that a payload states, in an answer field or behind `FINAL ANSWER:`. */
 export function extractAnswers(payload: JsonObject): string[] {
   const found = new Set<string>();
   mapTexts(payload, (text, key) => {
@@ -43,7 +46,10 @@ export function extractAnswers(payload: JsonObject): string[] {
   return [...found].filter((answer) => answer !== '');
 }
 
-/** One text for another wherever a payload states it, by itself or within a text; the payload itself where it states it nowhere. */
+/**
+ * Replaces one text by another wherever a payload states it, alone or within a longer text. Returns the same
+ * object if the payload states it nowhere.
+ */
 export function withText(payload: JsonObject, from: string, to: string): JsonObject {
   const pattern = new RegExp(
     `(?<![\\p{L}\\p{N}])${from.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}(?![\\p{L}\\p{N}])`,
@@ -53,8 +59,9 @@ export function withText(payload: JsonObject, from: string, to: string): JsonObj
 }
 
 /**
- * A payload with other claims: each number and name in its texts, and each answer that has neither, becomes what `change` says. What stands
- * in the `question` is not touched: a reply that is about something else is no reply. The same object where there is nothing to change.
+ * Returns a payload with other claims: `change` replaces each number and name in its texts, and each answer
+ * that has neither. Claims that stand in the `question` are kept: a reply about something else is no reply.
+ * Returns the same object if there is nothing to change.
  */
 export function withClaims(
   payload: JsonObject,
@@ -80,7 +87,7 @@ export function withClaims(
     ),
   );
   if (isChanged) return result;
-  // Neither names, numbers nor an answer: the last word of each text.
+  // The payload has no names, numbers or answer: replace the last word of each text.
   result = mapTexts(payload, (text) => text.replace(/(?<=\s)\p{L}{4,}(?=\P{L}*$)/u, changed));
   return isChanged ? result : payload;
 }
@@ -91,7 +98,7 @@ function extractClaims(text: string): string[] {
   );
 }
 
-/** `The Torn Bridge` is `The`, which is no name, and `Torn Bridge`. */
+/** Splits `The Torn Bridge` into `The`, which is no name, and `Torn Bridge`. */
 function splitNames(match: string): { text: string; isName: boolean }[] {
   const parts: { text: string; isName: boolean }[] = [];
   for (const word of match.split(/(?<= )/)) {

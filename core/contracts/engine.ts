@@ -3,20 +3,23 @@ import type { JsonObject } from './packet.ts';
 import type { PromptPart } from './prompt-part.ts';
 
 /**
- * What does a tool's thinking: the embedded reader, or a model on a server. An engine knows no tool: it is handed a
- * {@link Step}, which says both how the embedded engine does it and what a model would be asked.
+ * Does a tool's thinking: the embedded reader, or a model on a server. An engine knows no tool: it receives a
+ * {@link Step}, which holds both the embedded engine's implementation and the request for a model.
  */
 export interface Engine {
   readonly name: string;
-  /** Who counted the tokens: `model` (the server's own figures) or `embedded` (words and marks read and written). */
+  /**
+   * Source of the token counts: `model` (the server's own figures) or `embedded` (words and marks read and
+   * written).
+   */
   readonly tokenSource: 'model' | 'embedded';
 
   /** @throws MeshError `engine`, with what the user can do about it */
   perform<Result extends JsonObject>(step: Step<Result>, work: EngineWork): Promise<Result>;
 
   /**
-   * One turn of a conversation, in which the engine may call tools. The embedded engine has it, too; one that does steps alone serves
-   * teams whose agents ask for no more.
+   * Takes one turn of a conversation in which the engine may call tools. The embedded engine supports it,
+   * too; an engine that only performs steps serves teams whose agents need no more.
    *
    * @throws MeshError `engine`, with what the user can do about it
    */
@@ -25,31 +28,34 @@ export interface Engine {
 
 export interface EngineWork {
   readonly signal: AbortSignal;
-  /** What it is for, where the mesh asks. */
+  /** Task that the work belongs to, if the mesh asks for the work. */
   readonly taskId?: string;
   readonly countTokens: (count: number) => void;
-  /** Hears of each reply of a model, beside {@link EngineWork.countTokens}. */
+  /** Receives the usage of each model reply, in addition to {@link EngineWork.countTokens}. */
   readonly countUsage?: (usage: ModelUsage) => void;
-  /** Hears of each exchange with a model as a whole, before {@link EngineWork.countUsage} does. */
+  /** Receives each whole exchange with a model, before {@link EngineWork.countUsage} is called. */
   readonly onExchange?: (exchange: ModelExchange) => void;
-  /** Who asks, as the usage says it, where the name of the tool does not say enough. */
+  /** Role of the caller as it appears in the usage, if the tool's name is not specific enough. */
   readonly role?: string;
-  /** Hears what went wrong and was got over: a retry, a fallback model. One line, for the log. */
+  /** Receives one log line for each problem that was overcome, such as a retry or a fallback model. */
   readonly onNote?: (note: string) => void;
 }
 
-/** What one reply of a model took, by the server's own figures; null is what the server did not say. */
+/** Usage of one model reply, by the server's own figures; null for what the server did not report. */
 export interface ModelUsage {
   readonly model: string;
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
-  /** Of the prompt, what the server had read before and charges less for; there where it says so. */
+  /** Part of the prompt that the server had cached and charges less for; present if the server reports it. */
   readonly cachedTokens?: number;
-  /** US dollars; null where the model's price is not known. */
+  /** US dollars; null if the model's price is unknown. */
   readonly costUsd: number | null;
 }
 
-/** `parts`, where it is known what the content is made of: their texts, one after the other, are the content. */
+/**
+ * A message of a conversation. `parts` is set if the composition of the content is known: the texts of the
+ * parts, concatenated, are the content.
+ */
 export type ChatMessage =
   | { readonly role: 'system'; readonly content: string; readonly parts?: readonly PromptPart[] }
   | {
@@ -77,7 +83,9 @@ export interface ToolDefinition {
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** Checked by whoever runs the tool; a text where the model wrote something that is no JSON object. */
+  /**
+   * Checked by the code that runs the tool; a string if the model wrote something that is not a JSON object.
+   */
   readonly arguments: JsonObject | string;
 }
 
@@ -87,22 +95,22 @@ export interface ChatRequest {
 }
 
 export interface ChatTurn {
-  /** What the model said: without its thoughts, without marks of its template, and without calls that it wrote as text. */
+  /** Reply of the model without its reasoning, its template's marks, and calls that it wrote as text. */
   readonly content: string;
-  /** What a reasoning model thought before, where it shows it. It goes back to no model. */
+  /** Reasoning that preceded the reply, if the model shows it. It is not sent back to any model. */
   readonly reasoning?: string;
   readonly toolCalls: readonly ToolCall[];
-  /** `refused`: there is no answer, and the content says why. */
+  /** `refused`: there is no answer, and the content gives the reason. */
   readonly finish: 'stop' | 'length' | 'tool_calls' | 'refused';
-  /** How probable it is that the answer is right, from 0 to 1, where the engine can say it. */
+  /** Probability that the answer is right, from 0 to 1, if the engine can estimate it. */
   readonly confidence?: number;
 }
 
-/** One piece of work, for whichever engine there is. */
+/** One piece of work that any engine can perform. */
 export interface Step<Result extends JsonObject = JsonObject> {
-  /** What goes in, already checked; the embedded engine counts its tokens. */
+  /** Validated input; the embedded engine counts its tokens. */
   readonly input: JsonObject;
-  /** How the embedded engine does it: pure and deterministic. */
+  /** The embedded engine's implementation: pure and deterministic. */
   readonly embedded: () => Result;
   readonly model: ModelRequest<Result>;
 }
@@ -110,28 +118,31 @@ export interface Step<Result extends JsonObject = JsonObject> {
 export interface ModelRequest<Result extends JsonObject = JsonObject> {
   /** Name of the prompt, a file `config/prompts/<name>.md` with `{{variables}}`. */
   readonly prompt: string;
-  /** Their texts; a function, because only a model needs them. */
+  /** Returns the texts of the variables; a function, because only a model needs them. */
   readonly variables: () => Readonly<Record<string, string>>;
-  /** What the model must reply, as a schema that servers can enforce. */
+  /** Schema of the model's reply, which servers can enforce. */
   readonly reply: z.ZodType;
   /** Turns a reply that fits the schema into the step's result. */
   readonly result: (reply: unknown) => Result;
 }
 
-/** One request to a model and its reply, as it was sent and as it came. */
+/** One request to a model and its reply, as they were sent and received. */
 export interface ModelExchange {
-  /** Of what was asked for, `hashRequest`; what was sent may be less, where a server does not take all of it. */
+  /** `hashRequest` of the request as asked; less may have been sent if a server does not accept all of it. */
   readonly key: string;
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[];
-  /** JSON Schema that the reply had to fit. */
+  /** JSON Schema that the reply had to match. */
   readonly schema?: JsonObject | undefined;
   readonly reply: ExchangeReply;
-  /** The server's own figures; null where it gave none. */
+  /** The server's own figures; null if it reported none. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
-  /** When it was asked and when the reply was whole, by `monotonicUs`, tries that failed and waits between them included. */
+  /**
+   * Start of the request and end of the reply by `monotonicUs`, including failed tries and the waits between
+   * them.
+   */
   readonly startedUs?: number | undefined;
   readonly endedUs?: number | undefined;
 }
@@ -140,6 +151,6 @@ interface ExchangeReply {
   readonly content: string;
   readonly reasoning?: string | undefined;
   readonly toolCalls: readonly ToolCall[];
-  /** `filtered`: the server refused. */
+  /** `filtered`: the server refused to reply. */
   readonly finish: 'stop' | 'length' | 'tool_calls' | 'filtered';
 }

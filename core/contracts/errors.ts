@@ -30,11 +30,11 @@ export type ErrorCode =
   | 'limit'
   | 'interrupted';
 
-/** Known by this in every copy of the class: a user's file may bring one of its own. */
+/** Identifies the class across its copies: a file that the user wrote may bring its own. */
 const BRAND = Symbol.for('gaia-mesh.error');
 
 interface MeshErrorOptions extends ErrorOptions {
-  /** Name of the run's setting that another value would help; how a user gives it is not the thrower's business. */
+  /** Name of the run setting whose change would help; the thrower need not know how a user sets it. */
   readonly setting?: string;
 }
 
@@ -59,17 +59,19 @@ export class MeshError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function toErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The code of a failed system call (`ENOENT`, `EADDRINUSE`, …), if `error` is one. */
+/**
+ * Returns the code of a failed system call (`ENOENT`, `EADDRINUSE`, …), or undefined if `error` is not one.
+ */
 export function readSystemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Why a file of the user's could not be read, in words. */
+/** Explains in words why a file of the user could not be read. */
 export function explainFileFault(error: unknown): string {
   switch (readSystemCode(error)) {
     case 'ENOENT':
@@ -83,7 +85,10 @@ export function explainFileFault(error: unknown): string {
   }
 }
 
-/** What the machine may run out of at any call: no bug of ours, and nothing that a stack trace helps with. */
+/**
+ * Resources that the machine may run out of at any call. Running out is no bug of ours, and a stack trace
+ * does not help.
+ */
 const LACKS: ReadonlyMap<string, string> = new Map([
   ['ENOSPC', 'the disk is full: make room, or choose another folder'],
   ['EDQUOT', 'the quota of the disk is used up: make room, or choose another folder'],
@@ -92,12 +97,12 @@ const LACKS: ReadonlyMap<string, string> = new Map([
   ['EROFS', 'the file system is read-only: choose another folder'],
 ]);
 
-/** What the machine has run out of, in words; undefined for any other error. */
+/** Explains in words which resource the machine has run out of; returns undefined for any other error. */
 export function explainShortage(error: unknown): string | undefined {
   return LACKS.get(readSystemCode(error) ?? '');
 }
 
-/** Why a file cannot be written, in words. */
+/** Explains in words why a file cannot be written. */
 export function explainWriteFault(error: unknown): string {
   switch (readSystemCode(error)) {
     case 'ENOENT':

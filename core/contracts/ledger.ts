@@ -54,7 +54,10 @@ export function createLedgerLine(): LedgerLine {
   };
 }
 
-/** The line of one packet that `codec` encoded as `blobBytes` bytes; `layerBytes` is what its layers had added then. */
+/**
+ * Returns the ledger line of one packet that `codec` encoded as `blobBytes` bytes, of which its layers added
+ * `layerBytes`.
+ */
 export function measureLine(codec: Codec, packet: Packet, blobBytes: number, layerBytes = 0): LedgerLine {
   const wire = PREFIX_BYTES + blobBytes;
   const payload = Buffer.byteLength(JSON.stringify(packet.payload));

@@ -4,20 +4,23 @@ import type { ModelExchange } from './engine.ts';
 import { isJsonObject, type JsonObject } from './packet.ts';
 import { PROMPT_KINDS } from './prompt-part.ts';
 
-/** Every exchange of an agent with a model, in its workspace: {@link exchangeLineSchema}. It holds what prompts hold: documents and answers. */
+/**
+ * File in an agent's workspace that holds its exchanges with models ({@link exchangeLineSchema}), including
+ * the documents and answers in their prompts.
+ */
 export const EXCHANGES_FILE = 'exchanges.log';
 
 const tokens = z.int().nonnegative().nullable();
 const digest = z.string().max(24);
 const object = z.custom<JsonObject>(isJsonObject);
-/** A call as it is kept. */
+/** A tool call as the file keeps it. */
 export const toolCallSchema = z.object({
   id: z.string(),
   name: z.string(),
   arguments: z.union([z.string(), object]),
 });
 
-/** A message by the digests of its texts, which stand in lines before it. */
+/** A message by the digests of its texts, which stand on earlier lines. */
 const messageLineSchema = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   parts: z.array(z.tuple([z.enum(PROMPT_KINDS), digest])),
@@ -30,8 +33,9 @@ const messageLineSchema = z.object({
 export type MessageLine = z.infer<typeof messageLineSchema>;
 
 /**
- * A line of {@link EXCHANGES_FILE}: a text that prompts of a task hold, once a task; or an exchange, whose messages name such texts. So a
- * conversation of thirty turns, each of which sends all before it again, is kept once.
+ * A line of {@link EXCHANGES_FILE}: either a text that prompts of a task contain, written once per task, or
+ * an exchange whose messages refer to such texts. A conversation of thirty turns, each of which repeats all
+ * earlier ones, is therefore stored once.
  */
 export const exchangeLineSchema = z.union([
   z.object({ task_id: z.string(), digest, text: z.string() }),
@@ -52,14 +56,17 @@ export const exchangeLineSchema = z.union([
     }),
     prompt_tokens: tokens,
     completion_tokens: tokens,
-    /** Engines of the user's may leave these out. */
+    /** Optional, because an engine that the user wrote may leave them out. */
     started_us: z.number().nonnegative().exactOptional(),
     ended_us: z.number().nonnegative().exactOptional(),
   }),
 ]);
 export type ExchangeLine = Extract<z.infer<typeof exchangeLineSchema>, { key: string }>;
 
-/** What names a request: the same messages, tools and schema have the same key, whatever the model and whatever is known of their parts. */
+/**
+ * Returns the key of a request: equal messages, tools and schema give the same key, whatever the model and
+ * the known parts.
+ */
 export function hashRequest({
   messages,
   tools,
@@ -79,7 +86,7 @@ export function hashRequest({
   return hashText(JSON.stringify([asked, tools, schema ?? null]));
 }
 
-/** 96 bits of SHA-256. */
+/** Returns 96 bits of SHA-256 in base64url. */
 export function hashText(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }

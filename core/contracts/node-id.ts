@@ -4,17 +4,20 @@ import * as z from 'zod';
 /** Longest id of a node, in characters: DIDs with a key in them have about 200. */
 export const MAX_NODE_ID_LENGTH = 256;
 
-/** What URIs, DIDs, URNs and names like `org/team/agent` are made of; lists and subjects have other separators (`,`, `*`, `>`). */
+/**
+ * Characters of URIs, DIDs, URNs and names like `org/team/agent`; lists and subjects use other separators
+ * (`,`, `*`, `>`).
+ */
 const NODE_ID = /^[A-Za-z0-9][A-Za-z0-9_.:/#?=&%@+-]*$/;
 
-/** An id that is a folder's name as it stands, on every file system. */
+/** Ids that are valid folder names on every file system as they stand. */
 const FOLDER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?$/;
 const READABLE_LENGTH = 48;
 const DIGEST_LENGTH = 16;
 
 /**
- * An id of a node: a short name, or the identity that the agent has elsewhere, as `did:wba:example.com:alice` (ANP),
- * `urn:agent:example:alice` or `acme/support/triage` (SLIM).
+ * Id of a node: a short name, or the identity that the agent has elsewhere, such as
+ * `did:wba:example.com:alice` (ANP), `urn:agent:example:alice` or `acme/support/triage` (SLIM).
  */
 export const nodeIdSchema = z
   .string()
@@ -29,8 +32,9 @@ export function isNodeId(value: unknown): boolean {
 }
 
 /**
- * The name of the folder `workspaces/<name>` of the agent `id`: the id itself where that is a safe name, else what can be read of it
- * and a digest (the first 64 bits of SHA-256), so that no id leads out of the folder and no two ids share one.
+ * Returns the name of the folder `workspaces/<name>` of the agent `id`: the id itself if it is a safe name,
+ * otherwise its readable part and a digest (the first 64 bits of SHA-256), so that no id leads out of the
+ * folder and no two ids share one.
  */
 export function toFolderName(id: string): string {
   if (FOLDER_NAME.test(id)) return id;

@@ -1,11 +1,12 @@
 import { MAX_PACKET_TYPES } from './limits.ts';
 
-/** Where what is beyond a bound is summed: no name that a tool would take. */
+/** Key that sums everything beyond a bound; no tool uses such a name. */
 export const OTHERS = '(others)';
 
 /**
- * The entry of `key`, made by `make` where there is none. Agents choose packet types and may invent as many as they like: beyond
- * {@link MAX_PACKET_TYPES} new ones share the entry {@link OTHERS}, so that every packet is counted in bounded memory.
+ * Returns the entry of `key`, creating it with `make` if it is missing. Agents choose packet types and may
+ * invent any number of them: beyond {@link MAX_PACKET_TYPES} new types share the entry {@link OTHERS}, so
+ * that every packet is counted in bounded memory.
  */
 export function findOrAddEntry<Entry>(
   entries: Map<string, Entry>,

@@ -38,7 +38,7 @@ export interface PacketHead extends Pick<Packet, 'type' | 'from' | 'id' | 'task_
   readonly tag?: string | undefined;
 }
 
-/** `head` as a value to keep, which depends on no bytes; see `Codec.peekAt`. */
+/** Copies `head` to a value that depends on no bytes; see `Codec.peekAt`. */
 export function copyHead({ type, from, to, id, task_id, tag, token_used }: PacketHead): PacketHead {
   const head: { -readonly [K in keyof PacketHead]: PacketHead[K] } = { type, from, id, task_id, token_used };
   if (to !== undefined) head.to = to;
@@ -51,12 +51,12 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-/** Of a value that is JSON already: an object, not a list. */
+/** Narrows a JSON value to an object that is not a list. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The same for a list. `Array.isArray` does not know one that is read-only. */
+/** Narrows a JSON value to a list. `Array.isArray` does not narrow to a read-only one. */
 export function isJsonList(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
@@ -68,10 +68,13 @@ export const FINAL_ANSWER = 'final_answer';
 export const TASK_FAILED = 'task_failed';
 export const HUB_ID = 'hub';
 
-/** Packet types that begin so are the mesh's own (books at the end of a run): never relayed, never an application's. */
+/**
+ * Packet types with this prefix belong to the mesh (such as ledgers at the end of a run): they are never
+ * relayed, and applications cannot use them.
+ */
 export const MESH_TYPE_PREFIX = 'mesh.';
 
-/** Longest text of each key of the head, in UTF-16 units; none may be empty. */
+/** Maximum length of each key of the head, in UTF-16 units; none may be empty. */
 export const HEAD_LENGTHS = {
   type: 64,
   from: MAX_NODE_ID_LENGTH,
@@ -107,8 +110,8 @@ const packetSchema = z.strictObject({
 });
 
 /**
- * Checks that `value` is a packet and returns it as it is: not zod's copy, which has the schema's key order,
- * where an encoder must see the sender's.
+ * Checks that `value` is a packet and returns it unchanged. It does not return zod's copy, which has the
+ * schema's key order, because an encoder must see the sender's.
  *
  * @throws MeshError `packet`, naming the key and what is wrong with it
  */
@@ -118,7 +121,7 @@ export function parsePacket(value: unknown): Packet {
 }
 
 function assertPacket(value: unknown): asserts value is Packet {
-  // Every packet that is decoded comes by here; the schema is for those who want to know what is wrong.
+  // Every decoded packet passes here; the slower schema runs only to explain a fault.
   if (isPlainPacket(value)) return;
   const result = packetSchema.safeParse(value);
   if (!result.success) throw new MeshError('packet', `not a packet: ${formatIssues(result.error)}`);
@@ -126,7 +129,7 @@ function assertPacket(value: unknown): asserts value is Packet {
   if (fault !== undefined) throw new MeshError('packet', `not a packet: ${shortenReason(fault)}`);
 }
 
-/** False for all that {@link parsePacket} refuses. */
+/** Returns false for everything that {@link parsePacket} refuses. */
 function isPlainPacket(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   const { type, from, to, id, reply_to, task_id, tag, token_used, log_uri, ts, payload } = value;
@@ -160,7 +163,7 @@ function isText(value: unknown, maxLength: number): boolean {
   return typeof value === 'string' && value.length > 0 && value.length <= maxLength && value.isWellFormed();
 }
 
-/** One line that names each key and what is wrong with it. */
+/** Formats the issues as one line that names each key and what is wrong with it. */
 export function formatIssues(error: z.ZodError): string {
   return shortenReason(
     error.issues
@@ -170,10 +173,13 @@ export function formatIssues(error: z.ZodError): string {
   );
 }
 
-/** A reason goes to logs and terminals, and may name a key that is as long as a frame. */
+/**
+ * Maximum characters of a reason: it goes to logs and terminals, and may name a key that is as long as a
+ * frame.
+ */
 const MAX_REASON_LENGTH = 1000;
 
-/** `reason`, cut where no person reads on. */
+/** Cuts `reason` to the length that a person still reads. */
 export function shortenReason(reason: string): string {
   if (reason.length <= MAX_REASON_LENGTH) return reason;
   return `${reason.slice(0, MAX_REASON_LENGTH).toWellFormed()}…`;
@@ -185,7 +191,7 @@ function isPlainObject(value: unknown): value is JsonObject {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether {@link findJsonFault} finds nothing. */
+/** Checks that {@link findJsonFault} would find nothing. */
 function isJson(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case 'string':
@@ -214,8 +220,9 @@ function isJson(value: unknown, depth: number): boolean {
 }
 
 /**
- * What keeps a value from being the same value after every encoding: `undefined`, NaN, dates, maps and bytes are no JSON;
- * lone surrogates have no UTF-8; `__proto__` is renamed by some decoders and obeyed by others.
+ * Describes why a value would change in some encoding, or returns undefined: `undefined`, NaN, dates, maps
+ * and bytes are not JSON; lone surrogates have no UTF-8; `__proto__` is renamed by some decoders and obeyed
+ * by others.
  */
 function findJsonFault(value: unknown, path: string, depth: number): string | undefined {
   switch (typeof value) {

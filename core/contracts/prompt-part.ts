@@ -26,15 +26,15 @@ export const PROMPT_KINDS = [
 ] as const;
 export type PromptKind = (typeof PROMPT_KINDS)[number];
 
-/** A message's content is the texts of its parts, one after the other. */
+/** A part of a message; the message's content is the texts of its parts, concatenated. */
 export interface PromptPart {
   readonly kind: PromptKind;
   readonly text: string;
-  /** The variable of the prompt that it was, where it was one. */
+  /** Name of the prompt variable that it came from, if any. */
   readonly name?: string;
 }
 
-/** Content of a message that says why a reply could not be used. */
+/** Returns the content of a message that says why a reply could not be used. */
 export function asRetry(text: string): { readonly content: string; readonly parts: readonly PromptPart[] } {
   return { content: text, parts: [{ kind: 'retry', text }] };
 }

@@ -1,17 +1,19 @@
 import { MeshError } from './errors.ts';
 
-/** Parts of one kind (adapters, tools, engines), by name. Adding one is a line in its registry's file. */
+/** Parts of one kind (adapters, tools, engines) by name. To add one, add a line to its registry's file. */
 interface Registry<Loaded> {
   readonly names: readonly string[];
   /** @throws MeshError `usage` for a name that is not registered; the message lists those that are */
   load(name: string): Promise<Loaded>;
-  /** For parts that a user brings. */
+  /** Adds a part that a user brings. */
   add(name: string, part: Loaded): void;
 }
 
 /**
+ * Creates a registry of parts.
+ *
  * @param kind what the parts are, for messages
- * @param shipped imports of the parts: made when asked for, since a process loads only what it uses
+ * @param shipped imports of the parts, made on demand since a process loads only what it uses
  */
 export function createRegistry<Loaded>(
   kind: string,
@@ -32,7 +34,10 @@ export function createRegistry<Loaded>(
   };
 }
 
-/** The error for a name that nothing has: what there is, and what was probably meant. */
+/**
+ * Returns the error for an unknown name; it lists the known names and suggests the one that was probably
+ * meant.
+ */
 export function createUnknownError(kind: string, name: string, known: readonly string[]): MeshError {
   const wanted = name.toLowerCase();
   const near = known.find((other) => wanted !== '' && (other.includes(wanted) || wanted.includes(other)));

@@ -6,19 +6,25 @@ export interface Task {
   readonly taskId: string;
   readonly question: string;
   readonly document: string;
-  /** The true answer and its other accepted forms. Empty: nobody knows, and quality is not scored. */
+  /**
+   * The true answer and its other accepted forms. If it is empty, the answer is unknown and quality is not
+   * scored.
+   */
   readonly truths: readonly string[];
   /** Name of the file that belongs to the question; it lies in the task's folder (`task-files.ts`). */
   readonly fileName?: string;
-  /** What that file is, in a few lines, for agents that decide what to do with it before they read it. */
+  /**
+   * Description of that file in a few lines, for agents that decide what to do with it before they read it.
+   */
   readonly fileOutline?: string;
   readonly source?: string;
   readonly level?: string;
 }
 
 /**
- * Cuts a document into chunks of 400 characters, the last one shorter; joined they give it back (MP-21). A character is a
- * Unicode code point, so no chunk ends inside one. Lone surrogates, which no encoding can carry, become U+FFFD.
+ * Cuts a document into chunks of 400 characters, the last one shorter; concatenated they give it back
+ * (MP-21). A character is a Unicode code point, so no chunk ends inside one. Lone surrogates, which no
+ * encoding can carry, become U+FFFD.
  */
 export function chunkDocument(document: string, characters = CHUNK_CHARACTERS): string[] {
   const text = document.toWellFormed();
@@ -35,7 +41,7 @@ export function chunkDocument(document: string, characters = CHUNK_CHARACTERS): 
   return chunks;
 }
 
-/** What `doc_init` says of a task. */
+/** Returns the payload of the `doc_init` packet that opens a task. */
 export function buildDocumentPayload(task: Task): JsonObject {
   return {
     question: task.question.toWellFormed(),

@@ -7,11 +7,11 @@ import { nodeIdSchema } from './node-id.ts';
 /** Version of the team file's format. */
 const TEAM_VERSION = 1;
 
-/** What can carry a team's frames. */
+/** Transports that can carry a team's frames. */
 export const TRANSPORTS = ['tcp', 'nats'] as const;
 
 const MAX_PORT = 65_535;
-/** A process each, and a connection of the hub. */
+/** Maximum agents of a team: each is a process and a connection of the hub. */
 const MAX_AGENTS = 1000;
 
 const portSchema = z.int().min(1).max(MAX_PORT);
@@ -50,7 +50,7 @@ const agentSchema = z.strictObject({
   reason: z.string().optional().describe('Why the team has this agent'),
 });
 
-/** Retries for quality, apart from those of the transport. */
+/** Retries for quality, separate from those of the transport. */
 const retrySchema = z.strictObject({
   planner: z.int().positive().max(100).optional(),
   researcher: z.int().positive().max(100).optional(),
@@ -59,8 +59,9 @@ const retrySchema = z.strictObject({
 });
 
 /**
- * A team: which agents there are, what each can do, and how packets travel between them. One YAML file a team; adding one
- * needs no code. What it names (adapter, tools, engines) is looked up where it is loaded.
+ * A team: its agents, the capabilities of each, and how packets travel between them. Each team is one YAML
+ * file; adding one needs no code. The names of adapters, tools and engines are resolved where they are
+ * loaded.
  */
 export const teamSchema = z.strictObject({
   version: z.literal(TEAM_VERSION).describe('Version of this format'),
@@ -142,7 +143,7 @@ interface TeamFault {
   readonly message: string;
 }
 
-/** What the schema cannot say of a team as it was written: rules between keys. Each fault names its path. */
+/** Finds faults that the schema cannot express: rules between keys. Each fault names its path. */
 export function findTeamFaults(team: Team): TeamFault[] {
   const ids = new Set(team.agents.map(({ id }) => id));
   const faults = [...findIdFaults(team), ...findPortFaults(team)];
@@ -169,14 +170,17 @@ function findIdFaults({ agents }: Team): TeamFault[] {
     const path = ['agents', index, 'id'];
     if (seen.has(id)) return [{ path, message: `agent ${id} is there twice` }];
     seen.add(id);
-    // Each has a folder of its name, and macOS and Windows take these for one.
+    // Each agent has a folder of its name, and macOS and Windows ignore case in names.
     const other = folded.get(id.toLowerCase());
     folded.set(id.toLowerCase(), id);
     return other === undefined ? [] : [{ path, message: `agents ${other} and ${id} differ in case alone` }];
   });
 }
 
-/** What an agent thinks with. Models and servers of one engine mean nothing to another: the team's are for agents with its engine. */
+/**
+ * Resolves the engine of an agent, with its model, host and options. Models and servers of one engine mean
+ * nothing to another, so the team's apply only to agents with the team's engine.
+ */
 export function resolveEngine(team: Team, agent: TeamAgent) {
   const { engine = team.engine } = agent;
   const isOfTeam = engine === team.engine;

@@ -2,8 +2,9 @@ import type { Engine } from './engine.ts';
 import type { JsonObject, Packet } from './packet.ts';
 
 /**
- * What an agent does. An agent has exactly one tool (MP-03): it hears packets of the types that the tool accepts,
- * works on each, and sends what comes out. To add one: a file in `tools/`, a line in `tools/registry.ts`.
+ * Does an agent's work. An agent has exactly one tool (MP-03): it receives packets of the types that the tool
+ * accepts, works on each, and sends the results. To add a tool, add a file in `tools/` and a line in
+ * `tools/registry.ts`.
  */
 export interface Tool {
   readonly name: string;
@@ -13,18 +14,22 @@ export interface Tool {
   readonly accepts: readonly string[];
   /** Packet types it sends. */
   readonly emits: readonly string[];
-  /** What its process must be allowed, said by a tool in a file of the user's; for those that ship the registry says it. */
+  /**
+   * Permissions that its process needs, stated by a tool in a file that the user wrote; the registry states
+   * them for shipped tools.
+   */
   readonly needs?: ToolNeeds;
 
   /**
-   * Called once before the agent listens: does what the first packet would otherwise wait for, such as loading weights.
-   * All agents start at the same time, but a task goes through them one after the other.
+   * Does work that the first packet would otherwise wait for, such as loading weights. It is called once
+   * before the agent listens. All agents start at the same time, but a task passes through them one after the
+   * other.
    */
   prepare?(context: PrepareContext): Promise<void>;
 
   /**
-   * The work for one packet. Several packets may be worked on at the same time; nothing of one may reach another
-   * but through `context`, which belongs to this packet alone.
+   * Does the work for one packet. Several packets may be worked on at the same time; they share nothing but
+   * `context`, which belongs to this packet alone.
    *
    * @throws MeshError when the work cannot be done: the task is then reported as failed, with the message
    */
@@ -32,11 +37,11 @@ export interface Tool {
 }
 
 /**
- * What an agent's process must be allowed for its tool, beyond the code and its own workspace (Node's permission model). The
- * registry says it, since the launcher needs to know before the tool is loaded.
+ * Permissions that an agent's process needs for its tool, beyond the code and its own workspace (Node's
+ * permission model). The registry states them, since the launcher needs them before the tool is loaded.
  */
 export interface ToolNeeds {
-  /** The files of the tasks: to read them, or also to put new ones beside them. */
+  /** Access to the files of the tasks: reading them, or also adding new ones beside them. */
   readonly files?: 'read' | 'write';
   /** The store of attempts and gap records. */
   readonly store?: true;
@@ -44,11 +49,11 @@ export interface ToolNeeds {
   readonly workers?: true;
   /** Connections to services. */
   readonly network?: true;
-  /** Variables of the environment that it reads: keys and addresses of services. */
+  /** Environment variables that it reads: keys and addresses of services. */
   readonly environment?: readonly string[];
 }
 
-/** A packet that a tool wants sent; the agent adds the envelope. */
+/** A packet that a tool wants to send; the agent adds the envelope. */
 export interface Emission {
   readonly type: string;
   readonly payload: JsonObject;
@@ -57,11 +62,11 @@ export interface Emission {
   readonly reply_to?: string;
   /** Name of a file in the agent's workspace that records this work. */
   readonly log?: string;
-  /** A packet of an earlier run, sent exactly as it was; the rest of this emission is not looked at. */
+  /** A packet of an earlier run to send unchanged; the other fields of this emission are ignored. */
   readonly recorded?: Packet;
 }
 
-/** Where a tool finds itself before the first packet. */
+/** Environment of a tool before the first packet. */
 interface PrepareContext {
   readonly engine: Engine;
   /** The agent's own folder. */
@@ -72,19 +77,23 @@ export interface ToolContext {
   readonly engine: Engine;
   /** The agent's own folder. */
   readonly workspace: string;
-  /** The folder with the files of this packet's task; it need not exist. Undefined where the run has no files. */
+  /**
+   * The folder with the files of this packet's task; it need not exist. Undefined if the run has no files.
+   */
   readonly files: string | undefined;
-  /** Where the store is; only for tools that need it. */
+  /** Address of the store; only for tools that need it. */
   readonly store: string | undefined;
-  /** What the team file says to this agent (`options`), as it is there. */
+  /** `options` of this agent in the team file, unchanged. */
   readonly options: JsonObject;
   /** Agents that this one may ask. */
   readonly partners: readonly Partner[];
-  /** The text of the prompt of that name. */
+  /** Returns the text of the prompt with that name. */
   readonly prompt: (name: string) => string;
   /** Aborted when the task or the run ends before the work does. */
   readonly signal: AbortSignal;
-  /** The trace context (W3C) of what this packet causes, for protocols that carry one; absent where the run has no id. */
+  /**
+   * W3C trace context of what this packet causes, for protocols that carry one; absent if the run has no id.
+   */
   readonly traceparent?: string;
   /** Counts tokens of the work for this packet (MP-52). */
   readonly countTokens: (count: number) => void;
@@ -98,24 +107,33 @@ export interface ToolContext {
   readonly record: (fileName: string, entry: JsonObject) => void;
 }
 
-/** Record of the steps of an agent's work, as they happen: a line each, with `task_id`. It is on disk when `record` returns. */
+/**
+ * File that records the steps of an agent's work as they happen: one line each, with `task_id`. A step is on
+ * disk when `record` returns.
+ */
 export const TRACE_FILE = 'trace.log';
 
 /** An agent that may be asked. */
 export interface Partner {
   readonly id: string;
   readonly tool: string;
-  /** Tools of the agents that it may ask in turn: who plans for it needs to know what it can do. Not known of agents started by hand. */
+  /**
+   * Tools of the agents that it may ask in turn: a planner needs to know what the agent can do. Unknown for
+   * agents started by hand.
+   */
   readonly tools?: readonly string[];
 }
 
 export interface AskOptions {
-  /** Without it, as long as the task lasts. */
+  /** Time limit for the reply; without it, the time left for the task. */
   readonly timeoutMs?: number;
-  /** Whoever asks waits no longer once it is aborted. */
+  /** Aborting it ends the wait for the reply. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Type of the packet that asks an agent with tool `tool`, and of the one that answers. */
+/**
+ * Returns the type of the packet that asks an agent with the tool `tool`; {@link toResultType} returns the
+ * reply's type.
+ */
 export const callType = (tool: string): string => `${tool}.call`;
 export const toResultType = (tool: string): string => `${tool}.result`;

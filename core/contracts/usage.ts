@@ -2,12 +2,12 @@ import * as z from 'zod';
 import type { ModelUsage } from './engine.ts';
 import type { JsonObject } from './packet.ts';
 
-/** What models took for an agent, in its workspace: a line for each reply, a {@link Usage} with the task's id. */
+/** File in an agent's workspace with one line per model reply: a {@link Usage} with the task's id. */
 export const USAGE_FILE = 'usage.log';
 
 /**
- * What one role took of one model, over all its calls in a task. `cost_usd` is null where no price is known, tokens where the server did
- * not say them of each reply.
+ * Usage of one model by one role, over all its calls in a task. `cost_usd` is null if no price is known,
+ * tokens if the server did not report them for each reply.
  */
 export const usageSchema = z.object({
   role: z.string(),
@@ -15,14 +15,14 @@ export const usageSchema = z.object({
   calls: z.int().nonnegative(),
   prompt_tokens: z.int().nonnegative().nullable(),
   completion_tokens: z.int().nonnegative().nullable(),
-  /** Of the prompts', those that the server had kept from before; there where it says so. */
+  /** Prompt tokens that the server had cached; present if the server reports it. */
   cached_tokens: z.int().nonnegative().exactOptional(),
   cost_usd: z.number().nonnegative().nullable(),
 });
 
 export type Usage = z.infer<typeof usageSchema>;
 
-/** What models took, whoever asked which: keys of results and metrics, there only in runs with a model. */
+/** Usage of all models by all roles: keys of results and metrics, present only in runs with a model. */
 export const modelSumsSchema = z.object({
   model_calls: z
     .int()
@@ -51,7 +51,7 @@ export const modelSumsSchema = z.object({
 
 export type ModelSums = Readonly<Required<z.infer<typeof modelSumsSchema>>>;
 
-/** One reply of a model, as the usage of the role that asked for it. */
+/** Returns one model reply as the usage of the role that asked for it. */
 export function toUsage(role: string, usage: ModelUsage): Usage {
   const { model, promptTokens, completionTokens, cachedTokens, costUsd } = usage;
   return {
@@ -76,7 +76,7 @@ export function addModelSums(a: ModelSums, b: ModelSums): ModelSums {
   };
 }
 
-/** Dollars or tokens; an unknown part makes an unknown sum. */
+/** Adds dollars or tokens; an unknown part makes the sum unknown. */
 export function sumOfKnown(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
@@ -86,7 +86,7 @@ function sumCachedTokens(a: Usage, b: Usage): Pick<Usage, 'cached_tokens'> {
   return { cached_tokens: (a.cached_tokens ?? 0) + (b.cached_tokens ?? 0) };
 }
 
-/** Sums of usage, by role and model. */
+/** Sums of usage by role and model. */
 export class UsageBook {
   readonly #sums = new Map<string, Usage>();
 
@@ -111,7 +111,7 @@ export class UsageBook {
     return [...this.#sums.values()];
   }
 
-  /** Over all roles and models. */
+  /** Sum over all roles and models. */
   get total(): ModelSums {
     return this.entries
       .map(({ calls, cached_tokens: _, ...usage }) => ({ ...usage, model_calls: calls }))
