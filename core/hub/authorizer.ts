@@ -17,7 +17,7 @@ import type { MeshObserver } from './mesh-observer.ts';
 import type { Router } from './routing.ts';
 import { answerText, type TaskClock } from './tasks/task-clock.ts';
 
-/** Counters of packets of one type, as the hub sees them. */
+/** Counters of packets of one type at the hub. */
 export interface TypeCounts {
   packets: number;
   bytes_rx: number;
@@ -26,13 +26,13 @@ export interface TypeCounts {
 }
 
 interface AuthorizerOptions {
-  /** The only node that may tag a final answer; null where tags are the agents' own business. */
+  /** The only node that may tag a final answer; null if the agents use tags for their own purposes. */
   readonly final: string | null;
   readonly router: Router;
   readonly observer: MeshObserver;
   readonly tasks: ReadonlyMap<string, TaskClock>;
   readonly delivery: DeliveryStrategy;
-  /** Takes a packet of the mesh's own, which is not relayed. */
+  /** Receives a packet of the mesh itself, which is not relayed. */
   readonly onControl: (
     sender: Link,
     type: string,
@@ -44,11 +44,11 @@ interface AuthorizerOptions {
 const NOBODY: readonly Link[] = [];
 
 /**
- * Who may address whom (`may_call` of the team file). Whoever was asked may answer: one packet back for each that came, although
- * its own list does not name the asker.
+ * Decides which node may address which (`may_call` of the team file). A node that was asked may answer with
+ * one packet for each request, even if its own list does not name the asker.
  */
 export class CallRights {
-  /** Packets that wait for an answer, by asker and asked. */
+  /** Number of packets that wait for an answer, by asker and asked. */
   readonly #open = new Map<string, number>();
 
   /** @throws MeshError `packet` when `node` may not send `head` to its addressee */
@@ -70,12 +70,12 @@ export class CallRights {
   }
 }
 
-/** No node id has a space. */
+/** Joins two node ids into a key; no node id contains a space. */
 function joinPair(asker: string, asked: string): string {
   return `${asker} ${asked}`;
 }
 
-/** Who may say what: every packet is checked here, counted, and gets its recipients. */
+/** Checks every packet's rights, counts it, and finds its recipients. */
 export class Authorizer {
   readonly typeCounts = new Map<string, TypeCounts>();
   readonly #options: AuthorizerOptions;
@@ -86,12 +86,17 @@ export class Authorizer {
     this.#options = options;
   }
 
-  /** The ledger is being closed: what is sent on now would be missing in the ledgers of those who are done. */
+  /**
+   * Stops relaying while ledgers are collected: agents that have handed theirs in would miss later packets.
+   */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Looks at the frame that was taken last. Undefined for what is not relayed: refused, come before, or for the hub itself. */
+  /**
+   * Checks the frame that was read last. Returns undefined for packets that are not relayed: refused,
+   * repeated, or meant for the hub itself.
+   */
   authorize(sender: Link, frames: FrameRun, nowMs: number): AuthorizedPacket | undefined {
     const { delivery, router, tasks } = this.#options;
     const frameBytes = PREFIX_BYTES + frames.end - frames.start;
@@ -104,7 +109,7 @@ export class Authorizer {
       delivery.receive(sender);
       return this.#refuse(sender, error, frameBytes);
     }
-    // What was counted before is none, and looking that up is quicker.
+    // A type that was counted before is not a control type, and looking it up is faster.
     const counted = this.typeCounts.get(head.type);
     const isControl = counted === undefined && head.type.startsWith(MESH_TYPE_PREFIX);
     if (!isControl && !delivery.receive(sender, head)) {
@@ -176,13 +181,13 @@ function createTypeCounts(): TypeCounts {
   return { packets: 0, bytes_rx: 0, bytes_tx: 0, tokens: 0 };
 }
 
-/** As cheaply as the codec can. */
+/** Reads the head as cheaply as the codec can. */
 function readFrameHead(codec: Codec, frames: FrameRun): PacketHead | Packet {
   if (codec.peekAt === undefined) return readHead(codec, frames.blob);
   return codec.peekAt(frames.slab.bytes, frames.start, frames.end);
 }
 
-/** Adds a packet of `bytes` that is sent on `copies` times. */
+/** Counts a packet of `bytes` that is sent to `copies` recipients. */
 function countPacket(counts: TypeCounts, { token_used }: PacketHead, bytes: number, copies: number): void {
   counts.packets += 1;
   counts.bytes_rx += bytes;

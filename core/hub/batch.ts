@@ -2,39 +2,41 @@ import { copyHead, type PacketHead } from '../contracts/packet.ts';
 import type { Slab } from '../wire/slab.ts';
 import type { Link } from './link.ts';
 
-/** A packet that may be relayed, and who gets it. */
+/** A packet that may be relayed, and its recipients. */
 export interface AuthorizedPacket {
-  /** Valid as long as the bytes that it was read from: see {@link Batch}. */
+  /** Valid as long as the bytes it was read from: see {@link Batch}. */
   readonly head: PacketHead;
-  /** The same list for the same agents; see {@link Router}. */
+  /** The same list object for the same agents; see {@link Router}. */
   readonly recipients: readonly Link[];
-  /** Whole frame, the prefix included. */
+  /** Size of the whole frame, including the prefix. */
   readonly frameBytes: number;
 }
 
-/** A packet alone, as a frame of its own that nobody writes over. */
+/** A single packet with its own copy of the frame, which nothing overwrites. */
 export interface Message {
-  /** Id of the agent that sent it, or the hub's. */
+  /** Id of the agent that sent it, or the hub's id. */
   readonly from: string;
   readonly head: PacketHead;
   readonly frame: Buffer;
 }
 
 /**
- * Packets that lie side by side in what one agent sent, and go to the same agents: what the relay hands to a delivery strategy, and
- * then to whoever observes. Until that is done it holds their bytes.
+ * Adjacent packets from one agent that go to the same agents. The relay passes a batch to a delivery strategy
+ * and then to the observer; until both are done, the batch holds its bytes.
  */
 export class Batch {
   readonly sender: Link;
   readonly recipients: readonly Link[];
   readonly #packets: AuthorizedPacket[] = [];
-  /** The frames lie here, one behind the other. */
+  /** Buffer in which the frames lie one behind the other. */
   readonly slab: Slab;
   readonly start: number;
   end: number;
-  /** When the bytes came, in monotonic microseconds; see `core/system/clock.ts`. */
+  /** Arrival time of the bytes in monotonic microseconds; see `core/system/clock.ts`. */
   readonly arrivedUs: number;
-  /** When the first destination could be written to; 0 while it waits for the end of the turn. */
+  /**
+   * Time at which the first destination could be written to; 0 while the batch waits for the end of the turn.
+   */
   forwardedUs = 0;
 
   constructor(sender: Link, recipients: readonly Link[], slab: Slab, start: number, arrivedUs: number) {
@@ -56,17 +58,17 @@ export class Batch {
     return this.#packets.length;
   }
 
-  /** Each packet's head, as a value to keep, and the length of its frame. Made anew each time. */
+  /** Copies each packet's head and the length of its frame; every access makes a new list. */
   get packets(): Pick<AuthorizedPacket, 'head' | 'frameBytes'>[] {
     return this.#packets.map(({ head, frameBytes }) => ({ head: copyHead(head), frameBytes }));
   }
 
-  /** The same quicker: a head is valid during the call. */
+  /** Visits the packets without copying; a head is valid only during its call. */
   each(visit: (head: PacketHead, frameBytes: number) => void): void {
     for (const { head, frameBytes } of this.#packets) visit(head, frameBytes);
   }
 
-  /** Each packet alone, with a copy of its frame. */
+  /** Yields each packet with a copy of its frame. */
   *messages(): Generator<Message> {
     let at = this.start;
     for (const { head, frameBytes } of this.packets) {
@@ -76,7 +78,7 @@ export class Batch {
     }
   }
 
-  /** Lets go of the bytes. */
+  /** Releases the bytes. */
   release(): void {
     this.slab.release();
   }

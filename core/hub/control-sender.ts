@@ -3,7 +3,7 @@ import { HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
 import type { Link } from './link.ts';
 
-/** What the hub sends itself: packets under its own name, numbered. */
+/** Sends the hub's own packets, with its own id and numbering. */
 export class ControlSender {
   readonly #codec: Codec;
   #packetNumber = 0;
@@ -17,7 +17,7 @@ export class ControlSender {
     return buildControlPacket(type, `${HUB_ID}-${this.#packetNumber}`, taskId, payload);
   }
 
-  /** A packet of the mesh's own to those of the agents that know what it means. */
+  /** Sends a packet of the mesh itself to those agents that understand it. */
   send(links: readonly Link[], type: string, taskId: string, payload: JsonObject): void {
     for (const link of links) {
       if (!link.alive || !link.hasLedger) continue;
@@ -25,10 +25,10 @@ export class ControlSender {
     }
   }
 
-  /** A cumulative acknowledgement: so many packets of the connection were taken over. */
+  /** Sends a cumulative acknowledgement: the number of packets of the connection that were taken over. */
   acknowledge(link: Link, taken: number): void {
     if (!link.alive) return;
-    // Nobody refers to it, so it needs no number: documents have the same ids with and without it.
+    // No packet refers to it, so it needs no number: documents have the same ids with and without it.
     const blob = this.#codec.encode(buildControlPacket(ACK_TYPE, 'ack', 'mesh', { taken }));
     link.counts.ackTx += link.socket.sendBlob(blob);
   }

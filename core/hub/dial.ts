@@ -14,35 +14,39 @@ import { Link, type MeshNode } from './link.ts';
 
 export interface DialOptions {
   readonly runId: string;
-  /** Where the agents' ports are; this machine if not given. */
+  /** Host of the agents' ports; the default is this machine. */
   readonly host?: string;
-  /** Another way to reach agents than over ports of a host. */
+  /** Alternative to reaching agents over ports of a host. */
   readonly dialler?: Dialler;
   readonly adapter: ProtocolAdapter;
-  /** The run's secret, for what the hub writes to all. */
+  /** Secret of the run, from which the key for the hub's own packets is derived. */
   readonly secret: string;
   readonly nodes: readonly MeshNode[];
   readonly maxFrameBytes: number;
-  /** Time for agents that do not listen yet; without it they must. */
+  /** Time to wait for agents that do not listen yet; without it they must be listening. */
   readonly patienceMs?: number;
-  /** Ends the waiting for them. */
+  /** Aborts the waiting. */
   readonly signal?: AbortSignal;
-  /** Foreign agents that speak packets from the first byte on: nothing is agreed, and nobody proves who they are. */
+  /**
+   * For foreign agents that send packets from the first byte on: there is no handshake, and no agent proves
+   * its identity.
+   */
   readonly skipsHandshake?: boolean;
   readonly delivery: Pick<DeliveryStrategy, 'terms'>;
 }
 
-/** An agent that hung up without a word had too many others to talk to: it is dialled again so often. */
+/** Maximum dials of an agent that hung up without a word because it had too many connections. */
 const MAX_DIALS = 10;
 
-/** An agent that does not listen yet is dialled again after this time. */
+/** Wait before redialling an agent that does not listen yet. */
 const REDIAL_MS = 50;
 
 /**
- * Dials every agent and agrees with it on the run, its tool and the adapter; all offers are exchanged on the way.
+ * Dials every agent and agrees with it on the run, its tool and the adapter, exchanging all offers on the
+ * way.
  *
- * @returns the links, and the codec for what the hub itself writes
- * @throws MeshError `agent`, naming the agent, when one is not there or is another than expected
+ * @returns the links, and the codec for the hub's own packets
+ * @throws MeshError `agent`, naming the agent, when one is missing or is not the expected one
  */
 export async function dialAgents(options: DialOptions): Promise<{ links: Link[]; codec: Codec }> {
   const { runId, adapter, secret, nodes } = options;
@@ -50,7 +54,7 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
   const table = member === undefined ? undefined : new OfferTable(nodes.length, member.offer);
   const opener = member ?? adapter;
   const names = new Names();
-  // The first ones read as they will when all are there.
+  // Expect all readers from the start, so that the first ones read as they will when all are connected.
   slabs.expectReaders(nodes.length);
   const attempts = await Promise.allSettled(
     nodes.map(async (node) => {
@@ -67,13 +71,13 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
   );
   slabs.expectReaders(0);
   const links = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
-  // The others' failures may only be that the exchange broke off.
+  // The other agents' failures may be mere consequences of the aborted exchange.
   const failed = table?.fault ?? attempts.find((attempt) => attempt.status === 'rejected')?.reason;
   if (failed !== undefined) {
     for (const link of links) link.socket.destroy();
     throw failed;
   }
-  // The hub writes one blob for all, so what it writes with belongs to no single link.
+  // The hub writes one blob for all agents, so its codec belongs to no single link.
   const codec = opener.open({
     runId,
     self: HUB_ID,
@@ -86,8 +90,8 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
 }
 
 /**
- * Dials one agent again and agrees with it anew on the same run. Not with an adapter that has a `join`: the others know what the
- * agent offered when it was there first.
+ * Dials one agent again and repeats the handshake for the same run. It refuses adapters with a `join`,
+ * because the other members know the agent's first offer.
  *
  * @throws MeshError `agent`
  */
@@ -98,7 +102,7 @@ export async function dialAgain(node: MeshNode, options: DialOptions): Promise<L
   return dial(node, options, options.adapter);
 }
 
-/** Who is who in a run. A name that came twice would mix up two members' packets and keys. */
+/** Names of a run's members. A duplicate name would mix up two members' packets and keys. */
 class Names {
   readonly #ports = new Map<string, number>();
 
@@ -126,7 +130,7 @@ class OfferTable {
     this.#members = agents + 1;
     this.#offers = { [HUB_ID]: hubOffer };
     this.all = this.#complete.promise;
-    // Whoever waits hears of a failure; if nobody does yet, it must not count as unhandled.
+    // Waiters receive the failure; without waiters it must not count as unhandled.
     this.all.catch(() => undefined);
   }
 
@@ -137,7 +141,7 @@ class OfferTable {
     return this.all;
   }
 
-  /** One agent failed: nobody needs to wait for its offer. */
+  /** Rejects the exchange after one agent has failed, since its offer will not come. */
   breakOff(fault: unknown): void {
     this.fault ??= fault;
     this.#complete.reject(fault);
@@ -213,7 +217,7 @@ async function reach(
   throw new MeshError('agent', `nobody listens there${start}`);
 }
 
-/** Its id is not known, and no packet says truly whose it is. */
+/** Creates a link to an agent whose id is unknown and whose packets prove no sender. */
 function createForeignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: FrameLink): Link {
   const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
   const id = `port-${node.port}`;

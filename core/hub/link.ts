@@ -4,24 +4,24 @@ import { LEDGER_TYPE, type LedgerReport } from '../wire/books.ts';
 import type { FrameLink, SlabPart } from '../wire/frame-link.ts';
 import type { Slab } from '../wire/slab.ts';
 
-/** An agent as the hub knows it: where it listens and what it may do. */
+/** An agent as the hub knows it: its address and its rights. */
 export interface MeshNode {
   readonly id: string;
   readonly tool: string;
-  /** 0 for one that listens on no port. */
+  /** Port; 0 if it listens on none. */
   readonly port: number;
-  /** Nodes that it may address; without the list, all. */
+  /** Nodes that it may address; all if undefined. */
   readonly mayCall?: readonly string[];
-  /** Whether its `task_failed` ends a task; true if not given. */
+  /** False if its `task_failed` does not end a task; the default is true. */
   readonly mayFail?: boolean;
   readonly secret: string;
-  /** What a person types to start it, where nobody else does. */
+  /** Command that a person types to start it, if nothing else starts it. */
   readonly start?: string;
-  /** It made no handshake: nobody knows whether its packets are from whom they say. */
+  /** True if it made no handshake: the senders of its packets are unproven. */
   readonly isForeign?: boolean;
 }
 
-/** Counters of one link. Bytes are whole frames, the prefix included. */
+/** Counters of one link. Bytes are whole frames, including the prefix. */
 export interface LinkCounts {
   packetsRx: number;
   bytesRx: number;
@@ -32,25 +32,25 @@ export interface LinkCounts {
   sessionTx: number;
   refusedPackets: number;
   refusedBytes: number;
-  /** Acknowledgements. */
+  /** Bytes of acknowledgements. */
   ackRx: number;
   ackTx: number;
-  /** Packets of it that had come before, and were dropped. */
+  /** Repeated packets from it, which were dropped. */
   repeatedPackets: number;
   repeatedBytes: number;
 }
 
-/** The hub's end of one agent's connection. Lives from the handshake until the agent is deregistered. */
+/** The hub's end of one agent's connection. It lives from the handshake until the agent is deregistered. */
 export class Link {
   readonly node: MeshNode;
   readonly socket: FrameLink;
   readonly codec: Codec;
-  /** Opens a codec that reads what the agent sends from its first packet on, as {@link codec} did. */
+  /** Opens a codec that can read the agent's packets from the first one on, as {@link codec} did. */
   readonly openReader: () => Codec;
-  /** Packet types that the agent works on, and those that it sends. */
+  /** Packet types that the agent works on, and packet types that it sends. */
   readonly subscribes: readonly string[];
   readonly emits: readonly string[];
-  /** Packets that it was done with when the connection began, where deliveries are acknowledged. */
+  /** Packets that it had finished when the connection began, if deliveries are acknowledged. */
   readonly done: readonly string[];
   readonly counts: LinkCounts = {
     packetsRx: 0,
@@ -69,14 +69,14 @@ export class Link {
   };
 
   alive = true;
-  /** Why the connection ended, if it did not end by the hub's own will. */
+  /** Reason why the connection ended, unless the hub ended it. */
   fault: MeshError | undefined;
-  /** Handed in at the end; missing for an agent that died. */
+  /** Ledger that the agent handed in at the end; missing if it died. */
   ledgerReport: LedgerReport | undefined;
-  /** Told when the system has not taken all that was written. */
+  /** Called when the system has not accepted everything that was written. */
   onBacklog: (link: Link) => void = () => undefined;
   readonly #readingHolds = new Set<string>();
-  /** What this turn of the event loop has for the agent; see `delivery/write-coalescer.ts`. */
+  /** Parts that this turn of the event loop has for the agent; see `delivery/direct.ts`. */
   readonly #turn: Part[] = [];
 
   constructor(
@@ -94,12 +94,12 @@ export class Link {
     this.done = said.done;
   }
 
-  /** Whether it will answer when it is asked for its books: a foreign agent need not. */
+  /** True if it answers when the hub asks for its ledger; a foreign agent need not. */
   get hasLedger(): boolean {
     return this.emits.includes(LEDGER_TYPE);
   }
 
-  /** Reads nothing from the agent until every reason to hold back was released. */
+  /** Stops reading from the agent until every reason has been released. */
   holdReading(reason: string): void {
     this.#readingHolds.add(reason);
     this.socket.pause();
@@ -110,21 +110,24 @@ export class Link {
     if (this.#readingHolds.size === 0) this.socket.resume();
   }
 
-  /** Writes a complete frame, whose bytes nobody may write over. */
+  /** Writes a complete frame, whose bytes must not be overwritten. */
   deliver(frame: Uint8Array): void {
     this.flush();
     this.#count(frame.length, 1);
     if (!this.socket.sendFrames(frame)) this.onBacklog(this);
   }
 
-  /** Writes `packets` frames in a slab, which is held for as long as it must be. */
+  /** Writes `packets` frames in a slab, which is held as long as necessary. */
   deliverPart(slab: Slab, start: number, end: number, packets: number): void {
     this.flush();
     this.#count(end - start, packets);
     if (!this.socket.sendParts([{ slab, start, end }])) this.onBacklog(this);
   }
 
-  /** Counts frames in a slab as delivered; {@link flush} writes them. True when they are the first ones that wait for it. */
+  /**
+   * Counts frames in a slab as delivered; {@link flush} writes them. Returns true if they are the first ones
+   * that wait.
+   */
   defer(slab: Slab, start: number, end: number, packets: number): boolean {
     this.#count(end - start, packets);
     const last = this.#turn.at(-1);
@@ -133,7 +136,7 @@ export class Link {
     return last === undefined;
   }
 
-  /** Writes what was deferred. */
+  /** Writes the deferred frames. */
   flush(): void {
     if (this.#turn.length === 0) return;
     const isTaken = this.socket.sendParts(this.#turn);

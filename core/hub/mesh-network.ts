@@ -24,30 +24,36 @@ import { OpenTasks, type TaskRequest } from './tasks/open-tasks.ts';
 import type { TaskClock, TaskOutcome } from './tasks/task-clock.ts';
 
 export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
-  /** The only node that may tag a final answer; null where there are no tasks, and a tag is the agents' own business. */
+  /**
+   * The only node that may tag a final answer; null if there are no tasks and agents use tags for their own
+   * purposes.
+   */
   readonly final: string | null;
   readonly router: Router;
-  /** What it leaves out nobody watches. */
+  /** Observer; events that it leaves out are not observed. */
   readonly observer?: Partial<MeshObserver>;
-  /** {@link DirectDelivery} if not given. It is this mesh's own: another one needs another. */
+  /** Strategy of this mesh alone, since it has state; the default is {@link DirectDelivery}. */
   readonly delivery?: DeliveryStrategy;
-  /** A destination that takes nothing for so long, with a full queue, is cut off. */
+  /** A destination that accepts nothing for this long with a full queue is cut off. */
   readonly stallTimeoutMs?: number;
-  /** Whether a lost agent is being started again, to be readmitted. */
+  /** Returns true if a lost agent is being restarted and will be readmitted. */
   readonly isReturning?: (id: string) => boolean;
 }
 
 type CompleteOptions = MeshNetworkOptions & Required<Pick<MeshNetworkOptions, 'delivery' | 'isReturning'>>;
 
-/** So often nothing must have moved: a process that was stopped itself, however long, has missed one look and not the others. */
+/**
+ * Consecutive checks without progress that make a stall: a process that was itself suspended, however long,
+ * has missed one check and not the others.
+ */
 const LOOKS = 4;
 
-/** Why a link is not read from; see `Link.holdReading`. */
+/** Reason for not reading from a link; see `Link.holdReading`. */
 const FULL_QUEUE = 'full queue';
 
 /**
- * While one destination's queue is full, nothing is read from any agent, so memory stays bounded whatever they do; a destination
- * that takes nothing for too long is cut off.
+ * Reads from no agent while one destination's queue is full, so that memory stays bounded whatever they do; a
+ * destination that accepts nothing for too long is cut off.
  */
 export class Backpressure {
   readonly #links: readonly Link[];
@@ -59,7 +65,10 @@ export class Backpressure {
     this.#stallTimeoutMs = stallTimeoutMs;
   }
 
-  /** Call it after a write to `link` that the system has not taken whole; see `Link.onBacklog`. */
+  /**
+   * Checks a link's queue; call it after a write that the system has not fully accepted (see
+   * `Link.onBacklog`).
+   */
   check(link: Link): void {
     if (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES || this.#full.has(link)) return;
     this.#full.add(link);
@@ -83,21 +92,21 @@ export class Backpressure {
 }
 
 /**
- * The hub: the centre of the star. It dials the agents, broadcasts each task's document, and sends every packet that
- * comes from one agent to the others, byte for byte as it came. It counts and keeps the clocks; what packets say is not its
- * business (MP-13). This file knows who is there: `authorizer.ts` who may say what, `relay.ts` and `delivery/` how it gets to the
- * others, `open-tasks.ts` what is being worked on.
+ * The hub: the centre of the star. It dials the agents, broadcasts each task's document, and forwards every
+ * packet from one agent to the others byte for byte. It counts and keeps the clocks; it ignores the content
+ * of packets (MP-13). This file tracks the members: `authorizer.ts` checks rights, `relay.ts` and `delivery/`
+ * forward packets, and `open-tasks.ts` tracks the running tasks.
  */
 export class MeshNetwork {
-  /** One link an agent, the one it has now. */
+  /** The present link of each agent. */
   readonly links: readonly Link[];
   /** Lost links of agents that were readmitted. */
   readonly formerLinks: Link[] = [];
   readonly #options: CompleteOptions;
   readonly #observer: MeshObserver;
-  /** What {@link links} shows. */
+  /** Mutable array behind {@link links}. */
   readonly #links: Link[];
-  /** Those that were lost and are awaited. */
+  /** Lost links whose agents are awaited. */
   readonly #awaited = new Set<Link>();
   readonly #control: ControlSender;
   readonly #backpressure: Backpressure;
@@ -141,7 +150,7 @@ export class MeshNetwork {
     for (const link of links) this.#admit(link);
   }
 
-  /** Connects to every agent; throws as {@link dialAgents} does. */
+  /** Connects to every agent; throws like {@link dialAgents}. */
   static async connect(options: MeshNetworkOptions): Promise<MeshNetwork> {
     const complete = {
       delivery: new DirectDelivery(),
@@ -156,7 +165,7 @@ export class MeshNetwork {
     return this.#authorizer.typeCounts;
   }
 
-  /** What the hub itself sent: one line a packet, whatever the number of its copies. */
+  /** The hub's own packets, each counted once regardless of the number of copies. */
   get ownLine(): LedgerLine {
     return this.#tasks.ownLine;
   }
@@ -167,19 +176,22 @@ export class MeshNetwork {
   }
 
   /**
-   * Broadcasts a task's document to all agents and waits for its end: the final answer, the deadline, or `signal`.
-   * Several tasks may run at the same time.
+   * Broadcasts a task's document to all agents and waits for its end: the final answer, the deadline, or
+   * `signal`. Several tasks may run at the same time.
    */
   async runTask(task: TaskRequest, signal: AbortSignal): Promise<TaskOutcome> {
     const outcome = await this.#tasks.run(task, signal, () => this.endHopeless());
-    // Whoever observes hears of what was relayed before hearing that the task is over.
+    // Observers must see all relayed packets before the end of the task.
     this.#relay.flush();
-    // Whoever still works on it works for nothing, and may hold what other tasks wait for.
+    // Cancel remaining work: it is useless now, and may hold resources that other tasks need.
     if (outcome.status !== 'answered') this.#sendAgents(STOP_TYPE, task.taskId, {});
     return outcome;
   }
 
-  /** Asks every agent for its books and waits until they are in, or the time is up. Call it once, after the last task. */
+  /**
+   * Requests every agent's ledger and waits until all are in or the time is up. Call it once, after the last
+   * task.
+   */
   async settle(): Promise<void> {
     this.#delivery.end();
     this.#isSettling = true;
@@ -192,7 +204,7 @@ export class MeshNetwork {
   }
 
   /**
-   * Takes a lost agent back that was started again: it hears the packets from now on.
+   * Takes back a lost agent that was restarted; it receives packets from now on.
    *
    * @throws MeshError `agent` when it cannot be dialled, or the run is ending
    */
@@ -216,7 +228,7 @@ export class MeshNetwork {
     this.#sendAgents(BACK_TYPE, 'mesh', { id: node.id });
   }
 
-  /** An agent that was awaited does not come back after all. */
+  /** Gives up an awaited agent, which will not come back. */
   giveUp(id: string): void {
     for (const link of this.#awaited) {
       if (link.node.id !== id) continue;
@@ -226,12 +238,12 @@ export class MeshNetwork {
     this.endHopeless();
   }
 
-  /** Ends the tasks that nobody is left to answer. */
+  /** Ends the tasks that no remaining agent can answer. */
   endHopeless(): void {
     const { final, isReturning } = this.#options;
     const lost = this.links.filter((link) => !link.alive);
     if (lost.length === 0) return;
-    // Where what was relayed is kept, whoever comes back has missed nothing.
+    // If relayed packets are kept for it, a returning agent has missed nothing.
     const alive = this.links.filter((link) => link.alive || this.#delivery.awaits(link));
     const returning = lost.filter((link) => isReturning(link.node.id) && !alive.includes(link));
     this.#tasks.endHopeless(final, alive, returning, lost);
@@ -262,7 +274,7 @@ export class MeshNetwork {
   }
 
   #sendAgents(type: string, taskId: string, payload: JsonObject): void {
-    // Whoever has heard that it is to hand in its books counts nothing any more; and what came first goes first.
+    // An agent that was asked for its ledger counts nothing more, so earlier packets go first.
     this.#relay.flush();
     this.#control.send(this.links, type, taskId, payload);
   }
@@ -296,7 +308,7 @@ export class MeshNetwork {
     this.#delivery.lost(link);
     this.#observer.agentLost(link.node, fault?.message ?? 'closed its connection');
     this.#updateRouter();
-    // Who waits for its reply gets that when it is back.
+    // With acknowledged delivery, waiting requesters get the reply when the agent is back.
     if (this.#delivery.awaits(link)) this.#awaited.add(link);
     else this.#sendLost(link);
     this.endHopeless();

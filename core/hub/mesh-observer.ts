@@ -9,7 +9,7 @@ export interface BroadcastTimes {
   readonly forwardedUs: number;
 }
 
-/** What was relayed, when it is on its way. */
+/** Relayed packets on their way to the recipients. */
 export type RelayedBatch = Readonly<
   Pick<
     Batch,
@@ -26,16 +26,19 @@ export type RelayedBatch = Readonly<
   >
 >;
 
-/** What the mesh tells whoever watches. Calls are made between the packets: they must be quick. */
+/** Receives the events of the mesh. Calls happen between packets, so they must be fast. */
 export interface MeshObserver {
-  /** Packets were relayed, or had nobody to go to. Told at the end of the event loop's turn, in the order in which they came. */
+  /**
+   * Reports packets that were relayed or had no recipient, at the end of the event loop's turn and in order
+   * of arrival.
+   */
   relayed(batch: RelayedBatch): void;
   broadcast(packet: Packet, times: BroadcastTimes, frameBytes: number, recipients: number): void;
   refused(node: string, reason: string, frameBytes: number): void;
   agentLost(node: MeshNode, reason: string): void;
 }
 
-/** Watches nothing. */
+/** Observer that ignores all events. */
 export const silentObserver: MeshObserver = {
   relayed: () => undefined,
   broadcast: () => undefined,

@@ -6,13 +6,16 @@ import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
 import type { Link } from './link.ts';
 import type { MeshObserver } from './mesh-observer.ts';
 
-/** With more packets or bytes than these the end of a turn is not waited for: they are held until then. */
+/**
+ * Maximum packets and bytes that are held until the end of a turn; above either, the relay flushes at once.
+ */
 const MAX_TURN_PACKETS = 4096;
 const MAX_TURN_BYTES = 4 * 1024 * 1024;
 
 /**
- * Sends on what agents send: the bytes that came, untouched. Neighbours that go to the same agents are one batch; at the end of the
- * event loop's turn what was held back is written, and whoever observes is told. Order per sender is kept.
+ * Forwards packets from agents, byte for byte. Neighbours that go to the same agents form one batch; at the
+ * end of the event loop's turn held-back data is written and the observer is called. The order of each
+ * sender's packets is kept.
  */
 export class Relay {
   readonly #authorizer: Authorizer;
@@ -29,7 +32,7 @@ export class Relay {
     this.#observer = observer;
   }
 
-  /** Takes one run of frames; give it to the socket's `start`. */
+  /** Takes one run of frames; pass it to the socket's `start`. */
   relay(sender: Link, run: FrameRun): void {
     const nowMs = performance.now();
     const arrivedUs = readMonotonicUs();
@@ -47,7 +50,7 @@ export class Relay {
     if (batch !== undefined) this.#deliver(batch);
   }
 
-  /** Writes what waits for the end of the turn, and tells of it. */
+  /** Writes the data that waits for the end of the turn, and reports the batches to the observer. */
   flush(): void {
     const flushedUs = readMonotonicUs();
     this.#delivery.flush();

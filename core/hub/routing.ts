@@ -6,9 +6,10 @@ export const ROUTINGS = ['broadcast', 'topic', 'direct'] as const;
 export type Routing = (typeof ROUTINGS)[number];
 
 /**
- * Who gets a packet. The hub forwards neighbours with the *same* list (identity, not
- * contents) as one slice: a strategy keeps its lists and makes them anew only in {@link Router.membersChanged}. It is asked once
- * for many packets that differ in id and tokens alone, so it must not look at those.
+ * Chooses the recipients of a packet. The hub forwards neighbours with the *same* list (identity, not
+ * contents) as one slice: a strategy therefore keeps its lists and rebuilds them only in {@link
+ * Router.membersChanged}. It is called once for many packets that differ only in id and tokens, so it must
+ * not depend on those.
  */
 export interface Router {
   recipients(head: PacketHead, sender: Link): readonly Link[];
@@ -17,13 +18,13 @@ export interface Router {
 
 const NOBODY: readonly Link[] = [];
 
-/** Packet types whose subscribers are remembered. A team has a few dozen. */
+/** Maximum packet types whose subscribers are remembered. A team has a few dozen. */
 const MAX_TOPICS = 1000;
 
-/** All but the sender; those not addressed ignore an addressed packet. */
+/** Routes to all agents but the sender; an addressed packet is ignored by the others. */
 function createBroadcastRouter(): Router {
   const others = new Map<Link, readonly Link[]>();
-  // Packets come many at a time from one sender.
+  // One sender usually sends many packets in a row.
   let lastSender: Link | undefined;
   let lastOthers = NOBODY;
   return {
@@ -47,8 +48,8 @@ function createBroadcastRouter(): Router {
 }
 
 /**
- * A packet goes to the agents that subscribe to its type, as on a bus with topics: whom it is addressed to is not the bus's
- * business, and the others ignore it.
+ * Routes a packet to the agents that subscribe to its type, as on a bus with topics. It ignores the address;
+ * the other subscribers ignore the packet.
  */
 function createTopicRouter(): Router {
   const byTopic = new Map<string, Map<Link, readonly Link[]>>();
@@ -59,7 +60,7 @@ function createTopicRouter(): Router {
       if (topic === undefined) {
         const hearers = members.filter(({ subscribes }) => subscribes.includes(head.type));
         topic = new Map(members.map((link) => [link, hearers.filter((hearer) => hearer !== link)]));
-        // What agents invent must not fill the memory.
+        // Types that agents invent must not fill the memory.
         if (byTopic.size >= MAX_TOPICS) byTopic.clear();
         byTopic.set(head.type, topic);
       }
@@ -72,7 +73,7 @@ function createTopicRouter(): Router {
   };
 }
 
-/** An addressed packet goes to its addressee alone; one without `to` goes to all but the sender. */
+/** Routes an addressed packet to its addressee alone; one without `to` goes to all but the sender. */
 function createDirectRouter(): Router {
   const broadcast = createBroadcastRouter();
   const byId = new Map<string, readonly Link[]>();

@@ -6,7 +6,7 @@ import { toFolderName } from '../contracts/node-id.ts';
 import { tryParseJson } from '../system/json-line.ts';
 import type { AgentWork } from './recording.ts';
 
-/** What an agent reports of a packet that it sent. */
+/** Work for a packet, as its sender reports it. */
 export interface ReportedWork extends AgentWork {
   readonly cause: string;
   readonly toolUs: number;
@@ -25,14 +25,18 @@ const sentSchema = z.looseObject({
 });
 const beganSchema = z.looseObject({ began: z.string() });
 
-/** What follows a line as long as this is not read: no packet is longer. */
+/** Maximum characters of a line; reading stops there, because no packet is longer. */
 const MAX_LINE_CHARACTERS = 128 * 1024 * 1024;
-/** An agent that puts a pipe or a link in the place of its log stops nobody, and reports nothing. */
+/**
+ * Flags that refuse links and do not block on pipes: an agent that puts one in place of its log stops
+ * nothing, and reports nothing.
+ */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * What the agents `ids` report in their logs below `workspaces` of their work in the run `runId`, by packet id. An agent that stays up has
- * former runs in its log: only what follows the last line that says that this run began counts. An agent without a log reports nothing.
+ * Reads the work that the agents `ids` report in their logs below `workspaces` for the run `runId`, by packet
+ * id. An agent that stays up has earlier runs in its log: only lines after the last one that begins this run
+ * count. An agent without a log reports nothing.
  */
 export async function readReportedWork(
   workspaces: string,
@@ -48,7 +52,7 @@ export async function readReportedWork(
         if (session.success) isOurs = session.data.began === runId;
       } else if (isOurs && line.includes('"dir":"sent"')) {
         const sent = sentSchema.safeParse(tryParseJson(line));
-        // What is sent again after a loss of the connection is logged again: the last line counts.
+        // A packet that is sent again after a lost connection is logged again: the last line counts.
         if (sent.success) all.set(sent.data.id, toReportedWork(sent.data));
       }
     }
@@ -68,9 +72,9 @@ function toReportedWork(sent: z.infer<typeof sentSchema>): ReportedWork {
   };
 }
 
-/** The whole lines of a file, one after the other. */
+/** Yields the complete lines of a file. */
 async function* readFileLines(file: string): AsyncGenerator<string> {
-  // A line of many reads is put together once.
+  // The parts of a line that spans many reads are joined only once.
   let parts: string[] = [];
   let characters = 0;
   try {
@@ -87,7 +91,7 @@ async function* readFileLines(file: string): AsyncGenerator<string> {
       if (characters > MAX_LINE_CHARACTERS) return;
     }
   } catch (error) {
-    // It never came up, or keeps its log elsewhere, or what is there is no log.
+    // The agent never came up, keeps its log elsewhere, or left something that is not a log.
     if (!['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(readSystemCode(error) ?? '')) throw error;
   }
 }

@@ -3,7 +3,10 @@ import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
 import { replySchema } from './recorded-replies.ts';
 
 const object = z.custom<JsonObject>(isJsonObject, 'must be an object');
-/** Counted from 1 in the order in which the hub relayed the packets of the question; 0 is before all of them. */
+/**
+ * Position in the order in which the hub relayed the question's packets, counted from 1; 0 is before all of
+ * them.
+ */
 const place = z.int().nonnegative();
 
 const packetSchema = z.strictObject({
@@ -11,31 +14,31 @@ const packetSchema = z.strictObject({
   to: z.string().exactOptional(),
   type: z.string(),
   tag: z.string().exactOptional(),
-  /** Of what caused it, {@link digestOf} its payload: which of two requests a reply is to. */
+  /** Digest of the payload that caused it: it tells to which of two requests a packet replies. */
   cause: z.string().exactOptional(),
   payload: object,
 });
 
-/** A reply of a model, and the packet of the agent that asked which left next: null where none did. */
+/** A model reply, and the position of the packet that its agent sent next; null if it sent none. */
 const branchReplySchema = replySchema.extend({ leads_to: place.nullable() });
 
 const branchSchema = z.strictObject({
-  /** Packets up to this one say what they said. */
+  /** Packets up to this position repeat their recorded payload. */
   keep: place,
-  /** What the last of them says instead. */
+  /** Replacement for the payload of the last of them. */
   instead: object.exactOptional(),
 });
 
 /**
- * A recorded question, and the branches in which it is to be asked again: a branch goes as recorded up to one packet, of which the payload
- * may be another, and on from there by itself.
+ * A recorded question and the branches in which it is asked again: a branch repeats the recording up to one
+ * packet, whose payload may be replaced, and continues on its own from there.
  */
 export const branchFileSchema = z.strictObject({
   branches: z.literal(1),
   packets: z.array(packetSchema),
-  /** By agent. */
+  /** Recorded replies by agent. */
   replies: z.record(z.string(), z.array(branchReplySchema)),
-  /** By the id of their tasks. */
+  /** Branches by the id of their task. */
   tasks: z.record(z.string(), branchSchema),
 });
 export type BranchFile = z.infer<typeof branchFileSchema>;

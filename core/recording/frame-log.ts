@@ -3,29 +3,33 @@ import type { Link } from '../hub/link.ts';
 import type { RelayedBatch } from '../hub/mesh-observer.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 
-/** A run that relays more is recorded up to here. */
+/** Maximum recorded bytes of a run; the recording ends there. */
 export const MAX_RECORDED_BYTES = 256 * 1024 * 1024;
-/** Bytes wait for the disk in buffers of this size. */
+/** Size of the buffers in which bytes wait for the disk. */
 const BUFFER_BYTES = 1024 * 1024;
-/** More than the largest frame fills: some 200 ms of the fastest relay. */
+/** Maximum waiting buffers: more than the largest frame fills, and some 200 ms of the fastest relay. */
 const MAX_BUFFERS = 96;
-/** Kept for later: what a disk that keeps up needs. */
+/** Buffers that are kept for reuse: as many as a disk that keeps up needs. */
 const MAX_FREE_BUFFERS = 4;
-/** In front of a batch: its bytes (4), the sender's number (2), then when it arrived and when it was forwarded, as doubles. */
+/**
+ * Header of a batch: its bytes (4), the sender's number (2), then the times of arrival and forwarding as
+ * doubles.
+ */
 const BATCH_HEADER_BYTES = 4 + 2 + 8 + 8;
 
-/** A frame as it came, with what the hub knows of it. */
+/** A recorded frame with its sender and times. */
 interface LoggedFrame {
   readonly sender: Link;
-  /** Without the frame's length prefix. A copy: it stays as it is. */
+  /** Copy of the frame without its length prefix. */
   readonly blob: Buffer;
   readonly arrivedUs: number;
   readonly forwardedUs: number;
 }
 
 /**
- * What a hub relayed, frames as they came, in a file. Bytes are copied into buffers and written behind the relay, which never waits for
- * the disk: where too many buffers wait, or the file is full, the log ends there and says so.
+ * Logs the frames that a hub relayed, unchanged, in a file. Bytes are copied into buffers and written behind
+ * the relay, which never waits for the disk: if too many buffers wait or the file is full, the log ends there
+ * and reports the reason.
  */
 export class FrameLog {
   readonly #file: string;
@@ -41,7 +45,7 @@ export class FrameLog {
   #written = 0;
   #pending = 0;
   #drained: (() => void) | undefined;
-  /** Up to here the file is what was to be written. */
+  /** Offset up to which the file was written correctly. */
   #sound = Number.POSITIVE_INFINITY;
   #packets = 0;
   #cut: string | undefined;
@@ -52,12 +56,12 @@ export class FrameLog {
     this.#maxBytes = maxBytes;
   }
 
-  /** Packets that were relayed, whether they are in the log or not. */
+  /** Number of relayed packets, including those that the log lacks. */
   get packets(): number {
     return this.#packets;
   }
 
-  /** Why the log ends before the run did. */
+  /** Reason why the log ends before the run. */
   get cut(): string | undefined {
     return this.#cut;
   }
@@ -88,7 +92,7 @@ export class FrameLog {
     this.#bytes += bytes;
   }
 
-  /** Everything is in the file when this settles. Nothing is logged afterwards. */
+  /** Closes the log; everything is in the file when this settles, and nothing is logged afterwards. */
   async close(): Promise<void> {
     this.#flush();
     this.#isClosed = true;
@@ -102,7 +106,7 @@ export class FrameLog {
     this.#free.length = 0;
   }
 
-  /** The frames, in the order in which they came. Call it when the log is closed; as often as need be. */
+  /** Yields the frames in order of arrival. Call it after closing the log; it may be called repeatedly. */
   async *frames(): AsyncGenerator<LoggedFrame> {
     const end = Math.min(this.#written, this.#sound) - 1;
     if (end < 0) return;

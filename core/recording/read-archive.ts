@@ -8,16 +8,19 @@ import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.t
 import { formatIssues } from '../contracts/packet.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 
-/** A recording within an archive, unpacked. Archives come from anywhere: a small one may unpack to anything. */
+/**
+ * Maximum bytes of an unpacked recording in an archive. Archives come from anywhere, and a small one may
+ * unpack to anything.
+ */
 const MAX_RECORDING_BYTES = 512 * 1024 * 1024;
 
 const OPENING_BRACE = 0x7b;
-/** Enough to see what kind of file it is. */
+/** Bytes that suffice to recognise the kind of a file. */
 const PROBE_BYTES = 4096;
-/** What deflate reaches with zeros. */
+/** Compression ratio that deflate reaches with zeros. */
 const MAX_UNPACK_RATIO_OF_DEFLATE = 1032;
 
-/** Version of the manifests that are read. */
+/** Version of the manifests that this program reads. */
 export const MANIFEST_VERSION = 1;
 const MANIFEST_FILE = 'manifest.json';
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
@@ -28,11 +31,12 @@ const manifestSchema = z.object({
 });
 
 /**
- * The texts of an archive's files whose names are `wanted`, by name, without unpacking anything to disk; null where they have more
- * than `maxBytes` together. The archive must be as its run left it: its manifest has a digest of each file. One that was unpacked and
- * packed again (`tar -C folder .`) still is.
+ * Returns the texts of an archive's files whose names are `wanted`, by name, without unpacking anything to
+ * disk; null if they exceed `maxBytes` together. The archive must be unchanged since its run: its manifest
+ * has a digest of each file. An archive that was unpacked and packed again (`tar -C folder .`) is accepted.
  *
- * @throws MeshError `config` when there is no archive, it cannot be read, or a file of it is missing, foreign or changed
+ * @throws MeshError `config` when there is no archive, it cannot be read, or a file of it is missing, foreign
+ * or changed
  */
 export async function readArchivedTexts(
   archive: string,
@@ -82,7 +86,7 @@ export async function readArchivedTexts(
   return new Map([...files].map(([name, parts]) => [name, Buffer.concat(parts).toString('utf8')]));
 }
 
-/** Where the files of an archive are not those of its manifest. */
+/** Returns the first difference between an archive's files and its manifest, in words. */
 function findDigestDifference(
   digests: ReadonlyMap<string, Hash>,
   parts: readonly Buffer[],
@@ -113,9 +117,10 @@ function findDigestDifference(
 }
 
 /**
- * Reads a recording: out of a run's archive, or of a file by itself, as `hub --record` and `import` write it, gzipped or not.
+ * Reads a recording from a run's archive, or from a single file that `hub --record` or `import` wrote,
+ * gzipped or not.
  *
- * @throws MeshError `config` when there is none, or one that cannot be replayed
+ * @throws MeshError `config` when there is none, or it cannot be replayed
  */
 export async function readRecording(file: string): Promise<Recording> {
   if (!isArchive(file)) return parseRecording(readRecordingText(file), file);
@@ -127,7 +132,10 @@ export async function readRecording(file: string): Promise<Recording> {
   return parseRecording(text, `${file}:${RECORDING_FILE}`);
 }
 
-/** Whether `file` is a run's archive: whatever does not begin, unpacked, as a recording's first line does. */
+/**
+ * Returns true if `file` is a run's archive: its unpacked content does not begin like the first line of a
+ * recording.
+ */
 export function isArchive(file: string): boolean {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return true;
   const start = Buffer.alloc(PROBE_BYTES);
@@ -137,10 +145,10 @@ export function isArchive(file: string): boolean {
   return (isGzip(start) ? gunzipStart(start.subarray(0, bytes)) : start)[0] !== OPENING_BRACE;
 }
 
-/** Nothing where it is not what it says that it is. */
+/** Unpacks the beginning of a gzipped file; returns an empty buffer if the file is invalid. */
 function gunzipStart(bytes: Buffer): Buffer {
   try {
-    // The file goes on; what is there unpacks to its beginning.
+    // The file continues; the part that was read unpacks to its beginning.
     const maxOutputLength = MAX_UNPACK_RATIO_OF_DEFLATE * PROBE_BYTES;
     return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength });
   } catch {

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
 import { tryParseJson } from '../system/json-line.ts';
 import { readArchivedTexts } from './read-archive.ts';
 
-/** An exchange of a run, and who asked for what. */
+/** A model exchange of a run, with its task, role and packet type. */
 export interface RecordedExchange {
   readonly taskId: string;
   readonly role: string;
@@ -21,7 +21,7 @@ export interface RecordedExchange {
 }
 
 /**
- * Reads what the agents of an archived run noted of their exchanges with models: a log each, by its name in the archive.
+ * Reads the exchange logs of an archived run's agents, by their names in the archive.
  *
  * @throws MeshError `config` for an archive that cannot be read, or logs of more than `maxBytes`
  */
@@ -38,13 +38,15 @@ export async function readExchangeLogs(
   );
 }
 
-/** Returns the exchanges of one agent, from its `exchanges.log`, without those of which a text was not kept. */
+/**
+ * Returns the exchanges of one agent from its `exchanges.log`, except those with a text that was not kept.
+ */
 export function parseExchanges(log: string): RecordedExchange[] {
   const texts = new Map<string, Map<string, string>>();
   const exchanges: RecordedExchange[] = [];
   for (const line of log.split('\n')) {
     const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
-    // The log's own words.
+    // Such a line is the logger's own.
     if (!parsed.success) continue;
     const { data } = parsed;
     const ofTask = texts.get(data.task_id) ?? new Map<string, string>();
@@ -60,7 +62,7 @@ export function parseExchanges(log: string): RecordedExchange[] {
   return exchanges;
 }
 
-/** An exchange as it was; undefined where one of its texts is not there. */
+/** Restores an exchange; returns undefined if one of its texts is missing. */
 export function restoreExchange(
   line: ExchangeLine,
   texts: ReadonlyMap<string, string>,

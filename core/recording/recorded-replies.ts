@@ -4,11 +4,11 @@ import { exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.
 import { parseJsonLine, tryParseJson } from '../system/json-line.ts';
 import { readExchangeLogs } from './recorded-exchange.ts';
 
-/** All exchanges of an archive; a batch of a thousand questions has some 300 MB. */
+/** Maximum bytes of all exchanges of an archive; a batch of a thousand questions has some 300 MB. */
 const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
 
 export const replySchema = z.strictObject({
-  /** Of the request that it answers. */
+  /** Key of the request that it answers. */
   key: z.string(),
   role: z.string(),
   model: z.string(),
@@ -20,11 +20,11 @@ export const replySchema = z.strictObject({
   completion_tokens: z.int().nonnegative().nullable(),
 });
 
-/** A model's reply as it was recorded, named by what it answers. */
+/** A recorded model reply with the key of its request. */
 export type RecordedReply = z.infer<typeof replySchema>;
 
 /**
- * Every reply of a model in an archived run, agent by agent in the order in which they came.
+ * Reads every model reply of an archived run, agent by agent in the order of arrival.
  *
  * @throws MeshError `config` for an archive that cannot be read, or whose run asked no model
  */
@@ -40,18 +40,22 @@ export async function readRecordedReplies(archive: string): Promise<RecordedRepl
 
 function parseReplyLine(line: string): RecordedReply[] {
   const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
-  // Texts, which replies do not need, and the log's own words.
+  // The line is a text, which replies do not need, or the logger's own.
   if (!parsed.success || 'text' in parsed.data) return [];
   const { key, role, model, reply, prompt_tokens, completion_tokens } = parsed.data;
   return [{ key, role, model, ...reply, prompt_tokens, completion_tokens }];
 }
 
-/** A file of replies, as engines of agents read it: one JSON line each. */
+/** Formats replies as the file that agents' engines read: one JSON line each. */
 export function formatReplies(replies: readonly RecordedReply[]): string {
   return replies.map((reply) => `${JSON.stringify(reply)}\n`).join('');
 }
 
-/** @throws MeshError `config` with the line that is none */
+/**
+ * Parses a file of replies.
+ *
+ * @throws MeshError `config`, naming the line that is not a reply
+ */
 export function parseReplies(text: string, where: string): RecordedReply[] {
   return text
     .split('\n')

@@ -5,9 +5,10 @@ import { ROUTINGS } from '../hub/routing.ts';
 import { parseJsonLine } from '../system/json-line.ts';
 
 /**
- * A recording: the packets of a run as they were before encoding, what caused each, and how long the work for it took. It is the hub's:
- * every packet that was relayed is in it, whoever sent it and in whatever language; what agents report of their work is joined to it.
- * One JSON line for the run, then one a packet: the documents that open tasks, then the rest in the order in which it came to the hub.
+ * A recording: the packets of a run before encoding, the cause of each, and the time that the work for it
+ * took. The hub makes it: it contains every relayed packet, whatever its sender and the sender's language,
+ * joined with the work that agents report. The first JSON line describes the run; then each packet has one
+ * line: first the documents that open tasks, then the rest in the order in which the hub received them.
  */
 export const RECORDING_FILE = 'recording.jsonl';
 const RECORDING_VERSION = 2;
@@ -15,7 +16,7 @@ const RECORDING_VERSION = 2;
 const us = z.number();
 const duration = z.number().nonnegative();
 
-/** More kinds of traffic than a table can show. */
+/** Maximum kinds of traffic: more than a table can show. */
 const MAX_PARTS = 32;
 
 const partSchema = z.strictObject({
@@ -29,23 +30,23 @@ const headerSchema = z.strictObject({
   schema_version: z.literal(RECORDING_VERSION),
   run_id: z.string(),
   team: z.string(),
-  /** The agent whose final answer ends a task; null where no packet does: then a task is over when all of it has come. */
+  /** Agent whose final answer ends a task; if it is null, a task ends when all its packets have come. */
   final: z.string().nullable(),
   routing: z.enum(ROUTINGS),
   adapter: z.string(),
   engine: z.string(),
   agents: z.array(z.strictObject({ id: z.string(), tool: z.string() })).min(1),
-  /** What was relayed and is not here, in words. */
+  /** Descriptions of relayed data that is missing here. */
   missing: z.array(z.string()).min(1).exactOptional(),
-  /** What nobody recorded and was guessed, in words. */
+  /** Descriptions of data that was not recorded but guessed. */
   guessed: z.array(z.string()).min(1).exactOptional(),
-  /** Tasks of one kind each, whose figures are shown by themselves. */
+  /** Groups of tasks of one kind, whose figures are shown separately. */
   parts: z.array(partSchema).min(1).max(MAX_PARTS).exactOptional(),
 });
 type RecordingHeader = z.infer<typeof headerSchema>;
 
 const relayedSchema = z.strictObject({
-  /** Of the whole frame. */
+  /** Bytes of the whole frame. */
   bytes: z.int().nonnegative(),
   arrived_us: us,
   forwarded_us: us,
@@ -60,25 +61,31 @@ const workSchema = z.strictObject({
 });
 
 const entrySchema = z.strictObject({
-  /** Id of the packet that this one answers to; null for the document that opens a task. */
+  /** Id of the packet that this one answers; null for the document that opens a task. */
   cause: z.string().nullable(),
-  /** Its sender did not say what caused it: the hub inferred it. */
+  /** Set if the hub inferred the cause, because the sender did not report it. */
   inferred: z.literal(true).exactOptional(),
-  /** Time in the sender's tool, microseconds; null where the sender did not say. */
+  /** Time in the sender's tool in microseconds; null if the sender did not report it. */
   tool_us: duration.nullable(),
   relayed: relayedSchema.exactOptional(),
   work: workSchema.exactOptional(),
   packet: z.unknown(),
 });
 
-/** What the hub saw of a packet, by its own clock in monotonic microseconds. A document arrives when its broadcast begins. */
+/**
+ * The hub's observation of a packet, by its own clock in monotonic microseconds. A document arrives when its
+ * broadcast begins.
+ */
 interface Relayed {
   readonly bytes: number;
   readonly arrivedUs: number;
   readonly forwardedUs: number;
 }
 
-/** What an agent reports of its work for a packet, in microseconds; `…At` by its own clock. `toolUs` includes `engineUs`. */
+/**
+ * An agent's report on its work for a packet, in microseconds; `…At` by its own clock. `toolUs` includes
+ * `engineUs`.
+ */
 export interface AgentWork {
   readonly receivedAt: number;
   readonly sentAt: number;
@@ -87,14 +94,14 @@ export interface AgentWork {
   readonly encodeUs: number;
 }
 
-/** A packet of a run without what it says. */
+/** A packet of a run without its payload. */
 export interface PacketTrace {
   readonly cause: string | null;
   readonly isCauseInferred?: boolean;
   readonly toolUs: number | null;
   /** Missing in recordings that no hub made. */
   readonly relayed?: Relayed;
-  /** Missing where the sender did not report. */
+  /** Missing if the sender did not report it. */
   readonly work?: AgentWork;
   readonly packet: Omit<Packet, 'payload'>;
 }
@@ -108,7 +115,7 @@ export interface Recording {
   readonly packets: readonly RecordedPacket[];
 }
 
-/** What a recording does not tell, in words: what of the run is missing, and what agents did not report. */
+/** Describes what a recording lacks: missing parts of the run, and facts that agents did not report. */
 export function listCaveats({ header, packets }: Recording): string[] {
   const guessed = packets.filter(({ isCauseInferred }) => isCauseInferred === true);
   const begun = guessed.filter(({ cause }) => cause === null).length;
@@ -133,7 +140,7 @@ export function listCaveats({ header, packets }: Recording): string[] {
   ];
 }
 
-/** The recording as the lines of its file. */
+/** Formats the recording as the lines of its file. */
 export function formatRecording({ header, packets }: Recording): string[] {
   return [formatHeaderLine(header), ...packets.map(formatEntryLine)];
 }
@@ -177,8 +184,8 @@ export function formatEntryLine({
 }
 
 /**
- * Reads a recording back, and checks that it can be replayed: every cause is there and came before its effect, every packet's sender is
- * an agent of the run.
+ * Parses a recording and checks that it can be replayed: every cause exists and precedes its effect, and
+ * every packet's sender is an agent of the run.
  *
  * @throws MeshError `config` with the line number, and what is missing
  */
@@ -267,7 +274,7 @@ function parseEntry(line: string, where: string): RecordedPacket {
   }
 }
 
-/** The id that looks most like `wanted`: the longest common beginning. */
+/** Names the id that is most like `wanted`: the one with the longest common prefix. */
 function findNearestId(wanted: string, ids: ReadonlySet<string>): string {
   let best = '';
   let bestLength = -1;

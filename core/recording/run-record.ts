@@ -19,38 +19,42 @@ import {
   type Recording,
 } from './recording.ts';
 
-/** What a recording is made of beside what the hub has. */
+/** Data for a recording that the hub does not have. */
 interface RecordingSources {
   readonly header: (traces: readonly PacketTrace[]) => Recording['header'];
-  /** The payload of the document that opened a task; nobody keeps it during the run. */
+  /** Returns the payload of the document that opened a task; it is not kept during the run. */
   readonly payloadOf: (taskId: string) => JsonObject | undefined;
-  /** Agents begin tasks by themselves: a document of nothing opens each, which nobody sent, so that a replay has something to begin with. */
+  /**
+   * True if agents begin tasks by themselves: an empty document, which was never sent, then opens each task,
+   * so that a replay has something to begin with.
+   */
   readonly opensTasks?: boolean;
-  /** What agents report of their work, by packet id. */
+  /** Work that agents report, by packet id. */
   readonly work: ReadonlyMap<string, ReportedWork>;
 }
 
-/** What a recording holds, but for the payloads, and what of the run it lacks, in words. */
+/** Contents of a recording without the payloads, and descriptions of what it lacks. */
 interface WrittenRecording {
   readonly traces: readonly PacketTrace[];
   readonly missing: readonly string[];
 }
 
-/** The ledger lines of packets by type. */
+/** Ledger lines of packets by type. */
 export type LinesByType = ReadonlyMap<string, LedgerLine>;
 
 type Caused = Pick<Packet, 'id' | 'type' | 'from' | 'to' | 'task_id' | 'reply_to'>;
 
-/** What caused a packet, and whether that is an inference. */
+/** Cause of a packet; marked if it is an inference. */
 interface Cause {
   readonly cause: string;
   readonly isCauseInferred?: true;
 }
 
 /**
- * What caused each packet of a run; packets are added in the order in which they came to the hub. A cause that an agent reports counts
- * if it came before. Where an agent reports none, it is the request that the packet answers, or else the last packet of its task that
- * its sender heard, of the types that it subscribes to if it said which.
+ * Determines the cause of each packet of a run; packets are added in the order in which the hub received
+ * them. A cause that an agent reports counts if that packet came before. Without a report, the cause is the
+ * request that the packet answers, or else the last packet of its task that its sender received, preferably
+ * of a type that it subscribes to.
  */
 export class Causes {
   readonly #ids = new Set<string>();
@@ -67,7 +71,7 @@ export class Causes {
     this.#byTask.set(task_id, earlier);
   }
 
-  /** Undefined where nothing before it can have caused it. */
+  /** Returns the cause; undefined if no earlier packet can have caused it. */
   of(packet: Caused, reported: string | undefined, subscribes: readonly string[]): Cause | undefined {
     if (reported !== undefined && this.#ids.has(reported)) return { cause: reported };
     const { reply_to: request } = packet;
@@ -82,13 +86,13 @@ export class Causes {
   }
 }
 
-/** The hub's record of a run: what it broadcast and relayed, as it came. */
+/** The hub's record of a run: the packets that it broadcast and relayed, unchanged. */
 export class RunRecord {
   readonly #file: string;
   readonly #frames: FrameLog;
   readonly #openings: PacketTrace[] = [];
 
-  /** Frames wait in `file` until the recording is written. */
+  /** `file` keeps the frames until the recording is written. */
   constructor(file: string, maxBytes?: number) {
     this.#file = file;
     this.#frames = new FrameLog(file, maxBytes);
@@ -109,12 +113,15 @@ export class RunRecord {
     this.#frames.add(batch);
   }
 
-  /** Nothing is recorded any more. */
+  /** Stops recording. */
   async close(): Promise<void> {
     await this.#frames.close();
   }
 
-  /** Lines of the ledger for what `senders` sent, who kept no ledger themselves: the hub decodes what it relayed. Close it first. */
+  /**
+   * Returns the ledger lines for packets of `senders` that kept no ledger themselves: the hub decodes the
+   * frames it relayed. Close the record first.
+   */
   async linesOf(senders: ReadonlySet<Link>): Promise<ReadonlyMap<Link, LinesByType>> {
     const all = new Map<Link, Map<string, LedgerLine>>();
     if (senders.size === 0) return all;
@@ -123,7 +130,7 @@ export class RunRecord {
       if (!senders.has(sender)) continue;
       const codec = readers.of(sender);
       const packet = decodePacket(codec, blob);
-      // What cannot be read is on no line, and shown as such.
+      // Unreadable packets are on no line, and are reported as such.
       if (typeof packet === 'string') continue;
       const lines = all.get(sender) ?? new Map<string, LedgerLine>();
       all.set(sender, lines);
@@ -135,7 +142,7 @@ export class RunRecord {
     return all;
   }
 
-  /** Writes the recording, one packet after the other. Close it first. */
+  /** Writes the recording, packet by packet. Close the record first. */
   async write(file: string, sources: RecordingSources): Promise<WrittenRecording> {
     const traces: PacketTrace[] = [];
     const missing: string[] = [];
@@ -166,12 +173,12 @@ export class RunRecord {
     return { traces, missing };
   }
 
-  /** Takes the frames away. */
+  /** Deletes the frames. */
   async remove(): Promise<void> {
     await rm(this.#file, { force: true });
   }
 
-  /** `missing` gets what is left out, in words. */
+  /** Yields the recording's packets, and adds descriptions of missing ones to `missing`. */
   async *#entries(
     { payloadOf, work, opensTasks = false }: RecordingSources,
     missing: string[],
@@ -221,7 +228,7 @@ export class RunRecord {
   }
 }
 
-/** A codec for each sender, which has read nothing: the link's own has seen these frames, and refuses what comes twice. */
+/** Fresh codecs by sender: a link's own codec has already seen these frames and refuses repetitions. */
 class Readers {
   readonly #codecs = new Map<Link, Codec>();
 
@@ -235,13 +242,13 @@ class Readers {
   }
 }
 
-/** A document that nobody sent. */
+/** Builds a document that was never sent. */
 function buildOpeningPacket({ task_id, ts }: Packet, number: number): Packet {
   const payload = { question: '', chunks: [] };
   return { type: DOC_INIT, from: HUB_ID, id: `${HUB_ID}-${number}`, task_id, token_used: 0, ts, payload };
 }
 
-/** Packets that are left out, by reason. */
+/** Omitted packets by reason. */
 class LeftOut {
   readonly #reasons = new Map<string, { count: number; first: string }>();
 
@@ -259,8 +266,8 @@ class LeftOut {
 }
 
 /**
- * The line of a packet that another wrote. A codec that would have to sign for its sender cannot say how long its envelope is: then it
- * is all that is no payload.
+ * Returns the ledger line of a packet that another agent wrote. A codec that would have to sign for the
+ * sender cannot measure the envelope: then everything but the payload counts as envelope.
  */
 function measureReceivedLine(codec: Codec, packet: Packet, blobBytes: number): LedgerLine {
   const { last = 0, overhead = 0 } = codec.layerBytes ?? {};
@@ -274,7 +281,7 @@ function measureReceivedLine(codec: Codec, packet: Packet, blobBytes: number): L
   }
 }
 
-/** The packet, or why there is none. */
+/** Returns the packet, or the reason why it cannot be decoded. */
 function decodePacket(codec: Codec, blob: Buffer): Packet | string {
   try {
     return codec.decode(blob);

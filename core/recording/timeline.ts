@@ -2,9 +2,10 @@ import { FINAL_ANSWER } from '../contracts/packet.ts';
 import type { PacketTrace } from './recording.ts';
 
 /**
- * Where the time of a task went: the way of its final packet back to the document is a chain of causes, and the hub's clock cuts it at
- * every packet's arrival. Within a piece the agent's own report says what it did, by its own clock; the rest of the piece was on the
- * way. A report that does not fit into its piece counts for nothing. Microseconds; no part is below 0, and the parts sum to the total.
+ * The time of a task, split by activity. The chain of causes from the final packet back to the document is
+ * cut at every packet's arrival by the hub's clock. Within a piece the agent's own report, by its own clock,
+ * gives its activities; the rest of the piece was spent in transit. A report that does not fit into its piece
+ * is ignored. Unit: microseconds; no part is negative, and the parts sum to the total.
  *
  * - `encode`, `decode`: in the codec (and its validation)
  * - `relay`: in the hub, from a packet's arrival until it begins to write it
@@ -39,10 +40,10 @@ const NOTHING: TimeSplit = {
 };
 const NO_PARTS: Parts = { encode: 0, wire: 0, decode: 0, tool: 0, engine: 0, agent: 0, unknown: 0 };
 
-/** A clock says nothing below this: sums of readings may miss by it. */
+/** Resolution of the clock in microseconds: sums of readings may be off by it. */
 const CLOCK_US = 1;
 
-/** A run's packets by the chains of causes that they form. */
+/** A run's packets and their chains of causes. */
 export class Timeline {
   readonly #traces: ReadonlyMap<string, PacketTrace>;
 
@@ -50,7 +51,7 @@ export class Timeline {
     this.#traces = new Map(traces.map((trace) => [trace.packet.id, trace]));
   }
 
-  /** The splits of all tasks that were answered, summed; null where there is none. */
+  /** Returns the sum of the splits of all answered tasks; null if there are none. */
   sum(): TimeSplit | null {
     const ended = new Set<string>();
     let sum: TimeSplit | null = null;
@@ -63,7 +64,7 @@ export class Timeline {
     return sum && roundTimeSplit(sum);
   }
 
-  /** How long each packet took from its cause on, in the order in which the packets came. */
+  /** Yields the piece of each packet, in the order in which the packets came. */
   *pieces(): Generator<Piece> {
     for (const trace of this.#traces.values()) {
       const piece = this.#piece(trace);
@@ -71,11 +72,11 @@ export class Timeline {
     }
   }
 
-  /** The split of one task that ended with packet `id`, or undefined where the chain is not whole. */
+  /** Returns the split of the task that ended with packet `id`; undefined if the chain is incomplete. */
   #split(id: string): TimeSplit | undefined {
     let split = NOTHING;
     let trace = this.#traces.get(id);
-    // A chain cannot be longer than the packets there are; a longer one goes round in a circle.
+    // A chain cannot be longer than the number of packets; a longer one is a cycle.
     for (let steps = 0; trace !== undefined && steps <= this.#traces.size; steps++) {
       if (trace.cause === null) return split;
       const piece = this.#piece(trace);
@@ -91,10 +92,10 @@ export class Timeline {
     if (cause?.relayed === undefined || trace.relayed === undefined) return undefined;
     const us = trace.relayed.arrivedUs - cause.relayed.arrivedUs;
     if (us < 0) return undefined;
-    // What the hub did with the cause: for a document, encoding it is part of that time, and apart here.
+    // Encoding a document is part of the hub's time for it, and is listed separately here.
     const encodeUs = cause.cause === null ? (cause.work?.encodeUs ?? 0) : 0;
     const forwardedUs = Math.max(0, cause.relayed.forwardedUs - cause.relayed.arrivedUs - encodeUs);
-    // The batch may be stamped as forwarded later than the first bytes of it were there.
+    // A batch may be stamped as forwarded later than its first bytes were.
     const relayUs = Math.min(forwardedUs, Math.max(0, us - encodeUs));
     const outsideUs = Math.max(0, us - encodeUs - relayUs);
     const parts = splitAgentTime(trace, outsideUs) ?? { ...NO_PARTS, unknown: outsideUs };
@@ -102,7 +103,10 @@ export class Timeline {
   }
 }
 
-/** What the sender of a packet says that it did in `us` microseconds, the rest on the way; undefined where that does not fit. */
+/**
+ * Splits `us` microseconds by the report of a packet's sender, counting the rest as transit; returns
+ * undefined if the report does not fit.
+ */
 function splitAgentTime({ toolUs, work }: PacketTrace, us: number): Parts | undefined {
   if (work === undefined || toolUs === null) return undefined;
   const { receivedAt, sentAt, decodeUs, engineUs, encodeUs } = work;
@@ -118,7 +122,7 @@ function splitAgentTime({ toolUs, work }: PacketTrace, us: number): Parts | unde
   };
   const names = ['decode', 'engine', 'tool', 'encode', 'agent', 'wire'] as const;
   if (names.some((name) => parts[name] < -CLOCK_US)) return undefined;
-  // What is below 0 by no more than the clock can tell is taken from the largest.
+  // A negative part within the clock's resolution is taken from the largest part.
   for (const name of names) {
     if (parts[name] >= 0) continue;
     const largest = names.reduce((best, other) => (parts[other] > parts[best] ? other : best), name);
@@ -134,7 +138,7 @@ function addTimeSplits(a: TimeSplit, b: TimeSplit): TimeSplit {
   return sum;
 }
 
-/** To a tenth: below that a clock says nothing. The parts still sum to the total: `wire` and `unknown`, which are differences, take up the rest. */
+/** Rounds to tenths, since clocks are not more precise. The parts still sum to the total. */
 function roundTimeSplit({ total, ...parts }: TimeSplit): TimeSplit {
   const tenths = (us: number) => Math.round(us * 10);
   const entries = Object.entries(parts).map(([name, us]) => [name, tenths(us)] as const);

@@ -1,14 +1,18 @@
 const offsetMs = measureOffset();
 
 /**
- * Microseconds of the system's monotonic clock: the same for all processes of this machine, so that a packet's times at its
- * sender, the hub and its receiver can be subtracted. Accurate to about a microsecond.
+ * Returns microseconds of the system's monotonic clock. It is the same for all processes of this machine, so
+ * a packet's times at its sender, the hub and its receiver can be subtracted. Accurate to about a
+ * microsecond.
  */
 export function readMonotonicUs(): number {
   return (performance.now() + offsetMs) * 1000;
 }
 
-/** The process may lose its core between two looks at a clock: of several tries the one that took the least time counts. */
+/**
+ * Measures the offset between the two clocks. The process may lose its core between two readings, so the
+ * fastest of several tries counts.
+ */
 function measureOffset(tries = 16): number {
   let best = { tookMs: Number.POSITIVE_INFINITY, offsetMs: 0 };
   for (let attempt = 0; attempt < tries; attempt++) {

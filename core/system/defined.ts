@@ -1,4 +1,4 @@
-/** What of `values` is there: without keys whose value is undefined. */
+/** Copies `values` without the keys whose value is undefined. */
 export function omitUndefined<Values extends object>(
   values: Values,
 ): { [Key in keyof Values]?: Exclude<Values[Key], undefined> } {

@@ -4,10 +4,10 @@ import { formatIssues } from '../contracts/packet.ts';
 import { parseJsonText } from './parse-json.ts';
 
 /**
- * A line of a JSONL file, checked.
+ * Parses and validates a line of a JSONL file.
  *
  * @param where file and line, for the message
- * @throws MeshError `config` when it is not JSON, or not what `schema` says
+ * @throws MeshError `config` when it is not JSON, or does not match `schema`
  */
 export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: string): T {
   let value: unknown;
@@ -21,7 +21,10 @@ export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: stri
   return result.data;
 }
 
-/** The value of a JSON text; undefined where it is none: the last line of a log may be cut, and services reply pages. */
+/**
+ * Parses a JSON text; returns undefined if it is invalid: the last line of a log may be cut, and services may
+ * reply with web pages.
+ */
 export function tryParseJson(line: string): unknown {
   try {
     return JSON.parse(line);

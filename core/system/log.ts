@@ -4,12 +4,12 @@ import pino from 'pino';
 import { MAX_LOG_BYTES } from '../contracts/limits.ts';
 import { makeFolder } from './files/make-folder.ts';
 
-/** Lines wait this long for others, to be written together: a system call a line takes more than what the line says. */
+/** Wait before lines are written together: a system call per line costs more than the line itself. */
 const FLUSH_EVERY_MS = 20;
 const FLUSH_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
 
-/** What must still be written when the process ends by itself. */
+/** Logs that must still be written when the process exits on its own. */
 const unwritten = new Set<() => void>();
 process.once('exit', () => {
   for (const flush of unwritten) flush();
@@ -17,30 +17,32 @@ process.once('exit', () => {
 
 /** A log of JSON lines; each call writes one line with the fields of `entry`. */
 export interface Log {
-  /** `timeMs` (milliseconds since 1970) is when it happened, if that is not now. */
+  /** Logs an event; `timeMs` (milliseconds since 1970) is its time if that is not now. */
   info(entry: object, timeMs?: number): void;
-  /** Something was refused, lost or cut. */
+  /** Logs that something was refused, lost or cut. */
   warn(entry: object): void;
-  /** Whole lines, as they are to stand in the log. The bytes may be written over afterwards. */
+  /** Appends whole lines as they are. The bytes may be overwritten afterwards. */
   readonly append: (lines: Uint8Array) => void;
-  /** Whether what is written is kept: it is not closed, and has not reached its bound. */
+  /** True if further lines are kept: the log is not closed and has not reached its bound. */
   readonly isOpen: boolean;
-  /** What was written so far is in the file when the call returns. */
+  /** Writes all lines so far to the file before it returns. */
   flush(): void;
-  /** Throws away what was written so far. */
+  /** Discards all lines so far. */
   restart(): void;
   close(): void;
 }
 
 /**
- * Opens `file` for appending, one JSON object a line, each with `time` in milliseconds since 1970 (fractional, so that
- * the logs of several processes merge in order). Warnings are on disk when the call returns, other lines within 20 ms; a process
- * that is killed loses no more than that. Past `maxBytes` one last line says that the rest was cut.
+ * Opens `file` for appending, one JSON object per line, each with `time` in milliseconds since 1970
+ * (fractional, so that the logs of several processes merge in order). Warnings are on disk when the call
+ * returns, other lines within 20 ms; a process that is killed loses no more than that. Past `maxBytes` one
+ * last line reports that the rest was cut.
  */
 export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
   makeFolder(path.dirname(file));
   const descriptor = openSync(file, 'a', 0o600);
-  // Not pino's own destination: its flush waits for the disk (fsync), up to 15 ms while a task's clock runs.
+  // Pino's own destination is not used: its flush waits for the disk (fsync), up to 15 ms while a task's
+  // clock runs.
   const waiting = Buffer.allocUnsafe(FLUSH_BYTES);
   let waitingBytes = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -108,14 +110,14 @@ export function openLog(file: string, maxBytes = MAX_LOG_BYTES): Log {
     restart() {
       if (isClosed) return;
       waitingBytes = 0;
-      // The file is open for appending: what follows stands at its beginning.
+      // The file is open for appending, so the next line stands at its beginning.
       ftruncateSync(descriptor, 0);
       bytes = 0;
       isOpen = true;
     },
     close() {
       isOpen = false;
-      // Whoever is told to end twice, by an impatient Ctrl-C, closes twice.
+      // An impatient second Ctrl-C closes the log twice.
       if (isClosed) return;
       isClosed = true;
       flush();
@@ -129,7 +131,10 @@ function keepWholeLines(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.lastIndexOf(LINE_END) + 1);
 }
 
-/** Milliseconds since 1970, to the microsecond: what the logs of several processes are merged by. */
+/**
+ * Returns milliseconds since 1970 with microsecond precision, by which the logs of several processes are
+ * merged.
+ */
 export function readEpochMs(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,11 +1,11 @@
 import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
 
 /**
- * Loads what stands on packages that not everybody needs, and that `npm install gaia-mesh` therefore leaves to those who do.
+ * Loads code that needs optional packages, which `npm install gaia-mesh` leaves to the users who need them.
  *
- * @param packages what to install, as npm takes it: `openai@7`, several with a space between them
- * @param purpose who asks for it, as the user did: `--engine openai`
- * @throws MeshError `config` with what to type where one is not installed
+ * @param packages packages to install in npm's form: `openai@7`, several separated by spaces
+ * @param purpose the user's request that needs them: `--engine openai`
+ * @throws MeshError `config` with the command to type if a package is not installed
  */
 export async function withPackage<Loaded>(
   packages: string,

@@ -5,10 +5,10 @@ import * as z from 'zod';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-/** The folder of `package.json` and of the source folders: the checkout, or the installed package. */
+/** Folder of `package.json` and of the source folders: the checkout, or the installed package. */
 export const codeFolder: string = path.dirname(path.dirname(here));
 
-/** The project is a checkout, not a package below somebody's `node_modules`: only that holds the sources. */
+/** True in a checkout, which alone holds the sources; false for a package below a user's `node_modules`. */
 export const isCheckout: boolean = existsSync(path.join(codeFolder, 'scripts', 'main.ts'));
 
 const packageSchema = z.object({
@@ -21,12 +21,12 @@ const { version, exports: entries } = packageSchema.parse(
 
 export const packageVersion: string = version;
 
-/** The built files behind `gaia-mesh`, `gaia-mesh/contract`, …, by `.`, `./contract`, … */
+/** Built files of `gaia-mesh`, `gaia-mesh/contract`, …, by the keys `.`, `./contract`, … */
 export const packageEntries: Readonly<Record<string, string | undefined>> = Object.fromEntries(
   Object.entries(entries).map(([name, entry]) => [name, typeof entry === 'string' ? entry : entry.default]),
 );
 
-/** What an agent process may read: the code, its packages, and no folder of the user's. */
+/** Lists the paths that an agent process may read: the code and its packages, but no folder of the user. */
 export function listReadablePaths(): string[] {
   const code = ['dist', 'core', 'protocols', 'tools', 'evaluation', 'config', 'scripts'].map(
     (name) => path.join(codeFolder, name) + path.sep,
@@ -35,9 +35,9 @@ export function listReadablePaths(): string[] {
 }
 
 /**
- * Where Node looks for the packages that the code in `folder` imports: in `node_modules` there and in every folder above.
- * An installed package has its dependencies beside it; in a workspace or under pnpm they are further up. Node reads through
- * links, so a store that is one is there under both names.
+ * Finds the folders where Node looks for the packages that code in `folder` imports: `node_modules` there and
+ * in every folder above. An installed package has its dependencies beside it; in a workspace or under pnpm
+ * they are further up. Node reads through links, so a store behind a link is listed under both names.
  */
 export function findPackageFolders(folder: string): string[] {
   const above = path.dirname(folder);

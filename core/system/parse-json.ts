@@ -4,15 +4,16 @@ const CLOSE_BRACKET = 0x5d;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * The value that a JSON text holds, as `JSON.parse` should read it.
+ * Parses a JSON text without a bug of `JSON.parse`.
  *
- * Since V8 13 (Node 24, and 26 still), `JSON.parse` compares the letters of a key as they are written, escapes and all, with keys that it has seen
- * at the same place before: behind `{"h":[],"\\":0}` it reads `{"h":1,"\n":2}` as `{"h":1,"\\":2}`
- * (https://github.com/nodejs/node/issues/63785). What it takes for the key then begins as the key is written, up to its first
- * escape, so a wrong key always holds a backslash. Values with such keys are rare, and are read anew without it; all others cost a
- * look at their keys, and only where the text has a backslash at all.
+ * Since V8 13 (Node 24, and 26 still), `JSON.parse` compares the letters of a key as they are written,
+ * escapes included, with keys that it has seen at the same place before: behind `{"h":[],"\\":0}` it reads
+ * `{"h":1,"\n":2}` as `{"h":1,"\\":2}` (https://github.com/nodejs/node/issues/63785). The wrong key then
+ * begins as the key is written, up to its first escape, so it always holds a backslash. Values with such keys
+ * are rare and are parsed again here; all others cost a look at their keys, and only if the text has a
+ * backslash at all.
  *
- * @throws SyntaxError for what is no JSON
+ * @throws SyntaxError for text that is not JSON
  */
 export function parseJsonText(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -21,7 +22,7 @@ export function parseJsonText(text: string): unknown {
 }
 
 function hasBackslashKey(value: unknown): boolean {
-  // Not by recursion: JSON.parse takes what is nested deeper than the stack is.
+  // The search avoids recursion: JSON.parse accepts nesting that is deeper than the stack.
   const open = [value];
   for (let at = open.pop(); typeof at === 'object' && at !== null; at = open.pop()) {
     if (!Array.isArray(at) && Object.keys(at).some((key) => key.includes('\\'))) return true;
@@ -31,10 +32,10 @@ function hasBackslashKey(value: unknown): boolean {
   return false;
 }
 
-/** Deeper than anything that is read here may be; each level takes some of the stack. */
+/** Maximum nesting: deeper than any value read here may be; each level takes some of the stack. */
 const MAX_DEPTH = 1000;
 
-/** Reads a text that `JSON.parse` has found to be JSON, so that nothing but its structure needs to be looked at. */
+/** Reads a text that `JSON.parse` has accepted, so only its structure needs to be examined. */
 class ValidText {
   readonly #text: string;
   #at = 0;
@@ -65,7 +66,7 @@ class ValidText {
     return [key, this.value(depth + 1)];
   }
 
-  /** What is between the bracket that is next and `end`. */
+  /** Reads the items between the next bracket and `end`. */
   #items<T>(end: string, read: () => T): T[] {
     this.#at += 1;
     const items: T[] = [];
@@ -77,7 +78,7 @@ class ValidText {
     return items;
   }
 
-  /** A text that stands alone has no key, and is read as it should be. */
+  /** Reads a string; a string that stands alone has no key, so `JSON.parse` reads it correctly. */
   #string(): string {
     const start = this.#at;
     let end = start + 1;
@@ -99,14 +100,14 @@ class ValidText {
     return scalar === 'true' || scalar === 'false' || scalar === 'null' ? JSON.parse(scalar) : Number(scalar);
   }
 
-  /** The next character that is no white space; it is not used up. */
+  /** Returns the next character that is not white space, without consuming it. */
   #next(): string {
     while (this.#text.charCodeAt(this.#at) <= SPACE) this.#at += 1;
     return this.#text.charAt(this.#at);
   }
 }
 
-/** Whether a number or a word has ended; behind the text there is no code, but NaN. */
+/** Returns true at the end of a number or a word; behind the text the code is NaN. */
 function isScalarEnd(code: number): boolean {
   return !(code > SPACE) || code === COMMA || code === CLOSE_BRACKET || code === CLOSE_BRACE;
 }

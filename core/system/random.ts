@@ -1,7 +1,8 @@
 /**
- * A seeded stream of random numbers: xoshiro128** (D. Blackman and S. Vigna, 2021, "Scrambled linear pseudorandom number
- * generators", ACM TOMS 47:4), its state filled by SplitMix64 as its authors advise, so that seeds 1 and 2 share nothing.
- * The same seed gives the same numbers on every machine. Not for keys.
+ * A seeded stream of random numbers: xoshiro128** (D. Blackman and S. Vigna, 2021, "Scrambled linear
+ * pseudorandom number generators", ACM TOMS 47:4). SplitMix64 fills its state, as its authors advise, so that
+ * seeds 1 and 2 share nothing. The same seed gives the same numbers on every machine. It is not suitable for
+ * keys.
  */
 export class Random {
   // Signed, because V8 keeps such numbers unboxed: a bootstrap of 30 rounds draws 60,000.
@@ -10,7 +11,7 @@ export class Random {
   #c: number;
   #d: number;
 
-  /** `seed`: any safe integer. */
+  /** `seed` is any safe integer. */
   constructor(seed: number) {
     if (!Number.isSafeInteger(seed)) throw new RangeError(`expected a whole number as seed, got ${seed}`);
     const [low, high] = splitMix64(BigInt(seed));
@@ -20,7 +21,7 @@ export class Random {
     this.#d = Number(BigInt.asIntN(32, high >> 32n));
   }
 
-  /** 32 random bits, 0 to 2^32 − 1. */
+  /** Returns 32 random bits, 0 to 2^32 − 1. */
   bits(): number {
     const result = Math.imul(rotate(Math.imul(this.#b, 5), 7), 9) >>> 0;
     const shifted = this.#b << 9;
@@ -33,12 +34,15 @@ export class Random {
     return result;
   }
 
-  /** A number in [0, 1), all 53 bits of it random. */
+  /** Returns a number in [0, 1) with 53 random bits. */
   uniform(): number {
     return ((this.bits() >>> 5) * 2 ** 26 + (this.bits() >>> 6)) / 2 ** 53;
   }
 
-  /** A whole number in [0, n), each equally likely: the incomplete last block of the 2^32 values is drawn again. */
+  /**
+   * Returns a whole number in [0, n), each equally likely: values in the incomplete last block of the 2^32
+   * are drawn again.
+   */
   integer(n: number): number {
     if (!(Number.isInteger(n) && n >= 1 && n <= 2 ** 32)) {
       throw new RangeError(`expected n from 1 to 2^32, got ${n}`);
@@ -52,7 +56,10 @@ export class Random {
     return remainder;
   }
 
-  /** A copy in random order, each order equally likely (Fisher and Yates, 1938). Quadratic: meant for arms, not for samples. */
+  /**
+   * Returns a copy in random order, each order equally likely (Fisher and Yates, 1938). Quadratic: meant for
+   * arms, not for samples.
+   */
   shuffle<T>(items: readonly T[]): T[] {
     const left = [...items];
     const shuffled: T[] = [];
@@ -65,7 +72,10 @@ function rotate(word: number, by: number): number {
   return (word << by) | (word >>> (32 - by));
 }
 
-/** Two outputs of SplitMix64 (G. Steele, D. Lea and C. Flood, 2014, "Fast splittable pseudorandom number generators"). */
+/**
+ * Returns two outputs of SplitMix64 (G. Steele, D. Lea and C. Flood, 2014, "Fast splittable pseudorandom
+ * number generators").
+ */
 function splitMix64(seed: bigint): [bigint, bigint] {
   const output = (step: bigint) => {
     let z = BigInt.asUintN(64, seed + step * 0x9e3779b97f4a7c15n);

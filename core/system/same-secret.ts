@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whether two texts are the same; how long it takes says nothing of them. Digests, because the comparison wants the same length of both. */
+/**
+ * Compares two texts in a time that reveals nothing about them. It compares digests, because
+ * `timingSafeEqual` requires equal lengths.
+ */
 export function isSameSecret(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));

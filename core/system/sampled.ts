@@ -1,17 +1,20 @@
-/** Told one after the other before the rest is sampled. */
+/** Number of events that are reported individually before the rest is sampled. */
 const BURST = 20;
 const EVERY_MS = 1000;
 
 /**
- * Which of many like events are worth a line: the first twenty, and then one a second, so that who causes them as often as they like
- * fills neither a log nor a terminal.
+ * Selects which of many similar events deserve a log line: the first twenty, and then one per second, so that
+ * an endless cause fills neither a log nor a terminal.
  */
 export class Sampled {
   #burst = BURST;
   #lastMs = Number.NEGATIVE_INFINITY;
   #untold = 0;
 
-  /** Undefined for an event that gets no line; else how many before it got none. */
+  /**
+   * Returns undefined for an event without a line, otherwise the number of events without one since the last
+   * line.
+   */
   next(nowMs = performance.now()): number | undefined {
     if (this.#burst > 0) this.#burst -= 1;
     else if (nowMs - this.#lastMs < EVERY_MS) {

@@ -1,6 +1,6 @@
 /**
- * How many of `trials` events of probability `p` happen, but for one time in `1 / risk` on each side: the bound within which a
- * simulated rate agrees with a promised one.
+ * Returns bounds within which a simulated rate agrees with a promised one: the number of events among
+ * `trials` of probability `p` lies outside only once in `1 / risk` on each side.
  */
 export function binomialBound(trials: number, p: number, risk = 1e-3): { low: number; high: number } {
   if (p > 0.5) {

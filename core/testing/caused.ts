@@ -1,6 +1,6 @@
 import type { Caused } from '../agent/outbox.ts';
 
-/** A packet for an outbox, and what it came of. */
+/** Returns a packet for an outbox with its cause. */
 export function caused(id: string, text = ''): Caused {
   const packet = { type: 'note', from: 'a', id, task_id: 't', token_used: 0, ts: 0, payload: { text } };
   return { packet, cause: `cause of ${id}` };

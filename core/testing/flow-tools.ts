@@ -12,6 +12,6 @@ export const final = (answer: string | number): Emission => ({
 export const answering = (answer: string | number, accepts = DOC_INIT): Tool =>
   toolOf(accepts, 'data_event', async () => [final(answer)]);
 
-/** Passes what it hears on as another type. */
+/** Passes each packet on as another type. */
 export const passing = (accepts: string, emits: string): Tool =>
   toolOf(accepts, emits, async (packet) => [{ type: emits, payload: packet.payload }]);

@@ -5,7 +5,7 @@ import { FrameSocket } from '../transports/tcp/frame-socket.ts';
 interface Loopback {
   /** The end that dialled. */
   readonly hub: FrameSocket;
-  /** The end that was listening. */
+  /** The end that listened. */
   readonly agent: FrameSocket;
 }
 
@@ -17,7 +17,7 @@ export async function loopback(): Promise<Loopback> {
   return { hub, agent };
 }
 
-/** Both ends, but the one that dials is a bare socket: it can send what no hub would. */
+/** Returns both ends; the dialling one is a bare socket, which can send what no hub would. */
 export async function bareDialler(): Promise<{ bare: net.Socket; agent: FrameSocket }> {
   const { port, accepted, close } = await listening();
   const bare = net.connect({ host: '127.0.0.1', port });
@@ -26,7 +26,7 @@ export async function bareDialler(): Promise<{ bare: net.Socket; agent: FrameSoc
   return { bare, agent };
 }
 
-/** Both ends, but the one that listened is a bare socket: it can send what no agent would. */
+/** Returns both ends; the listening one is a bare socket, which can send what no agent would. */
 export async function bareListener(): Promise<{ hub: FrameSocket; bare: net.Socket }> {
   const { port, accepted, close } = await listening();
   const hub = await FrameSocket.dial('127.0.0.1', port);

@@ -18,7 +18,10 @@ import { createRouter, type Routing } from '../hub/routing.ts';
 import { createTcpListen } from '../transports/tcp/tcp-transport.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 
-/** The simplest adapter there is, unknown to hub and agents: no head of its own, JSON as it comes (MP-32). */
+/**
+ * The simplest possible adapter, unknown to hub and agents: it has no head of its own and writes plain JSON
+ * (MP-32).
+ */
 export const plain: ProtocolAdapter = {
   name: 'plain',
   open() {
@@ -43,7 +46,7 @@ const noEngine: Engine = {
   perform: () => Promise.reject(new Error('these tools think for themselves')),
 };
 
-/** A tool out of a function. */
+/** Builds a tool from a function. */
 export function toolOf(accepts: string, emits: string, run: Tool['run']): Tool {
   return { name: `${accepts}-to-${emits}`, description: '', accepts: [accepts], emits: [emits], run };
 }
@@ -52,11 +55,11 @@ export interface MeshOptions {
   readonly adapter?: ProtocolAdapter;
   readonly routing?: Routing;
   readonly observer?: Partial<MeshObserver>;
-  /** By the agent's place in the list. */
+  /** Callable agents by the caller's position in the list. */
   readonly mayCall?: Readonly<Record<string, readonly string[]>>;
-  /** Ids of the agents, instead of their places. */
+  /** Ids of the agents, instead of their positions. */
   readonly ids?: readonly string[];
-  /** Further nodes, which the test serves itself. */
+  /** Additional nodes, which the test serves itself. */
   readonly nodes?: readonly MeshNode[];
   readonly maxFrameBytes?: number;
   readonly delivery?: DeliveryStrategy;
@@ -64,8 +67,8 @@ export interface MeshOptions {
 }
 
 /**
- * A mesh of agents in this process, over real connections: agent `i` has the i-th tool, the last one is the final one. It is
- * taken down when the test is over.
+ * Starts a mesh of agents in this process over real connections: agent `i` has the i-th tool, and the last
+ * one is the final one. It is torn down when the test is over.
  */
 export async function startMesh(tools: readonly Tool[], options: MeshOptions = {}) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-hub-'));
@@ -78,7 +81,7 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
         tool,
         engine: noEngine,
         subscribes: tool.accepts,
-        // As the launcher does it: who may call whom is said once.
+        // As in the launcher, rights are stated once.
         partners: (mayCall[index] ?? []).map((id) => ({ id, tool: tools[ids.indexOf(id)]?.name ?? '' })),
         options: {},
         files: undefined,

@@ -1,7 +1,7 @@
 import type { AuthorizedPacket } from '../hub/batch.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 
-/** Tells of relayed packets one by one. */
+/** Reports relayed packets one by one. */
 export function onPackets(
   tell: (packet: Pick<AuthorizedPacket, 'head' | 'frameBytes'> & { readonly recipients: number }) => void,
 ): Pick<MeshObserver, 'relayed'> {

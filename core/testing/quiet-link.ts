@@ -4,7 +4,10 @@ import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
 import { loopback } from './loopback.ts';
 import { plain } from './mesh.ts';
 
-/** The hub's link to an agent that says nothing, over a real connection, and the agent's end of that. Both end with the test. */
+/**
+ * Returns the hub's link to an agent that sends nothing, over a real connection, and the agent's end. Both
+ * end with the test.
+ */
 export async function quietLink(
   id: string,
   subscribes: readonly string[] = [],

@@ -1,6 +1,6 @@
 import type { Recording } from '../recording/recording.ts';
 
-/** Of a recorded run of two agents, the second of which answers. */
+/** Header of a recorded run of two agents, the second of which answers. */
 export const sampleHeader: Recording['header'] = {
   run_id: 'r',
   team: 'pipeline',

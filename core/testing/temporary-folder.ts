@@ -9,7 +9,7 @@ afterEachFile(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** An empty folder that is deleted when the test file is done. */
+/** Creates an empty folder that is deleted when the test file is done. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-'));
   folders.push(folder);

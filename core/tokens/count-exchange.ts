@@ -5,7 +5,10 @@ import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
 import { type Encoding, loadEncoding } from './encoding.ts';
 import { listParts } from './parts-of.ts';
 
-/** Tokens of one part of one prompt. `digest` is the same for the same text: who reads it again is found by it. */
+/**
+ * Tokens of one part of one prompt. `digest` is the same for the same text and identifies parts that a model
+ * reads again.
+ */
 interface CountedPart {
   readonly kind: PromptKind;
   readonly tokens: number;
@@ -13,24 +16,31 @@ interface CountedPart {
 }
 
 /**
- * The tokens of one exchange with a model, by the encoding of the model's maker, or by o200k_base where none is known. What the
- * server counted otherwise is the residual: `promptTokens − Σ parts`, `completionTokens − Σ` of the three.
+ * Tokens of one exchange with a model, by the encoding of the model's maker, or by o200k_base if it is
+ * unknown. The residual is the difference to the server's count: `promptTokens − Σ parts`, `completionTokens
+ * − Σ` of the three.
  */
 export interface CountedExchange {
   readonly encoding: Encoding['name'];
-  /** Whether the model's own encoding and chat format are known; if not, the count is an estimate. */
+  /** True if the model's own encoding and chat format are known; otherwise the count is an estimate. */
   readonly known: boolean;
   readonly parts: readonly CountedPart[];
   readonly completion: { readonly answer: number; readonly reasoning: number; readonly tool_calls: number };
 }
 
-/** What OpenAI's API adds around tool definitions, and takes off a system message that they join (measured by its users, as gpt-tokenizer has it). */
+/**
+ * Tokens that OpenAI's API adds around tool definitions, and removes from a system message that they join
+ * (measured by its users; values from gpt-tokenizer).
+ */
 const TOOL_MARKS = 9;
 const SYSTEM_WITH_TOOLS = -4;
-/** Marks of a call in an assistant's message: its name and arguments are set apart. */
+/** Tokens of the marks around a call in an assistant's message, which separate its name and arguments. */
 const CALL_MARKS = 3;
 
-/** Counts of texts that are read again and again, turn after turn: a conversation has some sixty parts. */
+/**
+ * Maximum counts that are kept of texts that models read again turn after turn: a conversation has some sixty
+ * parts.
+ */
 const MAX_KEPT_COUNTS = 2_000;
 const kept = new Map<string, readonly number[]>();
 
@@ -39,8 +49,9 @@ type Counted = Pick<ModelExchange, 'model' | 'messages' | 'tools'> & {
 };
 
 /**
- * Tool definitions as OpenAI's models read them: a TypeScript namespace in the system message, which the API makes of their JSON Schemas
- * (the format is published for gpt-oss: cookbook.openai.com/articles/openai-harmony, "Function calling").
+ * Formats tool definitions as OpenAI's models read them: a TypeScript namespace in the system message, which
+ * the API builds from their JSON Schemas (the format is published for gpt-oss:
+ * cookbook.openai.com/articles/openai-harmony, "Function calling").
  */
 function formatTools(tools: readonly ToolDefinition[]): string {
   const lines = tools.flatMap(({ name, description, parameters }) => {
@@ -85,7 +96,7 @@ function formatType(schema: JsonValue, indent: number): string {
   }
 }
 
-/** The tokens of one exchange with a model, each on the line of what it is. */
+/** Counts the tokens of one exchange with a model by kind of part. */
 export async function countExchange({ model, messages, tools, reply }: Counted): Promise<CountedExchange> {
   const encoding = await loadEncoding(model);
   const parts: CountedPart[] = [];
@@ -109,7 +120,7 @@ export async function countExchange({ model, messages, tools, reply }: Counted):
       add('history', text, countTextTokens(text, encoding) + CALL_MARKS);
     }
   }
-  // The line break that ends a system message before tool definitions is theirs.
+  // The line break between a system message and tool definitions is counted with the definitions.
   if (tools.length > 0 && messages.some(({ role }) => role === 'system')) marks += SYSTEM_WITH_TOOLS + 1;
   parts.push({ kind: 'structure', tokens: marks, digest: '' });
   return {
@@ -137,8 +148,9 @@ function countTextTokens(text: string, encoding: Encoding): number {
 }
 
 /**
- * Tokens of the parts of one text. The whole is encoded, as a server does it, and a token counts where it begins: so the sum is that of
- * the whole, wherever the parts end.
+ * Returns the tokens of each part of one text. The whole text is encoded, as a server does it, and a token
+ * counts for the part in which it begins: the sum is therefore that of the whole text, wherever the parts
+ * end.
  */
 function countPartTokens(parts: readonly PromptPart[], encoding: Encoding): readonly number[] {
   const key = hashText(JSON.stringify([encoding.name, ...parts.map(({ text }) => text)]));

@@ -1,17 +1,17 @@
 /**
- * How a model's server turns a conversation into tokens: the vocabulary, and the marks that its chat format puts around messages.
- * Known are those that OpenAI published; of any other model the tokens are estimated by `o200k_base`, and what its server counts
- * otherwise is shown as the residual.
+ * Encoding with which a model's server turns a conversation into tokens: the vocabulary, and the marks that
+ * its chat format puts around messages. OpenAI's published encodings are known; the tokens of any other model
+ * are estimated with `o200k_base`, and the difference to the server's count is reported as the residual.
  */
 export interface Encoding {
   readonly name: 'o200k_base' | 'o200k_harmony' | 'cl100k_base';
-  /** Whether it is the model's own. */
+  /** True if it is the model's own encoding. */
   readonly known: boolean;
-  /** The text token by token; tokens that end within a character come together with the one that ends it. */
+  /** Splits a text into tokens; tokens that end within a character are joined with the one that ends it. */
   pieces(text: string): Iterable<Piece>;
   /** Tokens of the marks around a message: start, role, separator, end. */
   readonly messageMarks: number;
-  /** Tokens after the last message, which begin the reply. */
+  /** Tokens after the last message that begin the reply. */
   readonly replyMarks: number;
 }
 
@@ -20,12 +20,18 @@ interface Piece {
   readonly tokens: number;
 }
 
-/** ChatML as the tokenizers of the GPT-4 family have it: `<|im_start|>role<|im_sep|>…<|im_end|>`, then `<|im_start|>assistant<|im_sep|>`. */
+/**
+ * Marks of ChatML in the tokenizers of the GPT-4 family: `<|im_start|>role<|im_sep|>…<|im_end|>`, then
+ * `<|im_start|>assistant<|im_sep|>`.
+ */
 const CHATML = { messageMarks: 4, replyMarks: 3 };
-/** Harmony, the format of gpt-oss (cookbook.openai.com/articles/openai-harmony): `<|start|>role<|message|>…<|end|>`, then `<|start|>assistant`. */
+/**
+ * Marks of Harmony, the format of gpt-oss (cookbook.openai.com/articles/openai-harmony):
+ * `<|start|>role<|message|>…<|end|>`, then `<|start|>assistant`.
+ */
 const HARMONY = { messageMarks: 4, replyMarks: 2 };
 
-/** A special token that stands in a text is text: servers do not let a document end a message. */
+/** Treats special tokens inside a text as text: servers do not let a document end a message. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 interface Vocabulary {
@@ -50,7 +56,7 @@ function* splitPieces(text: string, { encode, decodeGenerator }: Vocabulary): It
   if (told < tokens.length) yield { text: '', tokens: tokens.length - told };
 }
 
-/** The encoding of `model`, by its name; a table of 1 to 2 MB is loaded for it. */
+/** Loads the encoding of `model` by its name, with a table of 1 to 2 MB. */
 export async function loadEncoding(model: string): Promise<Encoding> {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
   if (/^(gpt-3\.5|gpt-4(?![.o]|-o))/.test(name)) {

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../contracts/engine.ts';
 import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
 
-/** What each kind of message is where it does not say it of its parts. */
+/** Kind of each message whose parts are unknown, by its role. */
 const KINDS: Readonly<Record<ChatMessage['role'], PromptKind>> = {
   system: 'system',
   user: 'peer',
@@ -9,7 +9,10 @@ const KINDS: Readonly<Record<ChatMessage['role'], PromptKind>> = {
   tool: 'tool_result',
 };
 
-/** The parts of a message; whoever changed its content has made one part of it. */
+/**
+ * Returns the parts of a message; a message whose content no longer matches its parts counts as a single
+ * part.
+ */
 export function listParts(message: ChatMessage): readonly PromptPart[] {
   const { role, content } = message;
   const parts = 'parts' in message ? message.parts : undefined;

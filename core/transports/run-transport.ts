@@ -3,14 +3,17 @@ import type { Team } from '../contracts/team.ts';
 import { createTcpDialler } from './tcp/tcp-transport.ts';
 import type { Dialler } from './transport.ts';
 
-/** What carries a run's frames. */
+/** The transport of a run's frames. */
 export interface RunTransport {
   readonly dialler: Dialler;
-  /** Where an agent of the run listens; `port` is for those that listen on one. */
+  /** Returns the address on which an agent of the run listens; `port` is for agents that listen on one. */
   placeOf(id: string, port: number): AgentEndpoint;
-  /** Further variables of their environment. */
+  /** Additional environment variables of the agents. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What carried the frames beside what they are, as its own connection counts it; undefined where each frame has a socket to itself. */
+  /**
+   * Returns the bytes of the connection that carried all frames, including its overhead; undefined if each
+   * link has its own socket.
+   */
   carried(): { readonly written: number; readonly read: number } | undefined;
   close(): Promise<void>;
 }
@@ -18,7 +21,7 @@ export interface RunTransport {
 export interface RunTransportOptions {
   readonly team: Pick<Team, 'transport' | 'nats_url' | 'nats_subject' | 'delivery'>;
   readonly runId: string;
-  /** Agents that somebody else started: they know nothing of this run yet. */
+  /** Agents that someone else started: they know nothing of this run yet. */
   readonly external: ReadonlySet<string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -31,7 +34,7 @@ export async function openTransport(options: RunTransportOptions): Promise<RunTr
   return openNatsTransport(options);
 }
 
-/** Needs no server, and has nothing to close. */
+/** TCP transport, which needs no server and has nothing to close. */
 export const tcpTransport: RunTransport = {
   dialler: createTcpDialler(),
   placeOf: (_id, port) => ({ port }),

@@ -1,32 +1,35 @@
 import type { MeshNode } from '../hub/link.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 
-/** How a hub reaches agents. */
+/** Connects a hub to agents. */
 export interface Dialler {
   /**
-   * A connection to the agent; undefined where nobody listens.
+   * Connects to the agent; returns undefined if nothing listens there.
    *
    * @throws MeshError `io` for any other reason
    */
   dial(node: MeshNode): Promise<FrameLink | undefined>;
-  /** Where the agent is, for people. */
+  /** Describes the agent's address for people. */
   where(node: MeshNode): string;
 }
 
-/** Where hubs find an agent. */
+/** An agent's listening address. */
 export interface Listener {
-  /** 0 where it listens on no port. */
+  /** Port; 0 if it listens on none. */
   readonly port: number;
-  /** For people. */
+  /** Description of the address for people. */
   readonly where: string;
-  /** Whether it works for a hub: where several agents share a name, the next hub gets another one. */
+  /**
+   * Tells the listener that the agent works for a hub: if several agents share a name, the next hub gets
+   * another one.
+   */
   setBusy(isBusy: boolean): void;
   close(): Promise<void>;
 }
 
 export interface LinkHandler {
   accept(link: FrameLink): void;
-  /** It listens on, but something is wrong. */
+  /** Reports a problem that does not end the listening. */
   fault(message: string): void;
 }
 

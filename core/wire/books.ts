@@ -5,23 +5,27 @@ import { findOrAddEntry } from '../contracts/others.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 
 /**
- * The books of one agent: what it sent, as only the sender can know it. The hub counts whole frames and nothing else,
- * so accounting costs the relay nothing; after the last task it sends `mesh.settle`, each agent answers with
- * `mesh.books`, and the two are compared. Both packets are session bytes.
+ * Packet types of the agent ledgers. A ledger records what one agent sent, which only the sender can know.
+ * The hub counts whole frames and nothing else, so accounting costs the relay nothing; after the last task it
+ * sends `mesh.settle`, each agent answers with `mesh.books`, and the two are compared. Both packets are
+ * session bytes.
  */
 export const SETTLE_TYPE = 'mesh.settle';
 export const LEDGER_TYPE = 'mesh.books';
 
 /**
- * What the hub tells agents on the way, as session bytes: `{id}` of an agent that is gone, or is back, so that nobody waits
- * for its replies; and a task (`task_id` of the envelope) that ended without an answer, so that nobody goes on with it.
+ * Packet types with which the hub informs agents during the run, as session bytes: `{id}` of an agent that is
+ * gone or back, so that others stop or resume waiting for its replies; and a task (`task_id` of the envelope)
+ * that ended without an answer, so that work on it stops.
  */
 export const LOST_TYPE = 'mesh.lost';
 export const BACK_TYPE = 'mesh.back';
 export const STOP_TYPE = 'mesh.stop';
 
 export const ledgerReportSchema = z.strictObject({
-  /** One entry a packet type that was sent. Times are sums in microseconds: in the tool, and in the codec. */
+  /**
+   * One entry per packet type that was sent. Times are sums in microseconds: in the tool, and in the codec.
+   */
   sent: z
     .array(
       z.strictObject({
@@ -32,7 +36,9 @@ export const ledgerReportSchema = z.strictObject({
       }),
     )
     .max(MAX_PACKET_TYPES + 1),
-  /** `decode_us` is over all packets, most of which need only their heads read. */
+  /**
+   * Counters of received packets. `decode_us` covers all packets; most of them need only their heads read.
+   */
   received: z.strictObject({
     packets: z.int().nonnegative(),
     bytes: z.int().nonnegative(),
@@ -44,7 +50,7 @@ export const ledgerReportSchema = z.strictObject({
 
 export type LedgerReport = z.infer<typeof ledgerReportSchema>;
 
-/** Books in the making. */
+/** Accumulates the ledger of one agent. */
 export class AgentLedger {
   readonly #sent = new Map<string, { line: LedgerLine; toolUs: number; encodeUs: number }>();
   readonly #received = { packets: 0, bytes: 0, decode_us: 0 };

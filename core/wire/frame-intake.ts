@@ -3,10 +3,13 @@ import { MAX_HANDSHAKE_FRAME_BYTES } from '../contracts/limits.ts';
 import { waitPatiently } from '../system/process/patience.ts';
 import { FrameReader, type FrameRun } from './frame.ts';
 
-/** Blobs that may wait unread while the handshake takes turns. More is flooding. */
+/** Maximum blobs that may wait unread during the handshake, which alternates. More is flooding. */
 const MAX_WAITING_BLOBS = 2;
 
-/** The receiving half of a connection: frames out of bytes, first in turns, then as a stream of runs. */
+/**
+ * The receiving half of a connection: it turns bytes into frames, first one message at a time, then as a
+ * stream of runs.
+ */
 export class FrameIntake {
   readonly reader: FrameReader = new FrameReader(MAX_HANDSHAKE_FRAME_BYTES, (run) => this.#take(run));
   readonly #onViolation: (fault: MeshError) => void;
@@ -16,12 +19,12 @@ export class FrameIntake {
   #fault: MeshError | undefined;
   #isClosed = false;
 
-  /** `onViolation` is told of bytes that are no frames, and closes the connection. */
+  /** `onViolation` is called for bytes that are no frames, and closes the connection. */
   constructor(onViolation: (fault: MeshError) => void) {
     this.#onViolation = onViolation;
   }
 
-  /** Why the connection ended: the first reason that was given. */
+  /** First reason that was given for the end of the connection. */
   get fault(): MeshError | undefined {
     return this.#fault;
   }
@@ -30,27 +33,27 @@ export class FrameIntake {
     return this.#isClosed;
   }
 
-  /** The connection is ending, and this is why. */
+  /** Records the reason for the connection's end. */
   fail(fault: MeshError): void {
     this.#fault ??= fault;
     this.#wake?.();
   }
 
-  /** The other end has said its last byte; a frame that it was in the middle of is torn. */
+  /** Handles the other end's last byte; a frame that is incomplete by then is torn. */
   end(): void {
     const { pendingBytes } = this.reader;
     if (pendingBytes === 0) return;
     this.fail(new MeshError('frame', `torn frame: the connection ended ${pendingBytes} bytes into it`));
   }
 
-  /** Nothing comes any more. */
+  /** Handles the end of the connection: nothing more arrives. */
   close(): void {
     this.#isClosed = true;
     this.reader.end();
     this.#wake?.();
   }
 
-  /** Runs `read`, which hands bytes to the {@link reader}. */
+  /** Runs `read`, which passes bytes to the {@link reader}. */
   received(read: () => void): void {
     try {
       read();
@@ -61,7 +64,7 @@ export class FrameIntake {
     }
   }
 
-  /** See `FrameLink.nextBlob`. */
+  /** Returns the next blob of the handshake; see `FrameLink.nextBlob`. */
   async nextBlob(timeoutMs: number): Promise<Buffer> {
     let isOver = false;
     const callOff = waitPatiently(timeoutMs, () => {
@@ -84,7 +87,7 @@ export class FrameIntake {
     }
   }
 
-  /** See `FrameLink.start`. */
+  /** Switches to a stream of runs; see `FrameLink.start`. */
   start(maxFrameBytes: number, onRun: (run: FrameRun) => void): void {
     if (this.#waiting.length > 0) {
       this.#onViolation(new MeshError('frame', 'a frame came before the handshake had ended'));

@@ -3,17 +3,17 @@ import { largeFrames, type Waiter } from './large-frames.ts';
 import { type Slab, slabs } from './slab.ts';
 
 /**
- * Framing: every blob on a connection is written as a 4-byte big-endian length followed by exactly that many bytes.
- * An over-long length is a violation that closes the connection; what the bytes mean is the codec's business.
+ * Framing: every blob on a connection is written as a 4-byte big-endian length followed by exactly that many
+ * bytes. An excessive length is a violation that closes the connection; the codec interprets the bytes.
  */
 export const PREFIX_BYTES = 4;
 
-/** `blob` with its length prefix, as one buffer: one write, one packet on the wire where it fits. */
+/** Returns `blob` with its length prefix in one buffer: one write, and one packet on the wire if it fits. */
 export function encodeFrame(blob: Uint8Array): Buffer {
   return encodeFrames([blob]);
 }
 
-/** Frames of all blobs, side by side in one buffer. */
+/** Returns the frames of all blobs, side by side in one buffer. */
 export function encodeFrames(blobs: readonly Uint8Array[]): Buffer {
   const frames = Buffer.allocUnsafe(blobs.reduce((sum, { length }) => sum + PREFIX_BYTES + length, 0));
   let at = 0;
@@ -26,19 +26,23 @@ export function encodeFrames(blobs: readonly Uint8Array[]): Buffer {
 }
 
 /**
- * Frames that lie side by side in a slab, with their prefixes; the last may be torn. They are taken one after the other. What the
- * receiver leaves is dropped; what it wants to have beyond its call it copies, or holds the slab.
+ * Adjacent frames in a slab, with their prefixes; the last may be incomplete. The receiver takes them one
+ * after the other. Frames that it leaves are dropped; to keep data beyond its call it copies the data or
+ * holds the slab.
  */
 export class FrameRun {
   readonly slab: Slab;
-  /** Where the blob of the frame that was taken last lies in the slab: all before `end` is taken. */
+  /** Position of the last taken frame's blob in the slab: everything before `end` is taken. */
   start: number;
   end: number;
   readonly #limit: number;
   readonly #maxFrameBytes: number;
   #blob: Uint8Array | undefined;
 
-  /** The frames in `[start .. limit)` of the slab. One longer than `maxFrameBytes` is a violation, and is never whole. */
+  /**
+   * Covers the frames in `[start .. limit)` of the slab. A frame longer than `maxFrameBytes` is a violation
+   * and never counts as whole.
+   */
   constructor(slab: Slab, start: number, limit: number, maxFrameBytes: number) {
     this.slab = slab;
     this.start = start;
@@ -47,12 +51,12 @@ export class FrameRun {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** Whether there is a whole frame to take. */
+  /** True if there is a whole frame to take. */
   get hasNext(): boolean {
     return this.#endOfNext() !== -1;
   }
 
-  /** Takes the next frame. False when none is whole. */
+  /** Takes the next frame. Returns false if none is whole. */
   next(): boolean {
     const end = this.#endOfNext();
     if (end === -1) return false;
@@ -62,24 +66,24 @@ export class FrameRun {
     return true;
   }
 
-  /** The frame that was taken, without its prefix, as a view: the same one each time. */
+  /** View of the taken frame without its prefix; repeated reads return the same object. */
   get blob(): Uint8Array {
     const { buffer, byteOffset } = this.slab.bytes;
     this.#blob ??= new Uint8Array(buffer, byteOffset + this.start, this.end - this.start);
     return this.#blob;
   }
 
-  /** Takes all that are left. */
+  /** Takes all remaining frames. */
   *blobs(): Generator<Uint8Array> {
     while (this.next()) yield this.blob;
   }
 
-  /** Takes all that are left, as copies that outlive the receiver's call. */
+  /** Takes all remaining frames as copies that outlive the receiver's call. */
   copies(): Buffer[] {
     return Array.from(this.blobs(), (blob) => Buffer.from(blob));
   }
 
-  /** -1 if it is not whole. */
+  /** Returns the end of the next frame, or -1 if it is not whole. */
   #endOfNext(): number {
     const start = this.end + PREFIX_BYTES;
     if (start > this.#limit) return -1;
@@ -89,33 +93,36 @@ export class FrameRun {
   }
 }
 
-/** With less room than this at a slab's end the rest moves to a fresh one: small reads cost a system call each. */
+/**
+ * Minimum room at a slab's end; with less, the rest moves to a fresh slab, because each small read costs a
+ * system call.
+ */
 const MIN_READ_BYTES = 16 * 1024;
 
-/** A frame that fills its slab gets one that is at most so many times as large: few of its bytes are moved twice. */
+/** Maximum growth of the slab for a frame that fills it: few bytes are moved twice. */
 const MAX_GROWTH = 4;
 
 /**
- * Finds frames in a stream. The bytes are read straight into a slab ({@link space}, then {@link received}), so that
- * complete frames are contiguous and can be forwarded as one slice, untouched (MP-12).
+ * Finds frames in a stream. Bytes are read straight into a slab ({@link space}, then {@link received}), so
+ * that complete frames are contiguous and can be forwarded as one slice, untouched (MP-12).
  *
- * A slab is written again only if nobody else holds it.
- * Memory: one slab, or for a frame beyond it one of its own, without room for the next, that grows with the bytes that really
- * came, so that a length alone, however large, takes no memory.
+ * A slab is overwritten only if nothing else holds it. Memory: one slab, or for a larger frame its own slab,
+ * without room for the next frame, that grows with the bytes that really came: a length alone, however large,
+ * takes no memory.
  */
 export class FrameReader {
   readonly #onRun: (run: FrameRun) => void;
   #maxFrameBytes: number;
-  /** Up to here a frame is no large one: `SlabPool.usualBytes` as it was when nothing was pending here. */
+  /** Frames up to this size are not large: `SlabPool.usualBytes` at a time when nothing was pending here. */
   #usualBytes = slabs.usualBytes;
   #slab = slabs.take(this.#usualBytes);
   #start = 0;
   #end = 0;
-  /** Where the slab's room ends. It is beyond the usual for a large frame, which begins at 0. */
+  /** End of the slab's room. It exceeds the usual size for a large frame, which begins at 0. */
   #limit = this.#usualBytes;
   #isEnded = false;
   #waiter: Waiter | undefined;
-  /** Room while the waiter waits: Node wants to know where the next read goes before it pauses. */
+  /** Room while the waiter waits: Node asks for the buffer of the next read before it pauses. */
   #oneByte: Buffer | undefined;
 
   constructor(maxFrameBytes: number, onRun: (run: FrameRun) => void) {
@@ -124,34 +131,37 @@ export class FrameReader {
     slabs.countReaders(1);
   }
 
-  /** A longer frame is a violation. Raised when the handshake has ended. */
+  /** Maximum frame size; a longer frame is a violation. It is raised when the handshake has ended. */
   set maxFrameBytes(bytes: number) {
     this.#maxFrameBytes = bytes;
   }
 
-  /** The connection, where it waits for its turn to read a large frame. */
+  /** Connection that waits for its turn to read a large frame. */
   set waiter(waiter: Waiter) {
     this.#waiter = waiter;
   }
 
-  /** Bytes of a frame that has begun and not ended. Not 0 at the end of a stream: the frame is torn. */
+  /** Bytes of an incomplete frame. If it is not 0 at the end of a stream, the frame is torn. */
   get pendingBytes(): number {
     return this.#end - this.#start;
   }
 
-  /** Memory of its own, however little of it is in use. */
+  /** Bytes of memory that the reader holds, however few of them are in use. */
   get heldBytes(): number {
     return this.#slab.bytes.length;
   }
 
-  /** Where the next bytes go; never empty. To be asked for before each of them: what was held may not be held any more. */
+  /**
+   * Returns the room for the next bytes; it is never empty. Ask before each read, because earlier room may no
+   * longer be held.
+   */
   space(): Buffer {
     if (this.#oneByte !== undefined) return this.#oneByte;
     if (this.#start > 0) this.#rewind();
     return this.#slab.bytes.subarray(this.#end, this.#limit);
   }
 
-  /** Nothing comes any more. */
+  /** Releases the memory at the end of the stream. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -161,7 +171,8 @@ export class FrameReader {
   }
 
   /**
-   * `count` bytes were written to the start of {@link space}. Calls `onRun` with all frames that are whole now.
+   * Handles `count` bytes that were written to the start of {@link space}: calls `onRun` with all frames that
+   * are now whole.
    *
    * @throws MeshError `frame` for a length above the maximum; the reader must not be used after it
    */
@@ -171,12 +182,12 @@ export class FrameReader {
     const run = new FrameRun(this.#slab, this.#start, this.#end, this.#maxFrameBytes);
     if (run.hasNext) {
       this.#onRun(run);
-      // The receiver may have ended the connection, and the slab with it.
+      // The receiver may have ended the connection, and released the slab.
       if (this.#isEnded) return;
       while (run.next());
       this.#start = run.end;
     }
-    // The frames before a violation were whole: they are delivered before the connection ends.
+    // Frames before a violation are whole, so they are delivered before the connection ends.
     this.#checkNext();
     this.#makeRoom();
   }
@@ -213,16 +224,16 @@ export class FrameReader {
     if (this.#start === 0 && this.#end === this.#limit) this.#makeRoomForLarge();
   }
 
-  /** Begins at the slab's front again, or in another one. */
+  /** Continues at the slab's front again, or in another slab. */
   #rewind(): void {
     const isFree = this.#slab.isUnshared;
     const isShort = this.#limit - this.#end < MIN_READ_BYTES;
-    // The next read may then fill the whole slab: a few bytes moved spare calls of the system.
+    // The next read may then fill the whole slab: moving a few bytes saves system calls.
     if (isFree && (isShort || this.pendingBytes <= MIN_READ_BYTES)) this.#moveToFront();
     else if (isShort) this.#moveTo(this.#usualBytes);
   }
 
-  /** The slab is full of one frame that has more bytes. */
+  /** Makes room when one incomplete frame fills the slab. */
   #makeRoomForLarge(): void {
     const mayGrow =
       this.#limit > this.#usualBytes ||
@@ -238,12 +249,12 @@ export class FrameReader {
     this.#slab.bytes.set(oneByte, this.#end);
   }
 
-  /** Memory follows the bytes that came, not the length that was announced. */
+  /** Grows the slab with the bytes that came, not with the announced length. */
   #grow(): void {
     this.#moveTo(Math.min(this.#frameBytes, MAX_GROWTH * this.pendingBytes));
   }
 
-  /** Of the frame that begins the pending bytes. */
+  /** Size of the frame that begins the pending bytes. */
   get #frameBytes(): number {
     return PREFIX_BYTES + this.#slab.bytes.readUInt32BE(this.#start);
   }

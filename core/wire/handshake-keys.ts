@@ -20,7 +20,7 @@ export function deriveSession(
   };
 }
 
-/** The key that all members of a run share; see {@link AdapterSession.runKey}. */
+/** Derives the key that all members of a run share; see {@link AdapterSession.runKey}. */
 export function deriveRunKey(secret: string, runId: string): Uint8Array {
   return deriveKey(secret, Buffer.alloc(0), runId);
 }

@@ -9,7 +9,7 @@ import type { FrameLink } from './frame-link.ts';
 const nonceSchema = z.string().regex(/^[0-9a-f]{64}$/);
 const authSchema = z.enum(['hmac', 'open']);
 
-/** In a hello: the hub takes whichever node and tool it finds. */
+/** Wildcard of a hello: the hub accepts any node and tool. */
 export const ANY = '*';
 
 const offerSchema: z.ZodType<JsonValue> = z.json();
@@ -19,7 +19,7 @@ const packetIdSchema = z.string().min(1).max(HEAD_LENGTHS.id);
 const hubDeliverySchema = z.strictObject({
   mode: z.literal('acknowledged'),
   have: packetIdSchema.nullable(),
-  /** Deliveries may get lost on the way, since that was asked for: the agent is to say what it has. */
+  /** Set if deliveries may get lost on request: the agent then reports which packets it has. */
   lossy: z.literal(true).exactOptional(),
 });
 const agentDeliverySchema = z.strictObject({ done: z.array(packetIdSchema).max(DELIVERY_WINDOW) });
@@ -76,14 +76,17 @@ export function send(socket: FrameLink, message: Readonly<Message>): void {
   socket.sendBlob(Buffer.from(JSON.stringify(message)));
 }
 
-/** Says why in a `refuse`, ends the connection, and throws the same. */
+/** Sends the reason in a `refuse`, ends the connection, and throws the same reason. */
 export function refuse(socket: FrameLink, message: string): never {
   socket.sendBlob(Buffer.from(JSON.stringify({ kind: 'refuse', message })));
   socket.end();
   throw new MeshError('handshake', message);
 }
 
-/** @throws MeshError `handshake` for a refusal and for what is no such message; `frame` or `io` when the connection fails */
+/**
+ * @throws MeshError `handshake` for a refusal or an invalid message; `frame` or `io` when the connection
+ * fails
+ */
 export async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, timeoutMs: number): Promise<T> {
   const blob = await socket.nextBlob(timeoutMs);
   let value: unknown;

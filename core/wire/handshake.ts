@@ -21,68 +21,81 @@ import {
 } from './handshake-messages.ts';
 
 /**
- * What hub and agent agree on before the first packet, as JSON in frames, in turns:
+ * Version of the handshake, in which hub and agent agree on a run before the first packet. Its messages are
+ * JSON in frames, in turns:
  *
  *     hub   → agent  hello    wire, run, node, tool, adapter, auth, nonce, ticket?
  *     agent → hub    welcome  wire, node, tool, adapter, auth, nonce, proof, subscribes, emits, offer?
  *     hub   → agent  begin    proof, max_frame, offers?
  *     agent → hub    ready
  *
- * A `refuse` with a message may take the place of any of them. With a secret (`auth: hmac`) each side proves that it
- * knows it: proof = HMAC-SHA256(secret, JSON of [role, wire, run, node, tool, adapter, hub nonce, agent nonce, said]), where
- * `said` is [subscribes, emits, offer] of an agent and [max_frame, offers] of the hub, null where there is none. Both nonces
- * are fresh, so a recorded handshake proves nothing, and the role keeps a proof from being sent back as the other side's.
+ * A `refuse` with a message may take the place of any of them. With a secret (`auth: hmac`) each side proves
+ * that it knows it: proof = HMAC-SHA256(secret, JSON of [role, wire, run, node, tool, adapter, hub nonce,
+ * agent nonce, said]), where `said` is [subscribes, emits, offer] of an agent and [max_frame, offers] of the
+ * hub, with null for a missing value. Both nonces are fresh, so a recorded handshake proves nothing, and the
+ * role keeps a proof from being sent back as the other side's.
  *
- * The hello's `ticket` (HMAC-SHA256(secret, JSON of ["ticket", wire, run, node, tool, adapter, nonce])) gives no rights: it could be
- * played again. An agent with too many connections in the handshake closes those without one first.
+ * The hello's `ticket` (HMAC-SHA256(secret, JSON of ["ticket", wire, run, node, tool, adapter, nonce])) grants
+ * no rights, because it could be replayed. An agent with too many connections in the handshake first closes
+ * those without a ticket.
  *
- * Where deliveries are to be acknowledged (`core/wire/delivery.ts`), hello and welcome have a `delivery` each: the last packet that the hub
- * has from the agent, and what the agent is done with. What `said` is gains it as a last element, on both sides.
+ * For acknowledged delivery (`core/wire/delivery.ts`), hello and welcome each have a `delivery`: the id of the
+ * last packet that the hub has from the agent, and the packets that the agent has finished. It becomes the
+ * last element of `said` on both sides.
  *
- * The hub sends `begin` when every agent has said `welcome`: offers are what members want the others to know (public keys).
+ * The hub sends `begin` when every agent has sent `welcome`: offers are values that members publish to the
+ * others (public keys).
  */
 const WIRE_VERSION = 1;
 
-/** Members come up one after the other; the last is waited for so many times as long as a message. */
+/** Multiple of the message timeout that an agent waits for `begin`: members come up one after the other. */
 const OTHERS_PATIENCE = 4;
 
 interface HubSide {
   readonly runId: string;
-  /** Whom it expects; {@link ANY} for whoever is there. */
+  /** Id of the expected node; {@link ANY} accepts any. */
   readonly node: string;
   readonly tool: string;
   readonly adapter: string;
-  /** Empty: no proof is given or asked for. */
+  /** Secret of the run; if it is empty, no proof is given or requested. */
   readonly secret: string;
   readonly maxFrameBytes: number;
-  /** Takes the agent's offer and settles with those of all members; without it there are none. */
+  /** Takes the agent's offer and settles with the offers of all members; without it there are none. */
   readonly exchange?: (node: string, offer: JsonValue | undefined) => Promise<Offers | undefined>;
-  /** Deliveries are to be acknowledged; an agent that cannot do that is refused. */
+  /** Set for acknowledged delivery; an agent that does not support it is refused. */
   readonly delivery?: HubDelivery;
-  /** For each message of the other side; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
+  /** Timeout for each message of the other side; the default is {@link HANDSHAKE_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
 }
 
 interface AgentSide {
   readonly node: string;
   readonly tool: string;
-  /** An adapter that this agent insists on; without it the hub's is taken. */
+  /** Adapter that this agent insists on; if undefined, it takes the hub's. */
   readonly adapter: string | undefined;
   readonly secret: string;
-  /** Packet types that it works on, and those that it sends. */
+  /** Packet types that it works on, and packet types that it sends. */
   readonly subscribes: readonly string[];
   readonly emits: readonly string[];
   /** Finds the adapter; throws with the names that this agent knows. */
   readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
-  /** Whoever says hello knows the secret, or has heard somebody who does. */
+  /**
+   * Called for a hello with a valid ticket: the sender knows the secret, or has overheard a member that does.
+   */
   readonly onTicket?: () => void;
-  /** Whether another hub has this agent by now: asked at the last moment, so that a stranger delays nobody. */
+  /**
+   * Returns true if another hub has this agent by now: called at the last moment, so that a stranger delays
+   * no hub.
+   */
   readonly isBusy: () => boolean;
-  /** What it is done with in a run. An agent without it acknowledges nothing. */
+  /** Returns the packets it has finished in a run. An agent without this function acknowledges nothing. */
   readonly delivery?: (runId: string) => AgentDelivery;
-  /** Deliveries are acknowledged from here on, with a hub that has proved itself; `have` is the last packet that it has. */
+  /**
+   * Begins acknowledged delivery with a hub that has proved itself; `have` is the id of the last packet that
+   * the hub has.
+   */
   readonly begin?: (have: string | null) => void;
-  /** For each message of the other side; {@link HANDSHAKE_TIMEOUT_MS} if not given. */
+  /** Timeout for each message of the other side; the default is {@link HANDSHAKE_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
 }
 
@@ -92,7 +105,7 @@ interface Agreement {
 }
 
 /**
- * The hub's side: proposes, and refuses an agent that is not the one it was told to expect.
+ * Runs the hub's side: proposes, and refuses an agent that is not the expected one.
  *
  * @throws MeshError `handshake`, naming both sides' values; `frame` or `io` when the connection fails
  */
@@ -154,7 +167,7 @@ export async function greetAgent(
 }
 
 /**
- * The agent's side: answers with what it is, and goes on only with a hub that knows the secret.
+ * Runs the agent's side: introduces the agent, and continues only with a hub that knows the secret.
  *
  * @throws MeshError `handshake`; `frame` or `io` when the connection fails
  */
@@ -165,7 +178,7 @@ export async function answerHub(
   Agreement & {
     readonly adapter: ProtocolAdapter;
     readonly opener: Pick<ProtocolAdapter, 'open'>;
-    /** What the hub asked for and said, where deliveries are acknowledged. */
+    /** The hub's delivery terms; undefined if deliveries are not acknowledged. */
     readonly delivery: HubDelivery | undefined;
   }
 > {
@@ -200,7 +213,7 @@ export async function answerHub(
     ...(member === undefined ? {} : { offer: member.offer }),
     ...(delivery === undefined ? {} : { delivery }),
   });
-  // The hub waits for all the others first.
+  // The hub waits for all other agents first.
   const begin = await receive(socket, beginSchema, OTHERS_PATIENCE * timeoutMs);
   const { max_frame: maxFrameBytes, offers } = begin;
   const hubSaid = [maxFrameBytes, offers ?? null, ...toProvedList(hello.delivery)];
@@ -223,7 +236,9 @@ function orElse<T>(work: () => T, refuse: (error: unknown) => never): T {
   }
 }
 
-/** What is proved only where it was said: without it, texts are those of a wire that does not know it. */
+/**
+ * Returns the value as a list that is empty if it is undefined: proofs then equal those of a wire without it.
+ */
 function toProvedList(value: unknown): unknown[] {
   return value === undefined ? [] : [value];
 }

@@ -8,11 +8,11 @@ import {
 
 /** A connection that can wait in the middle of a frame. */
 export interface Waiter {
-  /** Bytes that have come of the frame. */
+  /** Bytes of the frame that have come. */
   readonly pendingBytes: number;
-  /** Whether its owner lets nothing be read from it: it could not use a turn. */
+  /** True if its owner has paused it: it could not use a turn. */
   readonly isPaused: boolean;
-  /** Reads nothing until it may go on. */
+  /** Stops reading until {@link goOn} is called. */
   wait(): void;
   goOn(): void;
   /** Closes it at once. */
@@ -21,47 +21,56 @@ export interface Waiter {
 
 interface Turn {
   readonly bytes: number;
-  /** What had come of the frame at the last look. */
+  /** Bytes of the frame that had come at the last check. */
   seenBytes: number;
   isMoving: boolean;
-  /** Looks one after the other that found it where it was, although it could have come on. */
+  /** Consecutive checks without progress, although bytes could have come. */
   looksInVain: number;
 }
 
-/** The part of a frame that must come in {@link LARGE_FRAME_PATIENCE_MS}: so no frame, however long, keeps others waiting for a second. */
+/**
+ * Fraction of a frame that must come within {@link LARGE_FRAME_PATIENCE_MS}, so that no frame, however long,
+ * keeps others waiting for a second.
+ */
 const MIN_PROGRESS = 1 / 8;
 
-/** Looks, not time: a hub that was itself stopped has looked at nobody. */
+/**
+ * Maximum checks without progress. Checks are counted instead of time, because a hub that was itself
+ * suspended has not checked.
+ */
 const MAX_LOOKS_IN_VAIN = STALL_TIMEOUT_MS / LARGE_FRAME_PATIENCE_MS;
 
 /**
- * Who may read a frame that needs memory of its own: first come, first served, as many as fit into the bound, and one of any size.
+ * Schedules frames that need their own memory: first come, first served, as many as fit into the bound, and
+ * one of any size.
  *
- * Nobody waits for ever. A turn is for a whole frame, so whoever has one needs no other. A frame that does not come on does not count,
- * so an agent that stops in the middle of one is not waited for. Its memory is not free, though: all frames that have begun fit into a
- * second bound, and who keeps others from beginning for {@link STALL_TIMEOUT_MS}, without a byte, is cut off. While a full destination has all links paused none gets a turn, but the
- * destination drains all the same: nothing has to be read for that.
+ * No connection waits for ever. A turn covers a whole frame, so its holder needs no other turn. A frame that
+ * makes no progress does not count, so an agent that stops in the middle of one delays no one. Its memory is
+ * still in use, though: all frames that have begun fit into a second bound, and a connection that keeps
+ * others from beginning for {@link STALL_TIMEOUT_MS} without a byte is cut off. While a full destination has
+ * paused all links, no link gets a turn, but the destination drains all the same, because that requires no
+ * reading.
  */
 class LargeFrames {
   readonly #turns = new Map<Waiter, Turn>();
   readonly #waiting = new Map<Waiter, number>();
   #judging: NodeJS.Timeout | undefined;
 
-  /** Of all frames whose turn it is and that come on. */
+  /** Bytes of all frames with a turn that make progress. */
   get bytes(): number {
     let sum = 0;
     for (const { bytes, isMoving } of this.#turns.values()) if (isMoving) sum += bytes;
     return sum;
   }
 
-  /** Of all frames whose turn it is, whether they come on or not: what memory they may take. */
+  /** Bytes of all frames with a turn, whether they make progress or not: the memory that they may take. */
   get begunBytes(): number {
     let sum = 0;
     for (const { bytes } of this.#turns.values()) sum += bytes;
     return sum;
   }
 
-  /** Whether `waiter` may read its frame of `bytes` at once; if not, it waits. */
+  /** Returns true if `waiter` may read its frame of `bytes` at once; otherwise it waits. */
   begin(waiter: Waiter, bytes: number): boolean {
     this.#waiting.set(waiter, bytes);
     this.look();
@@ -70,16 +79,16 @@ class LargeFrames {
     return false;
   }
 
-  /** The frame is complete, or will never be. */
+  /** Handles a frame that is complete or will never be. */
   end(waiter: Waiter): void {
     const hadTurn = this.#turns.delete(waiter);
     const waited = this.#waiting.delete(waiter);
-    // What it had read when it was told to wait was the whole frame.
+    // The bytes read before waiting may already be the whole frame.
     if (waited) waiter.goOn();
     if (hadTurn || waited) this.look();
   }
 
-  /** Lets those go on who can. To be called when one is paused no more. */
+  /** Lets waiting connections continue if there is room. Call it when one is no longer paused. */
   look(): void {
     for (const [waiter, bytes] of this.#waiting) {
       if (waiter.isPaused) continue;
@@ -105,7 +114,7 @@ class LargeFrames {
       turn.looksInVain = waiter.isPaused || pendingBytes > turn.seenBytes ? 0 : turn.looksInVain + 1;
       turn.seenBytes = pendingBytes;
     }
-    // One a look: its memory may be enough.
+    // Cut off one per check: its memory may suffice.
     const [gone] = [...this.#turns].filter(([, turn]) => turn.looksInVain > MAX_LOOKS_IN_VAIN);
     if (gone !== undefined) gone[0].destroy(createStallError(gone[1]));
     this.look();
@@ -118,5 +127,5 @@ function createStallError({ bytes, seenBytes }: Turn): MeshError {
   return new MeshError('frame', `${came}, while others waited for the memory that it holds`);
 }
 
-/** The process's own. */
+/** Scheduler of this process. */
 export const largeFrames = new LargeFrames();

@@ -2,8 +2,9 @@ import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
 import { HUB_ID, type JsonValue } from '../contracts/packet.ts';
 
 /**
- * Opens a codec of `adapter` for each of `ids` and for the hub, in this process: they have exchanged offers and can read what the
- * others write, as if a handshake had been made. Without `key`, which stands for all that a secret gives, they have no secret.
+ * Opens a codec of `adapter` for each of `ids` and for the hub, in this process: they have exchanged offers
+ * and can read each other's packets, as after a handshake. `key` stands for all keys that a secret gives;
+ * without it they have no secret.
  */
 export function openMembers(
   adapter: ProtocolAdapter,

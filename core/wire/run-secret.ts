@@ -1,14 +1,17 @@
 import { MeshError } from '../contracts/errors.ts';
 
-/** The secret of a run, for hubs and agents that are started by hand. */
+/** Environment variable with the secret of a run, for hubs and agents that are started by hand. */
 const SECRET_VARIABLE = 'GAIA_MESH_SECRET';
-/** Whoever has heard one handshake can try secrets at leisure: a short one would be found. */
+/**
+ * Minimum length of a secret: an eavesdropper on one handshake can try secrets offline and would find a short
+ * one.
+ */
 const MIN_SECRET_CHARACTERS = 16;
 
 /**
- * The secret that the environment names; empty where it names none.
+ * Returns the secret from the environment; empty if there is none.
  *
- * @throws MeshError `usage` for one that could be guessed
+ * @throws MeshError `usage` for a secret that could be guessed
  */
 export function readRunSecret(environment: NodeJS.ProcessEnv): string {
   const secret = environment[SECRET_VARIABLE] ?? '';

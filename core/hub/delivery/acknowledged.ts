@@ -9,14 +9,14 @@ import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 import { Mailbox, type MailboxCounters, sumCounters } from './mailbox.ts';
 
-/** What the hub knows of one agent as a sender. */
+/** State of one agent as a sender. */
 interface Sender {
-  /** Ids of its last packets: at most as many as its outbox holds can come again. */
+  /** Ids of its last packets: only the packets in its outbox can be repeated. */
   readonly ids: Set<string>;
   last: string | null;
 }
 
-/** Packets of one connection that were taken over, and how many of them the agent was told of. */
+/** Number of packets of one connection that were taken over, and the number reported to the agent. */
 interface TakenPackets {
   readonly control: ControlSender;
   packets: number;
@@ -24,12 +24,13 @@ interface TakenPackets {
 }
 
 /**
- * Each packet is kept for every destination until that is done with it: a mailbox for each agent, what came from whom, and the
- * acknowledgements to the senders. A packet is taken over when it is in the mailboxes of all its destinations, those of agents on their
- * way back among them.
+ * Keeps each packet for every destination until the destination has finished it: it has a mailbox for each
+ * agent, the ids of each sender's packets, and the acknowledgements to the senders. A packet is taken over
+ * when it is in the mailboxes of all its destinations, including agents that are being restarted.
  *
- * Backpressure: nothing is ever left unread, since acknowledgements come the same way as packets; instead nothing is taken over while
- * a mailbox is full. Memory: the mailboxes' bound, and beyond it what the outboxes of all senders can hold.
+ * Backpressure: the hub always reads, since acknowledgements arrive on the same connections as packets;
+ * instead it takes over nothing while a mailbox is full. Memory is bounded by the mailboxes' limit plus the
+ * contents of all senders' outboxes.
  */
 export class AcknowledgedDelivery extends DeliveryStrategy {
   readonly isLossy: boolean;
@@ -42,7 +43,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
   #telling: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  /** `below` makes the deliveries, each as often as it takes; `isReturning` says whether a lost agent is being started again. */
+  /** `below` makes each delivery attempt; `isReturning` tells whether a lost agent is being restarted. */
   constructor(below: DeliveryStrategy, isReturning: (id: string) => boolean) {
     super();
     this.#below = below;
@@ -59,11 +60,12 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     return { mode: 'acknowledged', have, ...(this.isLossy ? { lossy: true } : {}) };
   }
 
-  /** The agent may send what it kept, and gets what was kept for it. */
+  /** Lets the agent send its outbox, and sends it the packets that were kept for it. */
   override admit(link: Link, control: ControlSender): void {
     this.#below.admit(link, control);
     this.#taken.set(link, { control, packets: 0, told: 0 });
-    // Before it hears this it sends nothing: the handshake is over at the hub, too.
+    // The agent sends nothing before this first acknowledgement: it means that the hub has finished the
+    // handshake, too.
     control.acknowledge(link, 0);
     this.#mailbox(link).open(link, link.done);
   }
@@ -74,7 +76,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     this.#mailbox(link).close();
   }
 
-  /** What was kept for the agent is undeliverable. */
+  /** Counts the packets kept for the agent as undeliverable. */
   override abandon(link: Link): void {
     this.#below.abandon(link);
     this.#mailbox(link).abandon();
@@ -121,7 +123,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     this.#below.flush();
   }
 
-  /** Senders hear what was taken over, and then no more is said or repeated. */
+  /** Reports the last counts to the senders; afterwards nothing is reported or repeated. */
   end(): void {
     this.#below.end();
     if (this.#isEnded) return;
@@ -130,14 +132,14 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     this.#isEnded = true;
   }
 
-  /** What became of all deliveries; `waiting` are in mailboxes still. */
+  /** Counters of all deliveries; `waiting` are still in mailboxes. */
   get counters(): MailboxCounters & { readonly waiting: number } {
     const mailboxes = [...this.#mailboxes.values()];
     const waiting = mailboxes.reduce((sum, { size }) => sum + size, 0);
     return { ...sumCounters(mailboxes.map(({ counters }) => counters)), waiting };
   }
 
-  /** False for a packet that has come before. */
+  /** Remembers a packet id; returns false if the packet is a repetition. */
   #remember({ node }: Link, packetId: string): boolean {
     let sender = this.#senders.get(node.id);
     if (sender === undefined) {
@@ -149,7 +151,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     ids.add(packetId);
     sender.last = packetId;
     const [oldest] = ids;
-    // Twice what an outbox holds at its bound: one work may go beyond it.
+    // Twice an outbox's bound, because a single work may exceed the bound.
     if (ids.size > 2 * MAX_OUTBOX_PACKETS && oldest !== undefined) ids.delete(oldest);
     return true;
   }

@@ -5,65 +5,74 @@ import type { ControlSender } from '../control-sender.ts';
 import type { Link } from '../link.ts';
 
 /**
- * How what agents and the hub send gets to the agents: one for a whole run. It knows which connections there are, counts what becomes of
- * its deliveries, and is asked about agents that are lost. What is said here is at most once: what is under way when a connection ends is
- * lost, nothing is kept for anybody, and nothing comes again.
+ * Delivers packets of agents and of the hub to the agents; one strategy serves a whole run. It tracks the
+ * connections, counts the fate of its deliveries, and decides whether to wait for lost agents. The defaults
+ * here are at-most-once: packets under way when a connection ends are lost, and nothing is kept or repeated.
  */
 export abstract class DeliveryStrategy {
-  /** Whether deliveries get lost on living connections. */
+  /** True if deliveries can get lost on living connections. */
   abstract readonly isLossy: boolean;
 
-  /** What the handshake agrees on with the agent `id`; nothing where deliveries are not acknowledged. */
+  /**
+   * Returns the delivery terms for the handshake with the agent `id`; undefined if deliveries are not
+   * acknowledged.
+   */
   terms(_id: string): HubDelivery | undefined {
     return undefined;
   }
 
-  /** A connection begins: at the start, or in the place of one that was lost. */
+  /** Handles a new connection, either at the start or in place of a lost one. */
   admit(_link: Link, _control: ControlSender): void {
-    // Every connection is like the others.
+    // Every connection is treated alike.
   }
 
-  /** A connection has ended. */
+  /** Handles the end of a connection. */
   lost(_link: Link): void {
     // Nothing was kept for it.
   }
 
-  /** The agent of a lost connection does not come back. */
+  /** Handles an agent that will not come back. */
   abandon(_link: Link): void {
     // Nothing was kept for it.
   }
 
-  /** Whether what a lost agent misses is kept until it is back. */
+  /** Returns true if packets are kept for a lost agent until it is back. */
   awaits(_link: Link): boolean {
     return false;
   }
 
-  /** Whether a lost agent is still a destination, if only to have counted what it misses. */
+  /** Returns true if a lost agent is still a destination, if only to count the packets that it misses. */
   reaches(_link: Link): boolean {
     return false;
   }
 
-  /** An agent sent a packet, with `head` where that can be read. False for one that has come before, and is not to be relayed again. */
+  /**
+   * Handles a packet from an agent; `head` is missing if it cannot be read. Returns false for a repeated
+   * packet, which must not be relayed again.
+   */
   receive(_sender: Link, _head?: PacketHead): boolean {
     return true;
   }
 
-  /** An agent says what became of deliveries to it. */
+  /** Handles an agent's report on deliveries to it. */
   acknowledge(_sender: Link, _payload: JsonObject | undefined): void {
-    // Nobody asked for it.
+    // This strategy requests no reports.
   }
 
-  /** Sends on what an agent sent. */
+  /** Sends on a batch of packets from one agent. */
   abstract deliver(batch: Batch): void;
 
-  /** Sends one packet to one agent: the hub's own, or what another strategy keeps. */
+  /** Sends one packet to one agent: a packet of the hub, or one that another strategy keeps. */
   abstract carry(message: Message, link: Link): void;
 
-  /** Writes what was held back for the end of the turn. */
+  /** Writes the data that was held back until the end of the turn. */
   flush(): void {
     // Nothing was held back.
   }
 
-  /** The ledger is about to be closed: what is still held back is delivered now, and nothing is repeated any more. */
+  /**
+   * Delivers everything that is still held back and stops repeating, because the ledger is about to be
+   * closed.
+   */
   abstract end(): void;
 }

@@ -4,21 +4,27 @@ import type { Batch, Message } from '../batch.ts';
 import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 
-/** Longer batches are written at once: copying them would cost more than the call of the system that it spares. */
+/**
+ * Batches above this size are written at once: copying them costs more than the system call that it saves.
+ */
 export const MAX_COALESCED_BYTES = 16 * 1024;
 
 /**
- * What comes in small batches within one turn of the event loop, copied once, one behind the other. At the turn's end each destination
- * gets what is for it with one write: where all hear all, everything less its own bytes, in two slices at most.
+ * Copies the small batches of one event-loop turn one behind the other. At the end of the turn each
+ * destination gets its part with one write: in a broadcast that is everything except its own bytes, in two
+ * slices at most.
  */
 class WriteCoalescer {
   readonly #waiting: Link[] = [];
-  /** Slabs that were filled in this turn. */
+  /** Slabs that were filled during this turn. */
   readonly #full: Slab[] = [];
   #slab: Slab = slabs.take();
   #end = 0;
 
-  /** Takes `packets` frames, {@link MAX_COALESCED_BYTES} at most, for `links`. The bytes may be overwritten afterwards. */
+  /**
+   * Takes `packets` frames of at most {@link MAX_COALESCED_BYTES} for `links`. The caller may overwrite the
+   * bytes afterwards.
+   */
   add(frames: Uint8Array, packets: number, links: readonly Link[]): void {
     if (this.#end + frames.length > SLAB_BYTES) {
       this.#full.push(this.#slab);
@@ -42,7 +48,10 @@ class WriteCoalescer {
   }
 }
 
-/** Bytes go on as they came, at most once: large batches at once, small ones together at the end of the turn. */
+/**
+ * Forwards bytes unchanged, at most once: large batches immediately, small ones together at the end of the
+ * turn.
+ */
 export class DirectDelivery extends DeliveryStrategy {
   readonly isLossy = false;
   readonly #coalescer = new WriteCoalescer();

@@ -10,7 +10,7 @@ import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 import { type Offer, type PendingFrame, PendingFrames } from './pending-frames.ts';
 
-/** One fault on one delivery, or a delivery that its destination was not there for. */
+/** One fault on one delivery, or a delivery whose destination was missing. */
 export interface DeliveryEvent extends Offer {
   readonly kind: 'drop' | 'dup' | 'corrupt' | 'delay' | 'partition' | 'undeliverable' | 'lie';
   readonly delayMs?: number;
@@ -19,14 +19,14 @@ export interface DeliveryEvent extends Offer {
 interface FaultyDeliveryOptions {
   readonly seed: number;
   readonly faults: readonly Fault[];
-  /** Bytes that may wait; {@link MAX_HELD_DELIVERY_BYTES} if not given. */
+  /** Maximum bytes that may wait; the default is {@link MAX_HELD_DELIVERY_BYTES}. */
   readonly maxHeldBytes?: number;
   readonly onEvent: (event: DeliveryEvent) => void;
 }
 
 const joinLieKey = (agent: string, type: string) => `${agent}@${type}`;
 
-/** A route, and how far it has come. */
+/** A route and its progress. */
 interface RouteState {
   readonly decide: (packetNumber: number) => Decision;
   readonly pending: PendingFrames;
@@ -36,7 +36,10 @@ interface RouteState {
 
 const FATES = { drop: 'dropped', partition: 'partitioned', undeliverable: 'undeliverable' } as const;
 
-/** A copy with one bit of the blob turned over. The length in front stays, or the connection would go with the packet. */
+/**
+ * Copies a frame and flips one bit of its blob. The length prefix stays intact, since the connection would
+ * fail otherwise.
+ */
 export function corruptFrame(frame: Buffer, at: number): Buffer {
   const copy = Buffer.from(frame);
   const bit = Math.floor(at * (copy.length - PREFIX_BYTES) * 8);
@@ -46,8 +49,8 @@ export function corruptFrame(frame: Buffer, at: number): Buffer {
 }
 
 /**
- * Each delivery alone, with the faults that were asked for: the plan decides, and its fate is counted. Links that are lost stay
- * destinations, so that what they miss is counted.
+ * Makes each delivery separately, with the requested faults: the plan decides its fate, which is counted.
+ * Lost links stay destinations, so that the packets they miss are counted.
  */
 export class FaultyDelivery extends DeliveryStrategy {
   readonly isLossy: boolean;
@@ -62,7 +65,7 @@ export class FaultyDelivery extends DeliveryStrategy {
   constructor(options: FaultyDeliveryOptions) {
     super();
     this.#options = options;
-    // A lie arrives.
+    // A lie does arrive.
     this.isLossy = options.faults.some(({ kind }) => kind !== 'lie');
     this.#lies = new Set(
       options.faults.flatMap((fault) => (fault.kind === 'lie' ? [joinLieKey(fault.agent, fault.type)] : [])),
@@ -104,7 +107,7 @@ export class FaultyDelivery extends DeliveryStrategy {
       counters.count('delayed', offer);
       onEvent({ kind: 'delay', ...offer, delayMs });
     }
-    // Never before those of the same route that wait.
+    // Never earlier than waiting packets of the same route.
     const dueMs = Math.max(route.lastDueMs, performance.now() + delayMs);
     const bytes = corruptAt === null ? frame : corruptFrame(frame, corruptAt);
     const pending: PendingFrame = { offer, link, frame: bytes, copies: dup ? 2 : 1, dueMs };
@@ -177,7 +180,7 @@ export class FaultyDelivery extends DeliveryStrategy {
   }
 
   #route(from: string, to: string): RouteState {
-    // No id holds a `>`.
+    // No id contains a `>`.
     const key = `${from}>${to}`;
     let route = this.#routes.get(key);
     if (route === undefined) {

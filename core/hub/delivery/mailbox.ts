@@ -4,25 +4,25 @@ import type { Message } from '../batch.ts';
 import type { Volume } from '../faults/fault-counters.ts';
 import type { Link } from '../link.ts';
 
-/** A message that is kept until the agent is done with it. */
+/** A message that is kept until the agent has finished it. */
 interface Entry {
   readonly message: Message;
-  /** When it was written to the present connection, monotonic milliseconds; undefined while it waits. */
+  /** Time of writing to the present connection in monotonic milliseconds; undefined while it waits. */
   writtenMs: number | undefined;
-  /** The agent has it and works on it. */
+  /** True while the agent works on it. */
   isInProgress: boolean;
-  /** Times that it was written, to this connection or to earlier ones. */
+  /** Number of times it was written, including to earlier connections. */
   writes: number;
 }
 
 /**
- * Packets and bytes, whole frames. noted = acknowledged + undeliverable + what is left in the mailbox; written = noted − unwritten +
- * repeated.
+ * Packets and bytes of whole frames. noted = acknowledged + undeliverable + remaining in the mailbox; written
+ * = noted − unwritten + repeated.
  */
 export type MailboxCounters = Record<(typeof LINES)[number], Volume>;
 const LINES = ['noted', 'acknowledged', 'undeliverable', 'repeated', 'unwritten'] as const;
 
-/** Of all mailboxes together. */
+/** Sums the counters of all mailboxes. */
 export function sumCounters(all: readonly MailboxCounters[]): MailboxCounters {
   const sum = createMailboxCounters();
   for (const counters of all) {
@@ -34,24 +34,24 @@ export function sumCounters(all: readonly MailboxCounters[]): MailboxCounters {
   return sum;
 }
 
-/** Sixteen seconds at most between two tries. */
+/** Limits the wait between two tries to sixteen seconds. */
 const MAX_DOUBLINGS = 5;
 
 /**
- * What one agent is to get and has not said to be done with: in the order in which it came, through the agent's death and return.
- * Of it at most {@link DELIVERY_WINDOW} are on the connection.
+ * Packets for one agent that it has not finished, in order of arrival, kept across the agent's death and
+ * return. At most {@link DELIVERY_WINDOW} of them are on the connection.
  */
 export class Mailbox {
   readonly counters: MailboxCounters = createMailboxCounters();
   bytes = 0;
   readonly #write: (message: Message, link: Link) => void;
   readonly #entries = new Map<string, Entry>();
-  /** Those of them that are not on the connection. */
+  /** Entries that are not on the connection. */
   #waiting: Entry[] = [];
   #link: Link;
-  /** The agent is there, and has said what it is done with. */
+  /** True while the agent is connected and has reported its finished packets. */
   #isOpen = false;
-  /** Nobody will come any more. */
+  /** True if the agent will not come back. */
   #isAbandoned = false;
 
   constructor(link: Link, write: (message: Message, link: Link) => void) {
@@ -71,7 +71,7 @@ export class Mailbox {
     this.#count('noted', message);
     this.#count('unwritten', message);
     const { id } = message.head;
-    // The same id from two senders: ids are the senders' own, and one that lies must not push out another's packet.
+    // Ids are chosen by their senders: a sender that reuses another's id must not push out that packet.
     if (this.#isAbandoned || this.#entries.has(id)) {
       this.#count('undeliverable', message);
       return;
@@ -83,7 +83,7 @@ export class Mailbox {
     this.#pump();
   }
 
-  /** The agent is there: all that it is not done with is written, in order. */
+  /** Connects the agent and writes everything that it has not finished, in order. */
   open(link: Link, done: readonly string[]): void {
     this.#link = link;
     this.acknowledge({ done: [...done], inProgress: [] });
@@ -96,12 +96,12 @@ export class Mailbox {
     this.#pump();
   }
 
-  /** The agent is gone, and may come back. */
+  /** Disconnects the agent, which may come back. */
   close(): void {
     this.#isOpen = false;
   }
 
-  /** The agent does not come back. */
+  /** Gives up the agent for good. */
   abandon(): void {
     this.#isAbandoned = true;
     this.#isOpen = false;
@@ -126,7 +126,10 @@ export class Mailbox {
     this.#pump();
   }
 
-  /** Writes again what must have been lost on the way; later each time, since the agent may only be slow. */
+  /**
+   * Writes again messages that must have been lost; the interval doubles each time, since the agent may only
+   * be slow.
+   */
   repeatLost(nowMs: number): void {
     if (!this.#isOpen) return;
     for (const entry of this.#entries.values()) {

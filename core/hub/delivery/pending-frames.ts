@@ -5,30 +5,30 @@ import type { Link } from '../link.ts';
 export interface Offer {
   readonly from: string;
   readonly to: string;
-  /** The how many-th packet of this route it is, from 1: what the plan decides by. */
+  /** Position of the packet on its route, counted from 1; the fault plan decides by it. */
   readonly number: number;
   readonly bytes: number;
   readonly packet: PacketHead;
 }
 
-/** A delivery as it is to be made. */
+/** A delivery that is waiting to be made. */
 export interface PendingFrame {
   readonly offer: Offer;
   readonly link: Link;
   readonly frame: Buffer;
   readonly copies: number;
-  /** Monotonic milliseconds. */
+  /** Due time in monotonic milliseconds. */
   readonly dueMs: number;
 }
 
-/** The frames of one route that wait: first in, first out, so that the order of a sender's packets is kept. */
+/** Waiting frames of one route: first in, first out, so that a sender's packets keep their order. */
 export class PendingFrames {
   readonly #deliver: (frame: PendingFrame) => void;
   readonly #isStopped: () => boolean;
   readonly #waiting: PendingFrame[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `isStopped` says whether the destination is stalled: nothing becomes due then. */
+  /** `isStopped` returns true while the destination is stalled: no frame becomes due then. */
   constructor(deliver: (frame: PendingFrame) => void, isStopped: () => boolean) {
     this.#deliver = deliver;
     this.#isStopped = isStopped;
@@ -43,7 +43,7 @@ export class PendingFrames {
     if (this.#timer === undefined) this.release();
   }
 
-  /** Delivers what is due, and waits for the next. */
+  /** Delivers the frames that are due, and sets a timer for the next one. */
   release(): void {
     this.#stopTimer();
     while (!this.#isStopped()) {
@@ -59,7 +59,7 @@ export class PendingFrames {
     }
   }
 
-  /** Hands out what waits, to be delivered before its time. */
+  /** Removes and returns all waiting frames, to be delivered early. */
   takeAll(): PendingFrame[] {
     this.#stopTimer();
     return this.#waiting.splice(0);

@@ -1,19 +1,19 @@
 import type { Offer } from '../delivery/pending-frames.ts';
 
-/** Packets and their bytes, whole frames. */
+/** Packets and the bytes of their whole frames. */
 export interface Volume {
   packets: number;
   bytes: number;
 }
 
 /**
- * What became of the deliveries to an agent. Each that the relay offers is exactly one of delivered, dropped, partitioned and
- * undeliverable; a duplicate is written beside the delivered one:
+ * Fates of the deliveries to an agent. Each offered delivery is exactly one of delivered, dropped,
+ * partitioned and undeliverable; a duplicate is written in addition to the delivered one:
  *
  *     offered = delivered + dropped + partitioned + undeliverable        written = delivered + duplicated
  *
- * `delayed`, `early` (too many bytes were waiting, so it was not delayed as long as it should have been), `corrupted` and `lied` (its
- * sender was told to lie in it) say something about deliveries that are counted above.
+ * `delayed`, `early` (delayed for less than its time because too many bytes were waiting), `corrupted` and
+ * `lied` (its sender lied in it on request) describe deliveries that are counted above.
  */
 export type DeliveryCounters = Record<
   | 'offered'
@@ -30,7 +30,7 @@ export type DeliveryCounters = Record<
 >;
 type Fate = keyof DeliveryCounters;
 
-/** What can cost a task its answer. */
+/** Fates that can cost a task its answer. */
 const HARMS: readonly Fate[] = ['dropped', 'partitioned', 'undeliverable', 'corrupted', 'lied'];
 
 function createDeliveryCounters(): DeliveryCounters {
@@ -53,7 +53,7 @@ function createDeliveryCounters(): DeliveryCounters {
 export class FaultCounters {
   readonly total: DeliveryCounters = createDeliveryCounters();
   readonly #byAgent = new Map<string, DeliveryCounters>();
-  /** Deliveries of a task that were lost, corrupted or false; forgotten when it has ended. */
+  /** Deliveries of a task that were lost, corrupted or false; removed when the task has ended. */
   readonly #harmedByTask = new Map<string, number>();
 
   count(fate: Fate, { to, bytes, packet }: Offer): void {
@@ -74,7 +74,10 @@ export class FaultCounters {
     return counters;
   }
 
-  /** Deliveries of a task that were lost, corrupted or false. Asked once, at its end. */
+  /**
+   * Removes and returns the number of a task's deliveries that were lost, corrupted or false; called once, at
+   * its end.
+   */
   takeHarmedOf(taskId: string): number {
     const harmed = this.#harmedByTask.get(taskId) ?? 0;
     this.#harmedByTask.delete(taskId);

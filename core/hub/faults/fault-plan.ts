@@ -2,19 +2,22 @@ import { createHash } from 'node:crypto';
 import { Random } from '../../system/random.ts';
 import type { Fault, Route } from './fault.ts';
 
-/** What happens to one delivery. */
+/** Faults of one delivery. */
 export interface Decision {
   readonly drop: boolean;
   readonly dup: boolean;
-  /** Where a bit is turned over, as a part of the blob's length from 0 to below 1; null for none. */
+  /**
+   * Position of the flipped bit as a fraction of the blob's length, from 0 to below 1; null for no
+   * corruption.
+   */
   readonly corruptAt: number | null;
   readonly delayMs: number;
 }
 
 /**
- * Decides for the deliveries of one route: packet `number` (from 1) of it always has the same fate, whatever came when, since
- * nothing but seed, sender, destination and number decides. Of several faults of a kind the first that names the route counts,
- * else the one that names none.
+ * Plans the faults of one route. Packet `number` (from 1) always has the same fate, because nothing but seed,
+ * sender, destination and number decides. Among several faults of a kind, the first that names the route
+ * applies, otherwise the one without a route.
  */
 export function planRouteFaults(
   seed: number,
@@ -31,7 +34,8 @@ export function planRouteFaults(
   const start = hashRouteStart(seed, route);
   return (packetNumber) => {
     const random = new Random(start + packetNumber);
-    // All are drawn, whatever is asked for: a further kind changes nothing about the others.
+    // All numbers are drawn regardless of the requested faults, so that adding a kind changes nothing about
+    // the others.
     const drop = random.uniform();
     const dup = random.uniform();
     const corrupt = random.uniform();
@@ -59,7 +63,7 @@ function findRouteFault<F extends { readonly route?: Route }>(
   return named ?? faults.find(({ route }) => route === undefined);
 }
 
-/** 48 bits, so that a packet's number can be added and the sum is still exact. */
+/** Returns 48 bits, so that adding a packet's number stays exact. */
 function hashRouteStart(seed: number, { from, to }: Route): number {
   const text = JSON.stringify([seed, from, to]);
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);

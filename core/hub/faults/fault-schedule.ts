@@ -1,12 +1,12 @@
 import type { TimedFault } from './fault.ts';
 
-/** What a timed fault came to; times are milliseconds from the start of the first task. */
+/** Record of a timed fault; times are milliseconds from the start of the first task. */
 export interface TimedFaultRecord {
   readonly fault: string;
   readonly kind: TimedFault['kind'];
-  /** Null when the run was over before its time. */
+  /** Null if the run ended before the fault was due. */
   at_ms: number | null;
-  /** When it was over; null for a kill, and for what did not happen. */
+  /** End of the fault; null for a kill, and for a fault that did not happen. */
   ended_ms: number | null;
 }
 
@@ -15,7 +15,7 @@ interface FaultActions {
   end(fault: TimedFault): void;
 }
 
-/** Lets timed faults happen at their times. */
+/** Triggers timed faults at their times. */
 export class FaultSchedule {
   readonly records: readonly TimedFaultRecord[];
   readonly #faults: readonly TimedFault[];
@@ -30,7 +30,7 @@ export class FaultSchedule {
     this.records = faults.map(({ text, kind }) => ({ fault: text, kind, at_ms: null, ended_ms: null }));
   }
 
-  /** The first task begins. Calls after the first change nothing. */
+  /** Starts the clock with the first task. Later calls change nothing. */
   start(): void {
     if (this.#startMs !== undefined) return;
     this.#startMs = performance.now();
@@ -41,7 +41,7 @@ export class FaultSchedule {
     });
   }
 
-  /** Lets no more happen, and ends what is going on. */
+  /** Cancels future faults and ends the present ones. */
   stop(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     for (const end of [...this.#ending.values()]) end();

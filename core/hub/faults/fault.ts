@@ -1,28 +1,31 @@
-/** Deliveries of one direction: from an agent, or the hub, to an agent. Both are ids. */
+/** Deliveries of one direction: from an agent or the hub to an agent. Both are ids. */
 export interface Route {
   readonly from: string;
   readonly to: string;
 }
 
-/** A fault that is decided for each delivery. One without a route concerns all of them. `text` is what the user wrote. */
+/**
+ * A fault that is decided for each delivery. A fault without a route applies to all deliveries. `text` is the
+ * user's input.
+ */
 type DeliveryFault =
   | {
       readonly kind: 'drop' | 'dup' | 'corrupt';
-      /** Part of the deliveries, 0 to 1. */
+      /** Fraction of the deliveries, 0 to 1. */
       readonly rate: number;
       readonly route?: Route;
       readonly text: string;
     }
   | {
       readonly kind: 'delay';
-      /** Each time from `ms - spreadMs` to `ms + spreadMs` is equally likely. */
+      /** Delays from `ms - spreadMs` to `ms + spreadMs` are equally likely. */
       readonly ms: number;
       readonly spreadMs: number;
       readonly route?: Route;
       readonly text: string;
     };
 
-/** A fault with a time of its own, counted from the start of the first task. Agents are ids. */
+/** A fault with its own time, counted from the start of the first task. Agents are ids. */
 export type TimedFault =
   | { readonly kind: 'kill'; readonly agent: string; readonly atMs: number; readonly text: string }
   | {
@@ -34,19 +37,19 @@ export type TimedFault =
     }
   | {
       readonly kind: 'partition';
-      /** What crosses from one group to another is dropped; the hub and agents in no group reach all. */
+      /** Packets from one group to another are dropped; the hub and agents in no group reach everyone. */
       readonly groups: readonly (readonly string[])[];
       readonly atMs: number;
       readonly forMs: number;
       readonly text: string;
     };
 
-/** An agent says something false in all its packets of a type. Whoever gets them gets them whole. */
+/** An agent states something false in all its packets of a type. The packets themselves arrive intact. */
 interface LieFault {
   readonly kind: 'lie';
-  /** An id. */
+  /** Agent id. */
   readonly agent: string;
-  /** A packet type. */
+  /** Packet type. */
   readonly type: string;
   readonly text: string;
 }

@@ -1,13 +1,13 @@
 import type { Link } from '../link.ts';
 
-/** Why a link is not read from; see `Link.holdReading`. */
+/** Reason for not reading from a link; see `Link.holdReading`. */
 const STALL = 'stall';
 
-/** What is out of order for a time: agents that are stalled, and groups that are parted. */
+/** Temporary outages: agents that are stalled, and groups that are partitioned. */
 export class Outages {
   readonly #onResume: (id: string) => void;
   readonly #links = new Map<string, Link>();
-  /** An id as often as it is stalled. */
+  /** Stalled ids; an id appears once for each stall. */
   readonly #stalled: string[] = [];
   readonly #partitions = new Set<readonly (readonly string[])[]>();
 
@@ -15,7 +15,7 @@ export class Outages {
     this.#onResume = onResume;
   }
 
-  /** A link is there, at the start or in the place of one that was lost. */
+  /** Handles a link that begins at the start or in place of a lost one. */
   admit(link: Link): void {
     this.#links.set(link.node.id, link);
     if (this.isStalled(link.node.id)) link.holdReading(STALL);
@@ -34,7 +34,7 @@ export class Outages {
     return false;
   }
 
-  /** Nothing is delivered to agent `id` or read from it until it is resumed as often. */
+  /** Stops delivery to agent `id` and reading from it until each stall has been resumed. */
   stall(id: string): void {
     this.#stalled.push(id);
     this.#links.get(id)?.holdReading(STALL);
@@ -48,7 +48,7 @@ export class Outages {
     this.#onResume(id);
   }
 
-  /** Cuts what crosses the groups until {@link join} with the same value. */
+  /** Cuts packets between the groups until {@link join} is called with the same value. */
   part(groups: readonly (readonly string[])[]): void {
     this.#partitions.add(groups);
   }
@@ -57,7 +57,7 @@ export class Outages {
     this.#partitions.delete(groups);
   }
 
-  /** All is in order again. */
+  /** Ends all outages. */
   end(): void {
     this.#partitions.clear();
     for (const id of [...this.#stalled]) this.resume(id);

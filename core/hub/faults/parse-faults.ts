@@ -3,7 +3,7 @@ import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../contrac
 import { HUB_ID } from '../../contracts/packet.ts';
 import { type Fault, isTimed, type Route } from './fault.ts';
 
-/** Whom a fault can name: by id or, where only one has it, by tool. */
+/** An agent that a fault can name by its id or, if it is the only one with that tool, by its tool. */
 interface NamedAgent {
   readonly id: string;
   readonly tool: string;
@@ -21,7 +21,7 @@ export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
 };
 
 /**
- * Reads faults as a user writes them:
+ * Parses faults as a user writes them:
  *
  *     faults    = fault *( "," fault )
  *     fault     = ( "drop" | "dup" | "corrupt" ) "=" number "%" [ ":" route ]
@@ -30,7 +30,7 @@ export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
  *               | "stall=" agent "@" time "+" time
  *               | "lie=" agent "@" type
  *               | "partition=" group 1*( "|" group ) "@" time "+" time
- *     route       = ( agent | "hub" ) ">" agent
+ *     route     = ( agent | "hub" ) ">" agent
  *     group     = agent *( "-" agent )
  *     time      = number unit
  *     unit      = "ms" | "s"
@@ -96,7 +96,7 @@ function isKind(name: string): name is Fault['kind'] {
   return Object.hasOwn(EXAMPLES, name);
 }
 
-/** Reads the parts of one fault; what it cannot read it names. */
+/** Parses the parts of one fault; errors name the part that cannot be read. */
 class FaultReader {
   readonly #item: string;
   readonly #kind: Fault['kind'];
@@ -136,7 +136,7 @@ class FaultReader {
     if (ms === 0 || ms > MAX_FAULT_DELAY_MS) {
       this.#fail(mean, `expected more than 0 and at most ${MAX_FAULT_DELAY_MS / 1000}s`);
     }
-    // `20ms±10`: the unit is said once.
+    // The spread of `20ms±10` has the unit of the mean.
     const unit = mean.endsWith('ms') ? 'ms' : 's';
     const spreadMs = spread === undefined ? 0 : this.time(/\d$/.test(spread) ? spread + unit : spread);
     if (spreadMs > ms) this.#fail(spread, 'a delivery cannot come before it was sent');
@@ -176,7 +176,7 @@ class FaultReader {
     return groups;
   }
 
-  /** An id may hold a `-` itself: the longest name that there is counts. */
+  /** Resolves the names of a group. An id may contain a `-`, so the longest known name wins. */
   #group(parts: readonly string[]): string[] {
     if (parts.length === 0) return [];
     for (let length = parts.length; length > 1; length--) {
@@ -195,7 +195,7 @@ class FaultReader {
   }
 }
 
-/** What is before and behind the character at `index`; without one, all and nothing. */
+/** Splits a text before and after the character at `index`; a negative index leaves it whole. */
 function splitHalves(text: string, index: number): [string, string?] {
   return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
 }

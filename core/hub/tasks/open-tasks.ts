@@ -12,18 +12,18 @@ import type { MeshObserver } from '../mesh-observer.ts';
 import { canReach } from './reachable.ts';
 import { TaskClock, type TaskOutcome } from './task-clock.ts';
 
-/** Why a task has no answer whose run was ended by its user. */
+/** Failure reason of a task whose run the user interrupted. */
 const INTERRUPTED = 'interrupted';
 
 export interface TaskRequest {
   readonly taskId: string;
   readonly payload: JsonObject;
-  /** A packet of an earlier run to open the task with, exactly as it was, instead of one made of `payload`. */
+  /** A packet of an earlier run that opens the task unchanged, instead of one built from `payload`. */
   readonly opening?: Packet;
   readonly timeoutMs: number;
-  /** The task fails when its agents have used more; without it there is no bound. */
+  /** Maximum tokens of its agents, above which the task fails; unlimited if undefined. */
   readonly maxTokens?: number;
-  /** The task is over when so many packets of it were relayed, of one that no answer ends. */
+  /** Number of relayed packets that end the task, if no answer ends it. */
   readonly endsAfter?: number;
 }
 
@@ -34,13 +34,13 @@ interface OpenTasksOptions {
   readonly delivery: DeliveryStrategy;
   readonly observer: MeshObserver;
   readonly maxFrameBytes: number;
-  /** All that get a document now. */
+  /** Returns all links that receive a document now. */
   readonly destinations: () => readonly Link[];
 }
 
-/** The tasks that are running: each begins with its document's broadcast, and ends once. */
+/** The running tasks: each begins with the broadcast of its document, and ends once. */
 export class OpenTasks {
-  /** What the hub itself sent: one line a packet, whatever the number of its copies. */
+  /** The hub's own packets, each counted once regardless of the number of copies. */
   readonly ownLine: LedgerLine = createLedgerLine();
   initBytes = 0;
   readonly #options: OpenTasksOptions;
@@ -49,7 +49,7 @@ export class OpenTasks {
     this.#options = options;
   }
 
-  /** Begins a task; it is {@link TaskClock.ended} with its final answer, at its deadline, or by `signal`. */
+  /** Runs a task; it ends with its final answer, at its deadline, or by `signal`. */
   async run(task: TaskRequest, signal: AbortSignal, onBegun: () => void): Promise<TaskOutcome> {
     const { clocks } = this.#options;
     if (clocks.has(task.taskId)) {
@@ -80,7 +80,10 @@ export class OpenTasks {
     return clock.outcome();
   }
 
-  /** Ends the tasks that node `final` cannot answer any more: waiting for their deadline would only hide what happened. */
+  /**
+   * Ends the tasks that node `final` can no longer answer: waiting for their deadline would only hide the
+   * cause.
+   */
   endHopeless(
     final: string | null,
     alive: readonly Link[],
@@ -102,7 +105,7 @@ export class OpenTasks {
     const blob = codec.encode(packet);
     const encodeUs = readMonotonicUs() - beganUs;
     if (blob.length > maxFrameBytes) {
-      // Sent, it would cost every agent its connection.
+      // Sending it would cost every agent its connection.
       const reason = `the document takes ${blob.length} bytes as a packet; a frame has at most ${maxFrameBytes} (limits.max_frame_bytes of the team file)`;
       clock.stop('failed', null, performance.now(), { reason });
       return;

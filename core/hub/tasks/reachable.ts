@@ -7,9 +7,9 @@ interface Subscriber {
 }
 
 /**
- * Whether node `final` can still get something to answer, when packets of the types `seen` have been relayed and only
- * `alive` are left to make more of them. An agent turns any type that it subscribes to into the types that it emits; one that
- * is `returning` has missed what was relayed, and hears what is still to come.
+ * Returns true if node `final` can still receive something to answer, when packets of the types `seen` have
+ * been relayed and only `alive` are left to produce more. An agent turns any type that it subscribes to into
+ * the types that it emits; a `returning` agent has missed the relayed packets and receives only future ones.
  */
 export function canReach(
   final: string,
@@ -21,7 +21,7 @@ export function canReach(
   return [...alive, ...returning].some((agent) => agent.node.id === final && !waiting.has(agent));
 }
 
-/** Those whom nothing reaches that they subscribe to. */
+/** Returns the agents that no packet of a subscribed type can reach. */
 function findIdleAgents<Agent extends Subscriber>(
   seen: ReadonlySet<string>,
   alive: readonly Agent[],
@@ -46,8 +46,9 @@ function findIdleAgents<Agent extends Subscriber>(
 }
 
 /**
- * The agents that keep an answer from coming, when only packets of the types `seen` are there to begin with: those on the way to `final`
- * that wait for types which nobody else emits. Without such an agent, the ones that wait for each other; none where an answer can come.
+ * Returns the agents that prevent an answer when only packets of the types `seen` exist at the start: agents
+ * on the way to `final` that wait for types which no other agent emits. Without such an agent it returns the
+ * ones that wait for each other; it returns an empty list if an answer can come.
  */
 export function findBlockedAgents<Agent extends Subscriber>(
   final: string,
@@ -58,7 +59,7 @@ export function findBlockedAgents<Agent extends Subscriber>(
   const waiting = findIdleAgents(seen, agents);
   const onTheWay = new Set(waiting.filter(({ node }) => node.id === final));
   const gaps: Agent[] = [];
-  // A set takes in what is added while it is walked.
+  // Iterating over a set includes elements that are added meanwhile.
   for (const agent of onTheWay) {
     const before = waiting.filter(
       (other) => other !== agent && other.emits.some((type) => agent.subscribes.includes(type)),

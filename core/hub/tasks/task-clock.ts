@@ -1,20 +1,20 @@
 import { MAX_PACKET_TYPES } from '../../contracts/limits.ts';
 import type { JsonObject, JsonValue, PacketHead } from '../../contracts/packet.ts';
 
-/** How a task can end. */
+/** Ways in which a task can end. */
 export const TASK_STATUSES = ['answered', 'timeout', 'failed'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** How many tasks ended in each way. */
+/** Number of tasks by the way in which they ended. */
 export type StatusCounts = Readonly<Record<TaskStatus, number>>;
 
-/** The worst that happened: several tasks are answered only if there are any, and every one was. */
+/** Returns the worst status: several tasks count as answered only if there are any and all were answered. */
 export function pickWorstStatus({ answered, timeout, failed }: StatusCounts): TaskStatus {
   if (failed > 0 || answered + timeout === 0) return 'failed';
   return timeout > 0 ? 'timeout' : 'answered';
 }
 
-/** What the mesh counted for one task. Bytes are whole frames; `bytes_tx` includes the initial broadcast. */
+/** Counters of the mesh for one task. Bytes are whole frames; `bytes_tx` includes the initial broadcast. */
 interface TaskCounts {
   bytes_tx: number;
   bytes_rx: number;
@@ -27,9 +27,9 @@ export interface TaskOutcome {
   readonly taskId: string;
   readonly status: TaskStatus;
   readonly answer: string | null;
-  /** What stood in the way, where there is no answer. */
+  /** Reason for the missing answer. */
   readonly reason?: string;
-  /** The payload of the packet that ended it: beside the answer or the failure, what its agent says about it. */
+  /** Payload of the packet that ended it, with any comments of its agent beside the answer or the failure. */
   readonly final?: JsonObject;
   /** Milliseconds from the start of the broadcast to the final answer, or to the end without one; fractional. */
   readonly elapsedMs: number;
@@ -37,14 +37,14 @@ export interface TaskOutcome {
 }
 
 /**
- * One task from its broadcast to its end: its clock and its counters. The first ending counts; later ones change nothing
+ * One task from its broadcast to its end, with its clock and its counters. Only the first ending counts
  * (MP-43). The clock is monotonic.
  */
 export class TaskClock {
   readonly taskId: string;
   readonly counts: TaskCounts = { bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, token_sum: 0, init_bytes: 0 };
   readonly ended: Promise<void>;
-  /** Packet types that were relayed: what later agents may still make of them decides whether an answer can come. */
+  /** Packet types that were relayed; they decide whether the remaining agents can still produce an answer. */
   readonly seenTypes = new Set<string>();
   readonly #startMs: number;
   readonly #maxTokens: number;
@@ -52,7 +52,7 @@ export class TaskClock {
   readonly #end: () => void;
   #ending: Pick<TaskOutcome, 'status' | 'answer' | 'reason' | 'final' | 'elapsedMs'> | undefined;
 
-  /** `endsAfter`: packets with which the task is over, where no answer ends it. */
+  /** `endsAfter`: number of packets that end the task, if no answer ends it. */
   constructor(
     taskId: string,
     nowMs: number,
@@ -68,7 +68,7 @@ export class TaskClock {
     this.#end = resolve;
   }
 
-  /** A packet of the task arrived and was sent on `copies` times. */
+  /** Counts a packet of the task that arrived and was sent to `copies` recipients. */
   count(head: PacketHead, frameBytes: number, copies: number, nowMs: number): void {
     this.counts.pkt_cnt += 1;
     this.counts.bytes_rx += frameBytes;
@@ -103,14 +103,14 @@ export class TaskClock {
     return this.#ending === undefined;
   }
 
-  /** Valid once {@link ended} has settled. */
+  /** Returns the outcome; valid once {@link ended} has settled. */
   outcome(): TaskOutcome {
     if (this.#ending === undefined) throw new Error(`task ${this.taskId} is still running`);
     return { taskId: this.taskId, ...this.#ending, counts: this.counts };
   }
 }
 
-/** The text of a final answer: payload `{answer}`, a text or a number. */
+/** Returns the text of a final answer, which is a string or a number in payload `{answer}`. */
 export function answerText(answer: JsonValue | undefined): string | undefined {
   if (typeof answer === 'string') return answer;
   return typeof answer === 'number' ? String(answer) : undefined;

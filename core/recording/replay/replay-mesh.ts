@@ -24,39 +24,48 @@ interface ReplayOptions
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
   readonly timeoutMs: number;
-  /** Agents in all, if more than were recorded: the others hear every packet and say nothing. */
+  /** Total number of agents if more than were recorded: the others receive every packet and send nothing. */
   readonly agents?: number;
-  /** Most agents that a recording may have (64). */
+  /** Maximum agents of a recording (64). */
   readonly maxAgents?: number | undefined;
-  /** How its agents get to know adapters of the user's. */
+  /** Files of the user's adapters that the agents load, and the paths they may read. */
   readonly userAdapters?: { readonly files: readonly UserFile[]; readonly reads: readonly string[] };
 }
 
-/** What one round of a replay came to: all tasks of the recording, one after the other, through one adapter, so many times. */
+/**
+ * Figures of one round of a replay: all tasks of the recording, one after the other, through one adapter,
+ * `passes` times.
+ */
 export interface Round extends TrafficGroups {
   readonly adapter: string;
-  /** Times that the recording was played on one connection: all figures below but those of the session are sums over them. */
+  /**
+   * Number of times that the recording was played on one connection: all figures below except the session's
+   * are sums over them.
+   */
   readonly passes: number;
-  /** Milliseconds of all tasks. */
+  /** Duration of all tasks in milliseconds. */
   readonly elapsedMs: number;
   readonly ledger: RunLedger;
   readonly sessionBytes: number;
-  /** Microseconds in the agents' codecs, all packets, by the clock on the wall. */
+  /** Time in the agents' codecs for all packets, in wall-clock microseconds. */
   readonly encodeUs: number;
   readonly decodeUs: number;
-  /** Microseconds that agents and hub had a core, from the handshake's end to the last packet; undefined where that is not counted. */
+  /**
+   * CPU time of agents and hub in microseconds, from the end of the handshake to the last packet; undefined
+   * if the system does not count it.
+   */
   readonly cpuUs: number | undefined;
 }
 
-/** What comes behind a final answer is on its way by then. */
+/** Time limit for packets that follow a final answer, which are on their way by then. */
 const LAST_PACKETS_MS = 5000;
 
-/** What of a recording has come while it is played: each pass expects every packet that had a cause, once. */
+/** Packets of a recording that have arrived during a pass: it expects every caused packet once. */
 class Arrivals {
-  /** What should not have happened, in the order in which it did. */
+  /** Unexpected events, in order. */
   readonly faults: string[] = [];
   readonly #ids: readonly string[];
-  /** Packets of each task, and whether one of them ended it. */
+  /** Number of packets of each task, and true if one of them ends it. */
   readonly #due: ReadonlyMap<string, { readonly packets: number; readonly isEnded: boolean }>;
   #expected = new Set<string>();
   #isWhole: () => void = () => undefined;
@@ -78,7 +87,7 @@ class Arrivals {
     this.#expected = new Set(this.#ids);
   }
 
-  /** A task that had no end then, as of an agent that was lost, is over when all of it has come. */
+  /** Returns the packet count that ends a task whose recording has no end, such as one with a lost agent. */
   endOf(taskId: string): { readonly endsAfter?: number } {
     const { packets, isEnded } = this.#due.get(taskId) ?? { packets: 0, isEnded: false };
     return isEnded ? {} : { endsAfter: packets };
@@ -90,7 +99,10 @@ class Arrivals {
     if (this.#expected.size === 0) this.#isWhole();
   }
 
-  /** Waits for what is still missing of the pass, as behind a final answer; what has not come when `signal` aborts is a fault. */
+  /**
+   * Waits for the missing packets of the pass, such as those behind a final answer; a packet that has not
+   * arrived when `signal` aborts is a fault.
+   */
   async whole(signal: AbortSignal): Promise<void> {
     if (this.#expected.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -105,8 +117,9 @@ class Arrivals {
 }
 
 /**
- * The agents of a recording, as processes that send its packets again. They stay alive from round to round: each round is
- * another handshake, with another adapter if need be, so that no process start is in any figure.
+ * The agents of a recording, as processes that send its packets again. They stay alive from round to round:
+ * each round makes a new handshake, possibly with another adapter, so that no process start is part of any
+ * figure.
  */
 export class ReplayMesh {
   readonly #options: ReplayOptions;
@@ -145,7 +158,7 @@ export class ReplayMesh {
     });
   }
 
-  /** @throws MeshError `agent` when one does not come up */
+  /** @throws MeshError `agent` when an agent does not come up */
   static async start(options: ReplayOptions): Promise<ReplayMesh> {
     const team = replayTeam(options.recording, options);
     const lines = formatRecording(options.recording);
@@ -167,7 +180,8 @@ export class ReplayMesh {
   /**
    * Plays the recording through `adapter`, `passes` times on one connection.
    *
-   * @throws MeshError `packet` when another packet came than was recorded, or one is missing: it says which
+   * @throws MeshError `packet`, naming the packet, when an unrecorded packet came or a recorded one is
+   * missing
    */
   async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
     const { recording, secret } = this.#options;
@@ -214,7 +228,7 @@ export class ReplayMesh {
     }
   }
 
-  /** Plays every task once; milliseconds of all of them. */
+  /** Plays every task once and returns the milliseconds of all of them. */
   async #pass(network: MeshNetwork, arrivals: Arrivals, tally: TrafficTally): Promise<number> {
     const { recording, timeoutMs, signal } = this.#options;
     let elapsedMs = 0;
@@ -233,7 +247,7 @@ export class ReplayMesh {
     return elapsedMs;
   }
 
-  /** Of all agents and of this process, which is the hub. */
+  /** Reads the CPU time of all agents and of this process, which is the hub. */
   #cpuUs(): number | undefined {
     return readCpuUs([process.pid, ...this.#pids]);
   }
@@ -256,16 +270,17 @@ function sumSessionTimes(
   return { sessionBytes: ledger.written.session + ledger.read.session, encodeUs, decodeUs };
 }
 
-/** A recording may be somebody else’s, and name a thousand agents. */
+/** Maximum agents of a recording: it may come from a stranger and name a thousand. */
 const MAX_REPLAYED_AGENTS = 64;
 
-/** An agent that never sends anything hears everything all the same; it just works on nothing. */
+/** Subscription of an agent that never sends: it receives everything but works on nothing. */
 const LISTENS_TO_NOTHING = ['mesh.nothing'];
 
 /**
- * The recording's agents, each working on just the types that it answered to, and so many listeners that there are `count` agents.
+ * Builds the team of a recording: its agents, each working only on the types that it answered to, and
+ * listeners up to a total of `count` agents.
  *
- * @throws MeshError `usage` when fewer are asked for than were recorded
+ * @throws MeshError `usage` when fewer are requested than were recorded
  */
 function replayTeam(
   { header, packets }: Recording,

@@ -1,6 +1,6 @@
 import type { Recording } from '../recording.ts';
 
-/** Bytes of payload, as JSON, up to which a packet is of a class; the last has no end. */
+/** Size classes of packets by their payload in bytes of JSON; the last is open-ended. */
 const SIZE_CLASSES = [
   { name: 'below 256 B', below: 256 },
   { name: '256 B to 1 KiB', below: 1024 },
@@ -8,23 +8,26 @@ const SIZE_CLASSES = [
   { name: '8 KiB and more', below: Number.POSITIVE_INFINITY },
 ] as const;
 
-/** Packets that belong together, each counted once. */
+/** A group of packets, each counted once. */
 export interface TrafficGroup {
   readonly name: string;
   readonly packets: number;
-  /** Bytes of the payloads as compact JSON: what the application says. */
+  /** Bytes of the payloads as compact JSON: the application's content. */
   readonly payload: number;
   /** Bytes of the frames, as the hub counted them. */
   readonly wire: number;
 }
 
-/** Packets of tasks of one kind. */
+/** Packets of the tasks of one kind. */
 interface PartGroup extends TrafficGroup {
-  /** Milliseconds of the part's tasks. */
+  /** Duration of the part's tasks in milliseconds. */
   readonly elapsedMs: number;
 }
 
-/** What a round of a replay carried, by the recording's parts (one where it names none) and by size of payload. */
+/**
+ * Traffic of one round of a replay, by the recording's parts (a single one if it names none) and by size of
+ * payload.
+ */
 export interface TrafficGroups {
   readonly parts: readonly PartGroup[];
   readonly sizes: readonly TrafficGroup[];
@@ -36,7 +39,7 @@ interface PacketPosition {
   readonly payload: number;
 }
 
-/** Where each packet of a recording belongs. Made once, for all rounds. */
+/** Group of each packet of a recording, computed once for all rounds. */
 export class TrafficPositions {
   readonly #parts: readonly string[];
   readonly #partOf: ReadonlyMap<string, number>;
@@ -59,7 +62,7 @@ export class TrafficPositions {
     );
   }
 
-  /** A tally of one round. */
+  /** Starts the tally of one round. */
   tally(): TrafficTally {
     return new TrafficTally(this.#parts, (taskId) => this.#part(taskId), this.#places);
   }
@@ -71,7 +74,7 @@ export class TrafficPositions {
 
 type Sum<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What one round carried so far. */
+/** Traffic of one round so far. */
 export class TrafficTally {
   readonly #parts: readonly Sum<PartGroup>[];
   readonly #sizes: readonly Sum<TrafficGroup>[];
@@ -90,7 +93,7 @@ export class TrafficTally {
     this.#places = places;
   }
 
-  /** A packet came, in a frame of so many bytes. */
+  /** Adds a packet that came in a frame of `frameBytes`. */
   add(id: string, frameBytes: number): void {
     const place = this.#places.get(id);
     if (place === undefined) return;
@@ -102,13 +105,13 @@ export class TrafficTally {
     }
   }
 
-  /** A task took so long. */
+  /** Adds the duration of a task. */
   took(taskId: string, ms: number): void {
     const part = this.#parts[this.#partOf(taskId)];
     if (part !== undefined) part.elapsedMs += ms;
   }
 
-  /** Classes of which there was no packet are left out. */
+  /** Returns the groups; size classes without a packet are left out. */
   groups(): TrafficGroups {
     return { parts: this.#parts, sizes: this.#sizes.filter(({ packets }) => packets > 0) };
   }

@@ -3,10 +3,13 @@ import path from 'node:path';
 import { MeshError, readSystemCode, toErrorMessage } from '../../contracts/errors.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** Somebody else may take it between finding it stale and taking it: then once more. */
+/** Maximum tries: another process may take a stale lock first. */
 const MAX_TRIES = 3;
 
-/** A file that says which process has something. One whose process has died, by whatever signal, is nobody's. */
+/**
+ * A file that names the process which holds a resource. The lock of a process that has died, by whatever
+ * signal, is free.
+ */
 export class FileLock {
   readonly #file: string;
 
@@ -14,7 +17,10 @@ export class FileLock {
     this.#file = file;
   }
 
-  /** @throws MeshError `locked`, with what `refusal` says, while a process has it; `io` when its folder cannot be written */
+  /**
+   * @throws MeshError `locked` with the text of `refusal` while a process holds it; `io` when its folder
+   * cannot be written
+   */
   static take(file: string, refusal: (holder: number) => string, setting?: string): FileLock {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       try {
@@ -29,7 +35,7 @@ export class FileLock {
       if (holder !== undefined && isAlive(holder)) {
         throw new MeshError('locked', refusal(holder), setting === undefined ? {} : { setting });
       }
-      // Its holder died without releasing it.
+      // The holder died without releasing the lock.
       rmSync(file, { force: true });
     }
     throw new MeshError('locked', `cannot get hold of ${file}`);

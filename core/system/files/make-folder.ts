@@ -3,8 +3,8 @@ import path from 'node:path';
 import { readSystemCode } from '../../contracts/errors.ts';
 
 /**
- * Makes a folder and those above it that are missing. Not by `mkdirSync` with `recursive`: where a folder refuses new ones with ENOENT, as
- * /proc does, it goes up and down for ever.
+ * Creates a folder and its missing parents. It avoids `mkdirSync` with `recursive`, which loops for ever in a
+ * folder that refuses new ones with ENOENT, such as /proc.
  */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];
@@ -14,7 +14,7 @@ export function makeFolder(folder: string): void {
     try {
       mkdirSync(name);
     } catch (error) {
-      // Somebody else has made it meanwhile.
+      // Another process may have created it meanwhile.
       if (readSystemCode(error) !== 'EEXIST') throw error;
     }
   }

@@ -4,9 +4,10 @@ import { explainWriteFault, MeshError } from '../../contracts/errors.ts';
 import { makeFolder } from './make-folder.ts';
 
 /**
- * Makes the folder `folder` if there is none, and tries whether it can be written, before work begins whose results go there.
+ * Creates the folder `folder` if it is missing and checks that it is writable, before work begins whose
+ * results go there.
  *
- * @throws MeshError `io` with the folder and what is in the way
+ * @throws MeshError `io` with the folder and the obstacle
  */
 export function checkWritable(folder: string): void {
   try {
@@ -20,12 +21,12 @@ export function checkWritable(folder: string): void {
 /**
  * Writes a file so that a reader sees the old one or the new one, never half of it or an empty one.
  *
- * @throws MeshError `io` with the file and what is in the way
+ * @throws MeshError `io` with the file and the obstacle
  */
 export function writeWhole(file: string, text: string | Uint8Array): void {
   const part = `${file}.part`;
   try {
-    // Results hold documents and answers: they are the user's alone.
+    // Results hold documents and answers, so only the user may read them.
     writeFileSync(part, text, { mode: 0o600 });
     renameSync(part, file);
   } catch (error) {

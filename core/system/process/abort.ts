@@ -1,4 +1,7 @@
-/** Calls back when `signal` is aborted, at once if it is already. @returns stops watching */
+/**
+ * Calls back when `signal` is aborted, at once if it already is.
+ * @returns a function that stops watching
+ */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal?.aborted) callback();
   signal?.addEventListener('abort', callback);
@@ -6,9 +9,9 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
 }
 
 /**
- * What `work` gives, unless `signal` is aborted before. The work itself goes on.
+ * Returns the result of `work`, unless `signal` is aborted before. The work itself continues.
  *
- * @throws `reason`, without it the signal's own
+ * @throws `reason`, by default the signal's own
  */
 export async function raceAbort<Value>(
   signal: AbortSignal,

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** A port of loopback that nobody listens on, for a program that cannot be told to take one itself. Another may be quicker. */
+/**
+ * Returns a loopback port on which nothing listens, for a program that cannot choose one itself. Another
+ * process may take it first.
+ */
 export async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

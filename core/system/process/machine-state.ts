@@ -2,28 +2,31 @@ import { readdirSync } from 'node:fs';
 import os from 'node:os';
 import { readLinuxFile } from '../platform.ts';
 
-/** What the operating system had counted at one moment; `undefined` where it does not count that. */
+/** Counters of the operating system at one moment; `undefined` if it does not count them. */
 interface Counters {
   readonly stealMs: number | undefined;
   readonly throttledMs: number | undefined;
 }
 
-/** What a measurement shared its machine with, from one moment to another. */
+/** Other activity on the machine during a measurement. */
 export interface MachineState {
   /** Processes that ran or waited for a core, averaged over the last minute. */
   readonly load: number;
-  /** Milliseconds, of all cores, that the host gave to other machines; null where it does not say. */
+  /** Milliseconds, of all cores, that the host gave to other machines; null if it does not report them. */
   readonly stealMs: number | null;
-  /** Milliseconds that this control group had to wait because its share of the cores was used up; null where there is no such group. */
+  /**
+   * Milliseconds that this control group had to wait because its share of the cores was used up; null if
+   * there is no such group.
+   */
   readonly throttledMs: number | null;
-  /** Memory that could be had without swapping. */
+  /** Memory that was available without swapping. */
   readonly availableBytes: number;
 }
 
-/** Of `/proc/stat`: a hundredth of a second, whatever the kernel's own clock (man 5 proc, USER_HZ). */
+/** Unit of `/proc/stat`: a hundredth of a second, whatever the kernel's own clock (man 5 proc, USER_HZ). */
 const MS_PER_TICK = 10;
 
-/** Begins to watch the machine. The function that it gives tells what was since it was last called. */
+/** Begins to watch the machine. The returned function reports the state since it was last called. */
 export function watchMachine(): () => MachineState {
   let before = readCounters();
   return () => {
@@ -44,15 +47,16 @@ export function watchMachine(): () => MachineState {
 }
 
 /**
- * Microseconds that these processes, all their threads, have had a core (user and system), as Linux counts them to the nanosecond.
- * Undefined elsewhere, and where one of them is gone: a part of a sum would pass for the sum.
+ * Returns the microseconds of CPU time (user and system) of these processes with all their threads, which
+ * Linux counts to the nanosecond. Undefined elsewhere, or if a process is gone: a partial sum would pass for
+ * the sum.
  */
 export function readCpuUs(pids: readonly number[]): number | undefined {
   const each = pids.map(readThreadsUs);
   return each.some(Number.isNaN) ? undefined : each.reduce((sum, us) => sum + us, 0);
 }
 
-/** NaN for a process that is not there. */
+/** Returns NaN for a process that does not exist. */
 function readThreadsUs(pid: number): number {
   const folder = `/proc/${pid}/task` as const;
   try {

@@ -1,17 +1,18 @@
 import os from 'node:os';
 import { LOADAVG, readLinuxFile } from '../platform.ts';
 
-/** How often is looked whether the processor has others to work for. */
+/** Interval of checks for the load of the processor. */
 const TICK_MS = 250;
-/** However crowded the machine is, nobody waits longer than so many times the limit. */
+/** Maximum factor by which a limit is extended, however crowded the machine is. */
 const MAX_CROWDING = 20;
 
 const CORES = os.availableParallelism();
 
 /**
- * Calls `onEnd` when `ms` have passed of which a process could make use: on a machine with ten processes for each core they take ten times
- * as long. So a limit that is generous on an idle machine fails nobody on a busy one, and the time in which this process was itself
- * stopped does not count. Returns what calls it off.
+ * Calls `onEnd` after `ms` of time that a process could use: on a machine with ten processes per core it
+ * takes ten times as long. A limit that is generous on an idle machine therefore fails no one on a busy one,
+ * and time in which this process was itself suspended does not count. Returns a function that cancels the
+ * wait.
  */
 export function waitPatiently(
   ms: number,
@@ -28,13 +29,13 @@ export function waitPatiently(
   return () => clearTimeout(timer);
 }
 
-/** Processes that could run, for each core; at least 1. */
+/** Returns the number of runnable processes per core, at least 1. */
 function measureCrowding(): number {
   return Math.min(MAX_CROWDING, Math.max(1, countRunnable() / CORES));
 }
 
 function countRunnable(): number {
-  // "0.20 0.18 0.12 3/450 11206": the fourth are those that run or could, now.
+  // In "0.20 0.18 0.12 3/450 11206" the fourth field begins with the number of runnable processes.
   const running = readLinuxFile(LOADAVG)?.split(' ')[3];
   return running === undefined ? (os.loadavg()[0] ?? 0) : Number.parseInt(running, 10);
 }

@@ -3,15 +3,15 @@ import { HUB_ID, type Packet } from '../../contracts/packet.ts';
 import { openMembers } from '../../wire/members.ts';
 
 const MEMBER_ID = 'member';
-/** What a small document makes; enough to have the code compiled that a packet runs through. */
+/** Chunks of a small document: enough to compile the code that a packet runs through. */
 const CHUNKS = 20;
-/** Objects and numbers take other ways through a codec than texts. */
+/** Number of objects in the sample: objects and numbers take other paths through a codec than texts. */
 const FINDINGS = 40;
 const ROUNDS = 8;
 
 /**
- * Sends a few packets from one codec of `adapter` to another, in memory: what compiles and loads on the first packet is done
- * before a task's clock runs. An adapter that cannot carry them says so here, and not in the middle of a run.
+ * Sends a few packets from one codec of `adapter` to another, in memory, so that compiling and loading happen
+ * before a task's clock runs. An adapter that cannot carry them fails here, and not in the middle of a run.
  */
 export function warmUp(adapter: ProtocolAdapter): void {
   const codecs = openMembers(adapter, 'warm-up', [MEMBER_ID]);

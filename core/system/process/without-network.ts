@@ -11,7 +11,10 @@ const UNSHARE = [
 
 let namespaces: boolean | undefined;
 
-/** Whether processes without a network can be started here: on Linux, where the user may make namespaces. */
+/**
+ * Returns true if processes without a network can be started here: on Linux, if the user may create
+ * namespaces.
+ */
 export function hasNamespaces(): boolean {
   const [program, ...args] = UNSHARE;
   namespaces ??=
@@ -19,7 +22,10 @@ export function hasNamespaces(): boolean {
   return namespaces;
 }
 
-/** How Node is started with `args` and no network, where this machine can see to that; else as ever. */
+/**
+ * Returns the command that starts Node with `args` and without a network if this machine supports it;
+ * otherwise the plain command.
+ */
 export function isolateNodeCommand(args: readonly string[]): { program: string; args: string[] } {
   const [program, ...rest] = UNSHARE;
   if (!hasNamespaces()) return { program: process.execPath, args: [...args] };

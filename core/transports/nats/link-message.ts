@@ -1,7 +1,8 @@
 /**
- * A message of a link: one byte what it is, from 1 on, six bytes (big-endian) a place in a stream, and for `data` the stream's bytes from there
- * on. `taken` says how far its sender has read the other's stream, and that it is there; `end` how long its own is; `open` is an
- * agent's answer to a hub that wants a connection.
+ * Kinds of a link's messages. A message begins with one byte for its kind, counted from 1, and six bytes
+ * (big-endian) for a position in a stream; `data` continues with the stream's bytes from there on. `taken`
+ * tells how far its sender has read the other stream, and that the sender is alive; `end` gives the length of
+ * the sender's own stream; `open` is an agent's answer to a hub that requests a connection.
  */
 const KINDS = ['data', 'taken', 'end', 'open'] as const;
 type MessageKind = (typeof KINDS)[number];
@@ -15,7 +16,7 @@ interface LinkMessage {
 const PLACE_BYTES = 6;
 export const HEADER_BYTES: number = 1 + PLACE_BYTES;
 
-/** A message with room for `bytes` bytes of the stream. */
+/** Allocates a message with room for `bytes` bytes of the stream. */
 export function allocateMessage(kind: MessageKind, place: number, bytes = 0): Buffer {
   const message = Buffer.allocUnsafe(HEADER_BYTES + bytes);
   message.writeUInt8(1 + KINDS.indexOf(kind), 0);
@@ -23,7 +24,7 @@ export function allocateMessage(kind: MessageKind, place: number, bytes = 0): Bu
   return message;
 }
 
-/** Undefined for bytes that are no such message. */
+/** Parses a message; returns undefined for other bytes. */
 export function readMessage(bytes: Uint8Array): LinkMessage | undefined {
   const kind = KINDS[(bytes[0] ?? 0) - 1];
   if (kind === undefined || bytes.length < HEADER_BYTES) return undefined;

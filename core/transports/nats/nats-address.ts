@@ -3,26 +3,26 @@ import { MeshError } from '../../contracts/errors.ts';
 const DEFAULT_NATS_URL = 'nats://127.0.0.1:4222';
 const DEFAULT_PORT = '4222';
 
-/** Where a server is, and who we are to it. */
+/** Address of a NATS server and our credentials for it. */
 export interface NatsAddress {
-  /** Without credentials: this alone may be printed or recorded. */
+  /** URL without credentials: only this one may be printed or recorded. */
   readonly shown: string;
   readonly host: string;
   readonly port: string;
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
-  /** `tls://`: a server without TLS is refused. */
+  /** True for `tls://`: a server without TLS is refused. */
   readonly isTls: boolean;
-  /** With credentials, for the environment of an agent. */
+  /** URL with credentials, for the environment of an agent. */
   readonly secretUrl: string;
 }
 
 /**
- * The server that was asked for, else that of NATS_URL, else the one on this machine. Credentials come with NATS_URL alone, since
- * what is asked for is recorded; they are used where both name the same server.
+ * Resolves the server: the requested one, else that of NATS_URL, else the one on this machine. Credentials
+ * come only from NATS_URL, since requested URLs are recorded; they apply if both name the same server.
  *
- * @throws MeshError `usage` for what is no such URL; the message has no credentials in it
+ * @throws MeshError `usage` for an invalid URL; the message contains no credentials
  */
 export function resolveNatsAddress(
   asked: string | undefined,
@@ -45,7 +45,7 @@ function parseNatsUrl(name: string, text: string): NatsAddress {
   const isWhole =
     url !== undefined && url.hostname !== '' && /^\/?$/.test(url.pathname + url.search + url.hash);
   if (!isWhole || (url.protocol !== 'nats:' && url.protocol !== 'tls:')) {
-    // Not what came: there may be a password in it.
+    // The message leaves out the text, which may contain a password.
     throw new MeshError('usage', `${name}: expected nats://HOST:PORT or tls://HOST:PORT`);
   }
   const port = url.port || DEFAULT_PORT;
@@ -57,7 +57,7 @@ function parseNatsUrl(name: string, text: string): NatsAddress {
     port,
     isTls: url.protocol === 'tls:',
     secretUrl: text,
-    // As the server's own tools have it: a name without a password is a token.
+    // The server's own tools use the same rule: a name without a password is a token.
     ...(user === '' ? {} : password === '' ? { token: user } : { user, password }),
   };
 }

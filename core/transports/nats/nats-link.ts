@@ -6,7 +6,7 @@ import { largeFrames, type Waiter } from '../../wire/large-frames.ts';
 import { allocateMessage, HEADER_BYTES, readMessage } from './link-message.ts';
 import type { NatsMessage, NatsServer } from './nats-server.ts';
 
-/** Bytes that wait, in the pieces in which they came. */
+/** Queue of waiting bytes in the pieces in which they came. */
 class PieceQueue {
   readonly #pieces: Uint8Array[] = [];
   #bytes = 0;
@@ -15,20 +15,20 @@ class PieceQueue {
     return this.#bytes;
   }
 
-  /** `piece` must stay as it is for as long as it waits; see {@link own}. */
+  /** Adds `piece`, which must not change while it waits; see {@link own}. */
   add(piece: Uint8Array): void {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
   }
 
-  /** Copies what waits: it may be overwritten where it lies. */
+  /** Copies the waiting pieces, so that the caller may overwrite the originals. */
   own(): void {
     this.#pieces.forEach((piece, i) => {
       this.#pieces[i] = Buffer.from(piece);
     });
   }
 
-  /** Takes the first bytes out, into the whole of `target`. There must be as many. */
+  /** Removes the first bytes and fills `target` with them. The queue must hold enough. */
   take(target: Uint8Array): void {
     let used = 0;
     let at = 0;
@@ -53,27 +53,37 @@ class PieceQueue {
 }
 
 /**
- * Bytes on their way to the other end that it has not taken. A server cuts a client off that is 64 MiB behind (`max_pending`), so a
- * hub with a hundred agents, all at full speed, stays below that; and one agent alone is never slowed down by it on one network.
+ * Maximum bytes sent that the other end has not taken. A server disconnects a client that is 64 MiB behind
+ * (`max_pending`); a hub with a hundred agents at full speed stays below that, and a single agent on one
+ * network is never slowed down.
  */
 export const WINDOW_BYTES = 512 * 1024;
-/** The other end hears of room in steps of this: a message for each would double their number. */
+/**
+ * Step in bytes in which an end announces room: a message for each read would double the number of messages.
+ */
 const ANNOUNCED_BYTES = WINDOW_BYTES / 4;
 /**
- * Longest piece of the stream in one message; less where the server takes less. The client collects a message that spans several reads
- * of its socket piece by piece: with 128 KiB, frames of 64 KiB took a third longer.
+ * Maximum bytes of the stream in one message; less if the server accepts less. The client collects a message
+ * that spans several socket reads piece by piece: with 128 KiB, frames of 64 KiB took a third longer.
  */
 const MAX_PIECE_BYTES = WINDOW_BYTES / 16;
 
-/** Each end says so often that it is there. A process that ended is missed within this time: its server knows at once. */
+/**
+ * Interval at which each end shows that it is alive. A process that ended is missed within this time, because
+ * its server knows at once.
+ */
 const HEARTBEAT_MS = 500;
-/** Beats without a word, until the other end counts as gone: 15 s. An agent may be busy with one thing for seconds. */
+/**
+ * Silent heartbeats after which the other end counts as gone: 15 s. An agent may be busy with one thing for
+ * seconds.
+ */
 const MAX_SILENT_BEATS = 30;
 
 /**
- * A connection that carries frames over a NATS server. The stream of bytes is that of a TCP connection, cut into messages, each with
- * its place in the stream: what a server loses is noticed, and ends the connection. An end sends no more than
- * {@link WINDOW_BYTES} beyond what the other end said that it took, so a slow reader is waited for, as on TCP.
+ * A connection that carries frames over a NATS server. The byte stream equals that of a TCP connection, cut
+ * into messages that each hold their position in the stream: a message that the server loses is noticed and
+ * ends the connection. An end sends at most {@link WINDOW_BYTES} beyond what the other end has taken, so it
+ * waits for a slow reader as TCP does.
  */
 export class NatsLink implements FrameLink, Waiter {
   readonly closed: Promise<MeshError | undefined>;
@@ -85,15 +95,15 @@ export class NatsLink implements FrameLink, Waiter {
   readonly #forget: () => void;
   readonly #close: () => void;
   readonly #maxPieceBytes: number;
-  /** Places in the stream to the other end. */
+  /** Positions in the stream to the other end. */
   #sent = 0;
   #takenThere = 0;
   readonly #queue = new PieceQueue();
-  /** What waited when the connection ended. */
+  /** Bytes that waited when the connection ended. */
   #unsent = 0;
   #draining: PromiseWithResolvers<void> | undefined;
   #endsWhenSent = false;
-  /** Places in the stream from there. */
+  /** Positions in the stream from the other end. */
   #received = 0;
   #taken = 0;
   #announced = 0;
@@ -105,7 +115,7 @@ export class NatsLink implements FrameLink, Waiter {
   #silentBeats = 0;
   #isEnded = false;
 
-  /** Speaks to `voice`, and hears what {@link receive} is given of what comes to `ear`. */
+  /** Sends to the subject `voice`; the owner passes messages on the subject `ear` to {@link receive}. */
   constructor(server: NatsServer, ear: string, voice: string) {
     this.#server = server;
     this.#inbound = ear;
@@ -125,7 +135,7 @@ export class NatsLink implements FrameLink, Waiter {
     this.#intake.reader.waiter = this;
   }
 
-  /** One message that came to this end's ear. */
+  /** Handles one message on this end's subject. */
   receive(message: NatsMessage): void {
     if (this.#isEnded) return;
     this.#silentBeats = 0;
@@ -145,7 +155,7 @@ export class NatsLink implements FrameLink, Waiter {
         if (this.#isNext(said.place)) this.#hangUp();
         break;
       default:
-        // An agent that opens a connection twice is two agents.
+        // A connection that is opened twice means that two agents answered.
         this.destroy(
           new MeshError(
             'frame',
@@ -159,7 +169,7 @@ export class NatsLink implements FrameLink, Waiter {
     return this.#intake.reader.pendingBytes;
   }
 
-  /** Bytes of frames that were taken out of messages; what NATS puts around them is not counted. */
+  /** Bytes of frames taken from messages; NATS's own overhead is not counted. */
   get bytesRead(): number {
     return this.#taken;
   }
@@ -194,7 +204,7 @@ export class NatsLink implements FrameLink, Waiter {
     return this.#send([frames]);
   }
 
-  /** Everything is copied into messages, or into the queue: no slab is held. */
+  /** Copies everything into messages or into the queue, so no slab is held. */
   sendParts(parts: readonly SlabPart[]): boolean {
     return this.#send(parts.map(({ slab, start, end }) => slab.bytes.subarray(start, end)));
   }
@@ -205,7 +215,7 @@ export class NatsLink implements FrameLink, Waiter {
     await this.#draining.promise;
   }
 
-  /** What the other end sends waits here until its window is full, and then there. */
+  /** Keeps received bytes here until the other end's window is full; further bytes wait there. */
   pause(): void {
     this.#isPaused = true;
   }
@@ -252,12 +262,12 @@ export class NatsLink implements FrameLink, Waiter {
     for (const piece of pieces) this.#queue.add(isWaiting ? Buffer.from(piece) : piece);
     if (isWaiting) return false;
     this.#pump();
-    // What was not copied into messages is the caller's, who may write something else there.
+    // The caller may overwrite bytes that were not copied into messages.
     this.#queue.own();
     return this.#queue.bytes === 0;
   }
 
-  /** Sends what fits the other end's window. */
+  /** Sends as much as fits into the other end's window. */
   #pump(): void {
     while (this.#queue.bytes > 0) {
       const room = WINDOW_BYTES - (this.#sent - this.#takenThere);
@@ -280,7 +290,7 @@ export class NatsLink implements FrameLink, Waiter {
       this.destroy(new MeshError('frame', `more than ${WINDOW_BYTES} bytes came at once`));
       return;
     }
-    // The client's buffer, of which these are a part, may be much larger.
+    // The bytes are part of the client's buffer, which may be much larger.
     if (this.#isPaused || this.#isWaiting || this.#isTaking) this.#waiting.push(Buffer.from(bytes));
     else this.#take(bytes);
   }
@@ -323,7 +333,7 @@ export class NatsLink implements FrameLink, Waiter {
     if (this.#hasHungUp && this.#waiting.length === 0) this.#hangUp();
   }
 
-  /** With a `reply` the server says so if nobody hears it. */
+  /** Announces the bytes taken. With a `reply` subject the server reports if there is no receiver. */
   #announce(reply?: string): void {
     if (this.#isEnded) return;
     this.#announced = this.#taken;
@@ -340,7 +350,7 @@ export class NatsLink implements FrameLink, Waiter {
     }
   }
 
-  /** The other end has ended: what came before is still read. */
+  /** Handles the other end's closing: bytes that came before are still read. */
   #hangUp(): void {
     this.#hasHungUp = true;
     if (this.#waiting.length > 0) return;
@@ -357,7 +367,7 @@ export class NatsLink implements FrameLink, Waiter {
     this.#queue.clear();
     this.#waiting.length = 0;
     this.#draining?.resolve();
-    // The reader may be in the middle of the very bytes that ended it.
+    // The reader may be in the middle of the very bytes that ended the connection.
     queueMicrotask(this.#close);
   }
 }

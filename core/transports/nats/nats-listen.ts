@@ -5,17 +5,17 @@ import { NatsLink } from './nats-link.ts';
 import { NatsServer } from './nats-server.ts';
 import { nameAgentSubjects } from './subjects.ts';
 
-/** Whoever listens for one name is in this queue group: the server gives each call to one of them. */
+/** Queue group of all listeners for one name: the server gives each call to one of them. */
 const QUEUE = 'agents';
 
 interface NatsEndpoint {
   readonly address: NatsAddress;
-  /** What the subjects begin with; see `subjects.ts`. */
+  /** Prefix of the subjects; see `subjects.ts`. */
   readonly mesh: string;
   readonly node: string;
 }
 
-/** Listens for hubs on a NATS server. When the server goes away it waits for it to come back. */
+/** Listens for hubs on a NATS server. If the server goes away, it waits for the server to come back. */
 export function createNatsListen({ address, mesh, node }: NatsEndpoint): Listen {
   return async ({ accept, fault }) => {
     const server = await NatsServer.connect({ address, name: `gaia-mesh agent ${node}`, reconnects: true });
@@ -25,7 +25,7 @@ export function createNatsListen({ address, mesh, node }: NatsEndpoint): Listen 
     server.subscribe(
       subjects.dial,
       ({ reply: hub }) => {
-        // Whoever wants an answer anywhere else is no hub.
+        // A caller that expects the answer on a foreign subject is no hub.
         if (hub === undefined || !subjects.isHubEar(hub)) return;
         if (isBusy) {
           server.publish(hub, allocateMessage('end', 0));

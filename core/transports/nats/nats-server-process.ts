@@ -6,24 +6,24 @@ import path from 'node:path';
 import { MeshError } from '../../contracts/errors.ts';
 import { guard } from '../../system/process/guard.ts';
 
-/** A server that does not listen within this time does not come up. */
+/** Time limit for a server's start. */
 const START_TIMEOUT_MS = 10_000;
-/** What a server said is kept up to here, to be shown if it does not come up. */
+/** Maximum characters of a server's output that are kept, to be shown if it does not come up. */
 const MAX_OUTPUT_CHARACTERS = 64 * 1024;
 
 const PROGRAM = 'nats-server';
 
-/** Whether this machine has the program. */
+/** Returns true if the program is installed on this machine. */
 export function hasNatsServer(): boolean {
   return spawnSync(PROGRAM, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
 interface NatsServerProcessOptions {
-  /** Further lines of its configuration file. */
+  /** Additional lines of its configuration file. */
   readonly config?: string;
 }
 
-/** A NATS server of our own, on a free port of the loopback address. */
+/** A NATS server that this process starts on a free port of the loopback address. */
 export class NatsServerProcess {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -39,9 +39,9 @@ export class NatsServerProcess {
   static async start({ config = '' }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-nats-'));
     const file = path.join(folder, 'nats.conf');
-    // Options would win over the file: where it listens belongs to the file, too.
+    // Options would override the file, so the listening address belongs to the file, too.
     writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n`);
-    // A process group of its own: a terminal's Ctrl-C would end it before those who are connected to it.
+    // The server gets its own process group: a terminal's Ctrl-C would otherwise end it before its clients.
     const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const ended = once(child, 'exit').catch(() => undefined);
     void ended.then(guard({ pid: child.pid }));

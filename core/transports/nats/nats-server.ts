@@ -5,38 +5,41 @@ import type { Msg, NatsConnection, TlsOptions } from '@nats-io/transport-node';
 import { MeshError, toErrorMessage } from '../../contracts/errors.ts';
 import type { NatsAddress } from './nats-address.ts';
 
-/** A server that does not answer within this time is not there. */
+/** Time limit for connecting to a server. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Between tries to find a lost server again. */
+/** Wait between attempts to reconnect to a lost server. */
 const RECONNECT_WAIT_MS = 500;
-/** For the last words to a server. */
+/** Time limit for the last messages to a server. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** What a server answers where it was to tell who replies, and nobody is subscribed. */
+/** Status with which a server answers a message that has a reply subject but no subscriber. */
 const NO_RESPONDERS = 503;
 
 export interface NatsMessage {
   readonly bytes: Uint8Array;
-  /** Where the sender listens, if it said so. */
+  /** Subject on which the sender expects replies, if any. */
   readonly reply: string | undefined;
-  /** From the server itself: nobody heard what was sent with this subject as its reply. */
+  /** True for the server's own message that nothing was subscribed to a message with this reply subject. */
   readonly isNobodyThere: boolean;
 }
 
 interface NatsServerOptions {
   readonly address: NatsAddress;
-  /** What the server calls this process in its lists. */
+  /** Name of this process in the server's lists. */
   readonly name: string;
-  /** Whether a lost server is looked for again: subscriptions live on then, messages do not. */
+  /** True to reconnect to a lost server: subscriptions survive then, messages do not. */
   readonly reconnects: boolean;
 }
 
-/** Where Node tells of every socket that this process opens; see `diagnostics_channel` in its documentation. */
+/**
+ * Channel on which Node reports every socket that this process opens; see `diagnostics_channel` in its
+ * documentation.
+ */
 const NEW_SOCKETS = 'net.client.socket';
 
 /**
- * What this process's connections to one port carry, as their sockets count it: the client of a server does not show its socket, and
- * counts payloads alone.
+ * Counts the bytes of this process's connections to one port at their sockets: the client of a server does
+ * not expose its socket, and counts payloads alone.
  */
 class ConnectionBytes {
   readonly #port: number;
@@ -53,7 +56,7 @@ class ConnectionBytes {
     subscribe(NEW_SOCKETS, this.#watch);
   }
 
-  /** Bytes until now, of lost connections, too. */
+  /** Bytes so far, including lost connections. */
   get total(): { readonly written: number; readonly read: number } {
     return {
       written: this.#sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0),
@@ -61,7 +64,7 @@ class ConnectionBytes {
     };
   }
 
-  /** No further connection is counted. */
+  /** Stops counting further connections. */
   end(): void {
     unsubscribe(NEW_SOCKETS, this.#watch);
   }
@@ -73,8 +76,8 @@ function findMessageSocket(message: unknown): net.Socket | undefined {
 }
 
 /**
- * This process's connection to a NATS server. While it lives, messages come whole and in order; when it is lost, what was on its way
- * may be lost with it, and whoever asked is told ({@link onLost}).
+ * This process's connection to a NATS server. While it lives, messages arrive whole and in order; when it is
+ * lost, messages under way may be lost with it, and the {@link onLost} handlers are called.
  */
 export class NatsServer {
   readonly address: NatsAddress;
@@ -92,12 +95,13 @@ export class NatsServer {
     void this.#watch();
   }
 
-  /** @throws MeshError `io` where there is none, saying how to start one */
+  /** @throws MeshError `io` if there is no server; the message says how to start one */
   static async connect({ address, name, reconnects }: NatsServerOptions): Promise<NatsServer> {
     const { connect } = await import('@nats-io/transport-node');
     const { host, port, user, password, token, isTls } = address;
     const bytes = new ConnectionBytes(Number(port));
-    // Passed on to Node, which checks the certificate against "localhost" where it is only given an address.
+    // Node receives the host this way: with an address alone it would check the certificate against
+    // "localhost".
     const tls: TlsOptions & { readonly host: string } = { host };
     try {
       const connection = await connect({
@@ -118,29 +122,32 @@ export class NatsServer {
     }
   }
 
-  /** What the connection carried until now, with all that NATS puts around messages. */
+  /** Bytes that the connection has carried so far, including NATS's own overhead. */
   get carried(): { readonly written: number; readonly read: number } {
     return this.#bytes.total;
   }
 
-  /** Longest message that the server takes. */
+  /** Maximum bytes of a message that the server accepts. */
   get maxMessageBytes(): number {
     return this.#connection.info?.max_payload ?? 0;
   }
 
-  /** `bytes` must stay as they are until the end of this turn of the event loop. */
+  /** Publishes a message. `bytes` must not change until the end of this turn of the event loop. */
   publish(subject: string, bytes: Uint8Array, reply?: string): void {
     if (this.#connection.isClosed()) return;
     this.#connection.publish(subject, bytes, reply === undefined ? {} : { reply });
   }
 
-  /** Of those who subscribe in the same `queue`, one gets each message. The function ends the subscription. */
+  /**
+   * Subscribes to a subject and returns a function that ends the subscription. Subscribers in the same
+   * `queue` share the messages, and each message goes to one of them.
+   */
   subscribe(subject: string, onMessage: (message: NatsMessage) => void, queue?: string): () => void {
     if (this.#connection.isClosed()) return () => undefined;
     const subscription = this.#connection.subscribe(subject, {
       ...(queue === undefined ? {} : { queue }),
       callback: (error, message) => {
-        // A subscription that the server does not allow: `confirmed` says so.
+        // An error is a subscription that the server does not allow; `confirmed` reports it.
         if (error === null) onMessage(toNatsMessage(message));
       },
     });
@@ -150,7 +157,7 @@ export class NatsServer {
   }
 
   /**
-   * Settles when the server has read all that was sent so far.
+   * Waits until the server has read everything sent so far.
    *
    * @throws MeshError `io` when it did not allow some of it, or is gone
    */
@@ -161,25 +168,28 @@ export class NatsServer {
     } catch (error) {
       throw this.#fault(toErrorMessage(error), error);
     }
-    // What it did not allow comes before its answer, but by a longer way.
+    // A refusal comes before the server's answer, but takes a longer way through the client.
     await nextTurn();
     if (this.#errors > before && this.#lastError !== undefined) throw this.#fault(this.#lastError);
   }
 
-  /** Calls `handler` when the connection is lost, however soon it may be back. The function takes that back. */
+  /**
+   * Calls `handler` when the connection is lost, however soon it may be back. Returns a function that removes
+   * the handler.
+   */
   onLost(handler: (fault: MeshError) => void): () => void {
     this.#lostHandlers.add(handler);
     return () => this.#lostHandlers.delete(handler);
   }
 
-  /** Closes when the server has read all that was sent, if it still does. */
+  /** Closes the connection after the server has read everything that was sent, if it still can. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#bytes.end();
     if (this.#connection.isClosed()) return;
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
-    // A server that went away meanwhile has nothing to be told.
+    // If the server has gone meanwhile, there is nothing to flush.
     await Promise.race([this.#connection.flush().catch(() => undefined), late]);
     clearTimeout(timer);
     await this.#connection.close();

@@ -12,10 +12,13 @@ import { NatsServer } from './nats-server.ts';
 import { type AgentSubjects, checkSubject, DEFAULT_SUBJECT, nameAgentSubjects } from './subjects.ts';
 
 const NOTHING = new Uint8Array(0);
-/** Between calls while those who answered work for other hubs: others may have the same name, or one becomes free. */
+/**
+ * Wait between calls while all answering agents work for other hubs: others may have the same name, or one
+ * becomes free.
+ */
 const BUSY_REDIAL_MS = 20;
 
-/** Agents that are asked for on a NATS server; `meshOf` says below which subject each is. */
+/** Dials agents on a NATS server; `meshOf` returns the subject prefix of each. */
 export function createNatsDialler(server: NatsServer, meshOf: (node: MeshNode) => string): Dialler {
   return {
     dial: (node) => dial(server, nameAgentSubjects(meshOf(node), node.id)),
@@ -60,9 +63,9 @@ async function dial(server: NatsServer, subjects: AgentSubjects): Promise<FrameL
 }
 
 /**
- * A run's frames over a NATS server.
+ * Opens the transport of a run's frames over a NATS server.
  *
- * @throws MeshError `usage`, also where deliveries are to be acknowledged; `io` when there is no server
+ * @throws MeshError `usage`, also for acknowledged delivery; `io` when there is no server
  */
 export async function openNatsTransport(options: RunTransportOptions): Promise<RunTransport> {
   const { team, runId, external, environment } = options;
@@ -74,7 +77,7 @@ export async function openNatsTransport(options: RunTransportOptions): Promise<R
   }
   const subject = checkSubject('nats_subject', team.nats_subject ?? DEFAULT_SUBJECT);
   const address = resolveNatsAddress(team.nats_url, environment);
-  // Two runs may share a server: the agents of each have names of their own.
+  // Two runs may share a server, so the agents of each get their own names.
   const subjectOf = (id: string) => (external.has(id) ? subject : `${subject}.${runId}`);
   const server = await NatsServer.connect({
     address,

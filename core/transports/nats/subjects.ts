@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { MeshError } from '../../contracts/errors.ts';
 
-/** Where agents that were started by hand are asked for, unless it is said otherwise. Those of a run are below it. */
+/**
+ * Default subject prefix of agents that were started by hand. The subjects of a run's own agents are below
+ * it.
+ */
 export const DEFAULT_SUBJECT = 'gaia';
 
 const subjectPattern = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,7}$/;
 
-/** @throws MeshError `usage`: wildcards, spaces and empty parts mean something else to a server, or nothing */
+/** @throws MeshError `usage`: wildcards, spaces and empty parts have another meaning for a server, or none */
 export function checkSubject(name: string, subject: string): string {
   if (subjectPattern.test(subject)) return subject;
   throw new MeshError(
@@ -15,7 +18,10 @@ export function checkSubject(name: string, subject: string): string {
   );
 }
 
-/** A part has no dot, wildcard or blank: all but letters, digits, `_` and `-` become `=` and their code, so that no two ids become one. */
+/**
+ * Escapes an id as a part without dots, wildcards or blanks: everything but letters, digits, `_` and `-`
+ * becomes `=` and its code, so that no two ids collide.
+ */
 function escapeSubjectPart(id: string): string {
   return id.replaceAll(
     /[^A-Za-z0-9_-]/g,
@@ -24,19 +30,19 @@ function escapeSubjectPart(id: string): string {
 }
 
 /**
- * Subjects of one agent. All begin alike, so that a server can be told who may use which:
+ * Subjects of one agent. They share a prefix, so that a server can restrict their use:
  *
- *     <mesh>.<node>.dial            a hub asks for a connection here
- *     <mesh>.<node>.hub.<token>     what the agent says in one connection
- *     <mesh>.<node>.agent.<token>   what the hub says in it
+ *     <mesh>.<node>.dial            a hub requests a connection here
+ *     <mesh>.<node>.hub.<token>     messages of the agent in one connection
+ *     <mesh>.<node>.agent.<token>   messages of the hub in it
  *
- * Tokens are fresh and cannot be guessed: who cannot listen in cannot write into a connection either.
+ * Tokens are fresh and cannot be guessed: a client that cannot listen cannot write into a connection either.
  */
 export interface AgentSubjects {
   readonly dial: string;
   hubEar(): string;
   agentEar(): string;
-  /** Whether it is one of this agent's: nobody is answered anywhere else. */
+  /** Returns true for a subject of this agent, the only kind to which it replies. */
   isHubEar(subject: string): boolean;
   isAgentEar(subject: string): boolean;
 }

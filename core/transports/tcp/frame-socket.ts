@@ -5,10 +5,13 @@ import { FrameIntake } from '../../wire/frame-intake.ts';
 import type { FrameLink, SlabPart } from '../../wire/frame-link.ts';
 import { largeFrames, type Waiter } from '../../wire/large-frames.ts';
 
-/** Written behind other bytes, it says when they have gone. */
+/** Empty write behind other bytes; its callback reports that they have gone. */
 const FENCE = new Uint8Array(0);
 
-/** A TCP connection that carries frames. A framing violation closes it; {@link closed} then says what was wrong. */
+/**
+ * A TCP connection that carries frames. A framing violation closes it; {@link closed} then settles with the
+ * violation.
+ */
 export class FrameSocket implements FrameLink, Waiter {
   readonly #socket: net.Socket;
   readonly #intake: FrameIntake;
@@ -40,7 +43,7 @@ export class FrameSocket implements FrameLink, Waiter {
   /**
    * Connects to a listening agent.
    *
-   * @throws MeshError `io` when nobody listens there
+   * @throws MeshError `io` when nothing listens there
    */
   static async dial(host: string, port: number): Promise<FrameSocket> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -49,7 +52,7 @@ export class FrameSocket implements FrameLink, Waiter {
     const socket: net.Socket = net.connect({
       host,
       port,
-      // The kernel reads straight into the reader's slab: no buffer per read, no copy.
+      // The kernel reads straight into the reader's slab, without a buffer per read or a copy.
       onread: {
         buffer: () => reader.space(),
         callback: (count) => {
@@ -111,7 +114,7 @@ export class FrameSocket implements FrameLink, Waiter {
     return this.#socket.writableLength === 0;
   }
 
-  /** With one call of the system; what it does not take holds its slab until it has. */
+  /** Writes with one system call; bytes that it does not accept hold their slab until they are written. */
   sendParts(parts: readonly SlabPart[]): boolean {
     if (!this.#isWritable) return true;
     const socket = this.#socket;
@@ -119,7 +122,7 @@ export class FrameSocket implements FrameLink, Waiter {
     for (const { slab, start, end } of parts) socket.write(slab.bytes.subarray(start, end));
     if (parts.length > 1) socket.uncork();
     if (socket.writableLength === 0) return true;
-    // Only now is it known that somebody must say when the bytes have gone: mostly nobody must.
+    // Only now is a notification needed: most writes are accepted at once.
     for (const { slab } of parts) {
       slab.hold();
       socket.write(FENCE, slab.release);
@@ -133,7 +136,7 @@ export class FrameSocket implements FrameLink, Waiter {
 
   async drained(): Promise<void> {
     if (!this.#socket.writableNeedDrain || this.isClosed) return;
-    // One promise for all who wait: hundreds may, and a listener each would be as many.
+    // All waiters share one promise: there may be hundreds, and each would otherwise need a listener.
     this.#draining ??= new Promise((resolve) => {
       const drained = () => {
         this.#socket.off('drain', drained);
@@ -147,7 +150,9 @@ export class FrameSocket implements FrameLink, Waiter {
     await this.#draining;
   }
 
-  /** The other end's bytes wait in the system's buffers, and then at the other end. */
+  /**
+   * Stops reading: the other end's bytes then wait in the system's buffers, and after that at the other end.
+   */
   pause(): void {
     this.#isPaused = true;
     this.#socket.pause();
@@ -187,7 +192,7 @@ export class FrameSocket implements FrameLink, Waiter {
     this.#socket.destroy();
   }
 
-  /** What the other end has not taken is dropped in the system's buffers, too. */
+  /** Closes the connection and drops the bytes that wait in the system's buffers, too. */
   reset(fault: MeshError): void {
     this.#intake.fail(fault);
     this.#socket.resetAndDestroy();

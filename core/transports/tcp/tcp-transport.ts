@@ -3,10 +3,10 @@ import { MeshError, readSystemCode, toErrorMessage } from '../../contracts/error
 import type { Dialler, LinkHandler, Listen, Listener } from '../transport.ts';
 import { FrameSocket } from './frame-socket.ts';
 
-/** Agents listen on this machine alone. */
+/** Address on which agents listen: on this machine only. */
 const HOST = '127.0.0.1';
 
-/** Agents that listen on ports of one host. */
+/** Dials agents that listen on ports of one host. */
 export function createTcpDialler(host = HOST): Dialler {
   return {
     async dial({ port }) {
@@ -26,7 +26,7 @@ export function createTcpListen(port: number): Listen {
   return async (hearer) => createListener(await openPort(port), hearer);
 }
 
-/** Listens on a port that another process opened: one with no network of its own. */
+/** Listens on a port that another process opened, for a process without its own network. */
 export function createInheritedListen(server: net.Server): Listen {
   return async (hearer) => {
     server.removeAllListeners('connection');
@@ -35,7 +35,7 @@ export function createInheritedListen(server: net.Server): Listen {
 }
 
 /**
- * Takes a port, 0 any free one.
+ * Opens a port; 0 takes any free one.
  *
  * @throws MeshError `io` when it cannot listen there
  */
@@ -62,7 +62,7 @@ function createListener(server: net.Server, { accept, fault }: LinkHandler): Lis
   return {
     port,
     where: `${host}:${port}`,
-    // Nobody else has the port: whoever dials it is told.
+    // No other process has the port, so a second hub gets a refusal in the handshake.
     setBusy: () => undefined,
     close: () => new Promise((done) => server.close(() => done())),
   };

@@ -13,7 +13,7 @@ export function nodeNamed(id: string): MeshNode {
   return { id, tool: 'reason', port: 0, secret: '' };
 }
 
-/** This process as a client of the server, until the test is over. */
+/** Connects this process to the server as a client until the test is over. */
 export async function clientOf(url: string): Promise<NatsServer> {
   const server = await NatsServer.connect({
     address: resolveNatsAddress(url, {}),
@@ -30,14 +30,14 @@ export async function diallerOf(url: string): Promise<Dialler> {
 
 interface ListeningEnd {
   readonly listener: Listener;
-  /** The next connection that is opened to it. */
+  /** Returns the next connection that is opened to it. */
   accepted(): Promise<FrameLink>;
-  /** How many have been opened so far. */
+  /** Returns the number of connections that have been opened so far. */
   opened(): number;
   readonly faults: readonly string[];
 }
 
-/** An agent's end of nothing yet. */
+/** Opens an agent's end that has no connection yet. */
 export async function listeningEnd(url: string, node: string): Promise<ListeningEnd> {
   const links: FrameLink[] = [];
   let opened = 0;
@@ -66,7 +66,7 @@ export async function listeningEnd(url: string, node: string): Promise<Listening
   return { listener, accepted, opened: () => opened, faults };
 }
 
-/** Both ends of a connection over the server. */
+/** Returns both ends of a connection over the server. */
 export async function linkedEnds(url: string): Promise<{ hub: FrameLink; agent: FrameLink }> {
   const end = await listeningEnd(url, '0');
   const hub = await (await diallerOf(url)).dial(nodeNamed('0'));

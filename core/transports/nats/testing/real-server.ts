@@ -1,7 +1,7 @@
 import { beforeEach, onTestFinished } from 'vitest';
 import { hasNatsServer, NatsServerProcess } from '../nats-server-process.ts';
 
-/** For files whose tests need a real server: without the program they are skipped, and fail where `CI=true`. */
+/** Skips the tests of a file that need a real server if the program is missing; with `CI=true` they fail. */
 export function needNatsServer(): void {
   const isThere = hasNatsServer();
   const message = 'no nats-server on the search path (Debian: apt-get install nats-server)';
@@ -13,7 +13,7 @@ export function needNatsServer(): void {
   });
 }
 
-/** A server that ends with the test. */
+/** Starts a server that ends with the test. */
 export async function realServer(
   ...options: Parameters<typeof NatsServerProcess.start>
 ): Promise<NatsServerProcess> {
