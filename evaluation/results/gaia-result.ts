@@ -7,6 +7,7 @@ import { findScorer } from '../scorers/scorer.ts';
 import { isWtqCorrect } from '../scorers/wtq.ts';
 import { guessKnownGap, KNOWN_GAPS } from './failures/known-gap.ts';
 import { isLenientlyCorrect } from './lenient.ts';
+import { roleUsageSchema, toolCallsSchema } from './role-usage.ts';
 import { meshResultSchema } from './task-result.ts';
 
 const amount = z.number().nonnegative();
@@ -62,35 +63,11 @@ export const gaiaResultSchema = z.strictObject({
   bytes: whole.describe('bytes of packets, read and written by the hub'),
   seconds: amount.describe('seconds from the question to the answer, or to the end without one'),
   model_calls: whole.describe('replies of models'),
-  usage: z
-    .array(
-      z.strictObject({
-        role: z.string().describe('the role that asked'),
-        model: z.string().describe('the model that replied'),
-        prompt_tokens: whole.nullable().describe('tokens of the prompts; null where the server did not say'),
-        completion_tokens: whole
-          .nullable()
-          .describe('tokens of the replies; null where the server did not say'),
-        cached_tokens: whole
-          .exactOptional()
-          .describe('of the prompts’, those that the server had kept from before'),
-        calls: whole.describe('replies'),
-        cost_usd: amount.nullable().describe('US dollars; null where the price is not known'),
-      }),
-    )
-    .describe('What each role took of each model.'),
+  usage: roleUsageSchema,
   token_ledger: tokenLedgerSchema
     .exactOptional()
     .describe('where the tokens of prompts and replies went; only where a model was asked'),
-  tool_calls: z
-    .array(
-      z.strictObject({
-        tool: z.string().describe('name of the tool'),
-        count: whole.describe('calls'),
-        failed: whole.describe('calls that failed'),
-      }),
-    )
-    .describe('Which tools were called.'),
+  tool_calls: toolCallsSchema,
   file: z.string().optional().describe('the attached file, where it came from or why it is missing'),
   ended_at: amount.describe('milliseconds since 1970'),
   mesh: meshResultSchema.exactOptional().describe('how its task ended on the mesh; not where it was cached'),

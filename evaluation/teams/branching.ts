@@ -6,7 +6,7 @@ import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { branchFileSchema } from '@gaia-mesh/core/recording/branch-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { createBranchEngine } from '@gaia-mesh/tools/engines/branch-engine.ts';
-import type { EngineOptions } from '@gaia-mesh/tools/engines/registry.ts';
+import type { EngineOptions } from '@gaia-mesh/tools/engines/engine-options.ts';
 
 /**
  * What makes agent `id` repeat its tasks up to where they branch off, by the file that says so.

@@ -13,7 +13,8 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { EnvelopeWriter } from '@gaia-mesh/protocols/contract/suite.ts';
 import { adapterNames, addAdapter } from '@gaia-mesh/protocols/registry.ts';
 import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
-import { addEngine, type EngineOptions, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
+import type { EngineOptions } from '@gaia-mesh/tools/engines/engine-options.ts';
+import { addEngine, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { addTool } from '@gaia-mesh/tools/registry.ts';
 
 /**

@@ -2,9 +2,9 @@ import { type Branches, DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
 import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import type { EngineOptions } from './engine-options.ts';
 import { createAskingEngine } from './model-engine.ts';
 import { describeRequest, replayReply } from './recorded.ts';
-import type { EngineOptions } from './registry.ts';
 
 /**
  * An engine that gives the recorded replies again up to where its task branches off, and is `live` from there on. Before the branch a

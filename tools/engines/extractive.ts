@@ -4,7 +4,7 @@ import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import type { createEmbeddedChat } from './embedded/chat.ts';
 import { Draws } from './embedded/draw.ts';
 import { parseEmbeddedSettings } from './embedded/settings.ts';
-import type { EngineOptions } from './registry.ts';
+import type { EngineOptions } from './engine-options.ts';
 
 /**
  * The embedded engine, with no model and no network: each tool's own deterministic way for a step, and a small reader and parser of

@@ -1,12 +1,12 @@
 import type { ChatMessage, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
+import type { EngineOptions } from './engine-options.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { chooseRemedy } from './http/fault.ts';
 import { realPace } from './http/retry.ts';
 import { processPermits } from './permits.ts';
 import { renderPrompt } from './prompt.ts';
-import type { EngineOptions } from './registry.ts';
 import { readJson } from './replies/json-reply.ts';
 import type { ReadReply } from './replies/read-reply.ts';
 import { type AskAttempt, askModel, type Question } from './requests/ask-model.ts';

@@ -6,8 +6,8 @@ import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseReplies, type RecordedReply } from '@gaia-mesh/core/recording/recorded-replies.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import * as z from 'zod';
+import type { EngineOptions } from './engine-options.ts';
 import { type AttributedReply, createAskingEngine } from './model-engine.ts';
-import type { EngineOptions } from './registry.ts';
 import { readReply } from './replies/read-reply.ts';
 import type { Question } from './requests/ask-model.ts';
 

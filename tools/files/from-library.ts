@@ -1,7 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { quoteFileName } from './find-file.ts';
-import type { LoadedFile } from './load-file.ts';
+import type { LoadedFile } from './loaded-file.ts';
 
 /**
  * What a library makes of a file. Libraries say in many ways, a failed type check or a stack overflow among them, that bytes are

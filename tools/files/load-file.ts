@@ -2,13 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { explainAbsence, type FileContext, findFile, quoteFileName } from './find-file.ts';
-
-/** A file in memory. */
-export interface LoadedFile {
-  /** For messages, and for its extension. */
-  readonly name: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
+import type { LoadedFile } from './loaded-file.ts';
 
 /** Documents of people are smaller; what is larger would not fit the memory of its reader. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;

@@ -3,7 +3,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../web/confined.ts';
 import { quoteFileName } from './find-file.ts';
-import { type LoadedFile, loadFile } from './load-file.ts';
+import { loadFile } from './load-file.ts';
+import type { LoadedFile } from './loaded-file.ts';
 import { chooseReading, perform, type Reading, stripFileLine } from './reading/reading.ts';
 
 const JOB = 'read-document';

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@gaia-mesh/core/contracts/errors.ts';
 import type { TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import type { Question } from '../../questions/question.ts';
-import type { GaiaResult } from '../../results/gaia-result.ts';
+import type { RoleUsage, ToolCalls } from '../../results/role-usage.ts';
 import type { MeshResult } from '../../results/task-result.ts';
 
 /**
@@ -30,8 +30,8 @@ export interface TeamReply {
   /** The kind of failure. Repeated `engine` or `agent` failures are not the questions' fault. */
   readonly code?: ErrorCode;
   readonly failedRole?: string;
-  readonly usage: Readonly<GaiaResult['usage']>;
-  readonly toolCalls: Readonly<GaiaResult['tool_calls']>;
+  readonly usage: Readonly<RoleUsage>;
+  readonly toolCalls: Readonly<ToolCalls>;
   /** Null if the model's server did not report it for every reply. */
   readonly tokens: number | null;
   /** US dollars; null if a price is not known. */

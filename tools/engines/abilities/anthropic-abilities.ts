@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { API_VERSION, describeAnthropicServer } from '../servers/anthropic.ts';
 import { findAnthropicKey, resolveAnthropicUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
+import type { CapabilityQuery } from './model-abilities.ts';
 import { type ModelCapabilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
-import type { CapabilityQuery } from './registry.ts';
 
 const supported = z.object({ supported: optionalBoolean }).nullish().catch(undefined);
 const modelSchema = z.object({

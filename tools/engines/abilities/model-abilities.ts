@@ -1,3 +1,4 @@
+import type { Environment } from '../servers/server-key.ts';
 /** What a server says of a model; null is what it does not say. */
 export interface ModelCapabilities {
   readonly model: string;
@@ -109,4 +110,10 @@ function isNative({ toolCalls, needsTools }: ModelUse): boolean {
 function listModels(names: readonly string[]): string {
   const more = names.length - SHOWN_MODELS;
   return names.slice(0, SHOWN_MODELS).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+export interface CapabilityQuery {
+  readonly host: string | undefined;
+  readonly model: string;
+  readonly environment: Environment;
 }

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { describeOllamaServer } from '../servers/ollama.ts';
 import { resolveOllamaUrl } from '../servers/server-url.ts';
 import { askServer } from './ask-server.ts';
+import type { CapabilityQuery } from './model-abilities.ts';
 import { type ModelCapabilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
-import type { CapabilityQuery } from './registry.ts';
 
 const capabilities = z.array(z.string()).nullish().catch(undefined);
 const tagsSchema = z.object({ models: z.array(z.object({ name: z.string(), capabilities })) });

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { describeOpenaiServer } from '../servers/openai.ts';
 import { findOpenaiKey, resolveOpenaiUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
+import type { CapabilityQuery } from './model-abilities.ts';
 import { type ModelCapabilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
-import type { CapabilityQuery } from './registry.ts';
 
 /** What servers of this format say of a model beyond its id: vLLM, OpenRouter and Groq, each under a name of its own. */
 const modelsSchema = z.object({

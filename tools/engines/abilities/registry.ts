@@ -1,13 +1,6 @@
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
-import type { Environment } from '../servers/server-key.ts';
 import { findServerKind } from '../servers/server-url.ts';
-import type { ModelCapabilities } from './model-abilities.ts';
-
-export interface CapabilityQuery {
-  readonly host: string | undefined;
-  readonly model: string;
-  readonly environment: Environment;
-}
+import type { CapabilityQuery, ModelCapabilities } from './model-abilities.ts';
 
 /** Who uses no model server loads nothing of it. */
 const engines: Readonly<

@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { EngineOptions } from '../registry.ts';
+import type { EngineOptions } from '../engine-options.ts';
 
 /** The embedded engine's own options. What is meant for models (`tool_calls`, `context`) says nothing to it. */
 const settingsSchema = z.looseObject({

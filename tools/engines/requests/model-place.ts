@@ -1,6 +1,6 @@
+import type { EngineOptions } from '../engine-options.ts';
 import type { EngineSettings } from '../engine-settings.ts';
 import type { Price } from '../prices.ts';
-import type { EngineOptions } from '../registry.ts';
 import type { ModelClient } from '../servers/model-client.ts';
 import { createDemands, type Demands, type ToolCalls } from './demands.ts';
 import { Summaries } from './summaries.ts';

@@ -1,7 +1,7 @@
 import type { ChatMessage, EngineWork, Step } from '@gaia-mesh/core/contracts/engine.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { EngineOptions } from '../registry.ts';
+import type { EngineOptions } from '../engine-options.ts';
 import { serve } from '../testing/engine-under-test.ts';
 import { createAnthropicEngine } from './anthropic.ts';
 import { resolveAnthropicUrl } from './server-url.ts';

@@ -1,13 +1,13 @@
 import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { type Message, Ollama } from 'ollama';
 import * as z from 'zod';
+import type { EngineOptions } from '../engine-options.ts';
 import { parseEngineSettings } from '../engine-settings.ts';
 import { readLines } from '../http/body.ts';
 import { exchange } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
 import { createModelEngine } from '../model-engine.ts';
 import { FREE } from '../prices.ts';
-import type { EngineOptions } from '../registry.ts';
 import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
 import { resolveModelPlaces } from '../requests/model-place.ts';
 import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';

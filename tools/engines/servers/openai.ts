@@ -6,10 +6,10 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import * as z from 'zod';
+import type { EngineOptions } from '../engine-options.ts';
 import { parseEngineSettings } from '../engine-settings.ts';
 import { createModelEngine } from '../model-engine.ts';
 import { findPresetPrice } from '../prices.ts';
-import type { EngineOptions } from '../registry.ts';
 import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
 import { resolveModelPlaces } from '../requests/model-place.ts';
 import { isStrict } from '../schemas/portable-schema.ts';

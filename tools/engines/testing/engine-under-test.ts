@@ -17,9 +17,10 @@ import {
   type ModelServerOptions,
   startModelServer,
 } from '../../fixtures/model-server.ts';
+import type { EngineOptions } from '../engine-options.ts';
 import type { Pace } from '../http/retry.ts';
 import type { Permits } from '../permits.ts';
-import { type EngineOptions, loadEngine } from '../registry.ts';
+import { loadEngine } from '../registry.ts';
 
 /** The engines that ask a model on a server: all of them hold the same contract. */
 export const MODEL_ENGINES = ['ollama', 'openai', 'anthropic'] as const;

@@ -1,7 +1,7 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { quoteFileName } from '../find-file.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { decodeText } from '../text-encoding.ts';
 
 /** Archives of questions hold a few files; documents of hundreds of slides hold a few thousand parts. */

@@ -1,7 +1,7 @@
 import { checkZip } from '../archives/zip-archive.ts';
 import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 
 /** @throws MeshError `tool` for what is no Word document */
 export async function reportDocx(file: LoadedFile): Promise<string> {

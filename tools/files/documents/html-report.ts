@@ -4,7 +4,7 @@ import type { DomNode, FormatCallback } from 'html-to-text';
 import { openZip, type ZipArchive } from '../archives/zip-archive.ts';
 import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { renderMarkdownTable } from '../tables/markdown-table.ts';
 import { decodeText } from '../text-encoding.ts';
 import { decodeFileText } from '../text-report.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { openZip } from '../archives/zip-archive.ts';
 import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { renderMarkdownTable } from '../tables/markdown-table.ts';
 
 /** Nobody shows more. */

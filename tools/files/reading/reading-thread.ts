@@ -4,7 +4,7 @@ import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import type PQueue from 'p-queue';
 import type { DataToolReply } from '../../data-tool.ts';
 import { quoteFileName } from '../find-file.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { perform, type Reading } from './reading.ts';
 
 interface ThreadBounds {

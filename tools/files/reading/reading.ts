@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { quoteFileName } from '../find-file.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { findReader, type ReaderName } from './readers.ts';
 
 /** What is to be done with a file. A plain value: it is told to a thread. */

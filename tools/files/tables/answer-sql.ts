@@ -8,7 +8,7 @@ import type { DataToolReply } from '../../data-tool.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
 import { roundNoise } from '../../tables/values/value.ts';
 import { quoteFileName } from '../find-file.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { renderMarkdownTable } from './markdown-table.ts';
 import { MAX_CELL_CHARACTERS, type SheetRow } from './sheet.ts';
 import { quote, type SqlColumn } from './sql-columns.ts';

@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { readExtension } from '../reading/readers.ts';
 import { decodeText } from '../text-encoding.ts';
 import { MAX_COLUMNS, MAX_ROWS, type Sheet, type SheetRow } from './sheet.ts';

@@ -10,7 +10,8 @@ import * as z from 'zod';
 import type { DataTool, DataToolReply } from '../../data-tool.ts';
 import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../../web/confined.ts';
 import { quoteFileName } from '../find-file.ts';
-import { type LoadedFile, loadTaskFile } from '../load-file.ts';
+import { loadTaskFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 
 const input = z.strictObject({
   file: z.string().min(1),

@@ -3,7 +3,7 @@ import type { DataToolReply } from '../../data-tool.ts';
 import { parseNumber } from '../../tables/values/number.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 import { quoteFileName } from '../find-file.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { renderMarkdownTable } from './markdown-table.ts';
 import {
   type CellPosition,

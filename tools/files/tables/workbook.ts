@@ -6,7 +6,7 @@ import { checkZip } from '../archives/zip-archive.ts';
 import { detectFileKind } from '../file-kind.ts';
 import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 import { parseCsvSheet } from './csv-sheet.ts';
 import {
   type CellNote,

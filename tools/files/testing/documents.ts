@@ -1,5 +1,5 @@
 import JSZip from 'jszip';
-import type { LoadedFile } from '../load-file.ts';
+import type { LoadedFile } from '../loaded-file.ts';
 
 /** Small documents, written by the formats' rules: what a test wants to find stands in the test. */
 
