@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 /**
- * The bytes of a body, whole.
+ * Reads a whole body.
  *
  * @throws MeshError `tool` as soon as there are more than `maxBytes`, naming `what`; the rest is not read
  */
@@ -15,7 +15,7 @@ export async function readBounded(
   return Buffer.concat(parts);
 }
 
-/** The parts of a body as they come. */
+/** Yields the parts of a body as they arrive. */
 export async function* limitBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -18,17 +18,17 @@ import {
 
 export interface ServiceCall {
   readonly service: ServiceName;
-  /** After the base URL. */
+  /** The path below the base URL. */
   readonly path: string;
-  /** Instead of the service's own base URL, where it depends on the call. */
+  /** Replaces the service's own base URL if that depends on the call. */
   readonly baseUrl?: string;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: object;
   readonly form?: URLSearchParams | FormData;
-  /** Statuses that say something else than that it failed. */
+  /** Statuses that are replies and not failures. */
   readonly accepts?: readonly number[];
-  /** For one attempt; a video is watched for minutes. The team file's `timeout_ms` goes before it. */
+  /** The time limit of one attempt; watching a video takes minutes. The team file's `timeout_ms` takes precedence. */
   readonly timeoutMs?: number;
 }
 
@@ -38,28 +38,28 @@ export interface ServiceReply {
   readonly text: string;
 }
 
-/** For one attempt, from asking to the end of the reply's head. */
+/** Time limit of one attempt, from the request to the end of the reply's head. */
 const ATTEMPT_TIMEOUT_MS = 30_000;
-/** For all attempts and the body, as a multiple of one attempt: waiting on request is part of it. */
+/** Time limit of all attempts and the body, as a multiple of one attempt; it includes the pauses. */
 const TOTAL_ATTEMPTS = 4;
 
-/** C-07: transport errors are tried again five times. */
+/** Retries after transport errors (C-07). */
 const MAX_RETRIES = 5;
-/** One that cannot be reached will not be there in seconds; a dropped packet is over by then. */
+/** Retries if there is no connection: an unreachable service stays so for more than seconds, a dropped packet does not. */
 const MAX_NETWORK_RETRIES = 1;
 const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
-/** A service that wants more is better asked another day; ends here, however often it says so. */
+/** Longest pause that a service may ask for; one that wants more is better asked another day. */
 const MAX_RETRY_AFTER_MS = 30_000;
 
-/** Far above any search's answer or transcript. */
+/** Maximum bytes of a reply, far above any search result or transcript. */
 const MAX_REPLY_BYTES = 8 * 1024 * 1024;
 
-/** Requests to one host under way at once, where the service's table says nothing. */
+/** Concurrent requests to one host if the table of services does not say. */
 const CONCURRENCY = 4;
-/** Calls that wait for one host. An agent works on 256 packets at most; what waits longer than this queue is too much. */
+/** Maximum calls that wait for one host. An agent works on 256 packets at most, so a longer queue is an error. */
 const MAX_WAITING = 256;
-/** Hosts that are remembered, the idle ones are dropped beyond it. */
+/** Maximum hosts with a queue; beyond it, idle ones are dropped. */
 const MAX_QUEUES = 64;
 
 const queues = new Map<string, PQueue>();
@@ -70,10 +70,10 @@ const settings = z.looseObject({
 });
 
 /**
- * Asks a service, again after 429, 5xx and broken connections, with growing pauses or as long as it asks for. The text of
+ * Calls a service and retries after 429, 5xx and broken connections, with growing pauses or those that it asks for. The text of
  * its reply is bounded. The team file may set `timeout_ms` and `retries` (`options`).
  *
- * @throws MeshError `tool`: `no network: …`, the service's status and message, or its silence; never with a key in it
+ * @throws MeshError `tool`: `no network: …`, the service's status and message, or that it did not answer; never with a key in it
  */
 export function callService(call: ServiceCall, context: ServiceContext): Promise<ServiceReply> {
   return withService(call, context, async (response) => {
@@ -82,7 +82,7 @@ export function callService(call: ServiceCall, context: ServiceContext): Promise
   });
 }
 
-/** {@link callService}, for replies that are files: `use` reads the body, within the same time. */
+/** Does the same as {@link callService} for replies that are files: `use` reads the body within the same time limit. */
 export async function withService<Result>(
   call: ServiceCall,
   context: ServiceContext,
@@ -124,7 +124,7 @@ export async function withService<Result>(
   try {
     return await queue.add(
       () => {
-        // Its time begins when its turn has come.
+        // The time limit begins when the call leaves the queue.
         const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeout * TOTAL_ATTEMPTS)]);
         return ky(url, { ...options, signal }).then(use);
       },
@@ -135,12 +135,12 @@ export async function withService<Result>(
   }
 }
 
-/** A body as an iterable of bytes; none is an empty one. */
+/** Iterates over a body's bytes; a missing body is empty. */
 export async function* iterateBody(response: Response): AsyncGenerator<Uint8Array, void, void> {
   if (response.body !== null) yield* response.body;
 }
 
-/** Services ask for a name and a way to complain; the user gives the latter. */
+/** Formats the user agent: services ask for a name and a contact, which the user sets. */
 function formatUserAgent(environment: ServiceContext['environment']): string {
   const contact = environment.GAIA_MESH_CONTACT;
   return `gaia-mesh (${contact === undefined || contact === '' ? 'a benchmark of agents' : contact})`;
@@ -155,7 +155,7 @@ async function findServiceQueue(
   if (known !== undefined) return known;
   const { default: Queue } = await import('p-queue');
   const { gapMs, concurrency = CONCURRENCY }: Service = SERVICES[name];
-  // The terms are those of the public service; one of the user's own has others.
+  // The terms are those of the public service; a server of the user's own has others.
   const gap =
     gapMs === undefined || isMoved(name, environment)
       ? {}
@@ -168,7 +168,7 @@ async function findServiceQueue(
   return queue;
 }
 
-/** A quota is not refilled while somebody waits, although its status says to try again. */
+/** Returns true if a quota is exhausted: it is not refilled during retries, although its status says to try again. */
 function isQuota(data: unknown): boolean {
   return /"insufficient_quota"/.test(JSON.stringify(data) ?? '');
 }

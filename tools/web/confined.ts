@@ -10,43 +10,43 @@ import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { isolateNodeCommand } from '@gaia-mesh/core/system/process/without-network.ts';
 
 /**
- * Work on bytes of strangers in a process of its own: where a library hangs, eats memory or throws where nobody catches, that
- * process ends, and nothing else. It may read code and packages, nothing else, and write nothing (Node's permission model); it has no
- * environment, and no network where the machine can see to that. One file holds both ends, so that it is found in sources, in a bundle
+ * Limits of work on untrusted bytes in a process of its own: if a library hangs, eats memory or throws where nothing catches, only that
+ * process ends. It may read nothing but code and packages, and write nothing (Node's permission model); it has no
+ * environment, and no network if the machine can isolate it. One file holds both ends, so that it is found in sources, in a bundle
  * and in a package:
  *
  *     if (isConfined('read-page')) void answerConfined(async (bytes) => …);
  *
- * It may not wait at the top level: users' files, which are loaded with `require`, may import such a module.
+ * Such a module must not await at the top level: users' files, which are loaded with `require`, may import it.
  */
 export interface ConfinedLimits {
   readonly timeoutMs: number;
   readonly heapMb: number;
-  /** Of the whole process, what lies outside the heap among it; looked at from outside, on Linux. */
+  /** Limit of the whole process, including memory outside the heap; checked from outside, on Linux. */
   readonly rssMb?: number;
   readonly maxOutputBytes?: number;
-  /** Libraries that bring threads of their own. */
+  /** Allows libraries that start threads of their own. */
   readonly workers?: boolean;
-  /** SQLite opens files that Node's permissions refuse: only for work that has it refuse them. */
+  /** Allows SQLite, which opens files that Node's permissions refuse: only for work that restricts it itself. */
   readonly sqlite?: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What came of it; `stopped` says in words why nothing did. */
+/** The outcome of confined work; `stopped` gives the reason for a missing output. */
 type ConfinedOutcome = { readonly output: string } | { readonly stopped: string };
 
-/** Names the job in the child's environment. */
+/** The environment variable that tells the child its job. */
 const JOB_VARIABLE = 'GAIA_MESH_CONFINED_JOB';
 
-/** A text of this many bytes is more than a reply may have. */
+/** Maximum output bytes by default, more than a reply may have. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MEMORY_CHECK_MS = 100;
 const PAGE_BYTES = 4096;
 const MAX_STDERR_CHARACTERS = 2000;
-/** Before the message of what was thrown. */
+/** The prefix of an error's message on the child's standard error. */
 const FAULT = 'confined work failed: ';
 
-/** Starts the module at `program` for `job`, gives it `bytes`, and waits for its text. */
+/** Runs the module at `program` for `job` on `bytes`, and returns its text. */
 export async function runConfined(
   program: URL,
   job: string,
@@ -98,7 +98,7 @@ export async function runConfined(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-MAX_STDERR_CHARACTERS);
   });
-  // A child that ended early does not take the rest; its end tells more.
+  // A child that ended early does not read the rest; its exit says more.
   child.stdin.on('error', () => child.stdin.destroy());
   child.stdin.end(bytes);
   child.once('error', ({ message }) => resolve({ stopped: message }));
@@ -117,16 +117,16 @@ export async function runConfined(
   }
 }
 
-/** 0 where nobody says. */
+/** Returns the process's memory; 0 if it is unknown. */
 function readRssMb(pid: number | undefined): number {
   const pages = Number(readLinuxFile(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0);
   return (pages * PAGE_BYTES) / 2 ** 20;
 }
 
-/** Before the bytes of a task: the length of the JSON that says what to do with them. */
+/** Bytes of the length that precedes a task's JSON. */
 const LENGTH_BYTES = 4;
 
-/** Puts `task` before bytes, for a child that is told more than its job. */
+/** Puts `task` in front of the bytes, for a child that needs more than its job's name. */
 export function packTask(task: JsonObject, bytes: Uint8Array): Buffer {
   const head = Buffer.from(JSON.stringify(task));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -134,7 +134,7 @@ export function packTask(task: JsonObject, bytes: Uint8Array): Buffer {
   return Buffer.concat([length, head, bytes]);
 }
 
-/** Takes what {@link packTask} made apart. */
+/** Splits the result of {@link packTask}. */
 export function unpackTask<Task extends JsonObject>(
   packed: Uint8Array,
 ): { task: Task; bytes: Uint8Array<ArrayBuffer> } {
@@ -148,8 +148,8 @@ export function isConfined(job: string): boolean {
 }
 
 /**
- * The child's end: bytes from standard input, the text of `work` to standard output. Whatever a library throws over bytes of
- * strangers is the bytes' fault, and said in one line.
+ * Runs the child's end: bytes from standard input, the text of `work` to standard output. Anything that a library throws over
+ * untrusted bytes is reported in one line as their fault.
  */
 export async function answerConfined(work: (bytes: Uint8Array) => Promise<string>): Promise<void> {
   const parts: Buffer[] = [];
@@ -159,11 +159,11 @@ export async function answerConfined(work: (bytes: Uint8Array) => Promise<string
     (error: unknown) => [process.stderr, `${FAULT}${toErrorMessage(error)}`] as const,
   );
   await new Promise<void>((resolve) => stream.write(text, () => resolve()));
-  // Threads of a library may be left.
+  // Threads of a library may still run.
   process.exit(stream === process.stdout ? 0 : 1);
 }
 
-/** What was thrown: by our own line, else by the one that Node writes when nobody caught it. */
+/** Returns the reason of a failure: our own line, else the line that Node writes for an uncaught error. */
 function findThrownReason(said: string): string {
   const own = said.lastIndexOf(FAULT);
   const lines =
@@ -173,7 +173,7 @@ function findThrownReason(said: string): string {
   return lines.length === 0 ? '' : ` (${lines.at(-1)?.replace(/\s+/g, ' ').slice(0, 300)})`;
 }
 
-/** This project's code, and the packages that it finds. */
+/** Returns the folders of this project's code and of the packages that it finds. */
 function listReadablePaths(): string[] {
   const code = fileURLToPath(new URL('../../', import.meta.url));
   const folders = ['core', 'dist', 'scripts', 'tools'].map((name) => path.join(code, name));
@@ -182,11 +182,11 @@ function listReadablePaths(): string[] {
     if (path.basename(folder) !== 'node_modules' && isReadable(store))
       folders.push(store, realpathSync(store));
   }
-  // In a bundle the module that reads the package's version is loaded with others.
+  // In a bundle, the module that reads the package's version is loaded with others.
   return [...[...new Set(folders)].map((folder) => folder + path.sep), path.join(code, 'package.json')];
 }
 
-/** A folder that this process may not look at is no use to its child. */
+/** Returns false for a folder that this process may not read either: its child could not use it. */
 function isReadable(folder: string): boolean {
   try {
     return existsSync(folder);

@@ -4,9 +4,9 @@ import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import type * as z from 'zod';
 
 /**
- * A reply's JSON, checked.
+ * Parses and checks a reply's JSON.
  *
- * @throws MeshError `tool`, naming what does not fit
+ * @throws MeshError `tool`, naming the fields that are wrong
  */
 export function parseReply<Result>(schema: z.ZodType<Result>, text: string, service: string): Result {
   const result = schema.safeParse(tryParseJson(text));

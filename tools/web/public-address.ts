@@ -1,12 +1,12 @@
 import net from 'node:net';
 
-/** Not the internet: IANA's special-purpose IPv4 registry, multicast, and what is reserved. */
+/** IPv4 networks that are not public: IANA's special-purpose registry, multicast, and reserved ones. */
 const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  // Link-local, with the metadata services of the clouds.
+  // Link-local, with the metadata services of clouds.
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
@@ -20,7 +20,7 @@ const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ];
 
-/** Of 2000::/3, where all global IPv6 addresses are: protocol assignments (Teredo among them), documentation, 6to4. */
+/** Exceptions in 2000::/3, which holds all global IPv6 addresses: protocol assignments (such as Teredo), documentation, 6to4. */
 const PRIVATE_V6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -33,8 +33,8 @@ const privateV6 = createBlockList(PRIVATE_V6, 'ipv6');
 const globalV6 = createBlockList([['2000::', 3]], 'ipv6');
 
 /**
- * Whether an IP address is one of the public internet: not loopback, private, link-local, shared, multicast or reserved. An IPv6
- * address that carries an IPv4 one (mapped, or NAT64 as on networks without IPv4) is judged by that one. What is no
+ * Returns true if an IP address belongs to the public internet: not loopback, private, link-local, shared, multicast or reserved. An
+ * IPv6 address that carries an IPv4 one (mapped, or NAT64 as on networks without IPv4) is judged by that one. Anything but an
  * address is not public.
  */
 export function isPublicAddress(address: string): boolean {
@@ -54,7 +54,7 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** The IPv4 address in `::ffff:0:0/96` and `64:ff9b::/96`. */
+/** Returns the IPv4 address inside one of `::ffff:0:0/96` and `64:ff9b::/96`. */
 function findCarriedV4(words: readonly number[]): string | undefined {
   const head = words.slice(0, 6).join();
   if (head !== [0, 0, 0, 0, 0, 0xffff].join() && head !== [0x64, 0xff9b, 0, 0, 0, 0].join()) return undefined;
@@ -64,9 +64,9 @@ function findCarriedV4(words: readonly number[]): string | undefined {
     .join('.');
 }
 
-/** The eight words of an IPv6 address in any of its spellings. */
+/** Parses the eight words of an IPv6 address in any spelling. */
 function parseIpv6Words(address: string): number[] {
-  // The URL parser has one spelling for all of them, with no IPv4 part.
+  // The URL parser normalises all spellings to one, without an IPv4 part.
   const [left = '', right] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
   const words = (part: string) =>
     part === '' ? [] : part.split(':').map((word) => Number.parseInt(word, 16));

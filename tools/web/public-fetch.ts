@@ -8,24 +8,24 @@ import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contr
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { isPublicAddress } from './public-address.ts';
 
-/** A page or file of the internet, its head read, its body still to come. */
+/** A page or file from the internet: its head has been read, its body has not. */
 export interface PublicReply {
-  /** After redirects. */
+  /** The URL after redirects. */
   readonly url: string;
-  /** Media type, lower case, without parameters; empty where none was given. */
+  /** Media type, lower case, without parameters; empty if none was sent. */
   readonly mediaType: string;
   readonly charset: string | undefined;
   readonly disposition: string | undefined;
-  /** Unpacked bytes; whoever reads them bounds them. */
+  /** Decompressed bytes; the reader has to bound them. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 interface PublicFetchOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** For everything together: names, redirects, and the body. */
+  /** Time limit for everything together: names, redirects, and the body. */
   readonly timeoutMs: number;
-  /** The addresses of a name; a test brings its own names. */
+  /** Resolves a host name; tests use their own names. */
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
 }
 
@@ -35,26 +35,26 @@ interface Address {
 }
 
 /**
- * Hosts that may be fetched although they are private: a list, by commas, of `host` or `host:port`, a host being a name or an
- * address. For tests, and for users who have what they want fetched on their own network.
+ * The variable that allows private hosts: a comma-separated list of `host` or `host:port`, where a host is a name or an
+ * address. It serves tests, and users who fetch from their own network.
  */
 const ALLOWED_VARIABLE = 'GAIA_MESH_ALLOW_PRIVATE_HOSTS';
 
-/** Browsers follow 20; who needs more than a few wants to keep the client busy. */
+/** Maximum redirects. Browsers follow 20, but a server that needs more than a few wants to keep the client busy. */
 const MAX_REDIRECTS = 5;
 const MAX_URL_CHARACTERS = 8192;
 
-/** A name that does everything browsers do: sites send others an empty page. */
+/** A user agent that resembles a browser's: sites send others an empty page. */
 const USER_AGENT = 'Mozilla/5.0 (compatible; gaia-mesh)';
 
 /**
- * GET of an address that a model or a page came up with, and therefore nobody's on this machine or network: every address of
- * its host is checked, again after each redirect, and the connection goes to an address that was checked, so that a name that
- * changes its mind in between (DNS rebinding) does not help. No cookies, no keys, a connection of its own.
+ * Fetches a URL that a model or a page supplied and that therefore must not lead to this machine or network: every address of
+ * its host is checked, again after each redirect, and the connection goes to a checked address, so that a name that
+ * changes in between (DNS rebinding) gains nothing. It sends no cookies and no keys, over a connection of its own.
  *
- * `use` must read the body, if it wants it; afterwards the connection is closed.
+ * `use` has to read the body if it needs it; afterwards the connection is closed.
  *
- * @throws MeshError `tool`: what is refused and why, `no network: …`, or the status that came
+ * @throws MeshError `tool`: a refusal with its reason, `no network: …`, or the status of a failure
  */
 export async function fetchPublic<Result>(
   target: string,
@@ -95,7 +95,7 @@ export async function fetchPublic<Result>(
 }
 
 /**
- * The URL, if it is one that is ever fetched.
+ * Parses a URL and refuses those that are never fetched.
  *
  * @throws MeshError `tool`
  */
@@ -111,13 +111,13 @@ function parseWebAddress(target: string, base?: URL): URL {
   return url;
 }
 
-/** The addresses to connect to, each of which was found to be public or allowed. */
+/** Returns the addresses to connect to, each checked to be public or allowed. */
 async function checkAddresses(
   url: URL,
   { environment, resolve = resolveHost }: PublicFetchOptions,
   signal: AbortSignal,
 ): Promise<readonly Address[]> {
-  // `http://2130706433/` and `http://0x7f.1/` have become `127.0.0.1` in here: it is the URL standard that reads them.
+  // The URL parser has already turned `http://2130706433/` and `http://0x7f.1/` into `127.0.0.1`, as the standard says.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = net.isIP(host);
   const addresses = family === 0 ? await raceAbort(signal, resolve(host)) : [{ address: host, family }];
@@ -154,12 +154,12 @@ async function resolveHost(host: string): Promise<readonly Address[]> {
   return lookup(host, { all: true });
 }
 
-/** The head of the answer of one of `addresses`. */
+/** Sends the request to one of `addresses` and waits for the head of the reply. */
 function get(url: URL, addresses: readonly Address[], signal: AbortSignal): Promise<http.IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
   const { request } = url.protocol === 'https:' ? https : http;
   const asked = request(url, {
-    // A connection that was made for another check is not used again.
+    // A connection that was made for another check is not reused.
     agent: false,
     signal,
     lookup: (_host, { all }, give) => {
@@ -196,7 +196,7 @@ function toPublicReply(url: URL, response: http.IncomingMessage): PublicReply {
   };
 }
 
-/** Unpacks as it comes, so that what is small packed is bounded by what it is unpacked. */
+/** Decompresses the body as it arrives, so that the reader's bound applies to the decompressed size. */
 function unpackResponse(response: http.IncomingMessage): AsyncIterable<Uint8Array> {
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const unpacker = chooseUnpacker(encoding);
@@ -204,7 +204,7 @@ function unpackResponse(response: http.IncomingMessage): AsyncIterable<Uint8Arra
     throw new MeshError('tool', `the answer is packed as ${encoding.slice(0, 40)}, which was not asked for`);
   }
   if (unpacker === 'none') return response;
-  // At once: a response that breaks off while nobody listens would never end. Whoever reads hears of it by the reading.
+  // The pipeline starts at once: a response that breaks off without a listener would never end. The reader gets the error.
   return pipeline(response, unpacker, (error) => error);
 }
 
@@ -225,7 +225,7 @@ function chooseUnpacker(encoding: string) {
   }
 }
 
-/** Expected failures in words; a bug comes back as it is. */
+/** Turns expected failures into messages; returns a bug as it is. */
 function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit: AbortSignal): unknown {
   const fault = (message: string) => new MeshError('tool', message, { cause: error });
   if (error instanceof MeshError) return error;
@@ -233,7 +233,7 @@ function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit
   if (limit.aborted)
     return fault(`${formatUrl(url)} took longer than ${options.timeoutMs / 1000} s: given up`);
   const code = readSystemCode(error) ?? '';
-  // zlib, the HTTP parser.
+  // Codes of zlib and of the HTTP parser.
   if (/^(Z_|ERR__ERROR|ERR_BROTLI|HPE_)/.test(code)) {
     return fault(`${formatUrl(url)} sent what cannot be read: ${toErrorMessage(error)} (${code})`);
   }
@@ -246,7 +246,7 @@ function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit
     : error;
 }
 
-/** Without the query, which may be long and somebody's. */
+/** Formats a URL without its query, which may be long or private. */
 function formatUrl(url: URL): string {
   return `${url.origin}${url.pathname}`.slice(0, 300);
 }

@@ -5,8 +5,8 @@ import * as z from 'zod';
 import { removeSecrets, SERVICES, type Service, type ServiceContext, type ServiceName } from './services.ts';
 
 /**
- * What went wrong with a call, in words for whoever asked, without keys; what is none of the expected failures is a bug and
- * comes back as it is.
+ * Explains a failed call to the caller, without keys; an error that is none of the expected failures is a bug and is
+ * returned as it is.
  */
 export function explainServiceFault(
   error: unknown,
@@ -16,7 +16,7 @@ export function explainServiceFault(
 ): unknown {
   if (error instanceof MeshError) return error;
   const { variable }: Service = SERVICES[name];
-  // Without its cause: that one holds the request, and the request holds the key.
+  // The cause is left out because it holds the request, and the request holds the key.
   const fault = (message: string) =>
     new MeshError('tool', removeSecrets(shortenReason(message), environment));
   if (signal.aborted) return fault(`${name}: stopped, the task has ended`);
@@ -46,7 +46,7 @@ function adviseStatus(status: number, name: ServiceName): string {
   return status >= 500 ? ' (the service is out of order: try again later, or use another tool)' : '';
 }
 
-/** The code of a failed connection: below a `TypeError: fetch failed`, below ky's own error. */
+/** Returns the code of a failed connection, which is below a `TypeError: fetch failed`, below ky's own error. */
 function findCauseCode(error: Error): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = readSystemCode(at);
@@ -68,7 +68,7 @@ const saidSchema = z.union([
   z.object({ error: z.string() }).transform(({ error }) => error),
 ]);
 
-/** The message in the body of a failure: each service has a place of its own for it; a page of HTML says nothing. */
+/** Returns the message in the body of a failure, which each service puts elsewhere; a page of HTML has none. */
 function findErrorText(data: unknown): string {
   const said = saidSchema.safeParse(typeof data === 'string' ? (tryParseJson(data) ?? data) : data);
   if (said.success) return said.data.trim();

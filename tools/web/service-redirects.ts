@@ -1,15 +1,15 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 
-/** Redirects of one request. A file's storage is two or three hops from its address. */
+/** Maximum redirects of one request. A file's storage is two or three hops from its URL. */
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-/** The headers that another server than the named one gets: no key is among them, by whatever name a service has it. */
+/** The headers that a server other than the named one gets, so that a key is never sent on, whatever its header's name. */
 const PLAIN_HEADERS = ['accept', 'user-agent'];
 
 /**
- * A `fetch` for services that the user named. It follows redirects of a GET alone: what a request has in its body is for the named
- * server. Keys go to the origin of that server and nowhere else, and a redirect from https leads to https.
+ * A `fetch` for services that the user named. It follows redirects of GET requests only: a request's body is meant for the named
+ * server. Keys go to that server's origin and nowhere else, and a redirect never leads from https to http.
  *
  * @throws MeshError `tool` for a redirect that is not followed
  */

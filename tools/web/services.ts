@@ -2,25 +2,25 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { explainBlockedPort } from '../blocked-port.ts';
 import type { DataToolContext } from '../data-tool.ts';
 
-/** A service on the network that a tool asks. */
+/** A service on the network that a tool calls. */
 export interface Service {
-  /** The environment variable that moves it: to a proxy, a compatible server, or a test's own. */
+  /** The environment variable that replaces its URL, by that of a proxy, a compatible server, or a test's own. */
   readonly variable: string;
-  /** Moves it together with others, where its own variable is not set. */
+  /** Replaces its URL together with those of other services if its own variable is not set. */
   readonly sharedVariable?: string;
-  /** Where it is otherwise; services without one exist only where the user says so. */
+  /** The default URL; services without one exist only if the user sets them up. */
   readonly url?: string;
-  /** Variables that hold its key, the first that is set wins. */
+  /** Variables that hold its key; the first that is set wins. */
   readonly keys?: readonly string[];
-  /** Milliseconds from one request to the next at the public address, where its terms ask for them. */
+  /** Minimum milliseconds between requests to the public service, if its terms ask for a pause. */
   readonly gapMs?: number;
-  /** Requests under way at once. */
+  /** Maximum concurrent requests. */
   readonly concurrency?: number;
 }
 
 /**
- * Every service, with how the user moves it: `<NAME>_BASE_URL`, but for SearXNG and Ollama, whose variables are older than this
- * table. A base URL may have a path; what a request adds comes after it.
+ * All services, with the variable that replaces each URL: `<NAME>_BASE_URL`, except for SearXNG and Ollama, whose variables are older
+ * than this table. A base URL may have a path; the request's path is appended to it.
  */
 export const SERVICES = {
   duckduckgo: { variable: 'DUCKDUCKGO_BASE_URL', url: 'https://html.duckduckgo.com', concurrency: 1 },
@@ -31,9 +31,9 @@ export const SERVICES = {
   },
   tavily: { variable: 'TAVILY_BASE_URL', url: 'https://api.tavily.com', keys: ['TAVILY_API_KEY'] },
   searxng: { variable: 'SEARXNG_URL' },
-  /** `{language}` stands for the code of the Wikipedia. One request at a time is what its etiquette asks for. */
+  /** `{language}` stands for the code of the Wikipedia. Its etiquette asks for one request at a time. */
   wikipedia: { variable: 'WIKIPEDIA_BASE_URL', url: 'https://{language}.wikipedia.org', concurrency: 1 },
-  /** Its terms: one connection, at most one request every 3 seconds. */
+  /** Its terms allow one connection and at most one request every 3 seconds. */
   arxiv: { variable: 'ARXIV_BASE_URL', url: 'https://export.arxiv.org', gapMs: 3000, concurrency: 1 },
   youtube: { variable: 'YOUTUBE_BASE_URL', url: 'https://www.youtube.com', concurrency: 1 },
   huggingface: { variable: 'HF_BASE_URL', url: 'https://huggingface.co', keys: ['HF_TOKEN'] },
@@ -60,7 +60,7 @@ export const SERVICES = {
 
 export type ServiceName = keyof typeof SERVICES;
 
-/** The variables that move these services, hold their keys, or say who asks. */
+/** Returns the variables that hold these services' URLs and keys, or the user's contact. */
 export function listServiceVariables(names: readonly ServiceName[]): string[] {
   const ofServices = names.flatMap((name) => {
     const { variable, sharedVariable, keys = [] }: Service = SERVICES[name];
@@ -74,9 +74,9 @@ export type ServiceContext = Pick<DataToolContext, 'environment' | 'options' | '
 type Environment = DataToolContext['environment'];
 
 /**
- * Where a service is, without a slash at the end.
+ * Returns the URL of a service, without a slash at the end.
  *
- * @throws MeshError `tool` when the variable holds no http or https URL, or one that cannot be asked, or is needed and not set
+ * @throws MeshError `tool` if the variable holds no http or https URL, or one that cannot be used, or is needed and not set
  */
 export function resolveServiceUrl(name: ServiceName, environment: Environment): string {
   const service: Service = SERVICES[name];
@@ -84,7 +84,7 @@ export function resolveServiceUrl(name: ServiceName, environment: Environment): 
   if (given === undefined) {
     throw new MeshError('tool', `no ${name} server is known: set ${service.variable} to its address`);
   }
-  // `{language}` is no part of any URL yet.
+  // `{language}` is not part of a valid URL yet.
   const url = URL.parse(given.replace('{language}', 'language'));
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new MeshError('tool', `${service.variable} must be an http or https URL`);
@@ -100,7 +100,7 @@ export function resolveServiceUrl(name: ServiceName, environment: Environment): 
   return given.replace(/\/+$/, '');
 }
 
-/** Whether the user moved the service. */
+/** Returns true if the user replaced the URL of the service. */
 export function isMoved(name: ServiceName, environment: Environment): boolean {
   return readMovedUrl(SERVICES[name], environment) !== undefined;
 }
@@ -118,9 +118,9 @@ export function readServiceKey(name: ServiceName, environment: Environment): str
 }
 
 /**
- * The key of a service that does nothing without one.
+ * Returns the key of a service that needs one.
  *
- * @throws MeshError `tool`, naming the variable and what can be done instead
+ * @throws MeshError `tool`, naming the variable and what to do instead
  */
 export function requireServiceKey(name: ServiceName, environment: Environment, instead: string): string {
   const key = readServiceKey(name, environment);
@@ -129,11 +129,11 @@ export function requireServiceKey(name: ServiceName, environment: Environment, i
   throw new MeshError('tool', `no key: set ${service.keys?.join(' or ')} (in .env); ${instead}`);
 }
 
-/** `text` without any secret of the environment: services repeat keys in what they say about them. */
+/** Removes all secrets of the environment from `text`: services repeat keys in their messages. */
 export function removeSecrets(text: string, environment: Environment): string {
   let clean = text;
   for (const [variable, value] of Object.entries(environment)) {
-    // Shorter values are no keys, and would tear holes in words.
+    // Shorter values are not keys, and replacing them would damage words.
     const isSecret =
       /(KEY|TOKEN|SECRET|PASSWORD)$/.test(variable) && value !== undefined && value.length >= 6;
     if (isSecret) clean = clean.replaceAll(value, `[${variable}]`);

@@ -1,8 +1,8 @@
 import path from 'node:path';
 
-/** File systems take 255 bytes; a number may be put behind it. */
+/** Maximum bytes of a name: file systems take 255, and a number may be appended. */
 const MAX_NAME_BYTES = 120;
-/** Of what is looked at; the end has the extension. */
+/** Maximum characters considered, from the end, which has the extension. */
 const MAX_CHARACTERS = 500;
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -27,8 +27,8 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A name for a file, out of one that a model, a server or an address came up with: its last part, with nothing that a path, a
- * shell or a terminal could misread, not hidden, not too long; `download` where nothing is left (RA-52).
+ * Returns a safe file name from one that a model, a server or a URL supplied: its last part, without anything that a path, a
+ * shell or a terminal could misread, not hidden, not too long; `download` if nothing is left (RA-52).
  */
 export function toSafeName(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
@@ -36,7 +36,7 @@ export function toSafeName(name: string): string {
     .slice(-MAX_CHARACTERS)
     .normalize('NFC')
     .replace(/[^\p{L}\p{N} ._()+,=@-]/gu, '_')
-    // Neither hidden, nor `..`, nor an option of some command, nor what Windows drops.
+    // The name must not be hidden, nor `..`, nor look like a command's option, nor end in characters that Windows drops.
     .replace(/^[.\s-]+|[.\s]+$/g, '');
   const extension = path.extname(clean).slice(0, 12);
   let stem = clean.slice(0, clean.length - path.extname(clean).length);
@@ -44,7 +44,7 @@ export function toSafeName(name: string): string {
   return stem.replace(/[_\s]/g, '') === '' && extension === '' ? 'download' : stem + extension;
 }
 
-/** What a server and an address say about a file's name, for when nobody else does. */
+/** Chooses a file name from the server's headers and the URL. */
 export function chooseDownloadName(url: string, mediaType: string, disposition: string | undefined): string {
   const said = parseDisposition(disposition ?? '') ?? takeLastPart(url);
   const name = toSafeName(said);
@@ -52,7 +52,7 @@ export function chooseDownloadName(url: string, mediaType: string, disposition: 
   return path.extname(name) === '' && extension !== undefined ? name + extension : name;
 }
 
-/** `filename*` is the exact one (RFC 6266), `filename` what old clients get. */
+/** Parses the header: `filename*` is the exact name (RFC 6266), `filename` is for old clients. */
 function parseDisposition(disposition: string): string | undefined {
   const exact = /filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
   if (exact !== undefined) return tryDecodeUri(exact);
@@ -69,7 +69,7 @@ function tryDecodeUri(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {
-    // A lone % is part of a name.
+    // A lone % is part of the name.
     if (error instanceof URIError) return text;
     throw error;
   }

@@ -6,10 +6,10 @@ import { fetchPublic, type PublicReply } from '../public-fetch.ts';
 import { extractPdfText, extractText } from './page-text.ts';
 
 const FETCH_TIMEOUT_MS = 40_000;
-/** The longest pages that people read have some megabytes of markup. */
+/** Maximum bytes of a page; the longest pages for people have some megabytes of markup. */
 const MAX_PAGE_BYTES = 5 * 1024 * 1024;
 const MAX_PDF_BYTES = 20 * 1024 * 1024;
-/** Some 15 000 tokens: beyond it a model reads nothing attentively. */
+/** Maximum characters of the text, some 15 000 tokens: models do not read more attentively. */
 const MAX_TEXT_CHARACTERS = 60_000;
 
 const input = z.strictObject({
@@ -57,7 +57,7 @@ async function extractPageText(reply: PublicReply, bytes: Buffer, signal: AbortS
   return isHtml || looksLikeHtml ? extractText(text, MAX_TEXT_CHARACTERS, signal) : text.trim();
 }
 
-/** By its byte order mark, the header, what the page says of itself, else UTF-8, else windows-1252, as browsers do. */
+/** Decodes by the byte order mark, the header, the page's own declaration, else as UTF-8, else as windows-1252, like browsers. */
 function decodeBody(bytes: Buffer, charset: string | undefined): string {
   const head = bytes.subarray(0, 1024).toString('latin1');
   const own =
@@ -85,7 +85,7 @@ function tryDecode(name: string, bytes: Buffer): string | undefined {
   try {
     return new TextDecoder(name).decode(bytes);
   } catch (error) {
-    // A page may call its encoding anything.
+    // A page may name an unknown encoding.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

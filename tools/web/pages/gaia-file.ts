@@ -11,7 +11,7 @@ import { type SavedFile, saveDownload } from './save-download.ts';
 const DATASET = 'datasets/gaia-benchmark/GAIA/resolve/main/2023';
 const SPLITS = ['validation', 'test'];
 
-/** As the dataset's ids are. A question from elsewhere may call itself `metadata`, which is the name of the true answers there. */
+/** The form of the dataset's ids. A question from elsewhere may be called `metadata`, which is the name of the true answers there. */
 const DATASET_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const FILE_TIMEOUT_MS = 60_000;
@@ -22,18 +22,18 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** Where a file may come from; the order is the team file's (`options: { sources: [api] }`). */
+/** The sources of a file; the team file sets their order (`options: { sources: [api] }`). */
 const sourcesSchema = z
   .array(z.enum(['local', 'dataset', 'api']))
   .min(1)
   .default(['local', 'dataset', 'api']);
 
-/** The file of a source, or why it has none. */
+/** The file from a source, or the reason why it has none. */
 type SaveOutcome = SavedFile | { readonly miss: string };
 
 /**
- * The attachment of a GAIA question: the task's own folder, the dataset (with the user's token, it is gated), the scoring
- * API of the agents' course, one after the other until one has it (SV-12, C-35).
+ * Gets the attachment of a GAIA question from the task's own folder, the dataset (gated, with the user's token) or the scoring
+ * API of the agents' course, in this order until one has it (SV-12, C-35).
  */
 export const gaiaFile: DataTool<Input> = {
   name: 'gaia_file',
@@ -83,7 +83,7 @@ const from: Record<
 
   async dataset({ task_id: taskId, file_name: fileName }, context) {
     if (!DATASET_ID.test(taskId)) return { miss: 'the ids there are UUIDs' };
-    // The true answers lie beside the attachments (`metadata.jsonl`), and the user's token opens them.
+    // The true answers are stored next to the attachments (`metadata.jsonl`), and the user's token gives access to them.
     if (path.parse(fileName).name !== taskId) return { miss: `its files there are named ${taskId}` };
     const token = readServiceKey('huggingface', context.environment);
     if (token === undefined) return { miss: `${SERVICES.huggingface.keys[0]} is not set` };
@@ -105,12 +105,12 @@ const from: Record<
   },
 };
 
-/** The mesh's task is the question, or a repetition of it: `<id>#<n>`. */
+/** Returns true if the mesh's task is the question, or a repetition of it: `<id>#<n>`. */
 function isOfTask(taskId: string, ofMesh: string): boolean {
   return ofMesh === taskId || ofMesh.startsWith(`${taskId}#`);
 }
 
-/** A source that fails is a miss with its reason: the next one is asked. */
+/** Fetches the file; a failure becomes a miss with its reason, so that the next source is tried. */
 async function fetchGaiaFile(
   call: ServiceCall,
   fileName: string,

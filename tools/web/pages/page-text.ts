@@ -1,19 +1,19 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { answerConfined, isConfined, runConfined } from '../confined.ts';
 
-/** Articles take a tenth of a second; what takes this long was made to. */
+/** Time limit for reading a page. Articles take a tenth of a second; a page that takes this long was made to. */
 const READ_TIMEOUT_MS = 10_000;
 const HEAP_MB = 512;
 
-/** The converter takes time that grows with the square of the elements: it gets pieces of at most so many. */
+/** Maximum elements that the converter gets at once: its time grows with their square. */
 const PIECE_ELEMENTS = 200;
-/** Deeper pages overflow somebody's stack. No page that people read is half as deep. */
+/** Maximum depth of a page. Deeper pages overflow the stack of some library; pages for people are not half as deep. */
 const MAX_DEPTH = 250;
 const MAX_ELEMENTS = 100_000;
-/** What is found to be the article must have this part of the page's text: lists and tables are taken for decoration. */
+/** Minimum part of the page's text that an article must have: the extraction takes lists and tables for decoration. */
 const MIN_ARTICLE_PART = 0.25;
 
-/** An article in Markdown; where that does not work out the page's text, where that does not either what is between tags. */
+/** Converts a page's article to Markdown; if that fails returns the page's text, and if that fails, too, the text between tags. */
 export async function extractText(
   html: string,
   maxCharacters: number,
@@ -30,7 +30,7 @@ export async function extractText(
   return stripTags(html, maxCharacters);
 }
 
-/** The text of a PDF, page after page. */
+/** Returns the text of a PDF, page by page. */
 export async function extractPdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
   const limits = { timeoutMs: 3 * READ_TIMEOUT_MS, heapMb: HEAP_MB, signal };
   const outcome = await runConfined(new URL('./page-text.ts', import.meta.url), 'page-pdf', bytes, limits);
@@ -38,7 +38,7 @@ export async function extractPdfText(bytes: Uint8Array, signal: AbortSignal): Pr
   throw new MeshError('tool', `the PDF cannot be read: ${outcome.stopped}; download_file saves it as it is`);
 }
 
-/** What is left of a page that no parser reads in time. Nothing in here takes longer than in proportion to the page. */
+/** Returns the text of a page that no parser reads in time. Its own time is proportional to the page's length. */
 function stripTags(html: string, maxCharacters: number): string {
   const head = html.slice(0, 20 * maxCharacters);
   return removeElements('style', removeElements('script', head))
@@ -48,7 +48,7 @@ function stripTags(html: string, maxCharacters: number): string {
     .slice(0, maxCharacters);
 }
 
-/** Without the elements of that name; one that does not end takes the rest with it, as in browsers. */
+/** Removes the elements of that name; an unclosed one takes the rest with it, as in browsers. */
 function removeElements(name: string, html: string): string {
   const lower = html.toLowerCase();
   const kept: string[] = [];
@@ -73,14 +73,14 @@ async function convertMarkdown({ html, maxCharacters }: Page): Promise<string> {
     import('node-html-markdown'),
   ]);
   const { document } = parseHTML(html);
-  // linkedom gives a document without a body for what is no page.
+  // linkedom returns a document without a body if the text is not a page.
   const body = document.body ?? document.documentElement;
   if (body === null || !isTame(body)) throw new Error('too deep or too large');
   for (const noise of body.querySelectorAll('script, style, noscript, template, svg, iframe')) noise.remove();
   const title = document.title.replace(/\s+/g, ' ').trim();
   const textLength = (text: string | null | undefined) => (text ?? '').replace(/\s+/g, ' ').trim().length;
   const whole = textLength(body.textContent);
-  // It empties the document that it is given.
+  // Readability empties the document that it is given.
   const article = new Readability(parseHTML(html).document).parse();
   const isArticle = textLength(article?.textContent) >= whole * MIN_ARTICLE_PART;
   const content =
@@ -112,7 +112,7 @@ interface Node {
   readonly textContent: string | null;
 }
 
-/** Neither too deep nor too large; without recursion, which is what it is about. */
+/** Returns true if a page is neither too deep nor too large; it does not recurse, because depth is the danger. */
 function isTame(root: Element): boolean {
   let level: Element[] = [root];
   let count = 0;
@@ -137,14 +137,14 @@ const CONTAINERS = new Set([
   'html',
 ]);
 
-/** HTML of the page's blocks in order, together the page. */
+/** Yields the HTML of the page's blocks in order; together they are the page. */
 function* splitBlocks(root: Element): Generator<string, void, void> {
   const isSmall = root.getElementsByTagName('*').length <= PIECE_ELEMENTS;
   if (isSmall || !CONTAINERS.has(root.localName)) {
     yield root.outerHTML;
     return;
   }
-  // Neighbours that are small stay together: a text may be cut into many of them.
+  // Small neighbours stay together: a text may be split into many of them.
   let small = '';
   let elements = 0;
   for (const node of root.childNodes) {
@@ -174,7 +174,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-/** Deep nesting overflows its stack, which ends this process: a limit would cut off what is inside instead. */
+/** Converts a page to plain text. Deep nesting overflows the stack, which ends this process: a limit would cut off the inner text instead. */
 async function convertPlain({ html, maxCharacters }: Page): Promise<string> {
   const { convert } = await import('html-to-text');
   return convert(html.slice(0, 20 * maxCharacters), {
@@ -194,7 +194,7 @@ async function readPdf(bytes: Uint8Array): Promise<string> {
 }
 
 function parsePageFile(bytes: Uint8Array): Page {
-  // It was written by this file's other end.
+  // The other end of this file wrote it.
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 

@@ -8,25 +8,25 @@ import type { DataToolContext } from '../../data-tool.ts';
 import { formatMegabytes, limitBytes } from '../bounded-body.ts';
 import { toSafeName } from './download-name.ts';
 
-/** Attachments of questions have some megabytes; data sets are not for an agent to read. */
+/** Maximum bytes of a file. Attachments of questions have some megabytes; data sets are too large for an agent to read. */
 export const MAX_DOWNLOAD_BYTES = 50 * 1024 * 1024;
-/** All of one task's: an agent that goes round in circles must not fill the disk. */
+/** Maximum bytes of all downloads of a task: an agent in a loop must not fill the disk. */
 const MAX_FOLDER_BYTES = 500 * 1024 * 1024;
 const MAX_FOLDER_FILES = 200;
-/** Files of one name. */
+/** Maximum files of one name. */
 const MAX_SAME_NAME = 50;
 
 export interface SavedFile {
-  /** Relative to the task's files, as file tools take it: `downloads/table.csv`. */
+  /** The path in the task's files, as file tools take it: `downloads/table.csv`. */
   readonly file: string;
   readonly bytes: number;
 }
 
 /**
- * Writes a body into the task's `downloads/`, whole or not at all. A file that is there is not touched: where the name is taken,
- * a number is put behind it (`table-2.csv`).
+ * Writes a body into the task's `downloads/`, completely or not at all. An existing file is not touched: if the name is taken,
+ * a number is appended (`table-2.csv`).
  *
- * @throws MeshError `tool` when it is too large, the folder is full, the task has no folder, or it cannot be written
+ * @throws MeshError `tool` if it is too large, the folder is full, the task has no folder, or it cannot be written
  */
 export async function saveDownload(
   { files }: Pick<DataToolContext, 'files'>,
@@ -36,7 +36,7 @@ export async function saveDownload(
   const folder = await downloadFolder(files);
   const room = await measureRoom(folder);
   const name = toSafeName(wanted);
-  // Hidden, and of a name that no download gets: nobody takes it for a whole file.
+  // A hidden name that no download gets cannot be mistaken for a complete file.
   const part = path.join(folder, `.${randomBytes(8).toString('hex')}.part`);
   try {
     const bytes = await writeWhole(part, limitBytes(body, Math.min(MAX_DOWNLOAD_BYTES, room), name));
@@ -63,7 +63,7 @@ async function downloadFolder(files: string | undefined): Promise<string> {
   });
 }
 
-/** Bytes that may still come into the folder. */
+/** Returns the number of bytes that the folder still has room for. */
 async function measureRoom(folder: string): Promise<number> {
   const names = await tryFileStep(folder, () => readdir(folder));
   if (names.length >= MAX_FOLDER_FILES) {
@@ -95,7 +95,7 @@ async function writeWhole(file: string, body: AsyncIterable<Uint8Array>): Promis
   }
 }
 
-/** Gives a whole file its name, the first that is free. */
+/** Gives a complete file the first free variant of its name. */
 async function placeFile(part: string, folder: string, name: string): Promise<string> {
   const { name: stem, ext } = path.parse(name);
   for (let number = 1; number <= MAX_SAME_NAME; number++) {
@@ -108,11 +108,11 @@ async function placeFile(part: string, folder: string, name: string): Promise<st
   );
 }
 
-/** Gives the file the name `target` unless it is taken, in one step: a check before would be out of date. */
+/** Gives the file the name `target` unless it is taken, in one step: a check beforehand would be out of date. */
 async function claimName(part: string, target: string): Promise<boolean> {
   try {
     await link(part, target).catch((error: unknown) => {
-      // Some file systems have no second names.
+      // Some file systems have no hard links.
       if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(readSystemCode(error) ?? '')) throw error;
       return copyFile(part, target, constants.COPYFILE_EXCL);
     });
@@ -123,7 +123,7 @@ async function claimName(part: string, target: string): Promise<boolean> {
   }
 }
 
-/** A step with the file system, whose refusal is said as it is: no network is to blame for it. */
+/** Does a step with the file system; its errors are reported as they are, not as network failures. */
 async function tryFileStep<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -11,7 +11,7 @@ import {
   searchReply,
 } from './search-hits.ts';
 
-/** Abstracts are longer than snippets; this many authors are named. */
+/** Maximum characters of an abstract, which is longer than other snippets. */
 const MAX_ABSTRACT_CHARACTERS = 1300;
 const MAX_AUTHORS = 8;
 
@@ -32,7 +32,7 @@ const feedSchema = z.object({
 });
 type Feed = z.infer<typeof feedSchema>['feed'];
 
-/** arXiv's API, an Atom feed. Words, ids (`2104.12255`), or its own query language (`ti:electron AND cat:cs.CL`). */
+/** Searches arXiv's API, an Atom feed, for words, ids (`2104.12255`), or in its own query language (`ti:electron AND cat:cs.CL`). */
 export const arxivSearch: DataTool<SearchInput> = {
   name: 'arxiv_search',
   description:
@@ -40,7 +40,7 @@ export const arxivSearch: DataTool<SearchInput> = {
   input: searchInput,
   async run(input, context) {
     let feed = await ask(input, context);
-    // A page may come back empty although there are results: asked again, it has them.
+    // A page may come back empty although there are results; a second request gets them.
     if (feed.entry.length === 0 && feed.totalResults > 0) feed = await ask(input, context);
     const hits = feed.entry.map(({ id, title, summary, published, author, comment }) => {
       const names = author.map(({ name }) => name);
@@ -98,7 +98,7 @@ function buildArxivQuery(query: string): Record<string, string> {
   if (ids.every((id) => /^(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?\/\d{7})(v\d+)?$/.test(id)))
     return { id_list: ids.join(',') };
   if (/\b(ti|au|abs|co|jr|cat|rn|id|all|submittedDate):/.test(query)) return { search_query: query };
-  // Without a field it would be any of the words; phrases stay together.
+  // Without a field, arXiv would search for any of the words; phrases stay together.
   const words = query.match(/"[^"]+"|[^\s"()]+/g) ?? [];
   return { search_query: words.map((word) => `all:${word}`).join(' AND ') };
 }

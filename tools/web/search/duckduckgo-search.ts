@@ -11,13 +11,13 @@ import {
   searchReply,
 } from './search-hits.ts';
 
-/** The engine refuses longer queries. */
+/** Longest query that the engine accepts. */
 const MAX_QUERY_CHARACTERS = 499;
-/** Pages of results have some tens of kilobytes; parsing takes time that grows with nesting. */
+/** Maximum characters parsed. Pages of results have some tens of kilobytes, and parsing time grows with nesting. */
 const MAX_PAGE_CHARACTERS = 512 * 1024;
 const MAX_ABSTRACT_CHARACTERS = 1000;
 
-/** These pages are made for browsers; to anything else they show a riddle. */
+/** The user agent of a browser: other clients get a challenge. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 interface ResultsPage {
@@ -26,8 +26,8 @@ interface ResultsPage {
 }
 
 /**
- * DuckDuckGo's pages without JavaScript: there is no interface for programs. Where one shows its riddle for robots, which is no
- * proof that there are no results, the other one is asked.
+ * Searches DuckDuckGo's pages without JavaScript, as it has no API. If one of them shows its challenge for robots, which does
+ * not mean that there are no results, the other one is asked.
  */
 export const duckduckgoSearch: DataTool<SearchInput> = {
   name: 'duckduckgo_search',
@@ -94,7 +94,7 @@ async function readHtml(text: string): Promise<ResultsPage> {
   return { hits, abstract: cutSnippet(abstract, MAX_ABSTRACT_CHARACTERS) };
 }
 
-/** A table in which a row with a link is followed by one with its snippet. */
+/** Reads a table in which a row with a link is followed by one with its snippet. */
 async function readLite(text: string): Promise<SearchHit[]> {
   const document = await parseResults(text);
   const cells = [...document.querySelectorAll('a.result-link, .result-snippet')];
@@ -115,7 +115,7 @@ function toHit(link: Link | null | undefined, snippet: string): SearchHit[] {
   return url === undefined ? [] : [{ title: link?.textContent ?? '', url, snippet }];
 }
 
-/** Where a link really leads: it may pass through `duckduckgo.com/l/?uddg=…`. Advertisements, by `y.js`, lead nowhere. */
+/** Returns the target of a link, which may pass through `duckduckgo.com/l/?uddg=…`; none for advertisements (`y.js`). */
 function unwrapLink(href: string): string | undefined {
   const url = URL.parse(href, 'https://duckduckgo.com/');
   if (url === null) return undefined;

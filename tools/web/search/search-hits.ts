@@ -16,7 +16,7 @@ const MAX_TITLE_CHARACTERS = 300;
 const MAX_SNIPPET_CHARACTERS = 1500;
 const MAX_URL_CHARACTERS = 2048;
 
-/** What every search is asked with. */
+/** The input of every search. */
 export const searchInput = z.strictObject({
   query: z.string().trim().min(1).max(1000),
   max_results: z.int().min(1).max(MAX_RESULTS).exactOptional().describe(`default ${DEFAULT_RESULTS}`),
@@ -24,8 +24,8 @@ export const searchInput = z.strictObject({
 export type SearchInput = z.infer<typeof searchInput>;
 
 /**
- * Numbered results, as a model reads them: title, address, snippet. `notes` come before them. None is said in so many words
- * (REQ-050), so that nobody makes some up.
+ * Formats results for a model, numbered: title, URL, snippet. `notes` come before them. An empty result is stated explicitly
+ * (REQ-050), so that models do not make results up.
  */
 export function searchReply(
   { query, max_results: maxResults = DEFAULT_RESULTS }: SearchInput,
@@ -48,12 +48,12 @@ export function searchReply(
   return { text: [...notes, ...none, ...lines].join('\n'), data: { results } };
 }
 
-/** A result as several services have it. */
+/** A result in the form that several services use. */
 export const contentHit = z
   .object({ url: z.string(), title: z.string().nullish(), content: z.string().nullish() })
   .transform(({ url, title, content }): SearchHit => ({ title: title ?? '', url, snippet: content ?? '' }));
 
-/** A text without line breaks and runs of white space. */
+/** Replaces line breaks and runs of white space by single spaces. */
 export function joinLines(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -14,7 +14,7 @@ import {
 
 const replySchema = z.object({
   results: z.array(contentHit),
-  // Plain texts in older versions.
+  // Older versions send plain texts.
   answers: z
     .array(z.union([z.string(), z.object({ answer: z.string() }).transform(({ answer }) => answer)]))
     .default([]),
@@ -33,7 +33,7 @@ const replySchema = z.object({
 const MAX_NOTE_CHARACTERS = 1500;
 const MAX_NOTES = 5;
 
-/** The user's own SearXNG server, which asks other engines. Its settings must list `json` among `search.formats`. */
+/** Searches with the user's own SearXNG server, which asks other engines. Its settings must list `json` among `search.formats`. */
 export const searxngSearch: DataTool<SearchInput> = {
   name: 'searxng_search',
   description: 'Searches the web by several engines (SearXNG).',

@@ -10,7 +10,7 @@ const replySchema = z.object({
   results: z.array(contentHit),
 });
 
-/** Tavily's search API: an index made for models, with a key of the user's. */
+/** Searches with Tavily's API, an index made for models, which needs a key. */
 export const tavilySearch: DataTool<SearchInput> = {
   name: 'tavily_search',
   description: 'Searches the web by Tavily: passages too.',

@@ -6,9 +6,9 @@ import { parseReply } from '../parse-reply.ts';
 import { resolveServiceUrl } from '../services.ts';
 import { cutSnippet } from './search-hits.ts';
 
-/** Articles that are named beside the one that is shown. */
+/** Maximum further articles that are named besides the one that is shown. */
 const MAX_FOUND = 5;
-/** The longest articles have some 100 000 characters; what is asked for is mostly further up. */
+/** Maximum characters of an article. The longest have some 100 000, but most answers stand further up. */
 const MAX_EXTRACT_CHARACTERS = 40_000;
 const MAX_OPTIONS = 60;
 
@@ -16,7 +16,7 @@ const input = z.strictObject({
   query: z.string().trim().min(1).max(300).describe('title or words'),
   language: z
     .string()
-    // It becomes part of a host name.
+    // The code becomes part of a host name.
     .regex(/^[a-z]{2,3}(-[a-z]{2,10}){0,2}$/, 'must be the code of a Wikipedia, like en or de')
     .exactOptional()
     .describe('default en'),
@@ -34,7 +34,7 @@ const pageSchema = z.object({
   links: z.array(z.object({ title: z.string() })).default([]),
 });
 
-// By page id in version 1 of the format, a list in version 2.
+// Pages are keyed by id in version 1 of the format and a list in version 2.
 const pagesSchema = z.object({
   query: z.object({
     pages: z.union([
@@ -47,7 +47,7 @@ const pagesSchema = z.object({
 /** Errors come with status 200. */
 const errorSchema = z.object({ error: z.object({ code: z.string(), info: z.string() }) });
 
-/** MediaWiki's action API: search, then the best article's text. */
+/** Searches with MediaWiki's action API and returns the best article's text. */
 export const wikipedia: DataTool<z.infer<typeof input>> = {
   name: 'wikipedia',
   description: 'Text of a Wikipedia article; fetch_page has its tables.',
@@ -120,7 +120,7 @@ class Wiki {
     return (await this.#ask(pagesSchema, query)).query.pages[0];
   }
 
-  /** Titles of the articles that a page leads to. */
+  /** Returns the titles of the articles that a page links to. */
   async links(title: string): Promise<string[]> {
     const query = { prop: 'links', titles: title, plnamespace: 0, pllimit: MAX_OPTIONS };
     const pages = (await this.#ask(pagesSchema, query)).query.pages;

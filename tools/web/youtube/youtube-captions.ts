@@ -14,8 +14,8 @@ const jsonSchema = z.object({
 });
 
 /**
- * The lines of a video's captions, each with its time (`[1:05] …`), from any of YouTube's formats: `json3`, `srv3`, and the older
- * XML, which servers may send although another one was asked for. Empty lines are left out.
+ * Parses a video's captions into lines with times (`[1:05] …`), from any of YouTube's formats: `json3`, `srv3`, and the older
+ * XML, which servers may send although another one was requested. Empty lines are left out.
  *
  * @throws MeshError `tool` for anything else
  */
@@ -29,7 +29,7 @@ export async function parseCaptions(text: string): Promise<string[]> {
   return lines.filter((line) => line !== undefined);
 }
 
-/** `<text start="1.54">`, or `<p t="1540">` with words in `<s>`. */
+/** Parses `<text start="1.54">`, or `<p t="1540">` with words in `<s>`. */
 async function parseXmlCaptions(xml: string): Promise<(string | undefined)[]> {
   const { XMLParser, XMLValidator } = await import('fast-xml-parser');
   if (XMLValidator.validate(xml) !== true) {
@@ -76,7 +76,7 @@ const xmlSchema = z.union([
     ),
 ]);
 
-/** Texts are escaped twice, and hold tags in both layers. */
+/** Removes tags, which texts have at both levels of their double escaping. */
 function stripTags(text: string): string {
   return unescapeEntities(unescapeEntities(text.replace(/<[^<>]*>/g, ''))).replace(/<[^<>]*>/g, '');
 }

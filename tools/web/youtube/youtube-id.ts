@@ -3,8 +3,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 const ID = /^[A-Za-z0-9_-]{11}$/;
 
 /**
- * The id of the video that a YouTube address names, in any of its forms (`watch?v=`, `youtu.be/`, `shorts/`, `embed/`, `live/`), or
- * that is given bare.
+ * Returns the id of the video that a YouTube URL names, in any of its forms (`watch?v=`, `youtu.be/`, `shorts/`, `embed/`, `live/`), or
+ * of a bare id.
  *
  * @throws MeshError `tool` for anything else
  */
@@ -18,7 +18,7 @@ export function parseYoutubeId(url: string): string {
   );
 }
 
-/** The form that every service understands. */
+/** Formats the URL in the form that every service understands. */
 export function formatYoutubeUrl(id: string): string {
   return `https://www.youtube.com/watch?v=${id}`;
 }

@@ -35,7 +35,7 @@ const playerSchema = z.object({
           }),
         })
         .optional()
-        // It is for screens, and has more forms than this one.
+        // This part is for display and has more forms than this one.
         .catch(undefined),
     })
     .optional(),
@@ -48,12 +48,12 @@ const playerSchema = z.object({
 });
 type Player = z.infer<typeof playerSchema>;
 
-/** What the player says as the Android app, whose tracks need no proof of a browser. */
+/** The client that the request claims to be: the Android app, whose tracks need no proof of a browser. */
 const CLIENT = { clientName: 'ANDROID', clientVersion: '20.10.38' };
 
 const ELSEWHERE = 'try understand_video, or search for the video’s title';
 
-/** The captions of a video, by the way that YouTube's own player takes: watch page → key → player → track. */
+/** Fetches a video's captions in the way of YouTube's own player: watch page → key → player → track. */
 export const youtubeTranscript: DataTool<z.infer<typeof input>> = {
   name: 'youtube_transcript',
   description: 'Captions of a YouTube video, with times.',
@@ -98,7 +98,7 @@ async function fetchPlayerKey(id: string, context: DataToolContext): Promise<str
         page,
       );
     const value = consent?.[1] ?? consent?.[2] ?? '';
-    // What a cookie may hold: the page is not ours.
+    // Only characters that a cookie may hold are accepted: the page is untrusted.
     if (!/^[A-Za-z0-9_.+-]+$/.test(value))
       throw new MeshError('tool', `youtube asks for consent in a new way: ${ELSEWHERE}`);
     page = await watchPage(id, context, { cookie: `CONSENT=YES+${value}` });
@@ -119,7 +119,7 @@ async function watchPage(
   return (await ask({ ...call, headers: { 'accept-language': 'en-US', ...headers } }, context)).text;
 }
 
-/** Status 429 is no load here: the address is on a list. */
+/** Sends a request. Status 429 means that YouTube blocks this address, not that there were too many requests. */
 async function ask(call: ServiceCall, context: DataToolContext) {
   const reply = await callService({ ...call, accepts: [429] }, context);
   if (reply.status === 429) throw createBlockedError('status 429');
@@ -130,7 +130,7 @@ function createBlockedError(why: string): MeshError {
   return new MeshError('tool', `youtube blocks this address (${why}): ${ELSEWHERE}`);
 }
 
-/** @throws MeshError `tool`: unavailable, restricted, blocked, or without captions, each in its own words */
+/** @throws MeshError `tool`: unavailable, restricted, blocked, or without captions, each with its own message */
 function listTracks({ playabilityStatus, captions }: Player, id: string): readonly Track[] {
   const { status = 'OK', reason = '', errorScreen } = playabilityStatus ?? {};
   if (status !== 'OK') {
@@ -148,7 +148,7 @@ function listTracks({ playabilityStatus, captions }: Player, id: string): readon
   return tracks;
 }
 
-/** In `language`, else English, else any; what people wrote before what a machine heard. */
+/** Chooses a track in `language`, else English, else any; human captions come before automatic ones. */
 function chooseTrack(tracks: readonly Track[], language: string): Track {
   const rank = (track: Track) => {
     const base = track.languageCode.split('-')[0];
@@ -170,7 +170,7 @@ async function fetchLines(track: Track, id: string, context: DataToolContext): P
       'tool',
       `youtube wants a proof of a browser (PO token) for the transcript of ${id}: ${ELSEWHERE}`,
     );
-  // Only what comes after the host is taken: a reply does not say whom we talk to.
+  // Only the part after the host is used: a reply does not decide which server is called.
   const given = URL.parse(track.baseUrl, resolveServiceUrl('youtube', context.environment));
   if (given === null || given.pathname !== '/api/timedtext') {
     throw new MeshError(
