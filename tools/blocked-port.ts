@@ -1,6 +1,6 @@
 /**
- * Ports that `fetch` refuses to ask, whoever listens there, since they are other protocols' (the "bad ports" of the Fetch
- * standard, https://fetch.spec.whatwg.org/#port-blocking, as Node has them). It says no more than `fetch failed`.
+ * Ports that `fetch` refuses to connect to because other protocols use them (the "bad ports" of the Fetch standard,
+ * https://fetch.spec.whatwg.org/#port-blocking, as Node has them). Its own error is only `fetch failed`.
  */
 export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
@@ -9,7 +9,7 @@ export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** Why no request can go to `url`, and what to do; undefined where its port is fine. */
+/** Returns the reason why no request can go to `url`, with a remedy; undefined if its port is allowed. */
 export function explainBlockedPort({ port, host }: URL): string | undefined {
   if (!BLOCKED_PORTS.has(Number(port))) return undefined;
   return (

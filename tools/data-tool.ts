@@ -6,62 +6,62 @@ import { USAGE_FILE, type Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import type * as z from 'zod';
 
 /**
- * A tool that gets something or works something out when another agent asks: search, read a file, calculate. To add one: a
- * file in the folder of its kind, a line in `tools/registry.ts`.
+ * A tool that gets or computes something when another agent calls it: search, read a file, calculate. To add one, put a file
+ * into the folder of its kind and a line into `tools/registry.ts`.
  */
 export interface DataTool<Input extends JsonObject = JsonObject> {
   readonly name: string;
-  /** One or two sentences: a person reads them in `list tools`, a model chooses by them. */
+  /** One or two sentences; people read them in `list tools`, models choose the tool by them. */
   readonly description: string;
-  /** The arguments; a model sees their schema, so each has a `describe`. */
+  /** The arguments. Models see their schema, so each has a `describe`. */
   readonly input: z.ZodType<Input>;
 
-  /** @throws MeshError `tool`, saying what was expected, what came and what to do: whoever asked is told, and goes on */
+  /** @throws MeshError `tool`, saying what was expected, what came and what to do; the caller gets it as a reply and continues */
   run(input: Input, context: DataToolContext): Promise<DataToolReply>;
 }
 
-/** Where a data tool finds itself. */
+/** The context in which a data tool runs. */
 export interface DataToolContext {
-  /** The agent's own folder: what it leaves goes here. */
+  /** The agent's own folder; the tool writes its files there. */
   readonly workspace: string;
-  /** The folder with the files of the task; it need not exist. Undefined where the run has none. */
+  /** The folder with the files of the task, which need not exist. Undefined if the run has none. */
   readonly files: string | undefined;
-  /** Where the store is; only for tools that need it. */
+  /** The location of the store; only for tools that need it. */
   readonly store: string | undefined;
-  /** Keys and addresses of services. */
+  /** Keys and URLs of services. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What the team file says to this agent (`options`). */
+  /** The `options` that the team file gives to this agent. */
   readonly options: JsonObject;
   readonly taskId: string;
-  /** The agent's own model, where its engine has one: pictures are shown to it. */
-  readonly model?: DataToolModel;
-  /** Notes what a model took that this process did not ask itself. */
+  /** The agent's own model, if its engine has one; tools show pictures to it. */
+  readonly model?: DataToolModel | undefined;
+  /** Records model usage that arose outside this process. */
   readonly noteUsage?: (usage: Usage) => void;
   /** Aborted when the run ends. */
   readonly signal: AbortSignal;
-  /** The trace context (W3C) of the call, for servers of others. */
-  readonly traceparent?: string;
+  /** The W3C trace context of the call, for foreign servers. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A model that a data tool may ask. */
 export interface DataToolModel {
-  /** Of the engine. */
+  /** The engine's name. */
   readonly name: string;
   /** @throws MeshError `engine` */
   readonly chat: (request: ChatRequest) => Promise<ChatTurn>;
 }
 
 export interface DataToolReply {
-  /** What a reader (a model, or a person in the log) gets. Cut at {@link MAX_REPLY_CHARACTERS}. */
+  /** The text for the reader (a model, or a person in the log). Cut at {@link MAX_REPLY_CHARACTERS}. */
   readonly text: string;
-  /** The same for programs, where a text would have to be parsed again; small. */
+  /** The content as data, so that programs need not parse the text again; small. */
   readonly data?: JsonObject;
 }
 
-/** Far above what a model can take in, far below a frame. */
+/** Maximum characters of a reply: far more than a model can take in, far less than a frame. */
 const MAX_REPLY_CHARACTERS = 200_000;
 
-/** Makes a {@link Tool} of it: call → checked arguments → reply, or what went wrong, in a packet. */
+/** Turns a data tool into a {@link Tool}: call → checked arguments → reply, or an error, in a packet. */
 export function createDataTool<Input extends JsonObject>(spec: DataTool<Input>): Tool {
   return {
     name: spec.name,
@@ -79,8 +79,8 @@ export function createDataTool<Input extends JsonObject>(spec: DataTool<Input>):
         taskId: packet.task_id,
         noteUsage: (usage) => record(USAGE_FILE, { task_id: packet.task_id, ...usage }),
         signal,
-        ...(traceparent === undefined ? {} : { traceparent }),
-        ...createToolModel(context, spec.name),
+        traceparent,
+        model: createToolModel(context, spec.name),
       });
       record('calls.log', {
         task_id: packet.task_id,
@@ -96,11 +96,11 @@ export function createDataTool<Input extends JsonObject>(spec: DataTool<Input>):
 function createToolModel(
   { engine, signal, countTokens }: ToolContext,
   role: string,
-): Pick<DataToolContext, 'model'> {
+): DataToolModel | undefined {
   const { name, chat, tokenSource } = engine;
   // The embedded engine knows no more than the tool.
-  if (chat === undefined || tokenSource === 'embedded') return {};
-  return { model: { name, chat: (request) => chat(request, { signal, countTokens, role }) } };
+  if (chat === undefined || tokenSource === 'embedded') return undefined;
+  return { name, chat: (request) => chat(request, { signal, countTokens, role }) };
 }
 
 async function runDataTool<Input extends JsonObject>(
@@ -111,10 +111,11 @@ async function runDataTool<Input extends JsonObject>(
   const parsed = input.safeParse(given ?? {});
   if (!parsed.success) return buildFailure('tool', `${name}: arguments: ${formatIssues(parsed.error)}`);
   try {
-    const { text, data } = await run(parsed.data, context);
-    return { text: cutReply(text.toWellFormed()), ...(data === undefined ? {} : { data }) };
+    const reply = await run(parsed.data, context);
+    const text = cutReply(reply.text.toWellFormed());
+    return reply.data === undefined ? { text } : { text, data: reply.data };
   } catch (error) {
-    // A bug ends the task, as in every tool.
+    // A bug ends the task, as it does in every tool.
     if (!(error instanceof MeshError)) throw error;
     return buildFailure(error.code, `${name}: ${error.message}`);
   }

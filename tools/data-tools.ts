@@ -3,29 +3,29 @@ import type { DataTool } from './data-tool.ts';
 import { noServices, type ToolServices } from './tool-services.ts';
 import { listServiceVariables, type ServiceName } from './web/services.ts';
 
-/** A tool that others ask, in the registry; see `tools/registry.ts`. */
+/** A data tool in the registry; see `tools/registry.ts`. */
 interface DataToolEntry {
   readonly load: (services?: ToolServices) => Promise<DataTool>;
   readonly needs?: ToolNeeds;
 }
 
 const FINDS_FILES: ToolNeeds = { files: 'read' };
-/** Files are read in a thread, which can be ended. */
+/** Files are read in a thread so that the tool can end it. */
 const READS_FILES: ToolNeeds = { files: 'read', workers: true };
 const WRITES_FILES: ToolNeeds = { files: 'write' };
 const RUNS_CODE: ToolNeeds = { files: 'read', childProcesses: true };
-/** Asks services on the network; `further` are variables that it reads beside those of the services. */
+/** Needs of a tool that calls services; `further` names variables that it reads besides those of the services. */
 function describeServiceNeeds(services: readonly ServiceName[], further: readonly string[] = []): ToolNeeds {
   return { network: true, environment: [...listServiceVariables(services), ...further] };
 }
-/** Fetches whatever address it is given. */
+/** Needs of a tool that fetches any URL it is given. */
 const FETCHES: ToolNeeds = describeServiceNeeds([], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']);
 const WATCHES: ToolNeeds = describeServiceNeeds(['gemini'], ['GEMINI_MODEL']);
 const KEEPS_ATTEMPTS: ToolNeeds = { store: true };
 
-/** The tools that get or work out something for others, by name. A role knows them by this list, too. */
+/** The data tools by name. Roles recognise them by this list, too. */
 export const dataTools: Readonly<Record<string, DataToolEntry>> = {
-  // What is on the web.
+  // The web.
   duckduckgo_search: {
     load: async () => (await import('./web/search/duckduckgo-search.ts')).duckduckgoSearch,
     needs: describeServiceNeeds(['duckduckgo', 'duckduckgoLite']),
@@ -75,7 +75,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   read_docx: { load: async () => (await import('./files/document-tools.ts')).readDocx, needs: READS_FILES },
   read_pptx: { load: async () => (await import('./files/document-tools.ts')).readPptx, needs: READS_FILES },
   read_zip: { load: async () => (await import('./files/document-tools.ts')).readZip, needs: READS_FILES },
-  // What is seen and heard.
+  // Images, audio and video.
   analyze_image: {
     load: async () => (await import('./media/analyze-image.ts')).analyzeImage,
     needs: {
@@ -101,7 +101,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     load: async () => (await import('./media/understand-video.ts')).analyzeYoutubeVideo,
     needs: WATCHES,
   },
-  // What is worked out.
+  // Computation.
   calculator: {
     load: async () => (await import('./compute/calculator/calculator.ts')).calculator,
     needs: RUNS_CODE,
@@ -114,7 +114,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     load: async () => (await import('./compute/python/execute-python-file.ts')).executePythonFile,
     needs: RUNS_CODE,
   },
-  // What is remembered.
+  // Memory of earlier attempts.
   gap_store: {
     load: async (services = noServices) =>
       (await import('./roles/memory/gap-store.ts')).createGapStore(services),

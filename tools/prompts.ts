@@ -4,9 +4,9 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 /**
- * The text of a prompt, `config/prompts/<name>.md`.
+ * Returns the text of a prompt, `config/prompts/<name>.md`.
  *
- * @throws MeshError `config` when there is none
+ * @throws MeshError `config` if there is none
  */
 export function loadPrompt(name: string): string {
   const file = path.join(codeFolder, 'config', 'prompts', `${name}.md`);
@@ -18,10 +18,9 @@ export function loadPrompt(name: string): string {
 }
 
 /**
- * The text of any prompt, where `file` holds the one that an agent is to use instead of its own: an agent has one prompt, so the
- * name does not matter.
+ * Returns a loader that gives the text of `file` for every name: the user replaces an agent's prompt, and an agent has only one.
  *
- * @throws MeshError `config` when there is no such file
+ * @throws MeshError `config` if there is no such file
  */
 export function createPromptLoader(file: string): (name: string) => string {
   let text: string;

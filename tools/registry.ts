@@ -6,15 +6,15 @@ import { dataTools } from './data-tools.ts';
 import { describeA2aNeeds, describeMcpNeeds } from './foreign/needs.ts';
 import { noServices, type ToolServices } from './tool-services.ts';
 
-/** A tool in the registry: how it is loaded, since an agent loads the one tool it has, and what its process needs. */
+/** A tool in the registry: its loader, because an agent loads only the tool it has, and the needs of its process. */
 interface Entry {
   readonly load: (services: ToolServices) => Promise<Tool>;
-  /** They may follow from what the team file says to the agent. */
-  readonly needs?: ToolNeeds | ((options: JsonObject) => ToolNeeds);
+  /** They may depend on the agent's options in the team file. */
+  readonly needs?: ToolNeeds | ((options: JsonObject) => ToolNeeds) | undefined;
 }
 
 const entries: Record<string, Entry> = {
-  // The pipeline: each works on what the one before it sends.
+  // The pipeline: each works on the output of the one before it.
   search: { load: async () => (await import('./pipeline/search.ts')).search },
   extract: { load: async () => (await import('./pipeline/extract.ts')).extract },
   triple: { load: async () => (await import('./pipeline/triple.ts')).triple },
@@ -26,7 +26,7 @@ const entries: Record<string, Entry> = {
   react_step: { load: async () => (await import('./roles/single-agent.ts')).reactStep },
   oversee: { load: async (services) => (await import('./roles/overseer/oversee.ts')).oversee(services) },
   moderate: { load: async () => (await import('./roles/panel/moderate.ts')).moderate },
-  // Roles that they ask.
+  // Roles that the entries ask.
   answer: { load: async () => (await import('./roles/supervisor/specialist.ts')).specialist },
   plan: { load: async () => (await import('./roles/plan.ts')).plan },
   execute: { load: async () => (await import('./roles/overseer/execute.ts')).execute },
@@ -36,7 +36,7 @@ const entries: Record<string, Entry> = {
   expert: { load: async () => (await import('./roles/panel/expert.ts')).expert },
   critique: { load: async () => (await import('./roles/panel/critique.ts')).critique },
   finalize: { load: async () => (await import('./roles/panel/finalize.ts')).finalize },
-  // What hands calls on to somebody else's server or agent: see docs/interoperate.md.
+  // Tools that pass calls on to a foreign server or agent: see docs/interoperate.md.
   mcp: {
     load: async (services) => createDataTool((await import('./foreign/mcp.ts')).createMcpTool(services)),
     needs: describeMcpNeeds,
@@ -45,14 +45,11 @@ const entries: Record<string, Entry> = {
     load: async (services) => (await import('./foreign/a2a.ts')).createA2aTool(services),
     needs: describeA2aNeeds,
   },
-  // Tools that the roles ask.
+  // Tools that the roles call.
   ...Object.fromEntries(
     Object.entries(dataTools).map(([name, { load, needs }]) => [
       name,
-      {
-        load: async (services: ToolServices) => createDataTool(await load(services)),
-        ...(needs === undefined ? {} : { needs }),
-      },
+      { load: async (services: ToolServices) => createDataTool(await load(services)), needs },
     ]),
   ),
 };
@@ -60,10 +57,10 @@ const entries: Record<string, Entry> = {
 const names = Object.keys(entries);
 export const toolNames: readonly string[] = names;
 
-/** Makes a tool of the user's known by its name; one that has the name of another takes its place. */
+/** Registers a user's tool by its name, replacing a tool that has the same name. */
 export function addTool(tool: Tool): void {
   if (!names.includes(tool.name)) names.push(tool.name);
-  entries[tool.name] = { load: async () => tool, ...(tool.needs === undefined ? {} : { needs: tool.needs }) };
+  entries[tool.name] = { load: async () => tool, needs: tool.needs };
 }
 
 /** @throws MeshError `usage` for a name that is not registered */
@@ -73,7 +70,7 @@ export async function loadTool(name: string, services: ToolServices = noServices
   return entry.load(services);
 }
 
-/** What the process of an agent with that tool, and those options, must be allowed. */
+/** Returns the permissions that the process of an agent with that tool and those options needs. */
 export function describeToolNeeds(name: string, options: JsonObject = {}): ToolNeeds {
   const needs = (Object.hasOwn(entries, name) ? entries[name]?.needs : undefined) ?? {};
   return typeof needs === 'function' ? needs(options) : needs;

@@ -7,8 +7,8 @@ import { buildSchema } from './engines/schemas/portable-schema.ts';
 import { describeContent, type FileContent, findReader } from './files/reading/readers.ts';
 
 /**
- * Tools that read a file, and what they read. A model is offered one of them for all, under the name of the first: which one it
- * takes is decided by the file's extension.
+ * Tools that read a file, with the kinds of file they read. A model is offered a single tool for all of them, named like the first; the
+ * file's extension decides which of them runs.
  */
 const READERS: Readonly<Record<string, string>> = {
   read_file: 'text, code, web page',
@@ -20,14 +20,14 @@ const READERS: Readonly<Record<string, string>> = {
 };
 const ANY_READER = 'read_file';
 
-/** The data tools that a model may ask among `partners`; the store is the runner's alone. */
+/** Returns the data tools among `partners` that a model may call; only the runner uses the store. */
 function listToolNames(partners: readonly Partner[]): string[] {
   return [...new Set(partners.map(({ tool }) => tool))].filter(
     (tool) => Object.hasOwn(dataTools, tool) && dataTools[tool]?.needs?.store === undefined,
   );
 }
 
-/** Tools that are for files of one kind alone. */
+/** Tools that take files of one kind only. */
 const ONLY_FOR: Readonly<Record<string, FileContent>> = {
   query_table: 'table',
   analyze_image: 'picture',
@@ -35,16 +35,16 @@ const ONLY_FOR: Readonly<Record<string, FileContent>> = {
   execute_python_file: 'program',
 };
 
-/** What is in an archive, or in a file of no known kind, may be of any. */
+/** An archive, or a file of unknown kind, may hold any content. */
 function isSuitable(tool: string, file: string | undefined): boolean {
   const content = file === undefined ? 'unknown' : describeContent(file);
   return content === 'archive' || content === 'unknown' || (ONLY_FOR[tool] ?? content) === content;
 }
 
 /**
- * The data tools among `partners`, as a model sees them.
+ * Returns the definitions of the data tools among `partners` for a model.
  *
- * @param file the one that belongs to the question: what is for files of another kind is not offered beside it
+ * @param file the question's attachment; tools that take only files of another kind are left out
  */
 export async function buildToolDefinitions(
   partners: readonly Partner[],
@@ -62,8 +62,8 @@ export async function buildToolDefinitions(
 }
 
 /**
- * The tool that a call by a model is for, or undefined where it may ask no such tool. A tool that is not shown by its own name may be
- * called by it all the same: models know the names from plans and messages.
+ * Returns the tool that a model's call is for, or undefined if it may call no such tool. A model may also call a tool that is not offered
+ * by its own name: it may know the name from plans and messages.
  */
 export function resolveCalledTool(
   name: string,
@@ -89,8 +89,8 @@ function mergeReaders(readers: readonly ToolDefinition[]): ToolDefinition {
 const argumentsSchema = z.looseObject({ properties: z.record(z.string(), z.json()).default({}) });
 
 /**
- * All definitions go with each turn of a conversation, so every byte of them is paid for again and again. Bounds and unknown arguments are
- * checked when the call comes, with words that help, and need not be said beforehand.
+ * All definitions go with each turn of a conversation, so every byte of them is paid for repeatedly. Bounds and unknown arguments are left
+ * out; they are checked when the call comes, and the error explains them.
  */
 async function loadDefinition(name: string): Promise<ToolDefinition> {
   const entry = dataTools[name];
@@ -108,17 +108,17 @@ function stripBounds(schema: JsonObject): JsonObject {
   };
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]) => {
-      // A property that is named like a bound is none: what holds names is an object, a bound is not.
+      // A property that is named like a bound is kept: it holds an object, a bound does not.
       const isBound = BOUNDS.includes(key) && !isJsonObject(value);
       return isBound ? [] : [[key, without(value)]];
     }),
   );
 }
 
-/** The argument by which models say why they call a tool: prompts ask for the reason (REQ-024), and some write it there. */
+/** The argument in which models give their reason for a call: prompts ask for one (REQ-024), and some models put it there. */
 const REASON = 'reason';
 
-/** The arguments as the tool knows them, and the reason beside. */
+/** Splits a model's arguments into the reason and those that the tool takes. */
 export function splitReason(given: JsonObject): { readonly reason: string; readonly args: JsonObject } {
   const { [REASON]: reason, ...args } = given;
   return { reason: typeof reason === 'string' ? reason : '', args };

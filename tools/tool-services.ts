@@ -1,7 +1,7 @@
 import type { ForeignPeer } from './foreign/foreign.ts';
 import type { AttemptMemory } from './roles/memory/attempt-memory.ts';
 
-/** A server of MCP: a program that is started, or an address. */
+/** An MCP server: a program to start, or a URL. */
 type McpEndpoint =
   | {
       readonly command: string;
@@ -12,18 +12,18 @@ type McpEndpoint =
     }
   | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
 
-/** An agent of A2A, by its card. */
+/** An A2A agent, by the URL of its card. */
 interface A2aEndpoint {
   readonly url: string;
-  readonly token?: string;
-  readonly later?: 'stream' | 'poll' | 'push';
+  readonly token?: string | undefined;
+  readonly later?: 'stream' | 'poll' | 'push' | undefined;
   readonly maxMessageBytes: number;
 }
 
-/** Whether an answer is right, by the scorer of the benchmark. */
+/** Returns true if the benchmark's scorer accepts the answer. */
 export type IsRight = (answer: string, truth: string) => boolean;
 
-/** What some tools need of the rooms above them. Whoever starts an agent hands it in; each is loaded when a tool asks for it. */
+/** Services of higher packages that some tools need. The launcher of an agent passes them in; each is loaded when a tool asks for it. */
 export interface ToolServices {
   /** @param place a file, or the URL of a server */
   readonly openMemory: (place: string) => Promise<AttemptMemory>;
@@ -32,7 +32,7 @@ export interface ToolServices {
   readonly connectA2a: (endpoint: A2aEndpoint, signal: AbortSignal) => Promise<ForeignPeer>;
 }
 
-/** For tools that need none, and for whoever only wants to know what tools there are. */
+/** The services for tools that need none, and for code that only lists the tools. */
 export const noServices: ToolServices = {
   openMemory: () => Promise.reject(new Error('this process has no memory of attempts')),
   loadScorer: () => Promise.reject(new Error('this process has no scorer')),

@@ -47,7 +47,7 @@ export interface ModelUsage {
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
   /** Part of the prompt that the server had cached and charges less for; present if the server reports it. */
-  readonly cachedTokens?: number;
+  readonly cachedTokens?: number | undefined;
   /** US dollars; null if the model's price is unknown. */
   readonly costUsd: number | null;
 }
@@ -61,10 +61,10 @@ export type ChatMessage =
   | {
       readonly role: 'user';
       readonly content: string;
-      readonly images?: readonly ChatImage[];
+      readonly images?: readonly ChatImage[] | undefined;
       readonly parts?: readonly PromptPart[];
     }
-  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] | undefined }
   | { readonly role: 'tool'; readonly toolCallId: string; readonly name: string; readonly content: string };
 
 export interface ChatImage {
@@ -91,19 +91,19 @@ export interface ToolCall {
 
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly ToolDefinition[];
+  readonly tools?: readonly ToolDefinition[] | undefined;
 }
 
 export interface ChatTurn {
   /** Reply of the model without its reasoning, its template's marks, and calls that it wrote as text. */
   readonly content: string;
   /** Reasoning that preceded the reply, if the model shows it. It is not sent back to any model. */
-  readonly reasoning?: string;
+  readonly reasoning?: string | undefined;
   readonly toolCalls: readonly ToolCall[];
   /** `refused`: there is no answer, and the content gives the reason. */
   readonly finish: 'stop' | 'length' | 'tool_calls' | 'refused';
   /** Probability that the answer is right, from 0 to 1, if the engine can estimate it. */
-  readonly confidence?: number;
+  readonly confidence?: number | undefined;
 }
 
 /** One piece of work that any engine can perform. */

@@ -45,10 +45,10 @@ export interface ToolNeeds {
   readonly files?: 'read' | 'write';
   /** The store of attempts and gap records. */
   readonly store?: true;
-  readonly childProcesses?: true;
+  readonly childProcesses?: true | undefined;
   readonly workers?: true;
   /** Connections to services. */
-  readonly network?: true;
+  readonly network?: true | undefined;
   /** Environment variables that it reads: keys and addresses of services. */
   readonly environment?: readonly string[];
 }

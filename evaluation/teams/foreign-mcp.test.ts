@@ -180,7 +180,7 @@ describe('a hostile server of MCP', () => {
     for (let count = 0; count < 6; count++)
       await ask({ tool: 't', arguments: {} }).catch((error: Error) => messages.push(error.message));
     expect(messages).toHaveLength(6);
-    expect(messages.at(-1)).toBe('it was lost 4 times, and is not started again');
+    expect(messages.at(-1)).toBe('the connection was lost 4 times, and is not made again');
   });
 
   test('that is none is told with its last words', async () => {

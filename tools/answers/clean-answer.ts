@@ -1,19 +1,19 @@
-/** Replies of models have a bound of their own; what is looked for stands at the end. */
+/** Maximum characters that are searched, from the end: that is where an answer stands, and models' replies have their own bound. */
 const MAX_CHARACTERS = 200_000;
 
-/** JSON in JSON, and an answer that is wrapped once more: `{"answer": {"answer": "4"}}`. Nobody wraps deeper. */
+/** Maximum nesting of JSON in JSON, and of an answer wrapped again: `{"answer": {"answer": "4"}}`. Models do not wrap deeper. */
 const MAX_WRAPS = 4;
 
-/** Layers around an answer: "FINAL ANSWER: \\boxed{4}" has two. What has more than this was made to have them. */
+/** Maximum rounds of cleaning. "FINAL ANSWER: \\boxed{4}" needs two; a text that needs more was made to need them. */
 const MAX_ROUNDS = 16;
 
 /**
- * The answer alone, out of whatever a model wrote around it (SV-18, RA-11). The same for every team, and the question plays no part in
- * it. Stages: reasoning and JSON go, then the last `FINAL ANSWER:` counts, else a box, a tag or "the answer is …", else the
- * text as it is; markdown, one pair of brackets or quotes and a full stop are stripped. What has been cleaned stays as it is
- * when it is cleaned again.
+ * Extracts the bare answer from a model's reply (SV-18, RA-11). The rules are the same for every team and do not depend on the question.
+ * Reasoning and JSON are removed first; then the last `FINAL ANSWER:` counts, else a box, a tag or "the answer is …", else the
+ * text as it is; then markdown, one pair of brackets or quotes and a full stop are stripped. Cleaning a cleaned answer again
+ * does not change it.
  *
- * @returns null where nothing is left: an answer is never empty (RA-12), so whoever asked has to ask again or say so
+ * @returns null if nothing is left: an answer is never empty (RA-12), so the caller has to ask again or say so
  */
 export function cleanAnswer(text: string): string | null {
   let answer = cleanOnce(text);
@@ -25,7 +25,7 @@ export function cleanAnswer(text: string): string | null {
   return answer;
 }
 
-/** Whether a reply says which of its words are the answer; without that it may be an answer, or only talk on the way to one. */
+/** Returns true if a reply states which of its words are the answer; otherwise it may be an answer or only thoughts on the way to one. */
 export function hasStatedAnswer(text: string): boolean {
   const bare = stripReply(text);
   if (cleanAnswer(bare) === null) return false;
@@ -42,7 +42,7 @@ function cleanOnce(text: string): string | null {
   return cleanText(stripReply(text), MAX_WRAPS);
 }
 
-/** Ends of turns, which servers with a wrong template leave in the text. */
+/** End-of-turn tokens, which servers with a wrong template leave in the text. */
 const END_TOKENS = /(?:\s*(?:<\|[\w-]{1,40}\|>|<\/s>|<end_of_turn>))+\s*$/;
 
 function stripReply(text: string): string {
@@ -68,21 +68,21 @@ function cleanText(text: string, wraps: number): string | null {
   return validateAnswer(matchAnswer(text) ?? text.replace(EMPTY_MARK, ''));
 }
 
-/** What reasoning models put before their reply; one that was cut off at the front has only the closing tag. */
+/** Removes the thoughts that reasoning models put before their reply; one that was cut off at the front has only the closing tag. */
 function stripThoughts(text: string): string {
   const end = text.lastIndexOf('</think>');
   return end < 0 ? text : text.slice(end + '</think>'.length);
 }
 
-/** With a colon, or alone on its line as a heading. */
+/** Matches the mark before an answer: with a colon, or alone on its line as a heading. */
 const MARK =
   /final[ \t_]+answer[ \t]*(?:\*\*|__)?[ \t]*[:：][ \t]*(?:\*\*|__)?|^[#*_ \t]{0,9}final[ \t_]+answer[*_ \t]{0,9}$/gim;
 
-/** A mark with nothing behind it, or with the words of the template. */
+/** Matches a mark with nothing after it, or with only the words of the template. */
 const EMPTY_MARK =
   /\*{0,3}final[ \t_]+answer\*{0,3}[ \t]*[:：]\*{0,3}\s*(?:\[?your final answer\]?\.?)?\s*$/i;
 
-/** The last mark that has something after it; models repeat the template, and sometimes end with it. */
+/** Returns the text after the last mark that has something after it; models repeat the template, and sometimes end with it. */
 function findMarkedAnswer(text: string): { line: string; whole: string } | undefined {
   for (const mark of [...text.matchAll(MARK)].reverse()) {
     const whole = text.slice(mark.index + mark[0].length).trim();
@@ -94,13 +94,13 @@ function findMarkedAnswer(text: string): { line: string; whole: string } | undef
 
 const ANSWER_KEYS = ['final_answer', 'answer', 'model_answer', 'submitted_answer', 'result', 'response'];
 
-/** The answer in a text that is JSON as a whole; undefined where it is none, or none with an answer. */
+/** Returns the answer in a text that is JSON as a whole; undefined if it is not JSON, or has no answer. */
 function parseJsonAnswer(text: string): string | undefined {
   if (!/^[[{"]/.test(text)) return undefined;
   try {
     return readAnswerField(JSON.parse(text));
   } catch {
-    // Models forget a comma or quote with the wrong marks; the member itself is mostly whole.
+    // Models forget a comma or use the wrong quotes; the member itself is mostly intact.
     if (!text.startsWith('{')) return undefined;
     const member =
       /["'](?:final[_ ]answer|answer)["']\s*:\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(-?\d[\d.]*))/i.exec(text);
@@ -126,12 +126,12 @@ function readAnswerField(value: unknown): string | undefined {
   );
 }
 
-/** A reply that is one code block. */
+/** Returns the content of a reply that is a single code block. */
 function parseFencedAnswer(text: string): string | undefined {
   return /^```[\w-]*[ \t]*\r?\n?([\s\S]*?)\r?\n?```$/.exec(text)?.[1];
 }
 
-/** The last block of code in a reply that is more, or what stands between the outermost braces. */
+/** Returns the last code block in a longer reply, or the text between the outermost braces. */
 function findLastBlock(text: string): string | undefined {
   const fenced = [...text.matchAll(/```[\w-]*[ \t]*\r?\n?([\s\S]*?)```/g)].at(-1)?.[1];
   if (fenced !== undefined) return fenced.trim();
@@ -156,7 +156,7 @@ function matchAnswer(text: string): string | undefined {
   return undefined;
 }
 
-/** Shortened words whose full stop ends no sentence and is part of an answer. */
+/** Abbreviations whose full stop does not end a sentence and is part of an answer. */
 const ABBREVIATION =
   /(?:^|[\s(])(?:\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|etc|approx|ca|No|vol|[ap]\.m)$/u;
 
@@ -174,17 +174,17 @@ function stripReason(sentence: string): string {
 
 const PAIRS = ['[]', '()', '{}', '""', "''", '“”', '‘’', '«»', '``', '$$'];
 
-/** The third stage: bare of what surrounds it, and no template. */
+/** Does the third stage: strips the marks around an answer; returns null for an empty one and for the template's own words. */
 function validateAnswer(text: string): string | null {
   const bare = stripPair(stripMarks(text));
   const answer = stripMarks(bare);
   return answer === '' || /^<?\[?(?:your|the) (?:final )?answer\]?>?$/i.test(answer) ? null : answer;
 }
 
-/** Layers of marks around an answer: nobody writes more, and each takes a look at the whole text. */
+/** Maximum layers of marks around an answer: models do not write more, and each round scans the whole text. */
 const MAX_MARKS = 8;
 
-/** Markdown and the full stop, from outside in. */
+/** Strips markdown and the full stop, from the outside in. */
 function stripMarks(text: string): string {
   let bare = text.trim();
   for (let round = 0; round < MAX_MARKS; round++) {
@@ -205,7 +205,7 @@ function stripMarks(text: string): string {
   return bare;
 }
 
-/** Bold that was opened before the mark or closed behind it: one pair of stars without its other half. */
+/** Strips bold that was opened before the mark or closed after it: a pair of stars without its other half. */
 function stripLoneStars(text: string): string {
   if (/^\*+$/.test(text)) return '';
   const first = text.indexOf('**');
@@ -214,7 +214,7 @@ function stripLoneStars(text: string): string {
   return first === text.length - 2 ? text.slice(0, first) : text;
 }
 
-/** Whether the full stop after `text` belongs to its last word: `U.S.`, `Acme Inc.`, `John F.` */
+/** Returns true if the full stop after `text` belongs to its last word: `U.S.`, `Acme Inc.`, `John F.` */
 function isShortened(text: string): boolean {
   return (
     /\b\p{L}\.\p{L}$/u.test(text) || (/\s/.test(text) && ABBREVIATION.test(text) && !/\bNo$/i.test(text))
@@ -228,6 +228,6 @@ function stripPair(text: string): string {
   if (pair === undefined) return text;
   const [open = '', close = ''] = pair;
   const inner = text.slice(1, -1);
-  // "(a) and (b)" and "'x' or 'y'" begin and end alike, but not as a pair.
+  // "(a) and (b)" and "'x' or 'y'" begin and end with a pair's marks, which are not a pair.
   return inner.includes(open) || inner.includes(close) ? text : inner.trim();
 }

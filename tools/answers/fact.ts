@@ -2,25 +2,25 @@ import * as z from 'zod';
 
 const textOrNone = z.preprocess((given) => given ?? '', z.string());
 
-/** A fact with where it is from (REQ-047). `found: false` says that it was looked for in vain: nothing is invented (REQ-050). */
+/** A fact with its source (REQ-047). `found: false` marks a fact that was searched for without success: nothing is invented (REQ-050). */
 export const factSchema = z.object({
   fact: z.string().min(1),
   source: textOrNone,
-  // That goes without saying.
+  // Models leave it out when the fact was found.
   found: z.preprocess((given) => given ?? true, z.boolean()),
-  /** The reason for this fact where sources say different things; empty where they do not (REQ-048). */
+  /** The reason for choosing this fact if sources disagree; otherwise empty (REQ-048). */
   conflict: textOrNone,
 });
 
 export type Fact = z.infer<typeof factSchema>;
 
-/** What is asked of a report of facts. Prompts have it as {{report_format}}. */
+/** The format of a report of facts. Prompts contain it as {{report_format}}. */
 export const REPORT_FORMAT = 'The report is JSON only: {"facts": [{"fact": "…", "source": "…"}]}';
 
-/** What stands before a fact that was looked for in vain. */
+/** The prefix of a fact that was searched for without success. */
 export const NOT_FOUND = 'NOT FOUND: ';
 
-/** Facts as prompts and traces have them, a line each; empty without any. */
+/** Formats facts for prompts and traces, one per line; empty without facts. */
 export function formatFacts(facts: readonly Fact[]): string {
   return facts.map(formatFact).join('\n');
 }

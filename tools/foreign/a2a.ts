@@ -10,18 +10,18 @@ import { createForeignTool } from './foreign-tool.ts';
 const optionsSchema = z.strictObject({
   ...commonOptions,
   timeout_s: z.number().positive().max(86_400).default(300),
-  /** Of its agent card, or of what is above it. */
+  /** The URL of its agent card, or the URL below which the card is. */
   url: foreignUrl,
-  /** The variable with the token that it wants. */
+  /** The environment variable that holds its token. */
   token: variableName.exactOptional(),
-  /** How its results come; without it by stream where it has that, else by asking again. */
+  /** The way in which results arrive; by default as a stream if the agent can, else by polling. */
   later: z.enum(['stream', 'poll', 'push']).exactOptional(),
 });
 
 /** @throws MeshError `config` */
 export const parseA2aOptions = (options: JsonObject) => parseForeignOptions(optionsSchema, options, 'a2a');
 
-/** What is sent to an agent of A2A as a tool; the one name that its calls have. */
+/** The tool name for sending a message to an A2A agent; its calls have no other. */
 export const ASK = 'ask';
 
 const documentSchema = z.looseObject({ question: z.string(), chunks: z.array(z.string()).default([]) });
@@ -37,8 +37,8 @@ const replySchema = z.looseObject({
 });
 
 /**
- * An agent of A2A as a member of a team: others ask it by `a2a.call`, and where the team file subscribes it to `doc_init`, it answers
- * tasks by itself, with the question and the document.
+ * Creates the tool that makes an A2A agent a member of a team. Other agents call it by `a2a.call`; if the team file subscribes it to
+ * `doc_init`, it answers tasks by itself, given the question and the document.
  */
 export function createA2aTool({ connectA2a }: Pick<ToolServices, 'connectA2a'>): Tool {
   const asked = createDataTool(
@@ -48,9 +48,13 @@ export function createA2aTool({ connectA2a }: Pick<ToolServices, 'connectA2a'>):
       settings: parseA2aOptions,
       connect({ options, environment, signal }) {
         const { url, token, later, max_bytes: maxMessageBytes } = parseA2aOptions(options);
-        const secret = token === undefined ? {} : { token: readVariable(token, environment, 'a2a') };
         return connectA2a(
-          { url, maxMessageBytes, ...secret, ...(later === undefined ? {} : { later }) },
+          {
+            url,
+            token: token === undefined ? undefined : readVariable(token, environment, 'a2a'),
+            later,
+            maxMessageBytes,
+          },
           signal,
         );
       },
@@ -63,7 +67,7 @@ export function createA2aTool({ connectA2a }: Pick<ToolServices, 'connectA2a'>):
       if (packet.type !== DOC_INIT) return asked.run(packet, context);
       const { question, chunks } = documentSchema.parse(packet.payload);
       const document = chunks.join('');
-      const args = { message: question, ...(document === '' ? {} : { document }) };
+      const args = document === '' ? { message: question } : { message: question, document };
       const call = {
         ...packet,
         type: callType('a2a'),
@@ -72,7 +76,7 @@ export function createA2aTool({ connectA2a }: Pick<ToolServices, 'connectA2a'>):
       const [reply] = await asked.run(call, context);
       const { text, data, error } = replySchema.parse(reply?.payload);
       if (text === undefined) throw new MeshError('agent', error?.message ?? 'no answer came');
-      // What it found, in words, is the answer; data beside it are for programs.
+      // The answer is in the text parts; data parts are for programs.
       const words = (data?.artifacts ?? []).flatMap(({ parts }) => parts.flatMap((part) => part.text ?? []));
       const answer = words.length === 0 ? text : words.join('\n');
       return [{ type: 'answer', payload: { answer: answer.trim() }, tag: FINAL_ANSWER }];

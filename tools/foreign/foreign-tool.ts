@@ -27,25 +27,25 @@ interface ForeignSettings {
   readonly asks_models: boolean;
 }
 
-/** Nesting of data that travels on: a payload has some of its own around it. */
+/** Maximum nesting of data that is passed on: the payload adds levels of its own. */
 const MAX_DATA_DEPTH = 32;
 const MAX_DATA_BYTES = 256 * 1024;
 const MAX_IMAGES = 8;
 const IMAGE_QUESTION = 'Describe this image in detail: all text and numbers in it, word for word.';
 
 /**
- * A data tool that hands calls on to somebody else's server. The connection is the agent's own: made with the first call, made again when
- * it broke, and not for ever.
+ * Creates a data tool that passes calls on to a foreign server. The agent owns the connection: it is made with the first call and
+ * made again after it broke, at most {@link MAX_RESTARTS} times.
  */
 export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof foreignInput>> {
   const { name, description } = spec;
   let peer: Promise<ForeignPeer> | undefined;
   let starts = 0;
 
-  async function connected(context: DataToolContext): Promise<ForeignPeer> {
+  async function getPeer(context: DataToolContext): Promise<ForeignPeer> {
     if (peer === undefined) {
       if (starts > MAX_RESTARTS)
-        throw new MeshError('tool', `it was lost ${starts} times, and is not started again`);
+        throw new MeshError('tool', `the connection was lost ${starts} times, and is not made again`);
       const waitMs = starts === 0 ? 0 : RESTART_BACKOFF_MS * 2 ** (starts - 1);
       starts += 1;
       peer = delay(waitMs).then(() => spec.connect(context));
@@ -64,13 +64,13 @@ export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeo
     input: foreignInput,
     async run({ tool, arguments: args }, context): Promise<DataToolReply> {
       const settings = spec.settings(context.options);
-      const own = await connected(context);
+      const own = await getPeer(context);
       if (tool === undefined) return buildOffer(own, settings);
       const known = chooseTools(own, settings).find((each) => each.name === tool);
       if (known === undefined)
         throw new MeshError('tool', `it has no tool ${tool.slice(0, 128)} for this team`);
       if (args === undefined) return { text: JSON.stringify(known) };
-      // Before anything can go wrong: what it took in there, nobody here will ever know.
+      // Usage is noted before the call, which may fail: the tokens that it takes over there cannot be known here.
       if (settings.asks_models) context.noteUsage?.(createUnknownUsage(name, own.name));
       try {
         const { signal, traceparent } = context;
@@ -88,7 +88,7 @@ export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeo
   };
 }
 
-/** Unknown is not nothing. */
+/** Creates a usage entry with unknown figures, which are not zero. */
 function createUnknownUsage(role: string, of: string): Usage {
   const unknown = { prompt_tokens: null, completion_tokens: null, cost_usd: null };
   return { role, model: `unknown, of ${of.slice(0, 64)}`, calls: 0, ...unknown };
@@ -98,9 +98,9 @@ function chooseTools({ tools }: ForeignPeer, { tools: named }: ForeignSettings) 
   return named === undefined ? tools : tools.filter(({ name }) => named.includes(name));
 }
 
-/** As many tools as the budget has room for, in their order; the others by name. */
+/** Offers as many tools as the token budget has room for, in their order, and the others by name. */
 async function buildOffer(peer: ForeignPeer, settings: ForeignSettings): Promise<DataToolReply> {
-  // Its table has 2 MB, and whoever checks a team file comes by here, too.
+  // Its table has 2 MB, and checking a team file loads this module, too.
   const { encodeO200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));
   let left = settings.budget_tokens;
@@ -123,7 +123,7 @@ async function buildOffer(peer: ForeignPeer, settings: ForeignSettings): Promise
   return { text: `${tools.length} tools of ${peer.name}`, data: offer };
 }
 
-/** The result as a model reads it; a picture is looked at by the agent's own model, where it has one. */
+/** Builds the reply for a model; the agent's own model describes the images, if it has one. */
 async function buildToolReply(
   { texts, data, images, isError }: ForeignReply,
   context: DataToolContext,
@@ -132,11 +132,11 @@ async function buildToolReply(
   for (const image of images.slice(0, MAX_IMAGES)) said.push(await describePicture(image, context));
   if (images.length > MAX_IMAGES) said.push(`[${images.length - MAX_IMAGES} more images are left out]`);
   const json = data === undefined ? '' : JSON.stringify(data);
-  // Servers give the same as text, as older clients expect; where one does not, the data are what a model reads.
+  // Servers repeat the data as text for older clients; if one does not, the model reads the data.
   if (data !== undefined && said.every((text) => text.trim() === '')) said.push(json);
   const text = said.join('\n');
   if (isError)
-    throw new MeshError('tool', text === '' ? 'the call failed, without a word' : text.slice(0, 4000));
+    throw new MeshError('tool', text === '' ? 'the call failed without a message' : text.slice(0, 4000));
   if (data === undefined) return { text };
   if (isDeeper(data, MAX_DATA_DEPTH) || Buffer.byteLength(json) > MAX_DATA_BYTES)
     return { text: `${text}\n[its structured content is too large or nested too deeply, and left out]` };

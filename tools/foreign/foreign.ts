@@ -3,15 +3,15 @@ import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/con
 import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
 
-/** What an agent with a tool of somebody else's is asked: which tools there are, or to call one of them. */
+/** The input of a foreign tool: a tool to call with its arguments, or nothing to ask which tools there are. */
 export const foreignInput = z.strictObject({
   tool: z.string().min(1).max(128).exactOptional(),
   arguments: z.record(z.string(), z.json()).exactOptional(),
 });
 
-/** What it says of itself when it is asked for no tool. */
+/** The reply to a request that names no tool. */
 export const offerSchema = z.strictObject({
-  /** With their whole schemas. */
+  /** Tools with their whole schemas. */
   tools: z.array(
     z.strictObject({
       name: z.string(),
@@ -19,16 +19,16 @@ export const offerSchema = z.strictObject({
       parameters: z.custom<JsonObject>(isJsonObject),
     }),
   ),
-  /** For which the budget of tokens had no room: their schemas are told when somebody asks. */
+  /** Tools that exceed the token budget; their schemas are sent on request. */
   deferred: z.array(z.string()),
-  /** That cannot be used, each with the reason. */
+  /** Tools that cannot be used, each with the reason. */
   refused: z.array(z.string()),
 });
 export type ForeignOffer = z.infer<typeof offerSchema>;
 
-/** A server of MCP, or an agent of A2A, that is connected. */
+/** A connected MCP server or A2A agent. */
 export interface ForeignPeer {
-  /** What it calls itself. */
+  /** The name that it gives itself. */
   readonly name: string;
   readonly tools: readonly ForeignPeerTool[];
   readonly refused: readonly string[];
@@ -45,20 +45,20 @@ interface ForeignPeerTool {
 interface ForeignCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** The trace context (W3C) that the other end is told. */
+  /** The W3C trace context that is sent to the other end. */
   readonly traceparent?: string | undefined;
 }
 
-/** What came of a call, as far as it was checked. */
+/** The checked result of a call. */
 export interface ForeignReply {
   readonly texts: readonly string[];
   readonly data?: JsonObject | undefined;
-  /** Bytes that say of themselves that they are an image. */
+  /** Bytes that are declared to be an image. */
   readonly images: readonly Uint8Array[];
   readonly isError: boolean;
 }
 
-/** The address of a peer in a team file; a token in it would be in every log. */
+/** The URL of a peer in a team file. User and password are refused: they would appear in every log. */
 export const foreignUrl = z
   .string()
   .refine(
@@ -66,12 +66,12 @@ export const foreignUrl = z
     'must be a URL of http or https, without a user or password',
   );
 
-/** The name of a variable of the environment: a team file says where a secret is, never the secret. */
+/** The name of an environment variable: a team file says where a secret is and never contains it. */
 export const variableName = z
   .string()
   .regex(/^[A-Za-z_]\w{0,127}$/, 'must be the name of a variable of the environment');
 
-/** Options of every tool of somebody else's in a team file. */
+/** Options of every foreign tool in a team file. */
 export const commonOptions = {
   timeout_s: z.number().positive().max(3600).default(60),
   max_bytes: z
@@ -79,26 +79,26 @@ export const commonOptions = {
     .min(1024)
     .max(64 * 1024 * 1024)
     .default(8 * 1024 * 1024),
-  /** Tokens of the descriptions and schemas that a role is shown; what is beyond is deferred. */
+  /** Tokens of the descriptions and schemas that a role is shown; tools beyond that are deferred. */
   budget_tokens: z.int().min(100).max(100_000).default(4000),
-  /** Only these of its tools. */
+  /** Restricts the peer's tools to these. */
   tools: z.array(z.string().min(1)).min(1).exactOptional(),
-  /** `false`: the user's word that nothing in there costs tokens. */
+  /** `false` is the user's assurance that nothing behind the peer costs tokens. */
   asks_models: z.boolean().default(true),
 };
 
-/** Options that the team itself gives to each agent. */
-const OF_TEAM = ['iterations', 'retry', 'time_s'];
+/** Options that the team gives to each agent. */
+const TEAM_OPTIONS = ['iterations', 'retry', 'time_s'];
 
 /** @throws MeshError `config`, naming the option */
 export function parseForeignOptions<T>(schema: z.ZodType<T>, options: JsonObject, tool: string): T {
-  const own = Object.fromEntries(Object.entries(options).filter(([key]) => !OF_TEAM.includes(key)));
+  const own = Object.fromEntries(Object.entries(options).filter(([key]) => !TEAM_OPTIONS.includes(key)));
   const { success, data, error } = schema.safeParse(own);
   if (!success) throw new MeshError('config', `options of the agent with ${tool}: ${formatIssues(error)}`);
   return data;
 }
 
-/** The value of a variable that the team file names. */
+/** Returns the value of an environment variable that the team file names. */
 export function readVariable(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,

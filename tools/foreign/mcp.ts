@@ -4,31 +4,33 @@ import type { ToolServices } from '../tool-services.ts';
 import { commonOptions, foreignUrl, parseForeignOptions, readVariable, variableName } from './foreign.ts';
 import { createForeignTool } from './foreign-tool.ts';
 
-const ofChild = z.strictObject({
+const childOptions = z.strictObject({
   ...commonOptions,
-  /** A program; `args` are handed to it as they are, by no shell. */
+  /** A program; `args` are passed to it as they are, without a shell. */
   command: z.string().min(1),
   args: z.array(z.string()).max(100).default([]),
-  /** Variables that it gets beside the plain ones, such as PATH. */
+  /** Variables that it gets besides the plain ones, such as PATH. */
   env: z.array(variableName).max(50).default([]),
-  /** Whether it may use the network. */
+  /** Allows it to use the network. */
   network: z.boolean().default(false),
 });
-const ofUrl = z.strictObject({
+const urlOptions = z.strictObject({
   ...commonOptions,
   url: foreignUrl,
-  /** The variable with the token that it wants. */
+  /** The environment variable that holds its token. */
   token: variableName.exactOptional(),
 });
 
 /** @throws MeshError `config` */
-export function parseMcpOptions(options: JsonObject): z.infer<typeof ofChild> | z.infer<typeof ofUrl> {
+export function parseMcpOptions(
+  options: JsonObject,
+): z.infer<typeof childOptions> | z.infer<typeof urlOptions> {
   return 'url' in options
-    ? parseForeignOptions(ofUrl, options, 'mcp')
-    : parseForeignOptions(ofChild, options, 'mcp');
+    ? parseForeignOptions(urlOptions, options, 'mcp')
+    : parseForeignOptions(childOptions, options, 'mcp');
 }
 
-/** A server of MCP as a tool: its tools are offered to those who may ask this agent. */
+/** Creates the tool for an MCP server: agents that may call this agent are offered the server's tools. */
 export const createMcpTool = ({ connectMcp }: Pick<ToolServices, 'connectMcp'>) =>
   createForeignTool({
     name: 'mcp',
@@ -56,7 +58,7 @@ export const createMcpTool = ({ connectMcp }: Pick<ToolServices, 'connectMcp'>) 
 
 const PLAIN = /^(PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR)$/;
 
-/** What any program may need; no key is among them. */
+/** Returns the variables that any program may need; none of them is a key. */
 function pickPlainVariables(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {

@@ -1,14 +1,14 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
 
-/** What an agent with a tool of somebody else's must be allowed: variables by the names that the team file says, and no others. */
+// A foreign tool may read the variables that the team file names, and no others.
 
-/** A server at an address is reached over the network; one that is started gets none, unless the team file says so. */
+/** A server at a URL needs the network; a started program gets it only if the team file says so. */
 export function describeMcpNeeds(options: JsonObject): ToolNeeds {
   const isStarted = 'command' in options;
   return {
-    ...(isStarted ? { childProcesses: true as const } : {}),
-    ...(isStarted && options.network !== true ? {} : { network: true as const }),
+    childProcesses: isStarted ? true : undefined,
+    network: !isStarted || options.network === true ? true : undefined,
     environment: [...listNames(options.env), ...listNames([options.token])],
   };
 }
@@ -21,12 +21,12 @@ function listNames(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 }
 
-/** Whether a tool hands calls on to somebody else: what it offers, that one says itself. */
+/** Returns true if a tool passes calls on to a foreign peer, which itself says what it offers. */
 export function isForeign(tool: string): boolean {
   return tool === 'mcp' || tool === 'a2a';
 }
 
-/** Whether what is called may ask models, as far as anybody here knows. */
+/** Returns true if calls of the tool may use models unseen by this process, unless the user ruled it out. */
 export function isUnseen(tool: string, options: JsonObject = {}): boolean {
   return isForeign(tool) && options.asks_models !== false;
 }

@@ -5,33 +5,33 @@ import type { RoleWork } from '../roles/role-work.ts';
 import { offerSchema } from './foreign.ts';
 import { isForeign } from './needs.ts';
 
-/** A call of a model, as the agent that has the tool is asked. */
+/** A model's call, translated for the agent that has the tool. */
 interface ForeignTarget {
   readonly partner: Partner;
-  readonly argumentsOf: (given: JsonObject) => JsonObject;
+  readonly toArguments: (given: JsonObject) => JsonObject;
 }
 
-/** Longest name of a tool that servers of models take. */
+/** Longest tool name that model servers accept. */
 const MAX_NAME = 64;
 
-/** The tools of others among those that a role may ask, as a model is shown them. */
+/** The foreign tools among those that a role may call, as a model sees them. */
 export class OfferedTools {
   readonly definitions: ToolDefinition[] = [];
   readonly #targets = new Map<string, ForeignTarget>();
 
-  /** Asks each agent that hands calls on what it offers. One that does not answer offers nothing, which the trace says. */
-  static async of(work: RoleWork): Promise<OfferedTools> {
+  /** Asks each agent with a foreign tool for its offer. One that does not answer offers nothing, which the trace says. */
+  static async ask(work: RoleWork): Promise<OfferedTools> {
     const offered = new OfferedTools();
     for (const partner of work.context.partners)
       if (isForeign(partner.tool)) await offered.#ask(work, partner);
     return offered;
   }
 
-  /** What a planner is told of those tools, by the runner of its team; nothing where the runner may ask none. */
+  /** Returns the foreign tools for a planner's input, asked by the team's runner; nothing if the runner may call none. */
   static async toPlan(
     work: RoleWork,
   ): Promise<{ readonly offered?: { name: string; description: string }[] }> {
-    const { definitions } = await OfferedTools.of(work);
+    const { definitions } = await OfferedTools.ask(work);
     const offered = definitions.map(({ name, description }) => ({ name, description }));
     return offered.length === 0 ? {} : { offered };
   }
@@ -46,8 +46,8 @@ export class OfferedTools {
     const { success, data } = offerSchema.safeParse(reply.data);
     if (!success) return work.note(`${partner.id} offers tools in no known form`);
     for (const { name, description, parameters } of data.tools) {
-      const argumentsOf = (given: JsonObject) => ({ tool: name, arguments: given });
-      this.#add(partner, name, description, parameters, argumentsOf);
+      const toArguments = (given: JsonObject) => ({ tool: name, arguments: given });
+      this.#add(partner, name, description, parameters, toArguments);
     }
     if (data.deferred.length > 0) this.#addDeferred(partner, data.deferred);
     if (data.refused.length > 0)
@@ -71,12 +71,12 @@ export class OfferedTools {
     name: string,
     description: string,
     parameters: JsonObject,
-    argumentsOf: ForeignTarget['argumentsOf'],
+    toArguments: ForeignTarget['toArguments'],
   ): void {
     const plain = `${partner.id}_${name}`.replace(/[^\w-]/g, '_').slice(0, MAX_NAME);
     let own = plain;
     for (let count = 2; this.#targets.has(own); count++) own = `${plain.slice(0, MAX_NAME - 4)}_${count}`;
-    this.#targets.set(own, { partner, argumentsOf });
+    this.#targets.set(own, { partner, toArguments });
     this.definitions.push({ name: own, description, parameters });
   }
 }

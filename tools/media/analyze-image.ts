@@ -16,11 +16,11 @@ const DEFAULT_MODEL = 'gpt-5-mini';
 const DEFAULT_QUESTION =
   'Describe this image in detail: all text and numbers in it, word for word, and what is to be seen where.';
 
-/** What the services take, less than their base64 would be. */
+/** Maximum bytes of an image: what the services accept, less the overhead of base64. */
 const MAX_IMAGE_BYTES = MAX_INLINE_BYTES;
-/** 400 MB when unpacked. Cameras have half of it. */
+/** Maximum pixels, 400 MB when unpacked. Cameras have half of it. */
 const MAX_PIXELS = 100_000_000;
-/** A model on a processor takes minutes. */
+/** A model without a GPU takes minutes. */
 const MODEL_TIMEOUT_MS = 300_000;
 
 const input = z.strictObject({
@@ -36,9 +36,9 @@ interface Image {
 }
 
 /**
- * Images by whichever model there is, in this order: the one that the user named for them (`VISION_BASE_URL`, `OLLAMA_VISION_MODEL`), the
- * agent's own model unless it takes no images, a key of OpenAI's, a key of Gemini's. Without any, the text in it is recognised on this
- * machine. The reply ends with who has seen it.
+ * Reads images with the first available model, in this order: the one that the user named for images (`VISION_BASE_URL`,
+ * `OLLAMA_VISION_MODEL`), the agent's own model unless it takes no images, OpenAI's with a key, Gemini with a key. Without any of them,
+ * text is recognised on this machine. The reply ends with the name of the reader.
  */
 export const analyzeImage: DataTool<z.infer<typeof input>> = {
   name: 'analyze_image',
@@ -92,14 +92,14 @@ function chooseReader(environment: DataToolContext['environment']): Reader | und
   return readServiceKey('gemini', environment) === undefined ? undefined : askGeminiVision;
 }
 
-/** What a server says of a model that takes no images: it is not asked again. */
+/** Matches the errors of servers whose model takes no images; it is not asked again. */
 const BLIND = /image|picture|vision|multimodal|mmproj|content type/i;
-/** Not by its name: a model reads it, and is to read the same when its replies are played again. */
+/** The name of the agent's model in replies. It is not the real one: a model reads it, and must read the same in a replay. */
 const OWN_MODEL = "the agent's own model";
-/** By the engine's name, since each process has one. */
+/** Errors of models that take no images, by engine name, because each process has one engine. */
 const blind = new Map<string, string>();
 
-/** Why the agent's own model did not see it, where it did not: whoever asked goes on in another way. */
+/** Returns the reply of the agent's own model, or the reason why it did not see the image, so that the caller tries another way. */
 async function readByModel(
   { bytes, mediaType, question = DEFAULT_QUESTION }: Image,
   model: DataToolModel,
@@ -162,7 +162,7 @@ const askOllamaVision: Reader = async ({ bytes, question = DEFAULT_QUESTION }, c
       json: {
         model: context.environment.OLLAMA_VISION_MODEL,
         stream: false,
-        // Without the `data:` that others want before it.
+        // Ollama takes it without the `data:` prefix that others want.
         messages: [{ role: 'user', content: question, images: [encodeBase64(bytes)] }],
       },
       timeoutMs: MODEL_TIMEOUT_MS,

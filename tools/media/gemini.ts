@@ -7,13 +7,13 @@ import { requireServiceKey } from '../web/services.ts';
 
 const DEFAULT_MODEL = 'gemini-2.5-pro';
 
-/** A film of an hour is watched for minutes. */
+/** The model watches a film of an hour for minutes. */
 const GEMINI_TIMEOUT_MS = 300_000;
 
-/** What a request with a file in it may have, with room for base64 (20 MB in all). */
+/** Maximum bytes of a file in a request, with room for base64 (20 MB in all). */
 export const MAX_INLINE_BYTES = 14 * 1024 * 1024;
 
-/** A part of what Gemini is asked: a film by its address, a file's bytes in base64, or words. */
+/** A part of a prompt to Gemini: a video by its URL, a file's bytes in base64, or text. */
 type GeminiPart =
   | { readonly file_data: { readonly file_uri: string } }
   | { readonly inline_data: { readonly mime_type: string; readonly data: string } }
@@ -36,7 +36,7 @@ const replySchema = z.object({
 /**
  * Asks the media model, `GEMINI_MODEL` or {@link DEFAULT_MODEL}.
  *
- * @throws MeshError `tool` without a key, saying what can be done `instead`; when the service fails, or refuses to answer
+ * @throws MeshError `tool` without a key, with what to do `instead`; also if the service fails or refuses to answer
  */
 export async function askGemini(
   parts: readonly GeminiPart[],

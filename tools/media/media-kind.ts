@@ -1,6 +1,6 @@
 import type { ChatImage } from '@gaia-mesh/core/contracts/engine.ts';
 
-/** What a file is by its first bytes; its name may say anything. */
+/** The format of a file by its first bytes; its name may be wrong. */
 type ImageKind = 'png' | 'jpeg' | 'gif' | 'webp' | 'bmp';
 export type AudioKind = 'mp3' | 'wav' | 'flac' | 'ogg' | 'm4a' | 'webm';
 
@@ -12,10 +12,10 @@ export const IMAGE_TYPES: Readonly<Record<ImageKind, string>> = {
   bmp: 'image/bmp',
 };
 
-/** That models take. */
+/** Image types that models accept. */
 const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 
-/** A picture as a model is shown it; undefined where none takes its type. */
+/** Converts an image for a model; undefined if models do not take its type. */
 export function toChatImage(bytes: Uint8Array, type: string): ChatImage | undefined {
   const mediaType = SHOWN_TYPES.find((known) => known === type);
   return mediaType && { mediaType, base64: encodeBase64(bytes) };
@@ -50,12 +50,12 @@ export function detectAudioKind(bytes: Uint8Array): AudioKind | undefined {
   if (head.startsWith('OggS')) return 'ogg';
   if (head.slice(4, 8) === 'ftyp') return 'm4a';
   if (head.startsWith('\x1aE\xdf\xa3')) return 'webm';
-  // Behind a tag, or at once with the mark that each of its frames begins with.
+  // An MP3 file begins with a tag, or at once with the mark of a frame.
   return head.startsWith('ID3') || /^\xff[\xe2-\xe7\xf2-\xff]/.test(head) ? 'mp3' : undefined;
 }
 
 /**
- * Width times height, where the head of the file says it in a fixed place; undefined elsewhere. A few bytes can claim an image that
+ * Returns width times height if the file's header has them in a fixed place; otherwise undefined. A few bytes can claim an image that
  * fills the memory when it is unpacked.
  */
 export function countPixels(bytes: Uint8Array, kind: ImageKind): number | undefined {

@@ -1,7 +1,7 @@
 import type { DataToolContext } from '../data-tool.ts';
 import { readServiceKey, resolveServiceUrl, type ServiceName } from '../web/services.ts';
 
-/** The base URL of an OpenAI-compatible service: users write it with `/v1` at the end, as the SDKs do, or without. */
+/** Returns the base URL of an OpenAI-compatible service: users write it with `/v1` at the end, as the SDKs do, or without. */
 export function resolveOpenaiBase(
   service: ServiceName & ('vision' | 'whisper'),
   environment: DataToolContext['environment'],
@@ -10,7 +10,7 @@ export function resolveOpenaiBase(
   return /\/v\d+$/.test(url) ? url : `${url}/v1`;
 }
 
-/** Local servers want no key. */
+/** Returns the authorization header; empty without a key, because local servers need none. */
 export function buildBearer(
   service: ServiceName & ('vision' | 'whisper'),
   environment: DataToolContext['environment'],

@@ -14,10 +14,10 @@ const JOB = 'read-image-text';
 const found = z.object({ text: z.string(), confidence: z.number() });
 
 /**
- * The English text in an image, by tesseract, offline; `confidence` is tesseract's own, 0 to 100. In a process of its own: over an
- * image that is none it throws where nobody catches, or never ends.
+ * Reads the English text in an image with tesseract, offline; `confidence` is tesseract's own, 0 to 100. It runs in a process of its
+ * own: given invalid images, tesseract throws errors that cannot be caught, or never ends.
  *
- * @throws MeshError `tool` when it cannot be read, or not in time
+ * @throws MeshError `tool` if the image cannot be read, or not in time
  */
 export async function readImageText(
   bytes: Uint8Array,

@@ -16,7 +16,7 @@ const DEFAULT_MODEL = 'whisper-1';
 
 /** The limit of the service (25 MiB). */
 const MAX_AUDIO_BYTES = 26_214_400;
-/** A processor takes about as long as the recording. */
+/** Without a GPU, transcription takes about as long as the recording. */
 const TRANSCRIBE_TIMEOUT_MS = 600_000;
 
 const input = z.strictObject({
@@ -27,8 +27,8 @@ const input = z.strictObject({
 const replySchema = z.object({ text: z.string() });
 
 /**
- * What is said in a recording: by an OpenAI-compatible speech model (OpenAI's, or whisper.cpp, faster-whisper and others on the
- * user's own machine), else by Gemini, which also hears what is no speech.
+ * Transcribes a recording with an OpenAI-compatible speech model (OpenAI's, or whisper.cpp, faster-whisper and others on the
+ * user's own machine), else with Gemini, which also recognises sounds other than speech.
  */
 export const understandAudio: DataTool<z.infer<typeof input>> = {
   name: 'understand_audio',
@@ -84,7 +84,7 @@ async function transcribeAudio(
   context: DataToolContext,
 ): Promise<string> {
   const form = new FormData();
-  // Its extension tells the server the format: it is that of the bytes.
+  // The extension tells the server the format, so it is taken from the bytes.
   form.set('file', new Blob([bytes], { type: AUDIO_TYPES[kind] }), `${path.parse(name).name}.${kind}`);
   form.set('model', context.environment.WHISPER_MODEL || DEFAULT_MODEL);
   form.set('response_format', 'json');
@@ -99,7 +99,7 @@ async function transcribeAudio(
     },
     context,
   );
-  // Some servers write text whatever they are asked for.
+  // Some servers write text regardless of the requested format.
   if (headers.get('content-type')?.startsWith('text/plain')) return text.trim();
   return parseReply(replySchema, text, 'whisper').text.trim();
 }

@@ -8,7 +8,7 @@ const input = z.strictObject({
   question: z.string().trim().min(1).max(4000),
 });
 
-/** A model that watches the video at its address: nothing is downloaded here (SV-15). */
+/** Has a model watch the video at its URL: nothing is downloaded here (SV-15). */
 export const understandVideo: DataTool<z.infer<typeof input>> = {
   name: 'understand_video',
   description: 'Watches a YouTube video to answer a question.',
@@ -20,7 +20,7 @@ export const understandVideo: DataTool<z.infer<typeof input>> = {
   },
 };
 
-/** The same by the name that some teams call it. */
+/** An alias of {@link understandVideo} under the name that some teams use. */
 export const analyzeYoutubeVideo: DataTool<z.infer<typeof input>> = {
   ...understandVideo,
   name: 'analyze_youtube_video',

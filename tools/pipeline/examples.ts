@@ -3,7 +3,7 @@ import { createScores } from '@gaia-mesh/reader/features/triple-schema.ts';
 import type * as z from 'zod';
 import type { documentPayload, eventsPayload, passagesPayload, triplesPayload } from './payloads.ts';
 
-// One question on its way through the four tools: what each of them is sent. Long enough that a tool which reads it has
+// One question on its way through the four tools: the input of each. It is long enough that a tool which reads it has
 // loaded and compiled what a real document needs.
 const question = 'Who built the second mill at Sandford after the flood?';
 
@@ -22,7 +22,7 @@ const SENTENCES = [
   'Today the house is a museum; about 15,000 visitors come every year, most of them in summer.',
 ];
 
-/** The document twice over, so that it has as many chunks as a short article. */
+/** The document, twice over, so that it has as many chunks as a short article. */
 const text = [...SENTENCES, ...SENTENCES].join(' ');
 
 const sentences = SENTENCES.slice(2, 8).map((sentence, index) => ({
@@ -31,7 +31,7 @@ const sentences = SENTENCES.slice(2, 8).map((sentence, index) => ({
   score: 100 - 40 * index,
 }));
 
-/** Every name and number of the sentences, as a step that proposes answers might. */
+/** Every name and number in the sentences, as a step that proposes answers might list them. */
 const triples = sentences.flatMap((sentence, index) =>
   [...sentence.text.matchAll(/\b(?:[A-Z]\w+(?: [A-Z]\w+)*|\d[\d.,]*\d)\b/g)].slice(0, 4).map((match) => ({
     subject: 'The mill',

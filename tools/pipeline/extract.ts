@@ -28,7 +28,7 @@ export const extract: Tool = createStepTool({
       const { sentences } = viewSentences(question, passages);
       const chosen = keepExisting(reply.sentences, sentences.length, MAX_EVENTS);
       const kept = chosen.length > 0 ? chosen : [...sentences.keys()].slice(0, MAX_EVENTS);
-      // A model ranks but gives no logits: one unit (100) apart keeps its order for whoever reads on.
+      // A model ranks but gives no logits: a distance of one unit (100) keeps its order for the following steps.
       const events = kept.map((index, rank) => ({
         ...sentences[index],
         score: 100 * (MAX_EVENTS - rank),

@@ -1,6 +1,6 @@
-// A model points to texts by their numbers: fewer tokens than copying them, and no way to get the copy wrong.
+// A model refers to texts by their numbers: that takes fewer tokens than copying them and cannot corrupt them.
 
-/** One line for each text, with its number in front. */
+/** Formats the texts one per line, each with its number in front. */
 export function numberLines(
   texts: readonly string[],
   numbers: readonly number[] = [...texts.keys()],
@@ -8,7 +8,7 @@ export function numberLines(
   return texts.map((text, index) => `[${numbers[index]}] ${text.replace(/\s+/g, ' ').trim()}`).join('\n');
 }
 
-/** The numbers that exist, each once, in the order given: models repeat themselves and count past the end. */
+/** Returns the numbers that exist, each once, in the given order: models repeat themselves and count past the end. */
 export function keepExisting(numbers: readonly number[], count: number, limit: number): number[] {
   return [...new Set(numbers)].filter((number) => number < count).slice(0, limit);
 }

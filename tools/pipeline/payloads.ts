@@ -1,4 +1,4 @@
-// What the reading tools say to one another: the payload of each packet type, stated once. Unknown keys are dropped.
+// The messages between the reading tools: the payload of each packet type, stated once. Unknown keys are dropped.
 
 import { CHUNK_CHARACTERS } from '@gaia-mesh/core/contracts/limits.ts';
 import { sentenceSchema } from '@gaia-mesh/reader/features/sentence-schema.ts';
@@ -10,7 +10,7 @@ import * as z from 'zod';
 // Questions are a line or a page of text; far above both, far below what a model could be asked.
 const question = z.string().max(100_000);
 
-// On the wire an absent heading is an absent key: an adapter could not carry `undefined`.
+// An absent heading is an absent key on the wire: adapters cannot carry `undefined`.
 const passage = passageSchema.extend({ heading: passageSchema.shape.heading.unwrap().exactOptional() });
 const sentence = sentenceSchema.extend({ heading: sentenceSchema.shape.heading.unwrap().exactOptional() });
 
@@ -18,12 +18,12 @@ const sentence = sentenceSchema.extend({ heading: sentenceSchema.shape.heading.u
 export const documentPayload = z.object({ question, chunks: z.array(z.string().max(2 * CHUNK_CHARACTERS)) });
 
 /**
- * Sentences and triples that go from step to step. The embedded engine keeps to a few, which it ranks; a model may need every row of a
- * table. Scores stay in their bounds up to here, and a model still reads all of them.
+ * Maximum sentences and triples that go from step to step. The embedded engine keeps a few, which it ranks; a model may need every row of a
+ * table. Up to here, scores stay within their bounds and a model still reads everything.
  */
 export const MAX_EVENTS = 96;
 
-/** Texts of a model's beside its answer, in the record alone. */
+/** Maximum characters of the text that a model gives besides its answer; only the record has it. */
 const MAX_THOUGHTS_CHARACTERS = 4_000;
 
 /** `search_docs`: the parts of the document that may hold the answer, in the document's order. */
@@ -32,7 +32,7 @@ export const passagesPayload = z.object({ question, passages: z.array(passage).m
 /** `events`: the sentences that may hold the answer, the most likely one first. */
 export const eventsPayload = z.object({ question, events: z.array(sentence).max(MAX_EVENTS) });
 
-/** `triples`: what those sentences state; a triple points to its sentence. A model’s object may be in its own words. */
+/** `triples`: the statements in those sentences; a triple refers to its sentence. A model’s object may be in its own words. */
 export const triplesPayload = z.object({
   question,
   triples: z
@@ -48,14 +48,14 @@ export const triplesPayload = z.object({
   sentences: z.array(sentence).max(MAX_EVENTS),
 });
 
-/** What `reason` comes to. Only the answer travels; a model gives no confidence, but its thoughts and the answer in its own words. */
+/** The output of `reason`. Only the answer is sent; a model gives no confidence, but its thoughts and its answer verbatim. */
 export const reasonOutput = answerSchema.extend({
   confidence: answerSchema.shape.confidence.exactOptional(),
   thoughts: z.string().max(MAX_THOUGHTS_CHARACTERS).exactOptional(),
   raw_answer: answerSchema.shape.answer.exactOptional(),
 });
 
-/** A text of a model's, as far as `schema` has room for it. */
+/** Cuts a model's text to the length that `schema` allows. */
 export function fitText(text: string, schema: z.ZodString): string {
   return text.trim().slice(0, schema.maxLength ?? undefined);
 }

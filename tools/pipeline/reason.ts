@@ -37,16 +37,17 @@ export const reason: Tool = createStepTool({
       sentence: z.int().min(0).max(99),
       answer: z.string(),
     }),
-    output: ({ sentences }, { thoughts, sentence, answer }) => ({
-      answer: fitText(cleanAnswer(answer) ?? '', reasonOutput.shape.answer),
-      evidence: sentences[sentence]?.text ?? '',
-      raw_answer: fitText(answer, reasonOutput.shape.answer),
-      ...(thoughts === undefined
-        ? {}
-        : { thoughts: fitText(thoughts, reasonOutput.shape.thoughts.unwrap()) }),
-    }),
+    output: ({ sentences }, { thoughts, sentence, answer }) => {
+      const output = {
+        answer: fitText(cleanAnswer(answer) ?? '', reasonOutput.shape.answer),
+        evidence: sentences[sentence]?.text ?? '',
+        raw_answer: fitText(answer, reasonOutput.shape.answer),
+      };
+      if (thoughts === undefined) return output;
+      return { ...output, thoughts: fitText(thoughts, reasonOutput.shape.thoughts.unwrap()) };
+    },
   },
-  // What led to the answer is in the record; the wire carries the answer alone.
+  // The record has the reasons for the answer; the wire carries the answer alone.
   payload: ({ answer }) => ({ answer }),
   emission: { tag: FINAL_ANSWER, log: 'reason.log' },
 });

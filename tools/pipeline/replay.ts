@@ -5,7 +5,7 @@ import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { parseRecording, RECORDING_FILE, type RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 
-/** Sends the packets of a recording again, each when the packet arrives that caused it; the time that its tool took then is left out. */
+/** Creates the tool that sends the packets of a recording again, each when its cause arrives, without the time that its tool took. */
 function replayTool(): Tool {
   let replies: ReadonlyMap<string, readonly RecordedPacket[]> = new Map();
   return {

@@ -6,11 +6,11 @@ import { keepExisting, numberLines } from './numbered.ts';
 import { documentPayload, passagesPayload } from './payloads.ts';
 import { createStepTool } from './step-tool.ts';
 
-// About 5,000 tokens of English: a longer document is narrowed down first, or it would not fit a model's context.
+// About 5,000 tokens of English: a longer document is narrowed down first because it would not fit a model's context.
 const MAX_LISTED_CHUNKS = 48;
-// A question about a whole table needs all of its rows: whatever was listed may be chosen.
+// A question about a whole table needs all of its rows, so every listed chunk may be chosen.
 const MAX_CHOSEN_CHUNKS = MAX_LISTED_CHUNKS;
-/** Where a model chooses none: with their neighbours these make up as much text as the embedded engine keeps. */
+/** Chunks that are kept if a model chooses none: with their neighbours they make up as much text as the embedded engine keeps. */
 const KEPT_CHUNKS = 8;
 
 /** Finds the parts of the document that may hold the answer. */

@@ -3,42 +3,42 @@ import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.
 import { type Emission, type Tool, TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import type * as z from 'zod';
 
-/** Times that the example is read before the first packet: the second is twice as quick as the first, the third hardly more. */
+/** Times that the example is read before the first packet: the second is twice as quick as the first, the third hardly quicker. */
 const WARM_UP_ROUNDS = 2;
 
-/** Of what a step came to, in a trace. */
+/** Maximum characters of a step's result in a trace. */
 const MAX_SAID_CHARACTERS = 8_000;
 
-/** A tool whose work for a packet is one step of an engine: most tools that think are of this kind. */
+/** A tool whose work for a packet is one step of an engine, as it is for most tools that think. */
 interface StepTool<Input extends JsonObject, Output extends JsonObject, Reply> {
   readonly name: string;
   readonly description: string;
   readonly accepts: string;
-  /** What the payload must be. */
+  /** The schema of the payload. */
   readonly input: z.ZodType<Input>;
-  /** A payload as it may come, for readers and for {@link Tool.prepare}. */
+  /** A valid payload, for readers and for {@link Tool.prepare}. */
   readonly example: Input;
-  /** What the step comes to, whichever engine does it: a model's reply is checked by it, tests hold the embedded engine to it. */
+  /** The schema of the result for both engines: it checks a model's reply, and tests hold the embedded engine to it. */
   readonly output: z.ZodType<Output>;
-  /** How the embedded engine does it. */
+  /** Computes the result without a model. */
   readonly embedded: (input: Input) => Output;
-  /** How a model is asked: prompt file, variables, the reply's schema, and the output that a reply stands for. */
+  /** The request to a model: prompt file, variables, the reply's schema, and the output that a reply stands for. */
   readonly model: {
     readonly prompt: string;
     readonly variables: (input: Input) => Readonly<Record<string, string>>;
     readonly reply: z.ZodType<Reply>;
     readonly output: (input: Input, reply: Reply) => unknown;
   };
-  /** What a model came to, in words: a line or more of the trace. */
+  /** Puts the result of a model into words: a line or more of the trace. */
   readonly said: (output: Output) => string;
   readonly emits: string;
-  /** The part of the output that goes on the wire; without it, all of it. The record in `log` always has all of it. */
+  /** Selects the part of the output that is sent; by default all of it. The record in `log` always has all of it. */
   readonly payload?: (output: Output) => JsonObject;
-  /** The rest of the packet that leaves. */
+  /** The other fields of the packet that is sent. */
   readonly emission?: Pick<Emission, 'tag' | 'log'>;
 }
 
-/** Makes a {@link Tool} of a step: payload → checked input → engine → checked output → packet. */
+/** Turns a step into a {@link Tool}: payload → checked input → engine → checked output → packet. */
 export function createStepTool<Input extends JsonObject, Output extends JsonObject, Reply>(
   spec: StepTool<Input, Output, Reply>,
 ): Tool {
@@ -48,7 +48,7 @@ export function createStepTool<Input extends JsonObject, Output extends JsonObje
     accepts: [spec.accepts],
     emits: [spec.emits],
     async prepare({ engine }) {
-      // A model server's time is not spent on it.
+      // Warming up would spend a model server's time.
       if (engine.tokenSource !== 'embedded') return;
       // Loads the weights, then lets the compiler see the code at work.
       for (let round = 0; round < WARM_UP_ROUNDS; round++) {

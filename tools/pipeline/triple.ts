@@ -52,7 +52,7 @@ export const triple: Tool = createStepTool({
   },
 });
 
-/** An object stands in a sentence as it is, or is what the model makes of the one that it names: a sum, a count, a name in another form. */
+/** Finds the sentence of a claim. Its object is copied from a sentence, or derived from the one that it names: a sum, a count, another form of a name. */
 function locate(claim: Claim, sentences: readonly Sentence[], rank: number): Triple[] {
   const object = fitText(claim.object, tripleSchema.shape.object);
   if (object === '') return [];
@@ -65,7 +65,7 @@ function locate(claim: Claim, sentences: readonly Sentence[], rank: number): Tri
   const start = Math.max(0, from.text.indexOf(object));
   const subject = fitText(claim.subject, tripleSchema.shape.subject);
   const relation = fitText(claim.relation, tripleSchema.shape.relation);
-  // A model ranks but gives no evidence of three kinds: a logit apart keeps its order for whoever reads on.
+  // A model ranks but gives no evidence of three kinds: a distance of one logit keeps its order for the following steps.
   return [{ subject, relation, object, sentence, start, scores: createScores(100 * (MAX_EVENTS - rank)) }];
 }
 

@@ -1,24 +1,27 @@
 import * as z from 'zod';
 
-/** The file that belongs to a question, as roles hand it to one another. */
+/** The file that belongs to a question, in the payloads of roles. */
 export const attachedShape = {
-  /** Its name; it lies in the task's folder. */
+  /** Its name; it is in the task's folder. */
   file: z.string().exactOptional(),
-  /** What it is, in a few lines: kind, size, parts, how it begins. Not always known. */
+  /** A few lines about it: kind, size, parts, how it begins. Not always known. */
   outline: z.string().exactOptional(),
 };
 
 interface Attached {
-  readonly file?: string;
-  readonly outline?: string;
+  readonly file?: string | undefined;
+  readonly outline?: string | undefined;
 }
 
-/** What goes into a payload. */
-export function toAttached({ file, outline }: Attached): Attached {
-  return { ...(file === undefined ? {} : { file }), ...(outline === undefined ? {} : { outline }) };
+/** Returns the file's fields for a payload, in which an absent one has no key. */
+export function toAttached({ file, outline }: Attached): z.infer<z.ZodObject<typeof attachedShape>> {
+  const attached: z.infer<z.ZodObject<typeof attachedShape>> = {};
+  if (file !== undefined) attached.file = file;
+  if (outline !== undefined) attached.outline = outline;
+  return attached;
 }
 
-/** As a prompt has it; empty without a file. */
+/** Formats the file for a prompt; empty without one. */
 export function formatAttached({ file, outline }: Attached): string {
   if (file === undefined) return '';
   return outline === undefined ? file : `${file} (${outline})`;

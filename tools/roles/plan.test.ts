@@ -5,7 +5,13 @@ import { toolContext } from '../fixtures/tool-surroundings.ts';
 import { plan } from './plan.ts';
 
 const call = (brief: string): Packet => ({
-  ...{ type: 'plan.call', from: 'runner', to: 'plan', id: 'p1', task_id: 't1', token_used: 0, ts: 1 },
+  type: 'plan.call',
+  from: 'runner',
+  to: 'plan',
+  id: 'p1',
+  task_id: 't1',
+  token_used: 0,
+  ts: 1,
   payload: { question: 'Which ship?', file: 'a.csv', document: '', tools: [], brief, last: '', feedback: '' },
 });
 

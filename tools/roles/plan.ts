@@ -6,26 +6,26 @@ import { attachedShape, formatAttached } from './attached.ts';
 import { cutPromptText } from './conversation/conversation.ts';
 import { createRoleTool } from './role-tool.ts';
 
-/** Parts that a small model leaves out: nothing said means none. */
+/** Creates the schema of a list that a small model may leave out if it is empty. */
 function createListSchema<Item extends z.ZodType>(item: Item, most: number) {
   return z.preprocess((given) => given ?? [], z.array(item).max(most));
 }
 
-/** How many steps and parts a plan has at most: a longer one is no plan of a question but a list of its words. */
+/** Maximum steps and parts of a plan: a longer one does not plan a question but lists its words. */
 const MAX_PARTS = 20;
 
 const step = z.object({
-  /** What is to be found out or worked out. */
+  /** The thing to find out or compute. */
   task: z.string().min(1).max(2000),
-  /** A tool that may help, by name; empty: none. */
+  /** The name of a tool that may help; empty for none. */
   tool: z.string().max(100),
-  /** Needs something from outside the question. */
+  /** True if it needs something from outside the question. */
   needs_information: z.boolean(),
   /** Numbers, from 1, of the steps whose results it uses. */
   uses: createListSchema(z.int().positive(), MAX_PARTS),
 });
 
-/** A step uses results of steps before it only (REQ-021). */
+/** A step uses only the results of earlier steps (REQ-021). */
 const steps = z
   .array(step)
   .min(1)
@@ -43,8 +43,8 @@ const steps = z
   });
 
 /**
- * A plan: what the question consists of, in what order it is worked on, and how (OV-02, REQ-008, REQ-009, REQ-018 to REQ-021).
- * `alternatives` are other ways to the same answer, where there are any (REQ-010); `contradictions` are premises of the question
+ * A plan: the parts of the question, the order of the work, and the method (OV-02, REQ-008, REQ-009, REQ-018 to REQ-021).
+ * `alternatives` are other ways to the same answer, if there are any (REQ-010); `contradictions` are premises of the question
  * that cannot all be true (REQ-060).
  */
 export const planSchema = z.object({
@@ -63,20 +63,20 @@ export type Plan = z.infer<typeof planSchema>;
 const planInput = z.object({
   question: z.string(),
   ...attachedShape,
-  /** What the file or the document says. */
+  /** The text of the file or the document. */
   document: z.string(),
-  /** Names of the tools that those have who carry the plan out. */
+  /** Names of the tools that the roles that carry out the plan have. */
   tools: z.array(z.string()),
-  /** Tools of other people's servers and agents among them, as these describe them. */
+  /** Foreign tools among them, as their servers and agents describe them. */
   offered: z.array(z.object({ name: z.string(), description: z.string() })).default([]),
-  /** Hints from earlier attempts, one a line; they inform the plan and order nothing (OV-17). */
+  /** Hints from earlier attempts, one a line; they inform the plan and prescribe nothing (OV-17). */
   brief: z.string(),
-  /** The plan before this one, and what the critic said of it; empty for the first. */
+  /** The previous plan and the critic's remarks on it; empty for the first plan. */
   last: z.string(),
   feedback: z.string(),
 });
 
-/** Plans, and touches no tool (OV-03). */
+/** Plans without calling any tool (OV-03). */
 export const plan: Tool = createRoleTool({
   name: 'plan',
   description: 'takes a question apart and plans how to answer it; has no tools',
@@ -107,13 +107,13 @@ export const plan: Tool = createRoleTool({
   },
 });
 
-/** A line for each tool, as the model that will call it sees it. */
+/** Lists the tools one per line, described as for the model that will call them. */
 async function listPlanTools({ tools: names, offered }: z.infer<typeof planInput>): Promise<string> {
   const own = await buildToolDefinitions(names.map((tool) => ({ id: tool, tool })));
   return [...own, ...offered].map(({ name, description }) => `- ${name}: ${description}`).join('\n');
 }
 
-/** A plan as prompts have it: what it says, and nothing of what it does not. */
+/** Formats a plan for prompts; empty parts are left out. */
 export function formatPlan(plan: Plan): string {
   const { strategy, sub_problems, steps: planned, failure_modes, alternatives, contradictions } = plan;
   const list = (title: string, items: readonly string[]) =>
@@ -137,7 +137,7 @@ function formatStep({ task, tool, needs_information, uses }: Plan['steps'][numbe
   return remarks.length === 0 ? task : `${task} (${remarks.join('; ')})`;
 }
 
-/** The kind of a question, as far as it can be told without a model: what its attached file holds. */
+/** Returns the type of a question, as far as it can be determined without a model: the content of its attached file. */
 export function classifyQuestion(file: string | undefined): string {
   return file === undefined ? 'no-file' : describeContent(file);
 }
@@ -159,20 +159,20 @@ function planPlainly({ question, file, document, brief }: z.infer<typeof planInp
       },
     ],
     needs_information: needsInformation,
-    // What earlier attempts failed at goes to whoever carries the plan out.
+    // The failures of earlier attempts are passed to the role that carries out the plan.
     failure_modes: listHints(brief),
     alternatives: [],
     contradictions: [],
   };
 }
 
-/** The advice of each hint. */
+/** Returns the advice of each hint. */
 function listHints(brief: string): string[] {
   const advice = brief.split('\n').flatMap((line) => /^\s*advice: (.+)/.exec(line)?.[1] ?? []);
   return advice.map((text) => text.slice(0, 2000)).slice(0, MAX_PARTS);
 }
 
-/** A question of several sentences has a part for each that asks something. */
+/** Splits a question into the sentences that ask something; without any it is one part. */
 function splitQuestion(question: string): string[] {
   const asks = question.split(/(?<=[.?!])\s+/).filter((sentence) => sentence.trim().endsWith('?'));
   return (asks.length > 0 ? asks : [question]).map((part) => part.slice(0, 2000)).slice(0, MAX_PARTS);

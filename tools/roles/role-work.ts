@@ -13,8 +13,8 @@ import * as z from 'zod';
 import { Trace, type TraceEntry, traceEntrySchema } from './trace.ts';
 
 /**
- * Of a question's time that is left when a role is asked, the part that it may take, by its tool. Who asked then still has time for those
- * that come after it, and in the end to say what there is. A role that is asked again has its part of what is left by then.
+ * The part of a question's remaining time that a role may take when it is asked, by its tool. The asking agent keeps time for the roles
+ * after it, and for reporting the result. A role that is asked again gets its part of the time that remains then.
  */
 export const TIME_SHARES: Readonly<Record<string, number>> = {
   plan: 0.3,
@@ -28,12 +28,12 @@ export const TIME_SHARES: Readonly<Record<string, number>> = {
   abstract: 0.9,
 };
 
-/** For a role of the user's. */
+/** The part for a user's own role. */
 const OTHERS = 0.9;
 
 const findTimeShare = (tool: string | undefined): number => TIME_SHARES[tool ?? ''] ?? OTHERS;
 
-/** What a data tool said: a text, or why not. */
+/** The reply of a data tool: a text, or an error. */
 type ToolReply =
   | { readonly text: string; readonly data?: JsonObject }
   | { readonly error: { readonly code: string; readonly message: string } };
@@ -49,7 +49,7 @@ interface RoleStep<Result extends JsonObject>
   readonly reply: z.ZodType<Result>;
 }
 
-/** What every role sends with its result. */
+/** The fields that every role sends with its result. */
 const roleReplySchema = z.looseObject({
   error: z.object({ code: z.string(), message: z.string() }).exactOptional(),
   trace: z.array(traceEntrySchema).default([]),
@@ -57,16 +57,16 @@ const roleReplySchema = z.looseObject({
 });
 
 const timeoutSchema = z.looseObject({
-  /** A video takes minutes; who waits longer than this for one tool has no time left for another way. */
+  /** A video takes minutes; after a longer wait for one tool no time is left to try another way. */
   tool_timeout_s: z.number().positive().default(240),
 });
 
 /**
- * The work of a role for one packet: it thinks with the engine, asks data tools and other roles, and keeps what happened
- * and what it took, which travel back with the result.
+ * The work of a role for one packet: it uses the engine, calls data tools and other roles, and keeps the trace and the usage,
+ * which are sent with the result.
  */
 export class RoleWork {
-  /** Who it is in the trace and in the usage. */
+  /** The role's name in the trace and in the usage. */
   readonly role: string;
   readonly trace = new Trace();
   readonly usage = new UsageBook();
@@ -79,7 +79,7 @@ export class RoleWork {
   readonly #taskId: string;
   readonly #isSecret: boolean;
 
-  /** @param options `isSecret`: its steps are for who asked alone, and no record of the task shows them */
+  /** @param options `isSecret`: only the asking agent gets the steps, and no record of the task shows them */
   constructor(
     role: string,
     context: ToolContext,
@@ -96,13 +96,13 @@ export class RoleWork {
     this.#isSecret = isSecret;
   }
 
-  /** What it asks for is broken off after this time, so that it can still say what happened. */
+  /** Breaks off the engine's work and calls after this time, so that the role can still report what happened. */
   limitTo(seconds: number): void {
     this.#endMs = performance.now() + seconds * 1000;
     this.#time = AbortSignal.timeout(Math.ceil(seconds * 1000));
   }
 
-  /** Infinite where it has no limit. */
+  /** Infinite if there is no limit. */
   get secondsLeft(): number {
     return Math.max(0, this.#endMs - performance.now()) / 1000;
   }
@@ -111,14 +111,14 @@ export class RoleWork {
     return this.#time?.aborted === true || this.secondsLeft === 0;
   }
 
-  /** Whether a failure only says that the time is up, here or at a role that was asked. */
+  /** Returns true if a failure only means that the time is up, here or in a role that was asked. */
   isTimeUp(error: unknown): boolean {
     return this.isOutOfTime || (error instanceof MeshError && error.code === 'limit');
   }
 
-  /** A failure that is told to whoever asked; a bug is thrown on, and ends the task as in every tool. */
-  failureOf(error: unknown): MeshError {
-    // Whatever was broken off then says so in its own way.
+  /** Returns the failure to report to the asking agent; throws a bug on, which ends the task as in every tool. */
+  toFailure(error: unknown): MeshError {
+    // Work that was broken off fails with errors of its own.
     if (this.isOutOfTime && !this.context.signal.aborted)
       return new MeshError('limit', `${this.role}: its time was up`, { cause: error });
     if (error instanceof MeshError) return error;
@@ -126,7 +126,7 @@ export class RoleWork {
   }
 
   /**
-   * What the team file says to this agent.
+   * Parses the agent's options in the team file.
    *
    * @throws MeshError `config` with the key that cannot be used (REQ-076)
    */
@@ -148,13 +148,13 @@ export class RoleWork {
     this.#step({ by: this.role, kind: 'result', text });
   }
 
-  /** One structured step of the engine, whose result is what a model is to reply. */
+  /** Does one structured step with the engine, whose result has the form of a model's reply. */
   perform<Result extends JsonObject>({ input, embedded, prompt, variables, reply }: RoleStep<Result>) {
     const model = { prompt, variables, reply, result: (given: unknown) => reply.parse(given) };
     return this.context.engine.perform<Result>({ input, embedded, model }, this.#engineWork());
   }
 
-  /** One turn of a conversation with the engine. */
+  /** Does one turn of a conversation with the engine. */
   async chat(request: ChatRequest): Promise<ChatTurn> {
     const { chat, name } = this.context.engine;
     if (chat === undefined)
@@ -162,32 +162,27 @@ export class RoleWork {
     return chat(request, this.#engineWork());
   }
 
-  /** Asks the agent that has the data tool `tool`. A failure is an answer too: whoever asked goes on without it. */
+  /** Calls the data tool `tool`. A failure is a reply, too, and the role continues without the tool. */
   async use(tool: string, args: JsonObject): Promise<ToolReply> {
-    return this.#noted(tool, args, await this.askTool(tool, args, this.#time));
+    return this.#noteReply(tool, args, await this.askTool(tool, args, this.#time));
   }
 
-  /** As {@link RoleWork.use}, of a tool that one of several agents of its kind has: `name` is what the model calls it. */
-  async useOf(partner: Partner, name: string, args: JsonObject): Promise<ToolReply> {
-    return this.#noted(name, args, await this.askPartner(partner, args, this.#time));
+  /** Does the same as {@link RoleWork.use} with one of several agents that have the tool; `name` is the model's name for it. */
+  async usePartner(partner: Partner, name: string, args: JsonObject): Promise<ToolReply> {
+    return this.#noteReply(name, args, await this.askPartner(partner, args, this.#time));
   }
 
-  #noted(tool: string, args: JsonObject, reply: ToolReply): ToolReply {
-    const failed = 'error' in reply;
-    this.#step({
-      by: this.role,
-      kind: 'tool',
-      tool,
-      arguments: args,
-      text: failed ? reply.error.message : reply.text,
-      ...(failed ? { failed } : {}),
-    });
+  #noteReply(tool: string, args: JsonObject, reply: ToolReply): ToolReply {
+    const by = this.role;
+    if ('error' in reply)
+      this.#step({ by, kind: 'tool', tool, arguments: args, text: reply.error.message, failed: true });
+    else this.#step({ by, kind: 'tool', tool, arguments: args, text: reply.text });
     return reply;
   }
 
   /**
-   * As {@link RoleWork.use}, without a word in the trace: for what is no step towards the answer, and for secrets. It may be asked when
-   * the time is up: what happened is kept then.
+   * Does the same as {@link RoleWork.use} without a trace entry: for calls that are no step towards the answer, and for secrets. It also
+   * works after the time is up, so that the attempt can be stored.
    */
   async askTool(tool: string, args: JsonObject, signal?: AbortSignal): Promise<ToolReply> {
     const partner = this.context.partners.find((candidate) => candidate.tool === tool);
@@ -197,7 +192,7 @@ export class RoleWork {
     return this.askPartner(partner, args, signal);
   }
 
-  /** As {@link RoleWork.askTool}, of this agent. */
+  /** Does the same as {@link RoleWork.askTool} with this agent. */
   async askPartner({ id, tool }: Partner, args: JsonObject, signal?: AbortSignal): Promise<ToolReply> {
     const { tool_timeout_s } = this.options(timeoutSchema);
     try {
@@ -207,19 +202,19 @@ export class RoleWork {
       if (parsed.success) return parsed.data;
       return { error: { code: 'packet', message: `${tool} replied in no known form` } };
     } catch (error) {
-      // The agent is gone or silent, or the arguments cannot travel: another way may do.
-      const isTold = error instanceof MeshError && (error.code === 'agent' || error.code === 'packet');
-      if (!isTold || this.context.signal.aborted) throw error;
+      // The agent is gone or silent, or the arguments cannot be sent: the role may find another way.
+      const isReported = error instanceof MeshError && (error.code === 'agent' || error.code === 'packet');
+      if (!isReported || this.context.signal.aborted) throw error;
       return { error: { code: error.code, message: error.message } };
     }
   }
 
   /**
-   * Asks another role, and takes over what it took and, unless told otherwise, what it noted. It has its part of the time that is left
-   * (see `time-shares.ts`).
+   * Asks another role, and adds its usage and, by default, its trace to those of this role. It gets its part of the remaining time
+   * ({@link TIME_SHARES}).
    *
-   * @returns its result, as `schema` says
-   * @throws MeshError with the code that the role failed with; `packet` for a reply that is not what it should be
+   * @returns its result, parsed with `schema`
+   * @throws MeshError with the code of the role's failure; `packet` for an invalid reply
    */
   async askRole<Result>(
     partner: string,
@@ -227,10 +222,10 @@ export class RoleWork {
     schema: z.ZodType<Result>,
     { takesTrace = true }: { readonly takesTrace?: boolean } = {},
   ): Promise<Result> {
-    if (this.isOutOfTime) throw new MeshError('limit', 'its time is used up');
+    if (this.isOutOfTime) throw new MeshError('limit', 'its time was up');
     const { error, trace, usage, ...result } = parsePartnerReply(
       partner,
-      await this.context.ask(partner, { ...payload, ...this.#timeFor(partner) }, { signal: this.#time }),
+      await this.context.ask(partner, { ...payload, ...this.#shareTime(partner) }, { signal: this.#time }),
       roleReplySchema,
     );
     if (takesTrace) this.trace.addAll(trace);
@@ -239,13 +234,13 @@ export class RoleWork {
     return parsePartnerReply(partner, result, schema);
   }
 
-  #timeFor(partner: string): { readonly time_s?: number } {
+  #shareTime(partner: string): { readonly time_s?: number } {
     if (this.secondsLeft === Number.POSITIVE_INFINITY) return {};
     const tool = this.context.partners.find(({ id }) => id === partner)?.tool;
     return { time_s: findTimeShare(tool) * this.secondsLeft };
   }
 
-  /** On disk at once: a task that fails or runs out of time shows how far it came. */
+  /** Records the step at once, so that a task which fails or runs out of time shows how far it came. */
   #step(entry: TraceEntry): void {
     const bounded = this.trace.add(entry);
     if (bounded !== undefined && !this.#isSecret)
@@ -267,10 +262,7 @@ export class RoleWork {
 function parsePartnerReply<Result>(partner: string, reply: unknown, schema: z.ZodType<Result>): Result {
   const parsed = schema.safeParse(reply);
   if (parsed.success) return parsed.data;
-  throw new MeshError(
-    'packet',
-    `the reply of ${partner} is not what it should be: ${formatIssues(parsed.error)}`,
-  );
+  throw new MeshError('packet', `${partner} sent an invalid reply: ${formatIssues(parsed.error)}`);
 }
 
 const CODES = ['engine', 'tool', 'store', 'limit', 'config', 'packet'] as const;

@@ -5,10 +5,7 @@ import { converse, cutPromptText } from './conversation/conversation.ts';
 import { createEntryTool, type Problem } from './role-tool.ts';
 import type { RoleWork } from './role-work.ts';
 
-/**
- * The baseline: one agent, the question, the document and the text of the attached file, and nobody to ask. What teams add is
- * measured against it.
- */
+/** The baseline: one agent with the question, the document and the text of the attached file, and without partners. Teams are measured against it. */
 export const answerAlone: Tool = createEntryTool({
   name: 'answer_alone',
   description: 'answers a question from the document and the attached file’s text alone, with nobody to ask',
@@ -17,7 +14,7 @@ export const answerAlone: Tool = createEntryTool({
   },
 });
 
-/** One loop that calls tools until it has an answer (RA-20). */
+/** A single loop that calls tools until it has an answer (RA-20). */
 export const reactStep: Tool = createEntryTool({
   name: 'react_step',
   description: 'reasons, calls tools and observes in a loop until it has an answer',

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/c
 import * as z from 'zod';
 
 /**
- * One step on the way to an answer. `by` is the role that took it, `kind` what it was: `reasoning` before what is done next,
- * `tool` for a tool that was asked, `result` of a role, `note` for what the workflow decided.
+ * One step on the way to an answer. `by` is the role that took it; `kind` is `reasoning` for thoughts before the next action,
+ * `tool` for a tool call, `result` for a role's result, and `note` for a decision of the workflow.
  */
 export const traceEntrySchema = z.object({
   by: z.string(),
@@ -16,15 +16,15 @@ export const traceEntrySchema = z.object({
 
 export type TraceEntry = z.infer<typeof traceEntrySchema>;
 
-/** Entries of one task; a loop of 50 turns with several tools each stays below it. */
+/** Maximum entries of a task; a loop of 50 turns with several tools each stays below it. */
 const MAX_ENTRIES = 2000;
-/** Of one entry's text: all that a model is shown of a tool's result (OV-06). */
+/** Maximum characters of an entry's text: all of a tool's result that a model is shown (OV-06). */
 export const MAX_ENTRY_CHARACTERS = 24_000;
-/** Of all entries: it travels in packets and lies in a row of the store. Beyond it an entry is cut to a line or two. */
+/** Maximum characters of all entries, which travel in packets and are stored in one row. Beyond it, entries are cut to a line or two. */
 const MAX_TRACE_CHARACTERS = 4_000_000;
 const SHORT_CHARACTERS = 200;
 
-/** What happened on the way to an answer, in order; it travels with the answer. */
+/** The steps on the way to an answer, in order; they are sent with the answer. */
 export class Trace {
   readonly #entries: TraceEntry[] = [];
   #characters = 0;
@@ -33,7 +33,7 @@ export class Trace {
     return this.#entries;
   }
 
-  /** @returns the entry as it is kept; undefined where there is no room left */
+  /** @returns the entry as it is kept; undefined if there is no room left */
   add(entry: TraceEntry): TraceEntry | undefined {
     if (this.#entries.length >= MAX_ENTRIES) return undefined;
     const isLast = this.#entries.length === MAX_ENTRIES - 1;
@@ -55,27 +55,25 @@ export class Trace {
 
   #bounded({ text, arguments: given, ...entry }: TraceEntry): TraceEntry {
     const most = this.#characters < MAX_TRACE_CHARACTERS ? MAX_ENTRY_CHARACTERS : SHORT_CHARACTERS;
-    return {
-      ...entry,
-      text: cutText(text, most),
-      ...(given === undefined ? {} : { arguments: boundArguments(given, most) }),
-    };
+    const bounded: TraceEntry = { ...entry, text: cutText(text, most) };
+    if (given !== undefined) bounded.arguments = boundArguments(given, most);
+    return bounded;
   }
 }
 
-/** Nesting of arguments that are kept as they are: an entry lies deeper in a packet than the arguments did. */
+/** Maximum nesting of arguments that are kept as they are: an entry lies deeper in a packet than the arguments did. */
 const MAX_DEPTH = 16;
 
-/** Arguments as they were, or as text where they are too large, nested too deep or no whole characters to travel in packets. */
+/** Returns the arguments, or a text in their place if they are too large, too deeply nested or not well-formed Unicode. */
 function boundArguments(given: JsonObject, most: number): JsonObject {
-  // Depth first: what is nested without end cannot be made a text of.
+  // Depth is checked first: endlessly nested values cannot be converted to text.
   if (isDeeper(given, MAX_DEPTH)) return { cut: `arguments nested deeper than ${MAX_DEPTH}` };
   const text = JSON.stringify(given);
   if (text.length > most || !isWellFormed(given)) return { cut: cutText(text, most) };
   return given;
 }
 
-/** Whether objects and lists are nested deeper than `most`; it looks no deeper itself. */
+/** Returns true if objects and lists are nested deeper than `most`; it does not descend further. */
 export function isDeeper(value: JsonValue, most: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return most === 0 || Object.values(value).some((part: JsonValue) => isDeeper(part, most - 1));
@@ -87,17 +85,17 @@ function isWellFormed(value: JsonValue): boolean {
   return Object.entries(value).every(([key, part]) => key.isWellFormed() && isWellFormed(part));
 }
 
-/** `text`, or its beginning with a mark that says what is missing: at most `most` characters with it, so that nothing is cut twice. */
+/** Cuts `text` to at most `most` characters, including a mark that gives the full length, so that it is not cut twice. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text.toWellFormed();
   const mark = `… [cut: ${text.length} characters in all]`;
   return text.slice(0, Math.max(0, most - mark.length)).toWellFormed() + mark;
 }
 
-/** Of one step, in a trace that a person or a model reads: enough to see what a tool found. */
+/** Maximum characters of a step in a readable trace: enough to see what a tool found. */
 const MAX_LINE_CHARACTERS = 2000;
 
-/** The trace as a person reads it: numbered steps (REQ-057, REQ-058). */
+/** Formats the trace for people: numbered steps (REQ-057, REQ-058). */
 export function formatTrace(entries: readonly TraceEntry[]): string {
   return entries.map((entry, index) => `${index + 1}. ${entry.by}: ${formatEntry(entry)}`).join('\n');
 }

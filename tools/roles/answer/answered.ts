@@ -4,30 +4,30 @@ import { cleanAnswer } from '../../answers/clean-answer.ts';
 import type { Conclusion } from '../role-tool.ts';
 
 /**
- * What a role that answers replies. `handed_on`: what it found is for others to go on with; `limit`: the best that it had when
- * its turns, or its time, were used up; `gave_up`: there is no answer, and the text says why; `cut_off`: there is none since its time
- * was used up.
+ * The reply of a role that answers. `handed_on`: the text holds findings for another role; `limit`: it is the best answer when
+ * the turns or the time were used up; `gave_up`: there is no answer, and the text gives the reason; `cut_off`: there is none because
+ * the time was used up.
  */
 export const answeredSchema = z.object({
   text: z.string(),
   ended: z.enum(['answer', 'handed_on', 'limit', 'gave_up', 'cut_off']),
-  /** How probable it is that the answer is right, where the engine says it. */
+  /** The probability that the answer is right, if the engine gives one. */
   confidence: z.number().min(0).max(1).exactOptional(),
 });
 
 export type Answered = z.infer<typeof answeredSchema>;
 
 /**
- * The answer of a role as it gave it, without what stands around it (SV-17, SV-18, OV-07). Every team's answer is cleaned alike, and
- * the question's wording plays no part in it.
+ * Extracts the answer of a role from the text around it (SV-17, SV-18, OV-07). Every team's answer is cleaned alike, and
+ * the question's wording has no influence.
  */
 export function conclude({ text, ended, confidence }: Answered): Conclusion {
-  // A role that gave up says why, which is no answer.
+  // The text of a role that gave up is its reason and no answer.
   const cleaned = ended === 'gave_up' || ended === 'cut_off' ? null : cleanAnswer(text);
   return {
     answer: cleaned ?? NO_ANSWER,
     raw: text,
-    ...(cleaned === null || confidence === undefined ? {} : { confidence }),
-    ...(ended === 'cut_off' ? { isCutOff: true } : {}),
+    confidence: cleaned === null ? undefined : confidence,
+    isCutOff: ended === 'cut_off',
   };
 }

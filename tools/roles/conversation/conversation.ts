@@ -7,14 +7,14 @@ import type { RoleWork } from '../role-work.ts';
 import { cutText } from '../trace.ts';
 import { type ReplyForm, reactLoop } from './react-loop.ts';
 
-/** Turns of a loop where the team file says nothing (RA-21). */
+/** Turns of a loop if the team file does not set them (RA-21). */
 const DEFAULT_ITERATIONS = 50;
 
 const optionsSchema = z.looseObject({
   iterations: z.int().positive().max(10_000).default(DEFAULT_ITERATIONS),
 });
 
-/** The messages of prompt `name`. */
+/** Returns the messages of prompt `name`. */
 export function buildOpening(
   work: RoleWork,
   name: string,
@@ -24,8 +24,8 @@ export function buildOpening(
 }
 
 /**
- * A loop with the tools that the agent may ask, beginning with prompt `name`. A role that answers is told the benchmark's form,
- * as {{answer_format}} (SV-16); one with a form of its own says what is wrong with a reply.
+ * Runs a loop with the tools that the agent may call, beginning with prompt `name`. A role that answers gets the benchmark's form
+ * as {{answer_format}} (SV-16); one with a form of its own reports what is wrong with a reply.
  */
 export function converse(
   work: RoleWork,
@@ -34,18 +34,18 @@ export function converse(
   form: ReplyForm = {},
 ): Promise<Answered> {
   const { iterations } = work.options(optionsSchema);
-  const told = form.faultOf === undefined ? { answer_format: ANSWER_FORMAT } : {};
+  const ownForm = form.findFault === undefined ? { answer_format: ANSWER_FORMAT } : {};
   return reactLoop(work, {
-    messages: buildOpening(work, name, { ...variables, ...told }),
+    messages: buildOpening(work, name, { ...variables, ...ownForm }),
     iterations,
     ...form,
   });
 }
 
-/** Of a document in a prompt: some 25,000 tokens, which most models take in beside the rest. */
+/** Maximum characters of a document in a prompt: some 25,000 tokens, which most models accept besides the rest. */
 const MAX_PROMPT_CHARACTERS = 100_000;
 
-/** A text for a prompt, cut with a mark where a model would not read on. */
+/** Cuts a text for a prompt, with a mark, at the length that models accept. */
 export function cutPromptText(text: string): string {
   return cutText(text, MAX_PROMPT_CHARACTERS);
 }

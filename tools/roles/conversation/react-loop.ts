@@ -6,28 +6,28 @@ import type { Answered } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';
 import { ToolSession } from './tool-session.ts';
 
-/** What a reply must be that ends a loop; without any of these, an answer in the benchmark's form. */
+/** The form of a reply that ends a loop; by default an answer in the benchmark's form. */
 export interface ReplyForm {
-  /** For a form of its own: what is wrong with a reply that calls no tool, in words for the model. */
-  readonly faultOf?: ((text: string) => string | undefined) | undefined;
-  /** Whether a reply without an answer hands the question on. */
-  readonly handsOn?: ((text: string) => boolean) | undefined;
+  /** Returns what is wrong with a reply that calls no tool, in words for the model; only for a form of its own. */
+  readonly findFault?: ((text: string) => string | undefined) | undefined;
+  /** Returns true if a reply without an answer hands the question on. */
+  readonly isHandover?: ((text: string) => boolean) | undefined;
 }
 
 interface LoopOptions extends ReplyForm {
   /** System and user message. */
   readonly messages: readonly ChatMessage[];
-  /** Turns of the model at most (RA-21). */
+  /** Maximum turns of the model (RA-21). */
   readonly iterations: number;
 }
 
-/** Tool calls of one turn. A model that asks for more is told so. */
+/** Maximum tool calls of one turn. Further calls are answered with an error. */
 const MAX_CALLS_A_TURN = 16;
-/** Replies in a row that cannot be used: a model that fails three times fails a fourth time. */
+/** Maximum unusable replies in a row: a model that fails three times fails a fourth time. */
 const MAX_FAULTY_REPLIES = 3;
-/** Of one reply of the model, its end: an answer stands there. */
+/** Maximum characters kept of one reply, from its end, where an answer stands. */
 const MAX_SAID_CHARACTERS = 100_000;
-/** Of a conversation. Some 250,000 tokens, above what models take in; what has grown so far is brought to an end. */
+/** Maximum characters of a conversation, some 250,000 tokens, which is more than models accept; the loop then ends with what it has. */
 const MAX_CONVERSATION_CHARACTERS = 1_000_000;
 
 const LAST_TURN =
@@ -40,16 +40,16 @@ const CUT_OFF =
   'Your reply was cut off at the length limit before it came to an answer. Answer again, more briefly, in the required form.';
 
 /**
- * Reason, act, observe: the model calls tools until it answers, or its turns are used up; then the best that it has said so far is
- * its answer (RA-20, RA-21; Yao et al., ReAct, arXiv 2210.03629). What fails is told to the model, which may try another
- * way (RA-26). Every message stays in the conversation (REQ-026). The last answer that was stated counts: what comes after
- * it (silence, a refusal, a context that overflows) does not take it back.
+ * Runs the loop reason, act, observe: the model calls tools until it answers, or its turns are used up; then its best answer so far
+ * counts (RA-20, RA-21; Yao et al., ReAct, arXiv 2210.03629). Errors are sent to the model, which may try another
+ * way (RA-26). Every message stays in the conversation (REQ-026). The last stated answer counts: silence, a refusal or an overflowing
+ * context after it do not take it back.
  */
 export async function reactLoop(
   work: RoleWork,
   { messages: begin, iterations, ...form }: LoopOptions,
 ): Promise<Answered> {
-  const session = await ToolSession.of(work);
+  const session = await ToolSession.open(work);
   const messages: ChatMessage[] = [...begin];
   const said = new LoopAnswers(form);
   let faulty = 0;
@@ -61,7 +61,7 @@ export async function reactLoop(
     if (isLast && turn > 1) messages.push({ role: 'user', content: LAST_TURN });
     const request = {
       messages: [...messages],
-      ...(session.tools.length === 0 ? {} : { tools: session.tools }),
+      tools: session.tools.length === 0 ? undefined : session.tools,
     };
     const reply = await turnInTime(work, request, said.stated);
     if (reply === undefined) break;
@@ -71,11 +71,11 @@ export async function reactLoop(
       return { text, ended: 'gave_up' };
     }
     if (reply.toolCalls.length === 0) {
-      const fault = said.faultOf(text, reply.finish);
+      const fault = said.findFault(text, reply.finish);
       if (fault === undefined) {
         work.reasoning(text);
-        const { confidence } = reply;
-        return { text, ended: 'answer', ...(confidence === undefined ? {} : { confidence }) };
+        if (reply.confidence === undefined) return { text, ended: 'answer' };
+        return { text, ended: 'answer', confidence: reply.confidence };
       }
       if (said.stated !== undefined) {
         work.note('the last reply states no answer: the one that was stated before counts');
@@ -101,7 +101,7 @@ export async function reactLoop(
   return endUnanswered(work, turn, said.stated ?? said.last);
 }
 
-/** What a loop comes to whose model gave no answer that ended it. */
+/** Ends a loop whose model gave no final answer. */
 function endUnanswered(work: RoleWork, turn: number, best: string | undefined): Answered {
   if (best !== undefined) {
     work.note(`stopped after ${turn} turns, with the best answer so far`);
@@ -115,7 +115,7 @@ function endUnanswered(work: RoleWork, turn: number, best: string | undefined): 
   return { text: `No answer was found within ${turn} turns.`, ended: 'gave_up' };
 }
 
-/** What a model has said so far: the last answer that it stated, and the last text that could be one. */
+/** The replies of a model so far: the last answer that it stated, and the last text that could be one. */
 class LoopAnswers {
   stated: string | undefined;
   last: string | undefined;
@@ -125,23 +125,23 @@ class LoopAnswers {
 
   constructor(form: ReplyForm) {
     this.#form = form;
-    this.#isAnswer = form.faultOf === undefined;
+    this.#isAnswer = form.findFault === undefined;
   }
 
-  /** A reply that does not end the loop. */
+  /** Adds a reply that does not end the loop. */
   add(text: string): void {
     if (cleanAnswer(text) === null) return;
     this.last = text;
-    const isStated = this.#isAnswer ? hasStatedAnswer(text) : this.#form.faultOf?.(text) === undefined;
+    const isStated = this.#isAnswer ? hasStatedAnswer(text) : this.#form.findFault?.(text) === undefined;
     if (isStated) this.stated = text;
   }
 
-  /** What is wrong with a reply that calls no tool. Talk that states no answer is taken for one only the second time. */
-  faultOf(text: string, finish: ChatTurn['finish']): string | undefined {
-    if (!this.#isAnswer) return this.#form.faultOf?.(text);
-    // An answer is never empty (RA-12), nor the template of one.
+  /** Returns what is wrong with a reply that calls no tool. Talk that states no answer is accepted as one only the second time. */
+  findFault(text: string, finish: ChatTurn['finish']): string | undefined {
+    if (!this.#isAnswer) return this.#form.findFault?.(text);
+    // An answer is neither empty (RA-12) nor the template of one.
     if (cleanAnswer(text) === null) return NOTHING_SAID;
-    if (hasStatedAnswer(text) || this.#form.handsOn?.(text) === true) return undefined;
+    if (hasStatedAnswer(text) || this.#form.isHandover?.(text) === true) return undefined;
     if (this.stated === undefined && this.#askedToState) return undefined;
     this.#askedToState = true;
     return finish === 'length' ? CUT_OFF : ONLY_TALK;
@@ -149,8 +149,8 @@ class LoopAnswers {
 }
 
 /**
- * Undefined where its time is up before the model has answered, or where the model cannot go on (its context is full, its server is
- * gone) and has stated an answer already.
+ * Returns undefined if the time is up before the model has answered, or if the model cannot go on (its context is full, its server is
+ * gone) and has already stated an answer.
  */
 async function turnInTime(
   work: RoleWork,

@@ -1,37 +1,37 @@
 import type { Attempt } from './attempt.ts';
 import type { GapRecord, StoredGapRecord } from './gap-record.ts';
 
-/** What the overseer keeps of its attempts and finds again: the part of the store that agents work with. */
+/** The part of the store that agents work with: it keeps the overseer's attempts and finds lessons again. */
 export interface AttemptMemory {
-  /** Keeps an attempt, right or wrong (OV-20), and returns its number: 1 for the team's first at this question. */
+  /** Stores an attempt, right or wrong (OV-20), and returns its number: 1 for the team's first at this question. */
   recordAttempt(attempt: Attempt): Promise<number>;
 
   /**
-   * Keeps a gap record for the very next plan (OV-15) and in the row of its attempt (OV-36), which must be recorded already. One
-   * that tells the answer, or what the question names, is not stored (OV-12).
+   * Stores a gap record for the very next plan (OV-15) and in the row of its attempt (OV-36), which must exist already. A record
+   * that reveals the answer, or names from the question, is not stored (OV-12).
    */
   addGapRecord(record: GapRecord, origin: GapOrigin): Promise<GapReceipt>;
 
-  /** What the planner may see for a question, most relevant first: planning hints, and what a person approved (OV-16, OV-19). */
+  /** Returns the records that a planner may see for a question, most relevant first: planning hints, and records that a person approved (OV-16, OV-19). */
   gapRecords(query: GapQuery): Promise<StoredGapRecord[]>;
 }
 
-/** What a gap record must not tell. */
+/** The texts that a gap record must not reveal. */
 export interface Secrets {
   /** Empty for a record that was not made from a question. */
   readonly question: string;
-  /** The true answer in all its accepted forms; empty where none is known. */
+  /** The true answer in all its accepted forms; empty if none is known. */
   readonly answers: readonly string[];
 }
 
 export interface Leak {
   readonly what: 'answer' | 'name';
-  /** As it stands in the secrets. For whoever asks for another record: never to be stored. */
+  /** The text as it is in the secrets. It serves to ask for another record and must never be stored. */
   readonly text: string;
 }
 
 interface GapOrigin extends Secrets {
-  /** The attempt that it was abstracted from; null where a person wrote it. */
+  /** The attempt that it was abstracted from; null if a person wrote it. */
   readonly attempt_id: string | null;
 }
 
@@ -41,7 +41,7 @@ type GapReceipt =
 
 interface GapQuery {
   readonly questionType: string;
-  /** Tools that the question is sure to need, such as the reader of its file. */
+  /** Tools that the question certainly needs, such as the reader of its file. */
   readonly tools?: readonly string[];
   readonly question: string;
   /** 1 to 50. */

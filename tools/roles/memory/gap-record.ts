@@ -7,7 +7,7 @@ import {
 } from './storable.ts';
 
 /**
- * What a record proposes to change. A planning hint informs the next plan at once; anything else waits until a person has
+ * The change that a record proposes. A planning hint informs the next plan at once; anything else waits until a person has
  * approved it, and even then only informs (OV-19).
  */
 export const GAP_RECORD_KINDS = [
@@ -19,7 +19,7 @@ export const GAP_RECORD_KINDS = [
 
 export const REVIEW_STATUSES = ['proposed', 'approved', 'rejected'] as const;
 
-/** How an attempt can fail. */
+/** The ways in which an attempt can fail. */
 export const FAILURE_TYPES = [
   'format_error',
   'retrieval_failure',
@@ -28,7 +28,7 @@ export const FAILURE_TYPES = [
   'server_tool_use',
 ] as const;
 
-/** Where an attempt broke, as the overseer classifies it; `unknown` where nobody could say. */
+/** The point where an attempt broke, as the overseer classifies it; `unknown` if it could not be determined. */
 export const FAILURE_POINTS = [
   'plan',
   'tool_choice',
@@ -42,8 +42,8 @@ export const FAILURE_POINTS = [
 const gapText = createNameSchema(MAX_GAP_TEXT_CHARACTERS);
 
 /**
- * A failure, told so that it helps with other questions (OV-17): a proposal to the planner, never an instruction. It is found by what
- * happened: what the question came with (`question_type`), what was observed, where the attempt broke, and at which tool.
+ * A failure in a form that helps with other questions (OV-17): a proposal to the planner, never an instruction. It is found by what
+ * happened: the question's attachment (`question_type`), the observed failure, the point where the attempt broke, and the tool there.
  */
 export const gapRecordSchema = z.strictObject({
   kind: z.enum(GAP_RECORD_KINDS),
@@ -51,13 +51,13 @@ export const gapRecordSchema = z.strictObject({
   failure_type: z.enum(FAILURE_TYPES),
   // Records of older stores have neither of the two.
   point: z.enum(FAILURE_POINTS).default('unknown'),
-  /** Name of the tool at that point; empty: none. */
+  /** Name of the tool at that point; empty for none. */
   tool: createTextSchema(MAX_NAME_CHARACTERS).default(''),
-  /** Which questions it is about, in general words. */
+  /** A general description of the questions it is about. */
   pattern: gapText,
-  /** Why such an attempt fails. */
+  /** The reason why such an attempt fails. */
   cause: gapText,
-  /** What to do differently. */
+  /** The advice for the next attempt. */
   advice: gapText,
 });
 
@@ -65,7 +65,7 @@ export type GapRecord = Readonly<z.infer<typeof gapRecordSchema>>;
 
 export interface StoredGapRecord extends GapRecord {
   readonly id: number;
-  /** Null for one that a person wrote. */
+  /** Null if a person wrote it. */
   readonly attempt_id: string | null;
   readonly status: (typeof REVIEW_STATUSES)[number];
   /** ISO 8601, UTC. */
@@ -74,17 +74,17 @@ export interface StoredGapRecord extends GapRecord {
 
 export type ReviewVerdict = 'approved' | 'rejected';
 
-/** Whether later plans are made with it: a hint at once, anything else when a person has approved it (OV-19). */
+/** Returns true if later plans use it: a hint at once, anything else after a person has approved it (OV-19). */
 export function isInforming({ kind, status }: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
   return status === 'approved' || (status === 'proposed' && kind === 'planning_hint');
 }
 
-/** Whether it informs nobody until a person has decided (OV-19). */
+/** Returns true if no plan uses it until a person has decided (OV-19). */
 export function isAwaitingReview(record: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
   return record.status === 'proposed' && !isInforming(record);
 }
 
-/** All that a reader of the record sees. */
+/** Returns all the text that a reader of the record sees. */
 export function formatGapRecord(record: GapRecord): string {
   return [record.question_type, record.pattern, record.cause, record.advice].join('\n');
 }

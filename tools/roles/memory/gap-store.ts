@@ -6,7 +6,7 @@ import { attemptSchema } from './attempt.ts';
 import type { AttemptMemory } from './attempt-memory.ts';
 import { gapRecordSchema } from './gap-record.ts';
 
-/** Gap records in one brief. More than a handful and a plan is about the hints instead of the question. */
+/** Maximum gap records in one brief. With more, a plan is about the hints instead of the question. */
 const MAX_HINTS = 5;
 
 const input = z.discriminatedUnion('action', [
@@ -26,13 +26,13 @@ const input = z.discriminatedUnion('action', [
   }),
 ]);
 
-/** Keeps attempts and gap records, and finds those that help with a question. It is for the overseer's runner, not for models. */
+/** Creates the tool that stores attempts and gap records and finds those that help with a question. Only the overseer's runner uses it. */
 export function createGapStore({ openMemory }: ToolServices): DataTool<z.infer<typeof input>> {
-  /** An agent has one store, and keeps it open. */
+  /** The agent's one store, which stays open. */
   let opened: Promise<AttemptMemory> | undefined;
-  const memoryAt = (place: string) => {
+  const getMemory = (place: string) => {
     opened ??= openMemory(place).catch((error: unknown) => {
-      // One that could not be opened is tried again.
+      // Opening is tried again with the next call.
       opened = undefined;
       throw error;
     });
@@ -49,7 +49,7 @@ export function createGapStore({ openMemory }: ToolServices): DataTool<z.infer<t
           'this run has no store: start the agent with --store FILE or a postgres:// address',
         );
       }
-      const memory = await memoryAt(place);
+      const memory = await getMemory(place);
       switch (request.action) {
         case 'brief': {
           const { question, question_type, tools } = request;

@@ -1,35 +1,35 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 
-/** Bounds of what is kept. Beyond a length a record is refused: what is kept is verbatim. Ids are as long as the longest key of a packet's head. */
+/** Maximum length of ids, that of the longest key in a packet's head. Longer records are refused rather than cut, because they are kept verbatim. */
 export const MAX_ID_CHARACTERS = 256;
 
-/** Names of teams, models and types of questions: they are keys of tables in reports. */
+/** Maximum length of the names of teams, models and question types, which are keys in reports. */
 export const MAX_NAME_CHARACTERS = 128;
 
-/** A question, an answer, a brief, a diagnosis. Ten times what a model's context takes in. */
+/** Maximum length of a question, an answer, a brief or a diagnosis, ten times what a model's context holds. */
 export const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024;
 
-/** One JSON column of an attempt, as text. A trace is collected from packets, and a frame holds 64 MiB. */
+/** Maximum length of one JSON column of an attempt, as text. A trace is collected from packets, and a frame holds 64 MiB. */
 export const MAX_JSON_CHARACTERS = 16 * 1024 * 1024;
 
-/** Each text of a gap record: it is a pattern of some sentences, and several of them go into one brief. */
+/** Maximum length of each text of a gap record: it is a pattern of a few sentences, and a brief holds several of them. */
 export const MAX_GAP_TEXT_CHARACTERS = 4_000;
 
-/** A text as every back end can hold it: Postgres refuses NUL, and UTF-8 has no lone surrogates. Both become U+FFFD. */
+/** Returns a text that every back end can store: Postgres refuses NUL, and UTF-8 has no lone surrogates. Both become U+FFFD. */
 export function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** A text of at most `maxLength` characters, made {@link toStorable}. */
+/** Creates the schema of a text of at most `maxLength` characters, made {@link toStorable}. */
 export function createTextSchema(maxLength: number) {
   return z.string().max(maxLength).transform(toStorable);
 }
 
-/** A text that names something. */
+/** Creates the schema of a name, which is not empty. */
 export const createNameSchema = (maxLength: number) => createTextSchema(maxLength).pipe(z.string().min(1));
 
-/** A value whose JSON has at most `maxLength` characters. JSON escapes what texts cannot hold, so it is kept as it is. */
+/** Creates the schema of a value whose JSON has at most `maxLength` characters. JSON escapes what texts cannot hold, so it is kept as it is. */
 export function createJsonSchema<T extends JsonValue>(
   maxLength: number,
   isShape: (value: unknown) => value is T,

@@ -6,10 +6,10 @@ import { formatPlan, planSchema } from '../plan.ts';
 import { createRoleTool } from '../role-tool.ts';
 import { formatTrace, traceEntrySchema } from '../trace.ts';
 
-/** Everything there is to know about an attempt that failed (OV-11). */
+/** Everything that is known about a failed attempt (OV-11). */
 const diagnoseInput = z.object({
   question: z.string(),
-  /** Null where there was none. */
+  /** Null if there was none. */
   plan: planSchema.nullable(),
   attempt: z.array(traceEntrySchema),
   raw_answer: z.string(),
@@ -18,7 +18,7 @@ const diagnoseInput = z.object({
   resolution_type: z.string(),
 });
 
-/** In small letters and with underscores, as models do not always write it; a word of their own is none. */
+/** Accepts models' spellings with capitals, spaces or hyphens; a word of their own becomes `unknown`. */
 const point = z.preprocess((given) => {
   const word =
     typeof given === 'string'
@@ -31,14 +31,14 @@ const point = z.preprocess((given) => {
 }, z.enum(FAILURE_POINTS));
 
 export const diagnosisSchema = z.object({
-  /** Where the chain broke: by this later plans find it. */
+  /** The point where the chain broke; later plans find the record by it. */
   point,
-  /** The tool at that point; empty: none. */
+  /** The tool at that point; empty for none. */
   tool: z.preprocess((given) => given ?? '', z.string().max(100)),
   diagnosis: z.string().min(1).max(8000),
 });
 
-/** Names the point where an attempt went wrong. It proposes no remedy: that is another role's. */
+/** Names the point where an attempt failed. It proposes no remedy: that is another role's task. */
 export const diagnose: Tool = createRoleTool({
   name: 'diagnose',
   isSecret: true,
@@ -96,27 +96,27 @@ function diagnosePlainly({
 }
 
 const abstractInput = z.object({
-  /** What the question came with. */
+  /** The kind of the question's attachment. */
   question_type: z.string(),
-  /** The planner's own word for its kind; empty without a plan. */
+  /** The planner's own type for it; empty without a plan. */
   planned_type: z.string(),
-  /** Word for word (OV-12). */
+  /** Verbatim (OV-12). */
   diagnosis: z.string(),
   resolution_type: z.string(),
   point,
   tool: z.string(),
 });
 
-/** What is kept for later plans: a kind of failure, why it happens, what to do otherwise; nothing of the one question (OV-17). */
+/** The lesson for later plans: a kind of failure, its cause and a remedy, without anything of the particular question (OV-17). */
 export const gapSchema = z.object({
-  /** What it proposes to change; all but a planning hint waits for a person (OV-19). */
+  /** The proposed change; all kinds except a planning hint wait for a person's approval (OV-19). */
   kind: z.enum(GAP_RECORD_KINDS),
   pattern: z.string().min(1).max(1000),
   cause: z.string().min(1).max(2000),
   advice: z.string().min(1).max(2000),
 });
 
-/** Turns a diagnosis into something that helps with other questions of the kind. It has not seen the question itself. */
+/** Turns a diagnosis into a lesson for other questions of the kind. It does not see the question itself. */
 export const abstract: Tool = createRoleTool({
   name: 'abstract',
   isSecret: true,
@@ -142,7 +142,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'state what each number means before combining them, and check the result against the question',
 };
 
-/** Not a word of the diagnosis goes in: it names the answer. */
+/** Describes the gap without any word of the diagnosis, which names the answer. */
 function describeGapPlainly({
   question_type,
   resolution_type,

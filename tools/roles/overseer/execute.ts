@@ -11,7 +11,7 @@ const executeInput = z.object({
   plan: planSchema,
 });
 
-/** Works a plan out with all the tools there are, and departs from it where the results ask for it (OV-04, OV-06). */
+/** Carries out a plan with all the tools of the team, and departs from it if the results call for that (OV-04, OV-06). */
 export const execute: Tool = createRoleTool({
   name: 'execute',
   description: 'carries out a plan with every tool of the team, and answers the question',

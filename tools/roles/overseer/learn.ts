@@ -10,14 +10,14 @@ import type { TraceEntry } from '../trace.ts';
 import { diagnosisSchema, gapSchema } from './diagnose.ts';
 import type { Truth } from './truths.ts';
 
-/** What became of one attempt at a question. */
+/** The outcome of one attempt at a question. */
 export interface Attempt {
   readonly number: number;
   readonly question: string;
-  /** By the attached file, the same in every attempt: hints are found by it, and a planner's word for it may name the question (OV-16). */
+  /** Derived from the attached file, hence the same in every attempt: hints are found by it. A planner's own type might name the question (OV-16). */
   readonly questionType: string;
   readonly brief: string;
-  /** Null where there was none. */
+  /** Null if there was none. */
   readonly plan: Plan | null;
   readonly conclusion: Conclusion;
   readonly entries: readonly TraceEntry[];
@@ -27,7 +27,7 @@ export interface Attempt {
   readonly seconds: number;
 }
 
-/** Whose attempt it is, in the store. */
+/** The run, team and task of an attempt, for the store. */
 export interface AttemptOwner {
   readonly run_id: string;
   readonly team: string;
@@ -35,15 +35,15 @@ export interface AttemptOwner {
   readonly truth: Truth;
 }
 
-/** Keeps an attempt as it is, without asking what went wrong (OV-20, OV-37). */
+/** Stores an attempt as it is, without a diagnosis (OV-20, OV-37). */
 export async function storeAttempt(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<void> {
   await askStore(work, { action: 'attempt', record: buildAttemptRecord(attempt, owner, null) });
 }
 
 /**
- * Keeps a wrong attempt, and what later plans can learn from it (OV-10 to OV-15).
+ * Stores a wrong attempt, and a lesson from it for later plans (OV-10 to OV-15).
  *
- * @returns whether there is a gap record of it now
+ * @returns true if a gap record of it was stored
  */
 export async function learnAttempt(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<boolean> {
   const { question, questionType, conclusion, entries, plan, resolution } = attempt;
@@ -61,7 +61,7 @@ export async function learnAttempt(attempt: Attempt, owner: AttemptOwner, work: 
         resolution_type: resolution,
       },
       diagnosisSchema,
-      // Of what the overseer says nothing gets into the answer's trace: it knows the truth.
+      // The overseer's roles know the truth, so their steps stay out of the answer's trace.
       { takesTrace: false },
     ),
   );
@@ -70,7 +70,7 @@ export async function learnAttempt(attempt: Attempt, owner: AttemptOwner, work: 
     return false;
   }
   const { diagnosis, point } = diagnosed;
-  // A tool that no step asked is a word of the model's.
+  // A tool that no step called is the model's invention.
   const tool = entries.some((entry) => entry.tool === diagnosed.tool) ? diagnosed.tool : '';
   // The attempt is stored while the abstractor works (OV-14, C-05).
   const [gap] = await Promise.all([
@@ -109,7 +109,7 @@ export async function learnAttempt(attempt: Attempt, owner: AttemptOwner, work: 
       advice,
     },
   });
-  // A record that would give the answer away is refused, and that is no failure of the run (C-12).
+  // A record that would reveal the answer is refused, which is no failure of the run (C-12).
   return z.looseObject({ stored: z.boolean() }).parse(kept).stored;
 }
 
@@ -149,8 +149,8 @@ function toJsonEntries(entries: readonly TraceEntry[]): JsonObject[] {
 }
 
 /**
- * The overseer helps later questions; without it this one has its answer all the same. What it failed with is not said: a model's
- * reply that cannot be used may hold the truth.
+ * Asks one of the overseer's roles, which help later questions; if it fails, this question still has its answer. The error's text is left
+ * out: a model's invalid reply may contain the truth.
  */
 async function tryRole<Result>(
   role: string,

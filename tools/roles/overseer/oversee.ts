@@ -36,8 +36,8 @@ const briefReply = z.looseObject({
 });
 
 /**
- * The overseer's runner: retrieve → plan → execute → format → score → (if wrong) diagnose → abstract → store (OV-40). It alone
- * knows the true answers, and talks to each role apart: the overseer's roles and the executing one never hear of one another
+ * Creates the overseer's runner: retrieve → plan → execute → format → score → (if wrong) diagnose → abstract → store (OV-40). It alone
+ * knows the true answers and asks each role separately: the overseer's roles and the executing one have no contact
  * (OV-18). Prompts, teams and instructions are files that no agent can write (OV-19).
  */
 export function oversee({ loadScorer }: ToolServices): Tool {
@@ -54,7 +54,7 @@ export function oversee({ loadScorer }: ToolServices): Tool {
     async run(problem, work) {
       const truth = truths.get(problem.taskId);
       if (truth === undefined) {
-        // It could learn nothing, and would not know when to stop (C-12).
+        // It could learn nothing and would not know when to stop (C-12).
         throw new MeshError(
           'config',
           `the overseer needs the true answer of ${problem.taskId}, and there is none`,
@@ -67,7 +67,7 @@ export function oversee({ loadScorer }: ToolServices): Tool {
         const { resolution, conclusion, questionType: question_type } = attempt;
         work.note(`attempt ${number}: ${resolution}`);
         const isCorrect = resolution === 'correct';
-        // The overseer runs on wrong attempts alone (OV-10).
+        // The overseer's roles run only after wrong attempts (OV-10).
         if (isCorrect) await storeAttempt(attempt, owner, work);
         const learned = isCorrect ? {} : { gap_stored: await learnAttempt(attempt, owner, work) };
         if (isCorrect || number === retry.attempts || work.isOutOfTime) {
@@ -113,14 +113,14 @@ async function attemptOnce(
     const given = { question, ...attached, document, tools, ...foreign, brief, last: '', feedback: '' };
     plan = await work.askRole('plan', given, planSchema);
     const answered = await work.askRole('execute', { question, ...attached, plan }, answeredSchema);
-    // Before scoring (OV-07).
+    // The answer is cleaned before scoring (OV-07).
     const conclusion = conclude(answered);
     const attempt = soFar();
     const { answers } = owner.truth;
     const resolution = classifyResolution(conclusion.answer, answered, answers, attempt.entries, isRight);
     return { ...attempt, plan, conclusion, resolution };
   } catch (error) {
-    // Also an attempt that broke off is on record (OV-37), before the task fails with what broke it.
+    // An attempt that broke off is recorded, too (OV-37), before the task fails with its error.
     if (error instanceof MeshError && !work.context.signal.aborted) {
       const conclusion = { answer: NO_ANSWER, raw: error.message };
       const resolution = work.isTimeUp(error) ? 'tool_limit' : 'server_tool_use';
@@ -134,7 +134,7 @@ function sumTokens({ prompt_tokens, completion_tokens }: ModelSums): number {
   return (prompt_tokens ?? 0) + (completion_tokens ?? 0);
 }
 
-/** Structured, so that a planner can tell what happens from what might help (OV-43); most relevant first (OV-16). */
+/** Composes the hints for a planner, most relevant first (OV-16), so that observations and advice are told apart (OV-43). */
 async function composeBrief({ question, file }: Problem, type: string, work: RoleWork): Promise<string> {
   const reader = file === undefined ? undefined : findReader(file);
   const tools = reader === undefined ? [] : [reader];

@@ -6,11 +6,11 @@ import type { ResolutionType } from '../memory/attempt.ts';
 import type { TraceEntry } from '../trace.ts';
 
 /**
- * Why an attempt ended as it did, by what was observed (OV-34). A right answer in the wrong form is a fault of form, never one of
- * reasoning (OV-41); an attempt that ran out of turns or time, or whose programs never ran, is one of the limit; one that could not get
- * what it was looking for is one of retrieval. A call that failed and was mended by a later one is neither.
+ * Classifies the end of an attempt by what was observed (OV-34). A right answer in the wrong form is a format error, never a reasoning
+ * gap (OV-41); an attempt that ran out of turns or time, or whose programs never ran, hit a tool limit; one that could not get
+ * its information is a retrieval failure. A failed call that a later one made up for counts as none of these.
  *
- * @param answer as it is scored (OV-07)
+ * @param answer the scored answer (OV-07)
  */
 export function classifyResolution(
   answer: string,
@@ -30,10 +30,10 @@ export function classifyResolution(
   return hasFailedForGood(entries, (tool) => COMPUTES.has(tool)) ? 'tool_limit' : 'reasoning_gap';
 }
 
-/** Tools that work something out; all others get something. */
+/** Tools that compute; all others retrieve something. */
 const COMPUTES: ReadonlySet<string> = new Set(['calculator', 'python_repl', 'execute_python_file']);
 
-/** Whether the last call of such tools failed: what failed before another call succeeded was mended by it. */
+/** Returns true if the last call of such tools failed: earlier failures were made up for by a later success. */
 function hasFailedForGood(entries: readonly TraceEntry[], isOne: (tool: string) => boolean): boolean {
   const last = entries.findLast(({ kind, tool }) => kind === 'tool' && tool !== undefined && isOne(tool));
   return last?.failed === true;
@@ -41,7 +41,7 @@ function hasFailedForGood(entries: readonly TraceEntry[], isOne: (tool: string) 
 
 const NUMBER = /-?\d[\d,]*(?:\.\d+)?/g;
 
-/** The same but for what only the form decides: case, spaces, marks, articles, and what stands around a number. */
+/** Returns true if two answers differ only in form: case, spaces, marks, articles, and the text around a number. */
 function isSameStatement(said: string, truth: string): boolean {
   if (/^-?\d[\d,]*(?:\.\d+)?$/.test(truth.trim())) {
     const numbers = said.match(NUMBER) ?? [];

@@ -3,10 +3,10 @@ import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contr
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
-/** In the workspace of the runner alone, which no other agent may read: what it knows about each task beside the question. */
+/** The file with the true answers; only the runner's workspace has it, which no other agent may read. */
 export const TRUTHS_FILE = 'truths.jsonl';
 
-/** A task is a question in a cycle; `question_id` is the same in all of them. */
+/** A task is a question in one cycle; `question_id` is the same in all cycles. */
 const truthSchema = z.object({
   task_id: z.string(),
   question_id: z.string(),
@@ -18,9 +18,9 @@ const truthSchema = z.object({
 export type Truth = z.infer<typeof truthSchema>;
 
 /**
- * The truths of a run by task; none where there is no such file.
+ * Returns the truths of a run by task; empty if there is no such file.
  *
- * @throws MeshError `config` with file and line for one that cannot be used
+ * @throws MeshError `config` with file and line for an invalid one
  */
 export function readTruths(file: string): Map<string, Truth> {
   let text: string;

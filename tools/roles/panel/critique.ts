@@ -8,20 +8,20 @@ import { cutText } from '../trace.ts';
 const critiqueInput = z.object({
   question: z.string(),
   ...attachedShape,
-  /** Whose work it is: planner, researcher or expert. */
+  /** The role that did the work: planner, researcher or expert. */
   role: z.string(),
   work: z.string(),
-  /** What the work was made from, beside the file; empty without any. */
+  /** The material of the work, besides the file; empty without any. */
   document: z.string(),
   facts: z.string(),
-  /** How it was made, tool by tool; empty where no tool was asked. */
+  /** The tool calls behind the work; empty if there were none. */
   steps: z.string(),
 });
 
-/** How models say that there is nothing, where a list was asked for. */
+/** Matches the words with which models say that a list is empty. */
 const NOTHING = /^\W*(?:none|nothing|no|n\/a|nil)?\W*$/i;
 
-/** Texts, or nothing in whatever words: a text alone is one of them. */
+/** Accepts a list of texts, a single text, or nothing in any wording. */
 const remarks = z.preprocess(
   (given) => {
     const all = Array.isArray(given) ? given : [given ?? ''];
@@ -54,13 +54,12 @@ const thresholdsSchema = z.looseObject({
     .prefault({}),
 });
 
-/** Of a document that a critic judges by, and of the steps: enough to check a claim, not to do the work again. */
+/** Maximum characters that a critic gets of the document and of the steps: enough to check a claim, not to repeat the work. */
 const MAX_SHOWN_CHARACTERS = 12_000;
 
 /**
- * Judges one piece of work and nothing else: each call is a fresh conversation that holds the question, that piece and what it was
- * made from (REQ-038).
- * What is good enough is configuration (REQ-064), not the model's to say.
+ * Judges one piece of work and nothing else: each call is a fresh conversation with the question, that piece and its material
+ * (REQ-038). Configuration (REQ-064), and not the model, says what is good enough.
  */
 export const critique: Tool = createRoleTool({
   name: 'critique',
@@ -101,14 +100,14 @@ function listRemarks({ missing, weaknesses, suggestions }: z.infer<typeof judgem
   return [...missing.map((part) => `not answered: ${part}`), ...weaknesses, ...suggestions];
 }
 
-/** What a role is told whose work was rejected; the marks say it where the critic found no words. */
+/** Formats the feedback for a role whose work was rejected; the marks stand in for missing remarks. */
 export function formatFeedback(critique: Critique): string {
   return [`rejected with ${formatMarks(critique)}`, ...listRemarks(critique)]
     .map((line) => `- ${line}`)
     .join('\n');
 }
 
-/** As little as can be said by whoever does not read it: whether there is something to judge. */
+/** Judges without a model and without reading: only by whether there is any work. */
 function judgePlainly({ work }: z.infer<typeof critiqueInput>): z.infer<typeof judgementSchema> {
   const isEmpty = work.trim() === '';
   return {

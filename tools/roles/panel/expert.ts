@@ -12,12 +12,12 @@ const expertInput = z.object({
   document: z.string(),
   plan: planSchema,
   facts: z.array(factSchema),
-  /** The conclusion before this one, and what the critic said of it; empty for the first. */
+  /** The previous conclusion and the critic's remarks on it; empty the first time. */
   last: z.string(),
   feedback: z.string(),
 });
 
-/** Reasons and calculates, in numbered steps, from what the research found (REQ-015, REQ-023, REQ-056, REQ-057). */
+/** Reasons and calculates in numbered steps from the results of the research (REQ-015, REQ-023, REQ-056, REQ-057). */
 export const expert: Tool = createRoleTool({
   name: 'expert',
   description: 'reasons and calculates from the facts that were found, and concludes',

@@ -14,7 +14,7 @@ const finalizeInput = z.object({
   conclusion: z.string(),
 });
 
-/** Writes the answer in the form that the question asks for, from everything the others did (REQ-017, REQ-039, REQ-040). */
+/** Writes the answer in the required form, from the work of all the others (REQ-017, REQ-039, REQ-040). */
 export const finalize: Tool = createRoleTool({
   name: 'finalize',
   description: 'writes the final answer in the form that is asked for',
@@ -29,7 +29,7 @@ export const finalize: Tool = createRoleTool({
         answer_format: ANSWER_FORMAT,
       }),
     });
-    // It is asked once: a reply that states no answer must not lose the one that the expert stated (REQ-065, REQ-069g).
+    // It is asked once: a reply without an answer must not lose the one that the expert stated (REQ-065, REQ-069g).
     const isLost =
       finish === 'refused' ||
       cleanAnswer(content) === null ||

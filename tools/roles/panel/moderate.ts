@@ -13,7 +13,7 @@ import { formatTrace } from '../trace.ts';
 import { critiqueReply, formatFeedback } from './critique.ts';
 import { researchReply } from './research.ts';
 
-/** Roles whose work is criticised and done again (REQ-069a). */
+/** Roles whose work is criticised and repeated (REQ-069a). */
 type Retried = 'planner' | 'researcher' | 'expert';
 
 const limit = z.int().positive();
@@ -25,14 +25,14 @@ const optionsSchema = z.looseObject({
 
 const finalizeReply = z.object({ text: z.string() });
 
-/** Exactly so (REQ-069f). */
+/** Returns the failure text that REQ-069f prescribes word for word. */
 function formatFailure(role: Retried): string {
   return `The question could not be answered due to ${role} failures.`;
 }
 
 /**
- * The panel's runner: planner → researcher → expert → critic → finalizer (REQ-005). Each of the first three is judged by the
- * critic and asked again with its feedback, up to a limit of its own; critic and finalizer are asked once (REQ-069g).
+ * The panel's runner: planner → researcher → expert → critic → finalizer (REQ-005). The critic judges the work of each of the first
+ * three, which are asked again with its feedback, up to a limit of their own; critic and finalizer are asked once (REQ-069g).
  */
 export const moderate: Tool = createEntryTool({
   name: 'moderate',
@@ -72,14 +72,13 @@ async function runDiscussion(round: Round, work: RoleWork): Promise<Conclusion> 
   }
   const final = await round.finalize(plan, facts, concluded.text);
   if (final.answer !== expert.answer) {
-    // It passed no critic as it stands (REQ-061).
+    // The critic has not seen this wording (REQ-061).
     work.note(
       `the critic accepted the conclusion “${expert.answer}”; the finalizer’s form of it is “${final.answer}”`,
     );
   }
-  const { confidence } = expert;
-  const isSame = final.answer === expert.answer && confidence !== undefined;
-  return { ...final, ...(isSame ? { confidence } : {}), details };
+  const confidence = final.answer === expert.answer ? expert.confidence : undefined;
+  return { ...final, confidence, details };
 }
 
 function concludeFailure(role: Retried): Conclusion {
@@ -95,14 +94,14 @@ function buildDetails(plan: Plan, facts: readonly Fact[], conclusion: string): J
   return {
     sources: [...new Set(sources)],
     not_found: facts.filter(({ found }) => !found).map(({ fact }) => fact),
-    // Premises that cannot all be true, by planner and expert (REQ-060).
+    // Premises that cannot all be true, found by planner and expert (REQ-060).
     contradictions: [...plan.contradictions, ...seen],
   };
 }
 
-/** One question's way through the panel. */
+/** The state of one question in the panel. */
 class Round {
-  /** The expert’s last conclusion, whatever the critic says of it. */
+  /** The expert’s last conclusion, accepted or not. */
   concluded: z.infer<typeof answeredSchema> | undefined;
   readonly #question: string;
   readonly #document: string;
@@ -123,7 +122,7 @@ class Round {
     const tools = [...new Set(partners.flatMap((partner) => partner.tools ?? []))];
     const known = { tools, ...(await OfferedTools.toPlan(this.#work)) };
     const given = { question: this.#question, document: this.#document, ...this.#file, ...known, brief: '' };
-    return this.#accepted('planner', { facts: '', show: formatPlan }, (feedback, last) =>
+    return this.#repeatUntilAccepted('planner', { facts: '', show: formatPlan }, (feedback, last) =>
       this.#work.askRole(
         'planner',
         { ...given, last: last === undefined ? '' : formatPlan(last), feedback },
@@ -132,27 +131,27 @@ class Round {
     );
   }
 
-  /** The researcher is asked only where something from outside is needed (REQ-020). */
+  /** Asks the researcher, but only if information from outside is needed (REQ-020). */
   async research({ needs_information, steps }: Plan): Promise<readonly Fact[] | undefined> {
     if (!needs_information) {
       this.#work.note('the plan needs no information from outside: the researcher is not asked');
       return [];
     }
     const needing = steps.filter((step) => step.needs_information);
-    // A planner that says it of the whole and of no step means all of them.
+    // A planner that marks the whole plan but no step means all of them.
     const tasks = (needing.length === 0 ? steps : needing).map(({ task }) => task);
-    return this.#accepted(
+    return this.#repeatUntilAccepted(
       'researcher',
       { facts: '', show: formatFacts },
       (feedback, last: Fact[] | undefined) =>
-        last === undefined ? this.#researched(tasks) : this.#mended(tasks, feedback, last),
+        last === undefined ? this.#collectFacts(tasks) : this.#correctFacts(tasks, feedback, last),
     );
   }
 
   reason(plan: Plan, facts: readonly Fact[]): Promise<z.infer<typeof answeredSchema> | undefined> {
     const given = { question: this.#question, document: this.#document, ...this.#file, plan, facts };
     const shown = { facts: formatFacts(facts), show: ({ text }: z.infer<typeof answeredSchema>) => text };
-    return this.#accepted('expert', shown, async (feedback, last) => {
+    return this.#repeatUntilAccepted('expert', shown, async (feedback, last) => {
       const asked = { ...given, last: last?.text ?? '', feedback };
       this.concluded = await this.#work.askRole('expert', asked, answeredSchema);
       return this.concluded;
@@ -165,8 +164,8 @@ class Round {
     return conclude({ text, ended: 'answer' });
   }
 
-  /** One step after the other, each with what those before it found (REQ-046, REQ-049). */
-  async #researched(tasks: readonly string[]): Promise<Fact[]> {
+  /** Researches one step after the other, each with the results of those before it (REQ-046, REQ-049). */
+  async #collectFacts(tasks: readonly string[]): Promise<Fact[]> {
     const known: Fact[] = [];
     for (const task of tasks) {
       const given = {
@@ -183,18 +182,18 @@ class Round {
     return known;
   }
 
-  /** What was reported, mended in one go: what the critic did not object to is not looked up again. */
-  async #mended(tasks: readonly string[], feedback: string, last: readonly Fact[]): Promise<Fact[]> {
+  /** Corrects the reported facts in one request: facts that the critic accepted are not researched again. */
+  async #correctFacts(tasks: readonly string[], feedback: string, last: readonly Fact[]): Promise<Fact[]> {
     const given = { question: this.#question, ...this.#file, task: tasks.join('; then: '), known: [] };
     const { facts } = await this.#work.askRole('researcher', { ...given, last, feedback }, researchReply);
     return facts;
   }
 
   /**
-   * A role's work, done again with the critic's feedback until it is accepted (REQ-037); undefined when its limit is used up. One
-   * role's retries cost no other's (REQ-069c).
+   * Repeats a role's work with the critic's feedback until it is accepted (REQ-037); returns undefined when its limit is used up. One
+   * role's retries do not count against another's (REQ-069c).
    */
-  async #accepted<Result>(
+  async #repeatUntilAccepted<Result>(
     role: Retried,
     { facts, show }: { readonly facts: string; readonly show: (result: Result) => string },
     attempt: (feedback: string, last: Result | undefined) => Promise<Result>,

@@ -8,19 +8,19 @@ import { createRoleTool } from '../role-tool.ts';
 
 const researchInput = z.object({
   question: z.string(),
-  /** What this step of the plan is to find out. */
+  /** The thing that this step of the plan is to find out. */
   task: z.string(),
   ...attachedShape,
   /** Results of the steps before this one (REQ-049). */
   known: z.array(factSchema),
-  /** The facts as they were reported before, and what the critic said of them; empty the first time. */
+  /** The facts as reported before and the critic's remarks on them; empty the first time. */
   last: z.array(factSchema),
   feedback: z.string(),
 });
 
 export const researchReply = z.object({ facts: z.array(factSchema).min(1).max(50) });
 
-/** Finds out what one step of a plan needs, in a loop with the information tools (REQ-022), and lists the facts (REQ-047). */
+/** Researches one step of a plan in a loop with the information tools (REQ-022), and lists the facts (REQ-047). */
 export const research: Tool = createRoleTool({
   name: 'research',
   description: 'finds facts and their sources for one step of a plan, with the information tools',
@@ -39,10 +39,10 @@ export const research: Tool = createRoleTool({
         feedback,
         report_format: REPORT_FORMAT,
       },
-      { faultOf: (said) => parseReport(said).fault },
+      { findFault: (said) => parseReport(said).fault },
     );
     const report = parseReport(text);
-    // A report in no form is still what was found; only one who said nothing found nothing.
+    // A report in another form is still a finding; only a role that gave up found nothing.
     const facts = report.facts ?? [
       ended === 'gave_up' ? createMissingFact(task, text) : createFoundFact(text, 'the report'),
     ];
@@ -51,9 +51,9 @@ export const research: Tool = createRoleTool({
   },
 });
 
-/** The facts of a report, or what is wrong with its form, in words for the model. */
+/** Returns the facts of a report, or what is wrong with its form, in words for the model. */
 function parseReport(text: string): { readonly facts?: Fact[]; readonly fault?: string } {
-  // Models like to say a word before and after.
+  // Models like to write something before and after the JSON.
   const json = text.includes('{') ? text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1) : text;
   const read = readJson(json, researchReply);
   if (read.fault !== undefined) {
@@ -62,7 +62,7 @@ function parseReport(text: string): { readonly facts?: Fact[]; readonly fault?: 
   return { facts: researchReply.parse(read.value).facts };
 }
 
-/** Nothing is invented: what was looked for in vain is a fact too (REQ-050). */
+/** Creates the fact that something was not found: nothing is invented (REQ-050). */
 function createMissingFact(task: string, why: string): Fact {
   return { fact: task, source: why.slice(0, 2000).toWellFormed(), found: false, conflict: '' };
 }

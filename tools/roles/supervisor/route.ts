@@ -10,8 +10,8 @@ const YOUTUBE =
   /(?<![\w.-])(?:https?:\/\/)?(?:(?:www|m|music)\.)?(?:youtube(?:-nocookie)?\.com|youtu\.be)\//i;
 
 /**
- * Where a question goes, if that is already decided (SV-07): (1) to the file specialist if it has a marker, whatever else it says,
- * (2) to the web specialist for a YouTube link; (3) undefined: by its type.
+ * Returns the specialist for a question if rules decide it (SV-07): (1) the file specialist if it has a marker, whatever else it says;
+ * (2) the web specialist for a YouTube link; (3) undefined if its type has to decide.
  */
 export function decideRoute(question: string, hasMarker: boolean): Specialty | undefined {
   if (hasMarker) return 'file';
@@ -19,20 +19,20 @@ export function decideRoute(question: string, hasMarker: boolean): Specialty | u
 }
 
 /**
- * What stands behind a question that has a file (SV-05). It alone says so: a file's name in the question's own words is only
- * text (SV-06), so the marker's brackets in a question are taken for what they are.
+ * Formats the marker that follows a question with a file (SV-05). Only the marker counts: a file's name in the question's own words is
+ * plain text (SV-06), and so are the marker's brackets.
  */
 function formatContextMarker(file: string, taskId: string, outline: string | undefined): string {
   const what = outline === undefined ? '' : ` It is this: ${outline}`;
   return `[IMPORTANT CONTEXT: a file belongs to this question: "${file}" (task id ${taskId}). Read it with a file tool.${what}]`;
 }
 
-/** Of what an earlier specialist found, for who decides only where to send it. */
+/** Maximum characters of an earlier specialist's findings when the next specialist is chosen. */
 const MAX_PRIOR_CHARACTERS = 8_000;
 
 const typeSchema = z.object({ type: z.enum(['web', 'code', 'math']) });
 
-/** The supervisor: it has no tools, and only decides who works on a question (SV-04). */
+/** The supervisor: it has no tools and only decides which specialist works on a question (SV-04). */
 export const route: Tool = createEntryTool({
   name: 'route',
   description: 'sends a question to the web, code, file or math specialist, and relays the answer',
@@ -47,16 +47,16 @@ export const route: Tool = createEntryTool({
       way.push(next);
       const answered = await work.askRole(next, { question, ...withFile, prior }, answeredSchema);
       const isFinished = next !== 'file' || answered.ended === 'answer' || answered.ended === 'limit';
-      // Unchanged but for what stands around it (SV-17, SV-18).
+      // The answer stays unchanged apart from its wrapping (SV-17, SV-18).
       if (isFinished) return { ...conclude(answered), details: { route: way } };
-      // The marker is used up: what the file says is known now (C-25).
+      // The marker is used up: the file's content is known now (C-25).
       withFile = {};
       if (answered.ended === 'handed_on') prior.push({ by: next, text: answered.text });
     }
   },
 });
 
-/** By what is asked and, of a question that was handed on, by what was found and is still missing. */
+/** Classifies a question by its wording and, if it was handed on, by what was found and what is missing. */
 async function classifyQuestion(
   question: string,
   prior: readonly z.infer<typeof priorSchema>[],
@@ -65,7 +65,7 @@ async function classifyQuestion(
   const known = prior.map(({ by, text }) => ({ by, text: cutText(text, MAX_PRIOR_CHARACTERS) }));
   const { type } = await work.perform({
     input: { question },
-    // Only a model can tell from the question; without one it is taken for a question about facts.
+    // Only a model can tell from the wording; without one it counts as a question about facts.
     embedded: (): z.infer<typeof typeSchema> => ({ type: 'web' }),
     prompt: 'route',
     variables: () => ({ question, tools: listSpecialistTools(work), prior: formatPrior(known) }),
@@ -74,7 +74,7 @@ async function classifyQuestion(
   return type;
 }
 
-/** The specialists of the team, and what each may ask. */
+/** Lists the specialists of the team with their tools. */
 function listSpecialistTools({ context }: RoleWork): string {
   return context.partners
     .filter(({ id }) => id !== 'file')

@@ -7,15 +7,15 @@ import { createRoleTool } from '../role-tool.ts';
 const SPECIALTIES = ['web', 'code', 'file', 'math'] as const;
 export type Specialty = (typeof SPECIALTIES)[number];
 
-/** What an earlier specialist found. */
+/** The findings of an earlier specialist. */
 export const priorSchema = z.object({ by: z.enum(SPECIALTIES), text: z.string() });
 
-/** What earlier specialists found, as prompts have it; empty without any. */
+/** Formats the findings of earlier specialists for prompts; empty without any. */
 export function formatPrior(prior: readonly z.infer<typeof priorSchema>[]): string {
   return prior.map(({ by, text }) => `${by}: ${text}`).join('\n\n');
 }
 
-/** Everything that is known about the question goes with it (SV-09). */
+/** Everything that is known about a question (SV-09). */
 const specialistInput = z.object({
   question: z.string(),
   marker: z.string().exactOptional(),
@@ -26,7 +26,7 @@ const specialistInput = z.object({
 const optionsSchema = z.looseObject({ specialty: z.enum(SPECIALTIES) });
 
 /**
- * One of the supervisor's specialists (SV-04): which one is an option of the team file, its tools are those that it may call.
+ * One of the supervisor's specialists (SV-04). The team file's options say which one it is; its tools are those that it may call.
  * The file specialist may hand on what it read instead of an answer (SV-08).
  */
 export const specialist: Tool = createRoleTool({
@@ -43,7 +43,7 @@ export const specialist: Tool = createRoleTool({
         question: marker === undefined ? question : `${question}\n\n${marker}`,
         prior: formatPrior(prior),
       },
-      specialty === 'file' ? { handsOn: isHandover } : {},
+      specialty === 'file' ? { isHandover } : {},
     );
     const isHandedOn = specialty === 'file' && hasFinished(answered) && isHandover(answered.text);
     return { ...answered, ended: isHandedOn ? 'handed_on' : answered.ended };
@@ -55,8 +55,8 @@ function hasFinished({ ended }: Answered): boolean {
 }
 
 /**
- * Whether the file specialist asks for somebody else instead of answering (SV-08). Its last words decide: what it quotes from the file
- * before them may say anything, be it FINAL ANSWER or NEEDS MORE. Whoever does not ask has answered, with or without the prefix (SV-18).
+ * Returns true if the file specialist asks for another specialist instead of answering (SV-08). Its last words decide: anything may stand in
+ * its quotations from the file before them, even FINAL ANSWER or NEEDS MORE. Otherwise it has answered, with or without the prefix (SV-18).
  */
 function isHandover(text: string): boolean {
   const asks = [...text.matchAll(/^\W*needs more\s*:/gim)].at(-1)?.index ?? -1;
