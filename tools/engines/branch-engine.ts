@@ -7,8 +7,8 @@ import { createAskingEngine } from './model-engine.ts';
 import { describeRequest, replayReply } from './recorded.ts';
 
 /**
- * An engine that gives the recorded replies again up to where its task branches off, and is `live` from there on. Before the branch a
- * request that was not recorded fails: what follows would be of another question. Nothing of a reply that is given again is counted.
+ * Creates an engine that replays the recorded replies up to the point where its task branches off, and is `live` from there on. Before the
+ * branch, an unrecorded request fails, because its reply would answer another question. Usage of replayed replies is not counted.
  */
 export function createBranchEngine(
   live: Engine,
@@ -38,7 +38,7 @@ export function createBranchEngine(
   };
 }
 
-/** Behind the last one where there is none: nothing is taken there. */
+/** Returns the index of a request's reply; the index after the last if there is none, where nothing is taken. */
 function findReplyIndex(replies: readonly { readonly key: string }[], key: string): number {
   const index = replies.findIndex((reply) => reply.key === key);
   return index === -1 ? replies.length : index;

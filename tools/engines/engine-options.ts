@@ -4,28 +4,28 @@ import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
 import type { Environment } from './servers/server-key.ts';
 
-/** What an engine may be told; the embedded one needs none of it. */
+/** The options of an engine; the embedded one needs none of them. */
 export interface EngineOptions {
   readonly model?: string;
-  /** Of the model server: a URL, or `host:port`. */
-  readonly host?: string;
+  /** The model server: a URL, or `host:port`. */
+  readonly host?: string | undefined;
   /**
-   * The engine's own (`max_retries`, `fallback_model`, `fallback_base_url`, `price`, `fallback_price`, `tool_calls`, `context`), and the model's, which
-   * go to the server as they are: `seed`, `temperature`, `num_ctx`, `max_tokens`, …
+   * The engine's own options (`max_retries`, `fallback_model`, `fallback_base_url`, `price`, `fallback_price`, `tool_calls`, `context`), and
+   * those of the model, which go to the server unchanged: `seed`, `temperature`, `num_ctx`, `max_tokens`, …
    */
   readonly options?: Readonly<Record<string, JsonValue>>;
-  /** For one request to the server, from asking to the end of its reply. */
+  /** Time limit of one request, from sending it to the end of the reply. */
   readonly timeoutMs?: number;
-  /** From one piece of a reply that has begun to the next; two minutes without it. */
+  /** Longest pause within a reply; two minutes by default. */
   readonly idleMs?: number;
-  /** What the server says of its model; undefined where it says nothing. Without it, it is not asked. */
+  /** Returns the server's description of its model, or undefined if it has none. Without this function, the server is not asked. */
   readonly askAbilities?: () => Promise<ModelCapabilities | undefined>;
-  /** The text of the prompt of that name. */
+  /** Returns the text of a prompt by its name. */
   readonly prompts: (name: string) => string;
-  /** Keys and addresses of servers; without it the process's. */
+  /** Keys and URLs of servers; by default those of the process. */
   readonly environment?: Environment;
-  /** Who may ask a server when; without it at most four requests of this process at once. */
+  /** Limits the requests; by default to four at once in this process. */
   readonly permits?: Permits;
-  /** Clock and chance of retries; without it the real ones. */
+  /** Clock and randomness of retries; by default the real ones. */
   readonly pace?: Pace;
 }

@@ -3,37 +3,37 @@ import { formatIssues, type JsonValue } from '@gaia-mesh/core/contracts/packet.t
 import * as z from 'zod';
 import { priceSchema } from './prices.ts';
 
-/** The options of a model engine that are its own and not the model's. */
+/** The options of a model engine that belong to the engine and not to the model. */
 export type EngineSettings = z.infer<typeof settingsSchema>;
 
-/** A user who wants more wants another server. */
+/** Maximum retries that a user may set; with more, another server is the better choice. */
 const MAX_RETRIES = 20;
 
-/** Less holds no question with its tools. */
+/** Minimum context: a smaller one does not hold a question with its tools. */
 const MIN_CONTEXT_TOKENS = 1024;
 
 const settingsSchema = z.object({
-  /** After a rate limit, a server error or a lost connection. */
+  /** Retries after a rate limit, a server error or a lost connection. */
   max_retries: z.int().min(0).max(MAX_RETRIES).default(5),
-  /** Takes over when the model cannot be had. */
+  /** The model that takes over when the primary one is unavailable. */
   fallback_model: z.string().min(1).optional(),
-  /** Where the fallback is served, if it is elsewhere. */
+  /** The fallback's server, if it is another one. */
   fallback_base_url: z.string().min(1).optional(),
   /** US dollars per million tokens. */
   price: priceSchema.optional(),
   fallback_price: priceSchema.optional(),
-  /** How tools are called: as the server knows it, as text, or as text where the server knows no other way. */
+  /** The form of tool calls: native, as text, or native if the server supports them and else as text. */
   tool_calls: z.enum(['auto', 'native', 'text']).default('auto'),
-  /** Tokens of the model's context, prompt and reply together. */
+  /** Tokens of the model's context for prompt and reply together. */
   context: z.int().min(MIN_CONTEXT_TOKENS).optional(),
 });
 
 /**
- * Parts an engine's options: the engine's own, and the model's, which go to the server as they are.
+ * Separates an engine's options into its own and those of the model, which go to the server unchanged.
  *
- * @param name of the engine, for messages
- * @param modelOptions what is known of the model's; more is let through
- * @param reserved parts of the request that are not the user's to set
+ * @param name the engine's name for messages
+ * @param modelOptions the schema of the model's known options; others are passed through
+ * @param reserved parts of the request that users must not set
  * @throws MeshError `usage` for options that no server could take
  */
 export function parseEngineSettings<Known extends z.ZodType<Record<string, unknown>>>(

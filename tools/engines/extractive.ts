@@ -7,9 +7,9 @@ import { parseEmbeddedSettings } from './embedded/settings.ts';
 import type { EngineOptions } from './engine-options.ts';
 
 /**
- * The embedded engine, with no model and no network: each tool's own deterministic way for a step, and a small reader and parser of
- * tables in the seat of a model for a conversation. Its tokens are the words and marks of the texts that it read and wrote (MP-52); keys
- * and numbers are not reading matter.
+ * Creates the embedded engine, which has no model and no network: each tool's own deterministic method for a step, and a small reader and
+ * parser of tables in place of a model for a conversation. Its tokens are the words and marks of the texts that it read and wrote (MP-52);
+ * keys and numbers do not count.
  *
  * @throws MeshError `usage` for options that it cannot take
  */
@@ -26,13 +26,13 @@ export function createExtractiveEngine({ options }: Pick<EngineOptions, 'options
       return result;
     },
     async chat(request, work) {
-      // Agents that only do steps, or nothing but use tools, load none of it.
+      // Agents that only do steps, or only use tools, load none of it.
       chat ??= (await import('./embedded/chat.ts')).createEmbeddedChat(settings, draws);
       return chat(request, work);
     },
   };
 
-  /** What it makes of the same variables as a model gets, where it can do more than the tool knows of. */
+  /** Returns the engine's own result from a model's variables, for steps in which it can do more than the tool. */
   async function ownWay<Result extends JsonObject>({
     prompt,
     variables,

@@ -15,15 +15,15 @@ import { buildSchema } from './schemas/portable-schema.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 
-/** A reply that cannot be used is sent back with the fault, once: a model that fails twice fails a third time. */
+/** Maximum replies to a step. An unusable one is sent back with the fault, once: a model that fails twice fails a third time. */
 const MAX_REPLIES = 2;
 
-/** Who has just failed is asked again after this time: until then each request would wait for all its retries. */
+/** Time for which a primary model that failed is not asked: until then each request would wait for all its retries. */
 const PRIMARY_REST_MS = 60_000;
 
 /**
- * An engine of any model server: what is asked of a model, what its replies must be, and who else is asked when there is
- * none. The tokens are the server's own figures, of every reply; a reply that broke off has no figures.
+ * Creates the engine of any model server: its requests, the checks of its replies, and its fallback. Tokens are the server's own figures
+ * for every reply; a reply that broke off has none.
  */
 export function createModelEngine(
   name: string,
@@ -34,13 +34,13 @@ export function createModelEngine(
   return createAskingEngine(name, options.prompts, createAsker(endpoints, options, settings));
 }
 
-/** A reply that may be used, and whose it is: for messages about it. */
+/** A usable reply, with the model and server that gave it, for messages. */
 export interface AttributedReply {
   readonly reply: ReadReply;
   readonly by: { readonly model: string; readonly url: string; readonly cutReply: string };
 }
 
-/** An engine that has its questions asked by `ask`: prompts become messages, replies become results, and a reply that cannot be used is sent back. */
+/** Creates an engine over `ask`: prompts become messages, replies become results, and an unusable reply is sent back. */
 export function createAskingEngine(
   name: string,
   prompts: EngineOptions['prompts'],
@@ -88,7 +88,7 @@ export function createAskingEngine(
   };
 }
 
-/** Asks the primary model, or the fallback. */
+/** Creates the function that asks the primary model, or the fallback. */
 function createAsker(
   { primary, fallback }: ModelEndpoints,
   options: EngineOptions,

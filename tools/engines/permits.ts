@@ -2,28 +2,28 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { limiterMessageSchema, RateLimiter } from '@gaia-mesh/core/run/rate-limiter.ts';
 import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 
-/** Who may send a request to a model server, and when: all agents of a run share the server. */
+/** Grants permits for requests to a model server, which all agents of a run share. */
 export interface Permits {
   /**
-   * Waits for its turn.
+   * Waits for a permit.
    *
    * @param endpoint URL of the server
-   * @throws MeshError `engine` when the run ends first, or no permit can be had
+   * @throws MeshError `engine` if the run ends first, or no permit is available
    */
   acquire(endpoint: string, signal: AbortSignal): Promise<ReleasePermit>;
 }
 
-/** Gives the permit back; with `pauseMs` nobody gets one for so long, since the server wants to be left alone. */
+/** Returns the permit; with `pauseMs`, none is granted for that time, because the server asked for a pause. */
 type ReleasePermit = (pauseMs?: number) => void;
 
-/** The process's channel to its launcher; `process` is one where it was started with one. */
+/** The process's channel to its launcher; `process` is one if it was started with one. */
 type LauncherChannel = Pick<NodeJS.Process, 'send' | 'on' | 'connected'>;
 
-/** Permits of the launcher's limiter (decided: roles are processes, so what limits them together lives with the launcher). */
+/** Creates permits from the launcher's limiter (decided: roles are processes, so the launcher holds their common limits). */
 export function createLauncherPermits(channel: LauncherChannel): Permits {
   const answers = new Map<number, (why?: string) => void>();
   const say = (message: object) => {
-    // A channel that is closing says so by `disconnect`, which ends all that waits.
+    // A closing channel emits `disconnect`, which ends all waiting requests.
     if (channel.connected) channel.send?.(message, undefined, undefined, () => undefined);
   };
   channel.on('message', (message: unknown) => {
@@ -48,7 +48,7 @@ export function createLauncherPermits(channel: LauncherChannel): Permits {
   });
 }
 
-/** Permits of a limiter in this process, for whoever has no launcher. */
+/** Creates permits from a limiter in this process, if there is no launcher. */
 export function createLocalPermits(limiter = new RateLimiter()): Permits {
   const holder = {};
   return createPermits({
@@ -60,11 +60,11 @@ export function createLocalPermits(limiter = new RateLimiter()): Permits {
   });
 }
 
-/** All engines of a process share its servers. */
+/** The permits that all engines of a process share. */
 export const processPermits: Permits = createLocalPermits();
 
 interface Limiter {
-  /** @param answer without a word when the permit is granted, else with the reason why it is not */
+  /** @param answer called without an argument when the permit is granted, else with the reason */
   acquire(id: number, endpoint: string, answer: (why?: string) => void): void;
   release(id: number, pauseMs: number): void;
 }

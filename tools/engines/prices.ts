@@ -5,17 +5,17 @@ import type { ModelReply } from './servers/model-client.ts';
 export const priceSchema = z.strictObject({
   prompt: z.number().nonnegative(),
   completion: z.number().nonnegative(),
-  /** Of prompt tokens from the server's cache, and of those written into it; without them, as any other. */
+  /** Prices of prompt tokens from the server's cache, and of those written into it; by default like any other. */
   cached: z.number().nonnegative().exactOptional(),
   cache_write: z.number().nonnegative().exactOptional(),
 });
 export type Price = z.infer<typeof priceSchema>;
 
-/** A model on one's own machine. */
+/** The price of a model on the user's own machine. */
 export const FREE: Price = { prompt: 0, completion: 0 };
 
 /**
- * Presets, which age: the makers' list prices for plain requests (no batches) as of March 2026, from
+ * Presets, which age: list prices for plain requests (no batches) as of March 2026, from
  * openai.com/api/pricing and platform.claude.com/docs/en/about-claude/pricing. The option `price` overrides them.
  */
 const PRESETS: Readonly<Record<string, Price>> = {
@@ -31,18 +31,18 @@ const PRESETS: Readonly<Record<string, Price>> = {
   'claude-opus-4-6': createClaudePrice(5, 25),
 };
 
-/** Anthropic's: reading the cache costs a tenth, writing it for five minutes a quarter more. */
+/** Creates a price of Anthropic's: reading the cache costs a tenth, writing it for five minutes a quarter more. */
 function createClaudePrice(prompt: number, completion: number): Price {
   return { prompt, cached: prompt / 10, cache_write: prompt * 1.25, completion };
 }
 
-/** The preset for a model, or for a dated version of it (`gpt-4o-2024-08-06`); undefined for all others. */
+/** Returns the preset for a model, or for a dated version of it (`gpt-4o-2024-08-06`); undefined for all others. */
 export function findPresetPrice(model: string): Price | undefined {
   const name = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '');
   return Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
 }
 
-/** What a reply took, in US dollars; null where the price is not known, or the server said no figures. */
+/** Returns the cost of a reply in US dollars; null if the price is not known or the server gave no figures. */
 export function computeCostUsd(
   price: Price | undefined,
   { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0 }: TokenFigures,
@@ -57,7 +57,7 @@ export function computeCostUsd(
   return sum / 1_000_000;
 }
 
-/** Figures of a server: `cachedTokens` and `cacheWriteTokens` are part of `promptTokens`. */
+/** A server's figures: `cachedTokens` and `cacheWriteTokens` are part of `promptTokens`. */
 type TokenFigures = Pick<
   ModelReply,
   'promptTokens' | 'completionTokens' | 'cachedTokens' | 'cacheWriteTokens'

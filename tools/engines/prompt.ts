@@ -8,7 +8,7 @@ interface PromptMessage {
   readonly parts: readonly PromptPart[];
 }
 
-/** What the variables of prompts hold. All others hold what another agent or role said. */
+/** The kinds of content in prompts' variables. All others hold text of another agent or role. */
 const KINDS: Readonly<Record<string, PromptKind>> = {
   question: 'question',
   task: 'question',
@@ -26,9 +26,9 @@ const KINDS: Readonly<Record<string, PromptKind>> = {
 const VARIABLE = /\{\{(.*?)\}\}/g;
 
 /**
- * Fills in a prompt file (format: `config/prompts/README.md`). The text is divided into its sections before anything is
- * inserted, and values are inserted once: what a document says can change neither the sections nor the variables. A paragraph
- * whose variables are all empty is left out: a model reads nothing that says nothing.
+ * Fills in a prompt file (format: `config/prompts/README.md`). The text is divided into its sections before values are
+ * inserted, and values are inserted once, so that a document can change neither the sections nor the variables. A paragraph
+ * whose variables are all empty is left out.
  *
  * @throws MeshError `config` for a section or a variable that is missing or unknown
  */
@@ -55,7 +55,7 @@ export function renderPrompt(
   };
   const messages = splitSections(name, text).map(({ role, template }) => {
     const paragraphs = template.split(/\n[ \t]*\r?\n/).filter(saysSomething);
-    // What the pattern captures is kept by `split`: text, variable, text, variable, text.
+    // `split` keeps the captured names: text, variable, text, variable, text.
     const parts = paragraphs
       .join('\n\n')
       .split(VARIABLE)
@@ -81,7 +81,7 @@ export function renderPrompt(
 }
 
 function splitSections(name: string, text: string) {
-  // What the pattern captures is kept by `split`: preface, role, body, role, body.
+  // `split` keeps the captured names: preface, role, body, role, body.
   const [, ...parts] = text.split(/^## (system|user)[ \t]*\r?$/m);
   const [first, system, second, user, ...rest] = parts;
   if (first !== 'system' || second !== 'user' || rest.length > 0) {

@@ -12,16 +12,16 @@ import { readReply } from './replies/read-reply.ts';
 import type { Question } from './requests/ask-model.ts';
 
 const optionsSchema = z.looseObject({
-  /** File of replies, as `core/recording/recorded-replies.ts` writes it. */
+  /** The file of replies, written by `core/recording/recorded-replies.ts`. */
   replies: z.string().min(1),
 });
 
 /**
- * An engine that asks nobody: it gives the replies of an earlier run to the same requests. A request is the same if its messages, tools
- * and schema are; the n-th time that it comes, it gets the n-th reply, and after the last the first again. Whatever was not asked then
- * has no reply: that fails, by name, and is never made up.
+ * Creates an engine that replays the replies of an earlier run to the same requests. Requests are the same if their messages, tools
+ * and schema are; the n-th time that a request comes, it gets the n-th reply, and after the last one the first again. An unrecorded
+ * request fails and names itself; no reply is made up.
  *
- * The file is read at the first request, which fails with `usage` or `config` where there is none.
+ * The file is read at the first request, which fails with `usage` or `config` if there is none.
  */
 export function createRecordedEngine({ options = {}, prompts }: EngineOptions): Engine {
   let kept: ReadonlyMap<string, readonly RecordedReply[]> | undefined;
@@ -46,7 +46,7 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
       ...{ startedUs, endedUs: readMonotonicUs() },
     });
     work.countTokens((prompt_tokens ?? 0) + (completion_tokens ?? 0));
-    // What was paid was paid then.
+    // The cost was incurred when the reply was recorded.
     work.countUsage?.({
       model,
       promptTokens: prompt_tokens,
@@ -57,7 +57,7 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
   });
 }
 
-/** @throws MeshError `engine` for a reply that was none then */
+/** @throws MeshError `engine` for a recorded refusal */
 export function replayReply(recorded: RecordedReply, { tools, messages }: Question): AttributedReply {
   const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
   if (finish === 'filtered')
@@ -97,7 +97,7 @@ function readReplyFile(file: string): ReadonlyMap<string, readonly RecordedReply
   return Map.groupBy(parseReplies(text, file), ({ key }) => key);
 }
 
-/** Of the request that nobody recorded, as much as tells which it is. */
+/** Characters shown of an unrecorded request, enough to recognise it. */
 const SHOWN_CHARACTERS = 160;
 
 function createUnrecordedError(question: Question, work: EngineWork, known: number): MeshError {

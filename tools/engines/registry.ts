@@ -5,7 +5,7 @@ import type { EngineOptions } from './engine-options.ts';
 import { requireKey } from './servers/server-key.ts';
 import { findServerKind } from './servers/server-url.ts';
 
-// Who uses no model server loads no client for one.
+// Processes that use no model server load no client for one.
 const engines = createRegistry<(options: EngineOptions) => Engine>('engine', {
   extractive: async () => (await import('./extractive.ts')).createExtractiveEngine,
   ollama: async () => (await import('./servers/ollama.ts')).createOllamaEngine,
@@ -26,7 +26,7 @@ const engines = createRegistry<(options: EngineOptions) => Engine>('engine', {
 
 export const engineNames = engines.names;
 
-/** Makes an engine of the user's known by its name. */
+/** Registers a user's engine by its name. */
 export const addEngine = engines.add;
 
 /** @throws MeshError `usage` for a name that is not in {@link engineNames} */
@@ -34,7 +34,7 @@ export async function loadEngine(name: string, options: EngineOptions): Promise<
   return (await engines.load(name))(options);
 }
 
-/** What the process of an agent must be allowed that thinks with an engine; what one of the user's reads is not known. */
+/** Returns the permissions of an agent's process that uses an engine; those of a user's engine are not known. */
 export function describeEngineNeeds(name: string): {
   network: boolean;
   environment: readonly string[] | 'all';
@@ -44,7 +44,7 @@ export function describeEngineNeeds(name: string): {
 }
 
 /**
- * Whether the addresses of the servers that an engine will ask are such that they can be asked, and may have its key. Loads no client.
+ * Checks that the servers of an engine have valid URLs and may get its key. Loads no client.
  *
  * @throws MeshError `usage`, `config`
  */
@@ -62,7 +62,7 @@ export function checkServers(
 }
 
 /**
- * Whether an engine has the key that its server will ask for: to be told before a run, not in the middle of it (RA-50). Loads
+ * Checks that an engine has the key that its server will ask for, so that a missing one is reported before the run (RA-50). Loads
  * no client.
  *
  * @throws MeshError `usage`, with the variable to set

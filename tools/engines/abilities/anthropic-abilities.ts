@@ -17,7 +17,7 @@ const modelSchema = z.object({
 });
 const listSchema = z.object({ data: z.array(modelSchema) });
 
-/** By the Models API; every model of this API knows tools. */
+/** Queries the Models API; every model of this API supports tools. */
 export async function queryAnthropicCapabilities(question: CapabilityQuery): Promise<ModelCapabilities> {
   const { host, model, environment } = question;
   const url = resolveAnthropicUrl(host, environment);
@@ -25,7 +25,7 @@ export async function queryAnthropicCapabilities(question: CapabilityQuery): Pro
   const server = describeAnthropicServer(url, key);
   const headers = { 'anthropic-version': API_VERSION, ...(key === undefined ? {} : { 'x-api-key': key }) };
   const listed = await askServer(server, { url: joinUrl(url, '/v1/models?limit=1000'), headers }, listSchema);
-  // A name without its date stands for the newest, and is not in the list.
+  // A name without a date stands for the newest version and is not in the list.
   const own =
     listed?.data.find(({ id }) => id === model) ??
     (await askServer(

@@ -3,10 +3,10 @@ import { exchange } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
 import type { ModelServer } from '../servers/model-client.ts';
 
-/** To say what it has takes a server no time; one that works on a prompt may be late all the same. */
+/** Time limit of a query: it takes a server no time, but one that works on a prompt may be late. */
 const ASK_TIMEOUT_MS = 5_000;
 
-/** What to ask a server besides its chats. */
+/** A request to a server besides its chats. */
 interface ServerQuestion {
   readonly url: URL;
   readonly body?: object;
@@ -14,9 +14,9 @@ interface ServerQuestion {
 }
 
 /**
- * A server's answer, or undefined where it has none in this form: servers of one kind differ in what they tell.
+ * Returns a server's reply, or undefined if it has none in this form: servers of one kind differ in what they report.
  *
- * @throws MeshError `engine` where there is no server
+ * @throws MeshError `engine` if there is no server
  */
 export async function askServer<Reply>(
   server: ModelServer,
@@ -33,7 +33,7 @@ export async function askServer<Reply>(
   });
   if (outcome.fault === undefined) return outcome.value;
   const { fault } = outcome;
-  // It is there, and does not tell.
+  // The server is there but does not report it.
   if (fault.kind === 'status' || fault.kind === 'foreign' || fault.kind === 'broken') return undefined;
   throw explain(fault, server, undefined, 1);
 }

@@ -1,11 +1,12 @@
 import type { Environment } from '../servers/server-key.ts';
-/** What a server says of a model; null is what it does not say. */
+
+/** A server's statements about a model; null for those that it does not make. */
 export interface ModelCapabilities {
   readonly model: string;
   readonly url: string;
-  /** Whether the server has it. */
+  /** True if the server has it. */
   readonly isThere: boolean | null;
-  /** Whether it answers at all: some only embed texts. */
+  /** True if it answers; some models only embed texts. */
   readonly chats: boolean | null;
   readonly tools: boolean | null;
   readonly vision: boolean | null;
@@ -13,7 +14,7 @@ export interface ModelCapabilities {
   readonly schemas: boolean | null;
   /** Tokens of the context that a request may fill, prompt and reply together. */
   readonly contextTokens: number | null;
-  /** What else the server has. */
+  /** The other models of the server. */
   readonly others: readonly KnownModel[];
 }
 
@@ -33,16 +34,16 @@ export const UNKNOWN_ABILITIES = {
   contextTokens: null,
 } as const;
 
-/** How a team uses a model. */
+/** A team's use of a model. */
 export interface ModelUse {
   readonly toolCalls: 'auto' | 'native' | 'text';
-  /** Whether its agents call tools. */
+  /** True if its agents call tools. */
   readonly needsTools: boolean;
   /** Tokens of the context that the user set. */
   readonly context?: number | undefined;
 }
 
-/** One line for people: what the model can do, and what will be used of it. */
+/** Describes in one line what the model can do, and what will be used of it. */
 export function formatCapabilities(capabilities: ModelCapabilities, use: ModelUse): string {
   const { model, url, tools, vision, thinking, schemas, contextTokens } = capabilities;
   const parts = [
@@ -75,13 +76,13 @@ function describeContext(known: number | null, set: number | undefined): string 
   return known === null ? 'context not known (--context sets it)' : `context ${known} tokens`;
 }
 
-/** Models named to a user; the rest are a number. */
+/** Models that are named to a user; the rest are counted. */
 const SHOWN_MODELS = 8;
 
 /**
- * Why a model cannot do a team's work, with models there that can; undefined where it can, or nobody knows.
+ * Explains why a model cannot do a team's work, and names models there that can; undefined if it can, or if that is not known.
  *
- * @param who whose work it is, as in "team react"
+ * @param who the subject of the sentence, such as "team react"
  */
 export function explainInability(
   who: string,

@@ -10,7 +10,7 @@ const capabilities = z.array(z.string()).nullish().catch(undefined);
 const tagsSchema = z.object({ models: z.array(z.object({ name: z.string(), capabilities })) });
 const showSchema = z.object({ capabilities, model_info: z.record(z.string(), z.unknown()).nullish() });
 
-/** By `/api/tags` and `/api/show` (docs/api.md of https://github.com/ollama/ollama); older servers leave the capabilities out. */
+/** Queries `/api/tags` and `/api/show` (docs/api.md of https://github.com/ollama/ollama); older servers omit the capabilities. */
 export async function queryOllamaCapabilities({
   host,
   model,
@@ -44,7 +44,7 @@ export async function queryOllamaCapabilities({
   };
 }
 
-/** `:latest` is what a name without a tag means. */
+/** Compares names: one without a tag means `:latest`. */
 function isSame(name: string, model: string): boolean {
   return name === model || name === `${model}:latest`;
 }

@@ -6,7 +6,7 @@ import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
 import type { CapabilityQuery } from './model-abilities.ts';
 import { type ModelCapabilities, UNKNOWN_ABILITIES } from './model-abilities.ts';
 
-/** What servers of this format say of a model beyond its id: vLLM, OpenRouter and Groq, each under a name of its own. */
+/** A list of models with further fields: vLLM, OpenRouter and Groq name the context length differently. */
 const modelsSchema = z.object({
   data: z.array(
     z.object({
@@ -19,7 +19,7 @@ const modelsSchema = z.object({
   ),
 });
 
-/** llama.cpp (tools/server/README.md of https://github.com/ggml-org/llama.cpp). */
+/** The properties of llama.cpp (tools/server/README.md of https://github.com/ggml-org/llama.cpp). */
 const propsSchema = z.object({
   default_generation_settings: z.object({ n_ctx: optionalNumber }),
   modalities: z.object({ vision: optionalBoolean }).nullish(),
@@ -28,7 +28,7 @@ const propsSchema = z.object({
     .nullish(),
 });
 
-/** LM Studio (https://lmstudio.ai/docs/app/api/endpoints/rest). */
+/** The list of LM Studio (https://lmstudio.ai/docs/app/api/endpoints/rest). */
 const studioSchema = z.object({
   data: z.array(
     z.object({
@@ -53,7 +53,7 @@ export async function queryOpenaiCapabilities({
   const { origin } = new URL(url);
   const listed = await askServer(server, { url: joinUrl(url, '/models'), headers }, modelsSchema);
   const own = listed?.data.find(({ id }) => id === model);
-  // The makers' own servers have nothing beside it.
+  // The makers' own servers have no further endpoints.
   const isLocal = new URL(url).protocol === 'http:';
   const props = isLocal
     ? await askServer(server, { url: joinUrl(origin, '/props'), headers }, propsSchema)
@@ -75,7 +75,7 @@ export async function queryOpenaiCapabilities({
     ...UNKNOWN_ABILITIES,
     model,
     url,
-    // Lists are not whole: gateways leave models out, and llama.cpp has one, under whatever name it is asked for.
+    // Lists are incomplete: gateways leave models out, and llama.cpp serves its one model under any name.
     isThere: own === undefined ? null : true,
     chats: there === undefined ? null : there.type !== 'embeddings',
     tools:

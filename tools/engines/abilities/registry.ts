@@ -2,7 +2,7 @@ import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import { findServerKind } from '../servers/server-url.ts';
 import type { CapabilityQuery, ModelCapabilities } from './model-abilities.ts';
 
-/** Who uses no model server loads nothing of it. */
+/** Loaders by engine, so that processes without a model server load nothing of it. */
 const engines: Readonly<
   Record<string, () => Promise<(question: CapabilityQuery) => Promise<ModelCapabilities>>>
 > = {
@@ -22,9 +22,9 @@ const engines: Readonly<
 };
 
 /**
- * What a model can do, by the word of its server; undefined for engines without one, and for those of users.
+ * Asks a server what its model can do; undefined for engines without a server, and for users' own engines.
  *
- * @throws MeshError `engine` where there is no server, `usage` and `config` for an address or a key that cannot be used
+ * @throws MeshError `engine` if there is no server, `usage` and `config` for a URL or a key that cannot be used
  */
 export async function queryModelCapabilities(
   engine: string,

@@ -9,16 +9,16 @@ import type { InboundConversation } from './conversation.ts';
 import type { Matter } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
 
-/** Something that may be the answer. */
+/** A possible answer. */
 export interface Candidate {
   readonly answer: string;
-  /** How probable it is that it is right, from 0 to 1. */
+  /** The probability that it is right, from 0 to 1. */
   readonly chance: number;
-  /** What it was taken from, in a sentence. */
+  /** Its source, in a sentence. */
   readonly evidence: string;
 }
 
-/** Candidates, the most probable first; where there are none, why, to go behind "and". */
+/** Candidates, the most probable first; if there are none, the reason, worded to follow "and". */
 export interface Candidates {
   readonly candidates: readonly Candidate[];
   readonly why: string;
@@ -26,7 +26,7 @@ export interface Candidates {
 
 const MAX_SHOWN = 8;
 
-/** What a program printed in one line, else what the tables give, else what the texts say. */
+/** Finds candidates: a program's one-line output, else the tables' answers, else those of the texts. */
 export function findCandidates(
   matters: readonly Matter[],
   { question, separator }: Pick<InboundConversation, 'question' | 'separator'>,
@@ -47,7 +47,7 @@ function rankCandidates(all: readonly Candidates[]): Candidates {
   return { candidates, why: all[0]?.why ?? 'there is no text to read' };
 }
 
-/** A program was run as it is: a number in the question that is no part of what it printed is a condition that it knows nothing of. */
+/** Returns a program's output. It ran without the question: a number in the question that is not in its output is a condition it ignored. */
 function readPrintedAnswer(question: string, { name, text }: Matter): Candidates {
   const numbers = (of: string): readonly string[] => of.match(/\d+(?:[.,]\d+)*/g) ?? [];
   const unused = numbers(question.replaceAll(name, '')).filter((number) => !numbers(text).includes(number));
@@ -78,13 +78,13 @@ function fromTable(
   return { candidates, why: `its programs over tables have no place for “${shown}”` };
 }
 
-/** The four steps of the embedded reader. */
+/** Runs the four steps of the embedded reader. */
 function fromText(question: string, text: string, threshold: number): Candidates {
   const sentences = extractSentences(question, searchPassages(question, chunkDocument(text)));
   const answers = rankAnswers(question, proposeTriples(question, sentences));
   const why = 'nothing in it answers the question for certain';
   const [surest] = answers;
-  // A text that names something of the kind that is asked for has one best answer, however many others it has.
+  // A text with something of the wanted kind has one best answer, regardless of its alternatives.
   const candidates = answers
     .filter(({ confidence }) => confidence >= threshold || surest?.confidence === confidence)
     .map(({ answer, confidence, evidence }) => {

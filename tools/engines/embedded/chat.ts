@@ -8,9 +8,9 @@ import { type Call, openFiles } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
 
 /**
- * The seat of a model: the embedded engine takes part in a conversation as a model does. It asks the tools that it is offered for what was
- * not read yet, and then gives one of its candidates, drawn by their chances. What it was told that its last answer was not lowers that
- * one. Without a candidate that is probable enough it refuses, and says what stood in the way.
+ * Creates the embedded engine's part in a conversation, in place of a model. It calls the offered tools for files that it has not read
+ * yet, and then gives one of its candidates, drawn by their probabilities. A rejected answer becomes less probable. Without a candidate
+ * that is probable enough it refuses and gives the reason.
  */
 export function createEmbeddedChat(settings: EmbeddedSettings, draws: Draws) {
   return (request: ChatRequest, work: EngineWork): ChatTurn => {
@@ -24,12 +24,12 @@ export function createEmbeddedChat(settings: EmbeddedSettings, draws: Draws) {
 
 const TOOL = 'calculator';
 const NUMBER = String.raw`\(*\d[\d,]*(?:\.\d+)?%?\)*`;
-/** Numbers with signs of operations between them, the longest there is. */
+/** Matches numbers with operators between them, as long as possible. */
 const EXPRESSION = new RegExp(`-?${NUMBER}(?:\\s*[-+*/^×÷]\\s*${NUMBER})+`, 'g');
 
 /**
- * A calculation that stands in the question, for whoever has a calculator: the call, and after it what it gave. Undefined where there is
- * none, or no calculator. A number of the question that is no part of it is a condition that it knows nothing of.
+ * Finds a calculation in the question, if a calculator is offered: returns its call, and later its result. Undefined if there is no
+ * calculation or no calculator. A number outside the calculation is a condition that it ignores, so there is no answer.
  */
 function solveArithmetic({
   question,
@@ -69,7 +69,7 @@ function takeTurn(request: ChatRequest, role: string, settings: EmbeddedSettings
   return { content, toolCalls: [], finish: 'stop', confidence: chosen.chance };
 }
 
-/** What others have come to, where there is nothing to read. */
+/** Returns the conclusion of others if there is nothing to read. */
 function collectStated({ concluded }: InboundConversation): Candidates {
   if (concluded === undefined) return { candidates: [], why: 'there is no text to read' };
   return { candidates: [{ answer: '', chance: 1, evidence: concluded }], why: '' };
@@ -79,7 +79,7 @@ function formatReply({ answer, evidence }: Candidate): string {
   return (answer === '' ? evidence : `${evidence}\n\n${FINAL_ANSWER_PREFIX}${answer}`).toWellFormed();
 }
 
-/** The same in the form of a report. */
+/** Formats a candidate as a report of facts. */
 function formatReport({ answer, evidence }: Candidate): string {
   return JSON.stringify({ facts: [{ fact: `${answer} (${evidence})`.toWellFormed(), source: 'the file' }] });
 }

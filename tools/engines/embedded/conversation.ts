@@ -5,23 +5,23 @@ import { NOT_FOUND } from '../../answers/fact.ts';
 import { findReader } from '../../files/reading/readers.ts';
 import { findSeparator, stripForm } from '../../tables/answer-form.ts';
 
-/** What the embedded engine hears in a conversation: the parts of prompts by their names, and what tools replied. */
+/** A conversation as the embedded engine reads it: the parts of prompts by their names, and the tools' replies. */
 export interface InboundConversation {
-  /** Without what is said of the answer's form, and without notes in brackets behind it. */
+  /** Without instructions on the answer's form, and without notes in brackets after it. */
   readonly question: string;
-  /** What stands between the items of an answer. */
+  /** The separator between the items of an answer. */
   readonly separator: string;
   /** Files that belong to the question. */
   readonly files: readonly string[];
   /** The document, or the text of the file. */
   readonly document: string;
-  /** What others have found, to be read like a document. */
+  /** Findings of others, to be read like a document. */
   readonly found: readonly string[];
-  /** The answer that others have come to, in the words in which they gave it. */
+  /** The answer that others concluded, in their own words. */
   readonly concluded: string | undefined;
-  /** Answers that were given before and were not accepted. */
+  /** Earlier answers that were rejected. */
   readonly doubted: ReadonlySet<string>;
-  /** Whether the answer is to be a report of facts, as JSON. */
+  /** True if the answer must be a report of facts, as JSON. */
   readonly asksForFacts: boolean;
   readonly results: readonly ToolResult[];
   readonly tools: readonly ToolDefinition[];
@@ -33,10 +33,10 @@ export interface ToolResult {
   readonly text: string;
 }
 
-/** Variables of prompts that hold what others found. */
+/** Variables of prompts with the findings of others. */
 const FOUND: ReadonlySet<string> = new Set(['prior', 'facts', 'known']);
 
-/** @throws MeshError `engine` for pictures, which it does not see */
+/** @throws MeshError `engine` for pictures, which it cannot see */
 export function parseConversation({ messages, tools = [] }: ChatRequest): InboundConversation {
   const said = new Map<string, string>();
   const add = (name: string, text: string) =>
@@ -47,7 +47,7 @@ export function parseConversation({ messages, tools = [] }: ChatRequest): Inboun
     if (message.role === 'user') {
       if (message.images !== undefined && message.images.length > 0)
         throw new MeshError('engine', 'the embedded engine sees no images');
-      // Who is spoken to again after an answer has not given the right one.
+      // A further message after an answer means that the answer was not accepted.
       if (before?.role === 'assistant') addDoubted(before.content, doubted);
       const named = message.parts?.filter(({ name }) => name !== undefined) ?? [];
       for (const { name = '', text } of named) add(name, text.trim());
@@ -75,7 +75,7 @@ export function parseConversation({ messages, tools = [] }: ChatRequest): Inboun
   };
 }
 
-/** A text without what was looked for in vain; empty where that is all. */
+/** Removes facts that were searched for without success; empty if nothing else is left. */
 function stripMisses(text: string): string[] {
   const lines = text.split('\n').filter((line) => !line.startsWith(`- ${NOT_FOUND}`));
   return text === '' || lines.length === 0 ? [] : [lines.join('\n')];
@@ -86,14 +86,14 @@ function addDoubted(text: string, doubted: Set<string>): void {
   if (answer !== null) doubted.add(answer);
 }
 
-/** The name of a file, behind which may stand in brackets what it is. */
+/** Returns the name of a file, which may be followed by a description in brackets. */
 function parseFileName(text: string): string[] {
   if (text === '') return [];
   const ends = [...text.matchAll(/ \(/g)].map(({ index }) => text.slice(0, index));
   return [ends.find((name) => findReader(name) !== undefined) ?? text];
 }
 
-/** Names of files in a note, in quotes. */
+/** Returns the file names in a note, which stand in quotes. */
 function parseFileNames(note: string): string[] {
   return [...note.matchAll(/"([^"\n]{1,255})"/g)].flatMap(([, name = '']) =>
     /\.\w+$/.test(name) ? [name] : [],

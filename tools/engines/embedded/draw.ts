@@ -5,12 +5,12 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import { cleanAnswer } from '../../answers/clean-answer.ts';
 import type { Candidate } from './candidates.ts';
 
-/** What is left of the chance of an answer that was given before and not accepted. */
+/** Factor for the chance of an answer that was rejected before. */
 const DOUBTED_SHARE = 0.1;
-/** Requests whose draws are counted; beyond it the count begins anew. Longer than any batch asks one agent. */
+/** Requests whose draws are counted; then counting begins anew. A batch asks one agent less often. */
 const MAX_COUNTED = 50_000;
 
-/** Draws replies: the same seed, role and request give the same draws, the first, the second and so on. */
+/** Draws replies: the same seed, role and request give the same sequence of draws. */
 export class Draws {
   readonly #seed: number;
   readonly #times = new Map<string, number>();
@@ -19,7 +19,7 @@ export class Draws {
     this.#seed = seed;
   }
 
-  /** Random numbers for the next reply to a request. */
+  /** Returns random numbers for the next reply to a request. */
   next(request: ChatRequest, role: string): Random {
     const key = hashRequest({ messages: request.messages, tools: request.tools ?? [], schema: undefined });
     if (this.#times.size >= MAX_COUNTED) this.#times.clear();
@@ -32,7 +32,7 @@ export class Draws {
   }
 }
 
-/** Lowers what was doubted, and leaves out what is then too improbable. Most probable first. */
+/** Lowers rejected answers, and drops those that are then too improbable. Most probable first. */
 export function withDoubts(
   candidates: readonly Candidate[],
   doubted: ReadonlySet<string>,
@@ -46,7 +46,7 @@ export function withDoubts(
     .sort((a, b) => b.chance - a.chance);
 }
 
-/** One of the candidates, by the softmax of their scores over the temperature; at 0 the most probable. */
+/** Draws a candidate by the softmax of their scores over the temperature; at 0 the most probable. */
 export function drawCandidate(
   candidates: readonly Candidate[],
   temperature: number,

@@ -6,12 +6,12 @@ import { openFiles } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
 
 const MAX_MARK = 10;
-/** The mark of a text that was cut: what is judged by part of a table is judged wrongly. */
+/** Matches the end of a text that was cut: part of a table would lead to a wrong verdict. */
 const CUT = /… \[cut: \d+ characters in all\]$/;
 
 /**
- * A critic's reply to the variables of its prompt: it reads the document afresh, and marks an answer by how probable it is beside the most
- * probable one. Undefined where nothing can be said: the work states no answer, or there is nothing to read.
+ * Replies as a critic to its prompt's variables: reads the document itself, and rates an answer by its probability relative to the most
+ * probable one. Undefined if it cannot judge: the work states no answer, or there is nothing to read.
  */
 export function judgeAnswer(
   variables: Readonly<Record<string, string>>,

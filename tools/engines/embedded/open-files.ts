@@ -3,30 +3,30 @@ import { stripFileLine } from '../../files/reading/reading.ts';
 import { parseMarkdownRows } from '../../tables/markdown-rows.ts';
 import type { InboundConversation, ToolResult } from './conversation.ts';
 
-/** Something that an answer may stand in: a passage, a table as its reader shows it, what a program printed. */
+/** Something that may contain an answer: a passage, a table as its reader shows it, a program's output. */
 export interface Matter {
   readonly form: 'text' | 'table' | 'printed';
-  /** Where it is from. */
+  /** The name of its source. */
   readonly name: string;
   readonly text: string;
 }
 
-/** A tool to be asked, by the name under which it is offered. */
+/** A tool to call, by the name under which it is offered. */
 export interface Call {
   readonly tool: string;
   readonly argument: 'file' | 'expression';
   readonly value: string;
 }
 
-/** What the files of a question hold, as far as they are open, and what opens the others. */
+/** The contents of a question's files that are open, and the calls that open the others. */
 interface OpenFiles {
   readonly matters: readonly Matter[];
   readonly calls: readonly Call[];
-  /** Why one of them cannot be opened, to go behind "and". */
+  /** The reason why one of them cannot be opened, worded to follow "and". */
   readonly lacking: string | undefined;
 }
 
-/** What a file is called in a sentence, where nothing here opens it. */
+/** Names of kinds of files for messages. */
 const NAMES: Readonly<Record<FileContent, string>> = {
   text: 'a text',
   table: 'a table',
@@ -38,13 +38,13 @@ const NAMES: Readonly<Record<FileContent, string>> = {
   unknown: 'a file of an unknown kind',
 };
 
-/** Files of an archive that are opened, in its order. Each is a call of a tool. */
+/** Maximum files of an archive that are opened, in its order. Each is a tool call. */
 const MAX_MEMBERS = 20;
 const RUNS = /\.(?:py|[cm]?[jt]s)$/i;
-/** A reader for all kinds of files, where there is none for one kind. */
+/** The reader for all kinds of files, if a kind has no reader of its own. */
 const ANY_READER = 'read_file';
 
-/** The document that came with the question is what its file holds, where that is a text or a table. */
+/** Opens the files. A document that came with the question is its file's content, if that is a text or a table. */
 export function openFiles({ files, document, results, tools }: InboundConversation): OpenFiles {
   const matters: Matter[] = [];
   const calls: Call[] = [];
@@ -81,7 +81,7 @@ export function openFiles({ files, document, results, tools }: InboundConversati
   return { matters, calls, lacking };
 }
 
-/** What a document is that came with a question; undefined where it is not what the file holds. */
+/** Returns the form of a document that came with a question; undefined if it is not the file's content. */
 function detectForm(content: FileContent, document: string): 'text' | 'table' | undefined {
   if (content === 'table') return parseMarkdownRows(document) === undefined ? undefined : 'table';
   return content === 'text' && document !== '' ? 'text' : undefined;
@@ -102,13 +102,13 @@ function chooseTool(file: string, content: FileContent, offered: ReadonlySet<str
   return wanted.find((tool) => offered.has(tool));
 }
 
-/** Names in the list of an archive. */
+/** Returns the names in an archive's list. */
 function listMembers({ text }: ToolResult): string[] {
   const names = text.split('\n').flatMap((line) => /^(.+) \(\d+ bytes\)$/.exec(line)?.[1] ?? []);
   return names.map((name) => name.replace(/^"(.*)"$/, '$1')).slice(0, MAX_MEMBERS);
 }
 
-/** Notes of tools that stand behind what they found. */
+/** Matches the notes that tools append to their findings. */
 const NOTES = /\n\n(?:No vision model is set[^\n]*|\[[^\n]*\])$/;
 
 function toMatter(content: FileContent, file: string, reply: string): Matter | undefined {

@@ -3,15 +3,15 @@ import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { EngineOptions } from '../engine-options.ts';
 
-/** The embedded engine's own options. What is meant for models (`tool_calls`, `context`) says nothing to it. */
+/** The embedded engine's own options. Options for models (`tool_calls`, `context`) have no effect. */
 const settingsSchema = z.looseObject({
-  /** 0: always the most probable answer; 1: each as often as it is probable. */
+  /** 0: always the most probable answer; 1: each answer as often as its probability. */
   temperature: z.number().min(0).max(5).default(0.4),
-  /** Of what is drawn: the same seed repeats a run. */
+  /** The seed of draws: the same seed repeats a run. */
   seed: z.int().default(1),
-  /** The least probability with which an answer is given. Of less sure ones fewer than one in ten is right. */
+  /** Minimum probability of an answer. Fewer than one in ten of the less certain ones are right. */
   threshold: z.number().min(0).max(1).default(0.1),
-  /** A file of weights for tables, instead of those that ship: to measure what was trained without the questions that are asked. */
+  /** A file of weights for tables in place of the shipped one, to evaluate weights that were trained without the test questions. */
   weights: z.string().min(1).optional(),
 });
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 
-// Far above any reply that fits a context, even where each character is written as \uXXXX.
+// Maximum bytes of a body, far above any reply that fits a context, even with each character written as \uXXXX.
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** A stream says every few characters anew who says them. */
+/** Maximum bytes of a stream, which repeats its metadata every few characters. */
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 
-/** The whole body at once, for libraries that would read it without a bound. */
+/** Reads the whole body, with a bound, for libraries that would read it without one. */
 export async function readWhole(response: Response): Promise<Response> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -20,7 +20,7 @@ export async function readWhole(response: Response): Promise<Response> {
   });
 }
 
-/** The first `maxBytes` or a little more, as text. */
+/** Reads the first `maxBytes` or a little more, as text. */
 export async function readStart(response: Response, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -33,7 +33,7 @@ export async function readStart(response: Response, maxBytes: number): Promise<s
 }
 
 /**
- * The lines of a streamed body as they come, each a JSON object: a library that finds something else prints it, and stdout
+ * Passes on the lines of a streamed body, each checked to be a JSON object: the library prints anything else, and stdout
  * is not ours to print on.
  */
 export async function readLines(response: Response): Promise<Response> {
@@ -41,9 +41,9 @@ export async function readLines(response: Response): Promise<Response> {
 }
 
 /**
- * The lines of a streamed body as they come; the last is what stands behind the last end of a line.
+ * Yields the lines of a streamed body as they arrive; the last is the text after the last line end.
  *
- * @throws Error for a stream without end, or a line without one
+ * @throws Error for a stream or a line that is too long
  */
 export async function* streamLines(response: Response, end: string | RegExp): AsyncGenerator<string> {
   const decoder = new TextDecoder();

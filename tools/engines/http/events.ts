@@ -1,6 +1,6 @@
 import { streamLines } from './body.ts';
 
-/** What ends a stream of OpenAI's format. */
+/** The end of a stream in OpenAI's format. */
 export const END_OF_EVENTS = Symbol('end of events');
 
 export function isEventStream(response: Response): boolean {
@@ -8,13 +8,13 @@ export function isEventStream(response: Response): boolean {
 }
 
 /**
- * The data of each event of a stream, as JSON, while it comes (server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ * Yields the data of each event of a stream as JSON, as it arrives (server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html).
  *
- * @throws SyntaxError for data that is no JSON; Error for a stream without end
+ * @throws SyntaxError for data that is not JSON; Error for a stream that is too long
  */
 export async function* readEvents(response: Response): AsyncGenerator<unknown> {
   let data: string[] = [];
-  // A line may end with CR and LF, of which the second comes with the next part.
+  // A line may end with CR and LF, of which LF may come with the next part.
   for await (const line of streamLines(response, /\r\n|\n|\r(?!$)/)) {
     if (line === '') {
       yield* parseEvent(data);

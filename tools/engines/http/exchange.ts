@@ -10,9 +10,9 @@ import { type Fault, redact, type StatusFault } from './fault.ts';
 
 export interface ExchangeLimits {
   readonly signal: AbortSignal;
-  /** For one request, from asking to the end of its reply. */
+  /** Time limit of one request, from sending it to the end of the reply. */
   readonly timeoutMs: number;
-  /** From one piece of a reply that has begun to the next. Reading the prompt is not bounded by it: a CPU takes minutes for a long one. */
+  /** Longest pause within a reply. It does not apply to reading the prompt, which takes a CPU minutes if it is long. */
   readonly idleMs?: number;
 }
 
@@ -20,22 +20,22 @@ export type Outcome<Result> =
   | { readonly fault: Fault }
   | { readonly fault?: undefined; readonly value: Result };
 
-/** The longest that a timer can wait. */
+/** The longest time that a timer can wait. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_ERROR_CHARACTERS = 500;
 
-/** Connections that broke, or that a moment may mend; others fail again. */
+/** Connection failures that a retry may overcome; others fail again. */
 const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET'];
-/** A server that writes stops for a moment between words; one that has stopped for this long is gone or stuck. */
+/** Longest pause within a reply by default: a server pauses between words, but after this time it is gone or stuck. */
 const IDLE_MS = 120_000;
 
-/** Answers without a body (RFC 9110, section 6.4.1). */
+/** Statuses without a body (RFC 9110, section 6.4.1). */
 const WITHOUT_BODY = [204, 205, 304];
 
 /**
- * `fetch` without a limit of its own. Node's gives up a server that is silent for 300 s, and a model on a CPU may read a long prompt for
- * longer than that. Whoever asks sets the limits, by `signal`. It follows no redirect.
+ * A `fetch` without a limit of its own. Node's gives up on a server that is silent for 300 s, and a model on a CPU may read a long prompt
+ * for longer than that. The caller limits it by `signal`. It follows no redirect.
  */
 export const fetchPatiently: typeof globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
@@ -46,13 +46,13 @@ export const fetchPatiently: typeof globalThis.fetch = async (input, init) => {
   const { method } = request;
   // The request's own signal follows the caller's only until the garbage collector takes the request.
   const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
-  // A connection of its own: one that is kept may be closed by the server just when it is used again.
+  // Each request has its own connection: the server may close a kept one just when it is reused.
   const headers = { ...Object.fromEntries(request.headers), 'content-length': String(body.length) };
   const outgoing = send(
     url,
     { method, headers, agent: false, ...(signal === undefined ? {} : { signal }) },
     (incoming) => {
-      // Whoever reads the body hears of it; when nobody does any more, nobody needs to.
+      // The reader of the body gets the error; without a reader it does not matter.
       incoming.on('error', () => undefined);
       const { statusCode = 500, statusMessage = '' } = incoming;
       const received = new Headers();
@@ -70,11 +70,11 @@ export const fetchPatiently: typeof globalThis.fetch = async (input, init) => {
 };
 
 /**
- * One request to a model server by its client library, under the limits: what it came to, or why to nothing. The library gets
- * a `fetch` that ends with the limits, holds no more than a reply can have, fails where the server refuses, and follows nobody
- * elsewhere with the key.
+ * Makes one request to a model server with its client library, under the limits, and returns the result or the fault. The library gets
+ * a `fetch` that ends with the limits, bounds the reply, fails if the server refuses, and follows no redirect, so that the key stays
+ * with the server.
  *
- * @throws what is a bug
+ * @throws bugs
  */
 export async function exchange<Result>(
   server: ModelServer,
@@ -96,7 +96,7 @@ export async function exchange<Result>(
       if (response.ok) return await readBody(watchSilence(response, idleMs, () => silence.abort()));
       throw new Refusal(await readRefusal(response, server.key));
     } catch (error) {
-      // The libraries make another error of it, and not all keep this one as its cause.
+      // The libraries wrap this error, and not all of them keep it as the cause.
       failure = error;
       throw error;
     }
@@ -111,12 +111,12 @@ export async function exchange<Result>(
     const refusal = findRefusal(error);
     return { fault: refusal === undefined ? toFault(failure ?? error) : { ...refusal, cause: error } };
   } finally {
-    // Some libraries stop reading at the end of the reply; what may come after it would hold the connection.
+    // Some libraries stop reading at the end of the reply; anything after it would keep the connection open.
     finished.abort();
   }
 }
 
-/** The same reply, of which `onSilence` hears when it has begun and then does not go on. */
+/** Returns the same reply, and calls `onSilence` if it has begun and then pauses too long. */
 function watchSilence(response: Response, idleMs: number, onSilence: () => void): Response {
   const { body, status, headers } = response;
   if (body === null) return response;
@@ -159,12 +159,12 @@ const errorSchema = z.union([
     message: error.message,
     code: typeof error.code === 'string' ? error.code : (error.type ?? undefined),
   })),
-  // Servers that are written with FastAPI.
+  // The form of servers that are written with FastAPI.
   reasonSchema.transform(({ message }) => ({ message, code: undefined })),
   z.object({ detail: z.string() }).transform(({ detail }) => ({ message: detail, code: undefined })),
 ]);
 
-/** Kinds of failure that say what to do, in replies that had begun with HTTP 200; all others are the server's own. */
+/** Statuses for error types in replies that began with HTTP 200; all other types count as server errors. */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   rate_limit_error: 429,
@@ -172,7 +172,7 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   exceed_context_size_error: 400,
 };
 
-/** What to fail with for an error in the middle of a stream, in either format's shape. */
+/** Creates the failure for an error in the middle of a stream, in either format. */
 export function toReplyFailure(event: unknown): Error {
   const { message, code } = parseErrorBody(JSON.stringify(event));
   return new Refusal({
@@ -189,15 +189,13 @@ function parseErrorBody(body: string): z.infer<typeof errorSchema> {
     const parsed = errorSchema.safeParse(JSON.parse(body));
     if (parsed.success) return parsed.data;
   } catch (error) {
-    // A proxy's page, or nothing: the text is the reason.
+    // The body is a proxy's page, or empty: its text is the reason.
     if (!(error instanceof SyntaxError)) throw error;
   }
   return { message: body.trim(), code: undefined };
 }
 
-/**
- * What `fetch` fails with where the server refuses. The message says nothing: libraries look into it for the word "timeout".
- */
+/** The failure of `fetch` when the server refuses. Its message is neutral because libraries search it for the word "timeout". */
 class Refusal extends Error {
   readonly fault: StatusFault;
 
@@ -207,7 +205,7 @@ class Refusal extends Error {
   }
 }
 
-/** The server's refusal that a library failed with, if it is one. */
+/** Returns the server's refusal behind a library's error, if there is one. */
 function findRefusal(error: unknown): StatusFault | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     if (inner instanceof Refusal) return inner.fault;
@@ -218,7 +216,7 @@ function findRefusal(error: unknown): StatusFault | undefined {
 function toFault(error: unknown): Fault {
   if (error instanceof z.ZodError) return { kind: 'foreign', why: formatIssues(error), cause: error };
   if (error instanceof SyntaxError) return { kind: 'foreign', why: error.message, cause: error };
-  // The libraries hand on what `fetch` failed with, or wrap it.
+  // The libraries pass on the error of `fetch`, or wrap it.
   for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
     const code = readSystemCode(inner);
     if (code === undefined) continue;
@@ -232,8 +230,8 @@ function toFault(error: unknown): Fault {
 }
 
 /**
- * When a server wants to be asked again, in milliseconds from now: OpenAI's `retry-after-ms`, else `Retry-After` in seconds
- * or as a date (RFC 9110, section 10.2.3). Undefined where it names no time.
+ * Parses the pause that a server asks for, in milliseconds from now: OpenAI's `retry-after-ms`, else `Retry-After` in seconds
+ * or as a date (RFC 9110, section 10.2.3). Undefined if there is none.
  *
  * @param nowMs milliseconds since 1970
  */

@@ -1,20 +1,20 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { ModelServer } from '../servers/model-client.ts';
 
-/** Why a model server gave no reply. */
+/** The reason why a model server gave no reply. */
 export type Fault = { readonly cause?: unknown } & (
   | { readonly kind: 'stopped' }
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
-  /** The reply began and did not go on. */
+  /** The reply began and did not continue. */
   | { readonly kind: 'silent'; readonly idleMs: number }
   | StatusFault
-  /** No connection: nobody listens, no such host, no trust. */
+  /** There was no connection: no listener, no such host, or no trust. */
   | { readonly kind: 'unreachable'; readonly isRefused: boolean; readonly why: string }
-  /** There was a connection, and it broke. */
+  /** The connection broke. */
   | { readonly kind: 'lost'; readonly why: string }
-  /** A reply began and did not become one. */
+  /** The reply began and did not become complete. */
   | { readonly kind: 'broken'; readonly why: string }
-  /** It answered in another format than its kind of server does. */
+  /** The reply has another format than its kind of server uses. */
   | { readonly kind: 'foreign'; readonly why: string }
 );
 
@@ -22,13 +22,13 @@ export interface StatusFault {
   readonly kind: 'status';
   readonly status: number;
   readonly message: string;
-  /** The server's own word for it (`insufficient_quota`), where it has one. */
+  /** The server's own code (`insufficient_quota`), if it has one. */
   readonly code: string | undefined;
-  /** When to come back, if the server says it. */
+  /** The pause that the server asks for, if it does. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** What may still help: the same request later, another model, or only the user. */
+/** The action that may help: the same request later, another model, or only the user's. */
 type Remedy = 'later' | 'another-model' | 'nothing';
 
 export function chooseRemedy(fault: Fault, server: ModelServer): Remedy {
@@ -50,12 +50,12 @@ export function chooseRemedy(fault: Fault, server: ModelServer): Remedy {
   }
 }
 
-/** Whether everybody who uses the server should wait, not only who was refused. */
+/** Returns true if every client of the server should pause, not only the refused one. */
 export function isRateLimit(fault: Fault): fault is StatusFault {
   return fault.kind === 'status' && fault.status === 429 && !isOutOfQuota(fault);
 }
 
-/** Servers have no common code for it. */
+/** Returns true if the prompt was too long, for which servers have no common code. */
 export function isLongPrompt({ message, code }: StatusFault): boolean {
   return (
     code === 'context_length_exceeded' ||
@@ -66,23 +66,23 @@ export function isLongPrompt({ message, code }: StatusFault): boolean {
   );
 }
 
-/** A request that the server does not understand; 422 is what servers written with FastAPI say. */
+/** Statuses for a request that the server does not understand; 422 comes from servers written with FastAPI. */
 const REFUSALS = [400, 422];
-/** What servers say that fail at a part of a request, as if it were their own fault. */
+/** Statuses that servers give for an unsupported part of a request, as if it were their own fault. */
 const FAILURES = [500, 501];
 
-/** Whether a server speaks of how a reply was asked for, not of what. */
+/** Returns true if a server complains about the form of a request, not its content. */
 export function isAboutForm(message: string): boolean {
   return /\b(?:tools?|functions?|grammar|schema|template|jinja|regex|pattern)\b/i.test(message);
 }
 
-/** Whether the server may take the same request without one of its parts. */
+/** Returns true if the server may accept the same request without one of its parts. */
 export function canDemandLess(fault: StatusFault): boolean {
   if (isLongPrompt(fault)) return false;
   return REFUSALS.includes(fault.status) || (FAILURES.includes(fault.status) && isAboutForm(fault.message));
 }
 
-/** @param tries requests that came to nothing, this one included */
+/** @param tries requests that failed, including this one */
 export function explain(
   fault: Fault,
   server: ModelServer,
@@ -93,7 +93,7 @@ export function explain(
   return new MeshError('engine', redact(text, server.key), { cause: fault.cause });
 }
 
-/** `text` without the key: servers repeat what they refuse. */
+/** Removes the key from `text`: servers repeat what they refuse. */
 export function redact(text: string, key: string | undefined): string {
   return key === undefined || key === '' ? text : text.replaceAll(key, '[key]');
 }
@@ -152,7 +152,7 @@ function describeStatus(
   return `${the} answered HTTP ${status}${tries === 1 ? '' : ` ${tries} times`}: ${message}${hint}`;
 }
 
-/** The answers of a server that has too much to do: 529 is Anthropic's. */
+/** Returns true for the statuses of an overloaded server; 529 is Anthropic's. */
 function isBusy(status: number): boolean {
   return status === 429 || status === 503 || status === 529;
 }

@@ -4,9 +4,9 @@ import type { ModelClient, ModelQuery, ModelReply } from '../servers/model-clien
 import { type ExchangeLimits, exchange, type Outcome } from './exchange.ts';
 import { canDemandLess, chooseRemedy, type Fault, isRateLimit } from './fault.ts';
 
-/** Clock and chance, handed in so that tests neither wait nor guess. */
+/** Clock and randomness, passed in so that tests are fast and deterministic. */
 export interface Pace {
-  /** From 0 up to 1. */
+  /** From 0 to below 1. */
   readonly random: () => number;
   /** Monotonic. */
   readonly nowMs: () => number;
@@ -21,7 +21,7 @@ export const realPace: Pace = {
 };
 
 interface Patience {
-  /** Further requests after one that a moment may mend (RA-24); replies that cannot be used are counted elsewhere (C-07). */
+  /** Further requests after a failure that may pass (RA-24); unusable replies are counted elsewhere (C-07). */
   readonly maxRetries: number;
   readonly permits: Permits;
   readonly pace: Pace;
@@ -29,14 +29,14 @@ interface Patience {
 }
 
 const FIRST_BACKOFF_MS = 500;
-/** A server's queue moves in seconds; a longer wait is better spent by the user. */
+/** Longest backoff: a server's queue moves in seconds, and a longer wait is the user's decision. */
 const MAX_BACKOFF_MS = 10_000;
-/** Limits are per minute: a longer wait is for a limit that no run outlives, and the failure says so. */
+/** Longest pause that a server may ask for: limits are per minute, and a longer one would outlast any run, which the failure says. */
 const MAX_RETRY_AFTER_MS = 60_000;
-/** Agents that were refused together do not come back together; so much less than the doubling that delays always grow. */
+/** Spreads the retries of agents that were refused together; small compared with the doubling, so that delays always grow. */
 const JITTER = 0.25;
 
-/** The delay before retry number `retry` (from 1), in milliseconds. */
+/** Returns the delay before retry number `retry` (from 1), in milliseconds. */
 export function computeBackoffMs(
   retry: number,
   retryAfterMs: number | undefined,
@@ -49,7 +49,7 @@ export function computeBackoffMs(
 
 type PatientOutcome = Outcome<ModelReply> & { readonly tries: number };
 
-/** Asks until there is a reply, a retry does not help, or there were enough of them. */
+/** Sends a query until there is a reply, a retry cannot help, or the retries are used up. */
 export async function chatPatiently(
   client: ModelClient,
   query: ModelQuery,
@@ -73,7 +73,7 @@ export async function chatPatiently(
   }
 }
 
-/** One request with a permit, which is given back before any waiting; `delayMs` where the request is worth another. */
+/** Makes one request with a permit, which is released before any pause; returns `delayMs` if a retry is worthwhile. */
 async function chatOnce(
   client: ModelClient,
   query: ModelQuery,

@@ -1,9 +1,9 @@
-/** JSON values of one reply that are looked at; a reply with more is no reply with JSON in it. */
+/** Maximum JSON values of a reply that are tried; a reply with more is not the JSON that was asked for. */
 const MAX_CANDIDATES = 64;
 
 /**
- * The texts in a reply that may be the JSON that was asked for, the likeliest first: all of it, blocks of code from the last to the first,
- * then what stands between matching braces, the outermost and the last first. Models say a word before and after, whatever they are told.
+ * Returns the texts in a reply that may be the JSON that was asked for, the likeliest first: all of it, code blocks from the last to the
+ * first, then texts between matching braces, outermost and last first. Models write words before and after, even if told not to.
  */
 export function findJsonCandidates(text: string): string[] {
   const fenced = [...text.matchAll(/```[\w-]*[ \t]*\r?\n?([\s\S]*?)(?:```|$)/g)].map(
@@ -13,7 +13,7 @@ export function findJsonCandidates(text: string): string[] {
   return [...new Set(all)].filter((candidate) => /^[[{"]/.test(candidate)).slice(0, MAX_CANDIDATES);
 }
 
-/** Objects and lists that stand in a text, outermost only, in their order. Braces in JSON's strings count for nothing. */
+/** Returns the outermost objects and lists in a text, in their order. Braces in JSON's strings are ignored. */
 function findBraced(text: string): string[] {
   const found: string[] = [];
   const open: string[] = [];
@@ -24,7 +24,7 @@ function findBraced(text: string): string[] {
     if (isString) {
       if (character === '\\') at += 1;
       else if (character === '"') isString = false;
-      // JSON's strings have no bare line ends: a quotation mark of the prose was no string.
+      // JSON's strings have no bare line ends, so this quotation mark belonged to prose.
       else if (character === '\n') isString = false;
       continue;
     }
@@ -42,7 +42,7 @@ function findBraced(text: string): string[] {
   return found;
 }
 
-/** As JSON, or with the slips that models make mended: a comma too many, comments, Python's names for true, false and none. */
+/** Returns the candidate, and a repaired copy if models' typical slips are in it: trailing commas, comments, Python's True, False and None. */
 export function mendJsonTexts(candidate: string): string[] {
   const mended = candidate.replace(
     /"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])|\b(?:True|False|None)\b/g,

@@ -7,8 +7,8 @@ import { findJsonCandidates, mendJsonTexts } from './json-in-text.ts';
 type ReadJson = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };
 
 /**
- * What a model said where JSON of a schema was asked for, whatever it wrote around it, or what is wrong with it, in words that the model
- * can use. Of several that fit, the likeliest counts (see {@link findJsonCandidates}).
+ * Reads the value for which JSON of a schema was asked, regardless of the text around it, or says what is wrong, in words for the model.
+ * If several values fit, the likeliest counts (see {@link findJsonCandidates}).
  */
 export function readJson(content: string, schema: z.ZodType): ReadJson {
   if (content.trim() === '') return { fault: 'it is not JSON: it is empty' };
@@ -30,20 +30,20 @@ function* parseValues(content: string): Generator<unknown> {
   }
 }
 
-/** Models like to put one thing into a list, or under the name that they think it has. */
+/** Unwraps a value that a model put into a list of one, or under a single key. */
 function unwrapValue(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner: unknown[] = Object.values(value);
   return inner.length === 1 && typeof inner[0] === 'object' ? inner : [];
 }
 
-/** The value of a text that is JSON, or nearly so; undefined where it is none. */
+/** Parses a text that is JSON, or nearly so; undefined if it is not. */
 export function parseLoosely(text: string): unknown {
   for (const candidate of mendJsonTexts(text)) {
     try {
       return parsePlain(candidate);
     } catch (error) {
-      // Nested beyond all reason, it overflows the parser's stack.
+      // Extremely deep nesting overflows the parser's stack.
       if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
     }
   }
@@ -59,22 +59,22 @@ function explainSyntax(content: string): string {
   return 'nothing in it is';
 }
 
-/** A tool's arguments, which servers write as an object or as its text; what is no object stays the text that it is. */
+/** Reads a tool's arguments, which servers send as an object or as its text; anything but an object stays text. */
 export function readArguments(given: unknown): JsonObject | string {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
-  // Some models write nothing where a tool takes nothing.
+    // Some models write nothing for a tool without arguments.
   if (text.trim() === '') return {};
   const value = parseLoosely(text);
   if (isJsonObject(value)) return value;
   return text.toWellFormed();
 }
 
-/** The arguments as an object, for servers that take nothing else back: the model sees what it had written. */
+/** Returns the arguments as an object, for servers that accept nothing else: the model sees what it had written. */
 export function parseArguments(call: ToolCall): JsonObject {
   return typeof call.arguments === 'string' ? { not_an_object: call.arguments } : call.arguments;
 }
 
-/** Whole characters only, and no `__proto__`: what a model says travels in packets, which can hold neither. */
+/** Parses JSON without lone surrogates and `__proto__`: the result travels in packets, which can hold neither. */
 function parsePlain(text: string): unknown {
   return JSON.parse(text, (key, value: unknown) => {
     if (key === '__proto__') return undefined;
@@ -82,11 +82,11 @@ function parsePlain(text: string): unknown {
   });
 }
 
-/** Far more than a model calls at once; a reply that is nothing but calls must not start thousands of tools. */
+/** Maximum calls in a reply, far more than a model makes at once: a reply full of calls must not start thousands of tools. */
 export const MAX_TOOL_CALLS = 64;
 
 /**
- * The calls of one reply, each with an id of its own: servers may leave ids out or repeat them, and an id must be new in the
+ * Builds the calls of one reply, each with a unique id: servers may leave ids out or repeat them, and an id must be new in the
  * conversation.
  *
  * @param turn number of messages before the reply, which makes ids new

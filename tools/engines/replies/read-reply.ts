@@ -3,11 +3,11 @@ import type { ModelReply } from '../servers/model-client.ts';
 import { buildToolCalls, MAX_TOOL_CALLS } from './json-reply.ts';
 import { findTextCalls } from './text-calls.ts';
 
-/** A reply as roles read it: what was said, without thoughts and marks, and which tools are called, however that was written. */
+/** A reply as roles read it: the text without thoughts and marks, and the tool calls in whichever form they were written. */
 export type ReadReply = Required<Omit<ChatTurn, 'confidence'>>;
 
 /**
- * @param tools that the model was offered; without any, nothing that it wrote is a call
+ * @param tools the tools that the model was offered; without any, none of its text is a call
  * @param turn number of messages before the reply, which makes ids of calls new
  */
 export function readReply(
@@ -15,10 +15,10 @@ export function readReply(
   tools: readonly ToolDefinition[],
   turn: number,
 ): ReadReply {
-  // What a model says travels in packets, which hold whole characters only.
+  // The reply travels in packets, which hold only whole characters.
   const text = content.toWellFormed();
   const mayCall = toolCalls.length === 0 && tools.length > 0;
-  // Before the marks of turns go: those of calls look like them.
+  // Calls are found before turn marks are removed, because their own marks look alike.
   const written = mayCall ? findTextCalls(dropThoughts(text), tools) : undefined;
   const hasWritten = written !== undefined && written.calls.length > 0;
   const calls = hasWritten ? buildToolCalls(written.calls.slice(0, MAX_TOOL_CALLS), turn) : toolCalls;
@@ -30,30 +30,30 @@ export function readReply(
   };
 }
 
-/** A call that the model only thought about is none. */
+/** Removes thoughts: a call in them was only considered, not made. */
 function dropThoughts(text: string): string {
   return text
     .replace(/<(think|thinking|thought|thoughts|reasoning)>[\s\S]*?(?:<\/\1>|$)/gi, '')
     .replace(/^[\s\S]*<\/(?:think|thinking|thought|thoughts|reasoning)>/i, '');
 }
 
-/** What a model said, and what it thought before. */
+/** A model's text, and its thoughts before it. */
 interface Spoken {
   readonly content: string;
   readonly thoughts: string;
 }
 
-/** Tags around what reasoning models think, where the server does not take it out; the names are those of the models' templates. */
+/** Tags around thoughts of reasoning models, if the server does not remove them; the names are those of the models' templates. */
 const THOUGHTS = /<(think|thinking|thought|thoughts|reasoning)>([\s\S]*?)<\/\1>/gi;
 const OPENED = /<(?:think|thinking|thought|thoughts|reasoning)>([\s\S]*)$/i;
 const CLOSED = /^([\s\S]*)<\/(?:think|thinking|thought|thoughts|reasoning)>/i;
 
-/** The channels of gpt-oss, where no server has taken them apart. */
+/** The channels of gpt-oss, if no server has separated them. */
 const FINAL_CHANNEL = /<\|channel\|>final(?:\s+[^<]*)?<\|message\|>/g;
 
 /**
- * Marks of turns that a server with a wrong template leaves in the text: of ChatML, Llama, Gemma, Mistral, Phi, DeepSeek and gpt-oss. What
- * begins a turn of somebody else ends the model's own.
+ * Turn marks that a server with a wrong template leaves in the text: of ChatML, Llama, Gemma, Mistral, Phi, DeepSeek and gpt-oss. A mark
+ * that begins another participant's turn ends the model's own.
  */
 const END_OF_TURN =
   /<\|(?:im_start|start_header_id|user|system|observation)\|>(?!assistant)|<start_of_turn>(?!model)|<｜(?:User|end▁of▁sentence)｜>/;
@@ -61,10 +61,10 @@ const MARKS =
   /<\|start\|>assistant|<\|channel\|>\w+(?:\s[^<]*)?|<\|im_start\|>assistant\n?|<start_of_turn>model\n?|<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:im_end|im_start|eot_id|eom_id|end|end_of_text|endoftext|return|assistant|begin_of_text|message|start)\|>|^\s*<s>|<\/s>(?=\s*$)|<(?:end|start)_of_turn>|\[\/?INST\]|<｜tool▁calls▁(?:begin|end)｜>|<｜(?:Assistant|begin▁of▁sentence)｜>/g;
 
 /**
- * A reply without the thoughts and marks that do not belong to what was said. Thoughts that were never ended are the whole rest: the reply
- * was cut off in them.
+ * Separates a reply's text from thoughts and marks. Thoughts without an end take the whole rest: the reply was cut off within
+ * them.
  *
- * @param reasoning what the server itself took out as thoughts
+ * @param reasoning thoughts that the server itself separated
  */
 function readSpoken(text: string, reasoning = ''): Spoken {
   const thoughts = [reasoning];

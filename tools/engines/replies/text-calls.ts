@@ -10,25 +10,25 @@ interface WrittenCall {
 }
 
 interface TextCalls {
-  /** What the reply says beside its calls. */
+  /** The text of the reply apart from its calls. */
   readonly content: string;
   readonly calls: readonly WrittenCall[];
 }
 
-/** One way in which models write calls: where they stand, and what they say. */
+/** One form in which models write calls: how to find them and read them. */
 interface Form {
   readonly pattern: RegExp;
   readonly read: (match: readonly (string | undefined)[], tools: readonly ToolDefinition[]) => WrittenCall[];
-  /** What comes behind it is not the model's to say: it invents the tool's result. */
+  /** True if the text after it is ignored: the model invents the tool's result there. */
   readonly endsReply?: boolean;
 }
 
 /**
- * The forms, most explicit first; the first that is found counts. They are those of the models' chat templates, and of two conventions that
- * models know from their reading: JSON in a block of code, and ReAct (Yao et al., arXiv 2210.03629).
+ * The forms, most explicit first; the first that is found counts. They come from models' chat templates, and from two conventions that
+ * models know from their training: JSON in a code block, and ReAct (Yao et al., arXiv 2210.03629).
  */
 const FORMS: readonly Form[] = [
-  // Hermes, Qwen, and what we ask for: JSON between tags, of which the last may be missing. Qwen3-Coder writes XML there.
+  // Hermes, Qwen, and our own instructions: JSON between tags, of which the last may be missing. Qwen3-Coder writes XML there.
   {
     pattern: /<tool_call>([\s\S]*?)(?:<\/tool_call>|(?=<tool_call>)|$)/g,
     read: ([, inner = '']) => {
@@ -41,7 +41,7 @@ const FORMS: readonly Form[] = [
     pattern: /<function=["']?([\w.-]+)["']?>([\s\S]*?)(?:<\/function>|$)/g,
     read: ([whole = '']) => findXmlCalls(whole),
   },
-  // Mistral, Llama's python tag, Phi: a mark, then JSON up to the end.
+  // Mistral, Llama's python tag, Phi: a mark, then JSON to the end.
   {
     pattern: /(?:\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?\|>|functools)\s*([\s\S]*)$/g,
     read: ([, inner = '']) => findJsonCalls(inner),
@@ -52,7 +52,7 @@ const FORMS: readonly Form[] = [
       /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.-]+)(?:<｜tool▁sep｜>)?\s*([\s\S]*?)<｜tool▁call▁end｜>/g,
     read: ([, name = '', inner = '']) => [{ name, arguments: findObject(inner) ?? inner.trim() }],
   },
-  // Gemma: Python in a block of code that says so.
+  // Gemma: Python in a code block marked `tool_code`.
   {
     pattern: /```tool_code\s*([\s\S]*?)(?:```|$)/g,
     read: ([, inner = ''], tools) => findPythonCalls(inner, tools),
@@ -61,7 +61,7 @@ const FORMS: readonly Form[] = [
     pattern: /```(?:json|tool_call|tool|xml)?[ \t]*\r?\n([\s\S]*?)(?:```|$)/g,
     read: ([, inner = ''], tools) => keepKnownCalls(findJsonCalls(inner), tools),
   },
-  // ReAct. A model that goes on invents the observation.
+  // ReAct. A model that continues invents the observation.
   {
     pattern:
       /^[ \t*]*Action[ \t*]*:[ \t*`]*([\w.-]+)[`*]*(?:\(([^\n]*)\))?[ \t]*\r?\n?(?:\s*[ \t*]*Action Input[ \t*]*:[ \t*]*([\s\S]*?))?(?=\n[ \t*]*(?:Observation|Thought|Action|Final Answer)[ \t*]*:|$(?![\s\S]))/gim,
@@ -77,9 +77,9 @@ const FORMS: readonly Form[] = [
 ];
 
 /**
- * The calls of tools that stand in a reply as text, where the model or its server knows no other way, or forgot it.
+ * Finds the tool calls that a model wrote as text because it or its server has no other way, or forgot it.
  *
- * @param tools what it was offered; JSON that names none of them is no call
+ * @param tools the tools that it was offered; JSON that names none of them is no call
  */
 export function findTextCalls(text: string, tools: readonly ToolDefinition[]): TextCalls {
   for (const { pattern, read, endsReply = false } of FORMS) {
@@ -101,12 +101,12 @@ export function findTextCalls(text: string, tools: readonly ToolDefinition[]): T
       calls: found.flatMap(({ calls }) => calls),
     };
   }
-  // Nothing but JSON.
+  // The reply may be bare JSON.
   const calls = /^\s*[[{]/.test(text) ? keepKnownCalls(findJsonCalls(text), tools) : [];
   return calls.length > 0 ? { content: '', calls } : { content: text, calls: [] };
 }
 
-/** Results of tools that the model wrote itself. */
+/** Removes tool results that the model wrote itself. */
 function stripInventedResults(text: string): string {
   return text.replace(/<tool_(?:response|result)>[\s\S]*$/, '').trim();
 }
@@ -150,7 +150,7 @@ function findXmlCalls(text: string): WrittenCall[] {
   );
 }
 
-/** `search(query="x")`, also inside `print(…)`: keyword arguments with plain values, as models of Gemma's kind write them. */
+/** Finds calls like `search(query="x")`, also inside `print(…)`: keyword arguments with plain values, as Gemma's models write them. */
 function findPythonCalls(text: string, tools: readonly ToolDefinition[]): WrittenCall[] {
   const names = tools.map(({ name }) => name);
   return [...text.matchAll(/([A-Za-z_]\w*)\(([^()]*)\)/g)].flatMap(([, name = '', inner = '']) => {
@@ -170,7 +170,7 @@ function normalizeQuotes(text: string): string {
   return /^'[\s\S]*'$/.test(text) ? `"${text.slice(1, -1).replaceAll('"', '\\"')}"` : text;
 }
 
-/** A text that stands where the object should: for a tool with one argument that it needs, that is the one. */
+/** Reads a text in place of the arguments' object: for a tool with a single required argument, it is that argument. */
 function readLoneArgument(name: string, text: string, tools: readonly ToolDefinition[]): JsonObject | string {
   const required = tools.find((tool) => tool.name === name)?.parameters.required;
   const [key] = Array.isArray(required) ? required : [];

@@ -25,20 +25,20 @@ interface AskOptions {
   readonly pace: Pace;
 }
 
-/** A prompt that does not fit when it is a quarter of what it was does not fit at all. */
+/** Maximum shortenings: a prompt that does not fit at a quarter of its length does not fit at all. */
 const MAX_SHORTENINGS = 3;
 const SUMMARY_PROMPT = 'summarise';
-/** Of the question, in the request for a summary. */
+/** Maximum characters of the question in the request for a summary. */
 const MAX_QUESTION_CHARACTERS = 4_000;
 
-/** What is asked of a model, whichever it is. */
+/** A request to any model. */
 export type Question = Omit<ModelQuery, 'model' | 'reply' | 'omits'>;
 
 /**
- * The one way to a model: every request of every engine passes here, with its messages as values. It is sent as the server takes it (see
- * {@link Demands}), shortened where it would not fit, and its reply is read; what that took is counted.
+ * Asks a model: every request of every engine passes through here, with its messages as values. It adapts the request to the server (see
+ * {@link Demands}), shortens it if it would not fit, reads the reply and counts the usage.
  *
- * @throws MeshError `engine` for a reply that the server filtered, and for pictures to a model that sees none by the word of its server
+ * @throws MeshError `engine` for a reply that the server filtered, and for pictures to a model that cannot see according to its server
  */
 export async function askModel(
   endpoint: ModelEndpoint,
@@ -86,7 +86,7 @@ export async function askModel(
     }
     if (!canDemandLess(fault)) return refused ?? failed;
     const less = reduceDemands(demands, query, fault, endpoint.toolCalls);
-    // Leaving out did not help, so it was not the reason.
+    // Leaving the part out did not help, so it was not the reason.
     if (less === undefined) return refused ?? failed;
     refused ??= failed;
     demands = less;
@@ -97,7 +97,7 @@ function hasPictures(message: ChatMessage): boolean {
   return message.role === 'user' && (message.images?.length ?? 0) > 0;
 }
 
-/** The query with its oldest results in a summary by the same model, where shortening them alone does not make it fit. */
+/** Replaces the oldest results by a summary of the same model, if shortening them alone does not make the query fit. */
 async function summarizeQuery(
   endpoint: ModelEndpoint,
   query: ModelQuery,
@@ -122,7 +122,7 @@ async function summarizeQuery(
   return { ...query, messages };
 }
 
-/** By the parts of the prompt; a conversation without any begins with it. */
+/** Finds the question by the parts of the prompt; a conversation without parts begins with it. */
 function findQuestion(messages: readonly ChatMessage[]): string {
   const asked = messages.find(({ role }) => role === 'user');
   if (asked === undefined) return '';
@@ -131,7 +131,7 @@ function findQuestion(messages: readonly ChatMessage[]): string {
   return (text.length > 0 ? text.join('\n') : asked.content).slice(0, MAX_QUESTION_CHARACTERS).toWellFormed();
 }
 
-/** As it was sent and as it came. */
+/** Builds the record of a request as it was sent, and of its reply as it came. */
 function toExchange(
   key: string,
   { model, messages, tools, schema, reply: form }: ModelQuery,
@@ -143,7 +143,7 @@ function toExchange(
     model,
     messages,
     tools,
-    // Where it is said in words it is part of the messages.
+    // If the schema is given in words, it is part of the messages.
     schema: form === 'schema' ? schema : undefined,
     reply: { content, reasoning: thoughts === '' ? undefined : thoughts, toolCalls, finish },
     promptTokens,
@@ -151,7 +151,7 @@ function toExchange(
   };
 }
 
-/** Remembers what the server took, and says once what it did not. */
+/** Remembers what the server accepted, and reports once what it did not. */
 function accept(endpoint: ModelEndpoint, before: Demands, now: Demands, work: EngineWork): void {
   if (now === before) return;
   const changes = describeChanges(endpoint.accepted, now);

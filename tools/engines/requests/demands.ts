@@ -3,11 +3,11 @@ import { isAboutForm, type StatusFault } from '../http/fault.ts';
 import type { ModelQuery, Omittable } from '../servers/model-client.ts';
 import { withSchema, withTextTools } from './in-words.ts';
 
-/** What is asked of a server beyond the conversation. Servers of one format differ in what they take of it. */
+/** The features of a server that a request uses. Servers of one format differ in those that they support. */
 export interface Demands {
-  /** How the form of a reply is asked for: a schema that the server holds the model to, JSON, or words alone. */
+  /** The form in which the reply's schema is demanded: enforced by the server, as JSON, or in words alone. */
   readonly reply: 'schema' | 'json' | 'text';
-  /** Whether tools are the server's, or a form of text. */
+  /** The form of tools: the server's own, or text. */
   readonly tools: 'native' | 'text';
   readonly omits: readonly Omittable[];
 }
@@ -18,7 +18,7 @@ export function createDemands(toolCalls: ToolCalls): Demands {
   return { reply: 'schema', tools: toolCalls === 'text' ? 'text' : 'native', omits: [] };
 }
 
-/** The query as it is sent: what the server does not do is said to the model. */
+/** Builds the query for sending: what the server does not support is put into words. */
 export function asDemanded(query: ModelQuery, { reply, tools, omits }: Demands): ModelQuery {
   let messages: readonly ChatMessage[] = query.messages;
   const areWords = tools === 'text' && (query.tools.length > 0 || messages.some(hasToolPart));
@@ -33,7 +33,7 @@ function hasToolPart(message: ChatMessage): boolean {
 
 const LACKS_TOOLS =
   /(?:not|n't|no|without|unsupported|requires?)\b[^.]{0,60}\b(?:tools?|functions?)\b|\b(?:tools?|function.calls?(?:ing)?)\b[^.]{0,60}(?:not|n't|unsupported|requires?)\b/i;
-/** Parts of a request that a server may name when it refuses them; the longer names first. */
+/** Parts of a request that a server may name when it refuses them; longer names come first. */
 const OMITTABLE: readonly Omittable[] = [
   'temperature',
   'tool_choice',
@@ -43,8 +43,8 @@ const OMITTABLE: readonly Omittable[] = [
 ];
 
 /**
- * What to ask for after a refusal: first without the part that the server names, then with less of a form: schema → JSON → words; tools →
- * text. Undefined where nothing is left to leave out.
+ * Reduces the demands after a refusal: first by the part that the server names, then by weaker forms: schema → JSON → words; tools →
+ * text. Undefined if nothing is left to leave out.
  */
 export function reduceDemands(
   now: Demands,
@@ -63,7 +63,7 @@ export function reduceDemands(
   return mayWrite && isAboutForm(message) ? { ...now, tools: 'text' } : undefined;
 }
 
-/** What is done without from now on, in words for the log; empty where nothing is new. */
+/** Describes the features that are not used from now on, for the log; empty if nothing changed. */
 export function describeChanges(before: Demands, now: Demands): string[] {
   return [
     ...(before.tools === now.tools ? [] : ['tool calls are written as text']),

@@ -1,8 +1,8 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 
-/** What an image takes in a prompt is not said by its bytes; servers count 500 to 1,500 tokens. */
+/** Size of an image in a prompt, which does not follow from its bytes; servers count 500 to 1,500 tokens. */
 const IMAGE_CHARACTERS = 4_000;
-/** Of a call beside its words: names and brackets. */
+/** Size of a call besides its text: names and brackets. */
 const CALL_CHARACTERS = 40;
 
 export function countCharacters(messages: readonly ChatMessage[]): number {
@@ -18,20 +18,20 @@ function measureMessage(message: ChatMessage): number {
   );
 }
 
-/** What is left of an old result at first: enough for what was decisive in most of them. */
+/** Length of an old result after the first shortening, enough for the decisive part of most. */
 const SHORT_CHARACTERS = 2_000;
-/** What is left of it in the end: what it was. */
+/** Length of an old result in the end, enough to recognise it. */
 const BRIEF_CHARACTERS = 300;
-/** A result that has just come must say something. */
+/** Minimum length of a result that has just come. */
 const FRESH_CHARACTERS = 1_000;
 
-/** Places of the results that were there before the last turn of the model, the oldest first. */
+/** Returns the indices of the results before the last turn of the model, the oldest first. */
 export function findOldResults(messages: readonly ChatMessage[]): number[] {
   const lastTurn = messages.findLastIndex(({ role }) => role === 'assistant');
   return messages.flatMap(({ role }, index) => (role === 'tool' && index < lastTurn ? [index] : []));
 }
 
-/** The messages with those results as short as they can be and still say what was decisive in most of them. */
+/** Shortens those results as far as most keep their decisive part. */
 export function shortenResults(messages: readonly ChatMessage[], places: readonly number[]): ChatMessage[] {
   return messages.map((message, index) =>
     places.includes(index) ? shortenMessage(message, SHORT_CHARACTERS) : message,
@@ -39,12 +39,12 @@ export function shortenResults(messages: readonly ChatMessage[], places: readonl
 }
 
 /**
- * A conversation that fits into `room` characters, as far as that can be: the oldest results of tools are shortened first, then brought down to
- * how they begin; then the newest results, what was said in between, and at last the middle of the longest text. The system message stays
- * whole, and so do beginning and end of every other: the question stands at the beginning. Nothing is left out, since servers want a
- * result for each call. Whoever keeps a trace keeps the whole.
+ * Makes a conversation fit into `room` characters, as far as possible: the oldest tool results are shortened first, then cut down to their
+ * beginning; then the newest results, the messages in between, and finally the middle of the longest text. The system message stays
+ * whole, and so do the beginning and end of all others: the question stands at the beginning. No message is left out, because servers want
+ * a result for each call. Traces keep the whole texts.
  *
- * @returns the same list where it fits
+ * @returns the same list if it fits
  */
 export function fitMessages(messages: readonly ChatMessage[], room: number): readonly ChatMessage[] {
   if (countCharacters(messages) <= room) return messages;
@@ -93,7 +93,7 @@ function measureContent(messages: readonly ChatMessage[], index: number): number
   return messages[index]?.content.length ?? 0;
 }
 
-/** Of a message whose parts are known, the longest gives way. */
+/** Shortens a message; if it has parts, only the longest. */
 function shortenMessage(message: ChatMessage, most: number): ChatMessage {
   if (!('parts' in message) || message.parts === undefined)
     return { ...message, content: shortenText(message.content, most) };
@@ -108,7 +108,7 @@ function shortenMessage(message: ChatMessage, most: number): ChatMessage {
   return { ...message, parts: kept, content: kept.map(({ text }) => text).join('') };
 }
 
-/** Beginning and end of a text of which there is more than `most` characters, with a mark that says so; no longer than `most`. */
+/** Cuts a text of more than `most` characters to its beginning and end, with a mark in between; the result is no longer than `most`. */
 export function shortenText(text: string, most = SHORT_CHARACTERS): string {
   if (text.length <= most) return text;
   const mark = `\n[… shortened from ${text.length} characters, to fit the model's context …]\n`;

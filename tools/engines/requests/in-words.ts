@@ -4,7 +4,7 @@ import type { PromptKind } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { listParts } from '@gaia-mesh/core/tokens/parts-of.ts';
 import { parseArguments } from '../replies/json-reply.ts';
 
-/** The conversation with the schema said in words, for servers that do not hold a model to one. */
+/** Adds the schema in words, for servers that cannot enforce one. */
 export function withSchema(messages: readonly ChatMessage[], schema: JsonObject): ChatMessage[] {
   return withSystem(
     messages,
@@ -24,9 +24,9 @@ The result comes in the next message. Never write a result yourself. When you ne
 The tools, each with the JSON Schema of its arguments:`;
 
 /**
- * A conversation with tools in words alone, for models that know no tool calls: the system message says how a call is written, calls are
- * blocks of the model's own text, results are what the user says next. The form is that of Hermes and Qwen, which others know from their
- * reading.
+ * Rewrites a conversation with tools as text, for models without tool calls: the system message explains how to write a call, calls are
+ * blocks in the model's text, and results are user messages. The form is that of Hermes and Qwen, which other models know from their
+ * training.
  */
 export function withTextTools(
   messages: readonly ChatMessage[],
@@ -56,7 +56,7 @@ function describeMessage(message: ChatMessage): ChatMessage {
   }
 }
 
-/** Messages of one side that follow each other are one: many templates insist on sides that take turns. */
+/** Merges consecutive messages of the same side: many templates insist on alternating sides. */
 function joinMessages(messages: readonly ChatMessage[]): ChatMessage[] {
   const turns: ChatMessage[] = [];
   for (const message of messages) {
@@ -74,14 +74,14 @@ function joinMessages(messages: readonly ChatMessage[]): ChatMessage[] {
   return turns;
 }
 
-/** The conversation with something more in its system message; `kind` is what the token ledger has it for. */
+/** Adds a text to the system message; `kind` is its category in the token ledger. */
 function withSystem(
   messages: readonly ChatMessage[],
   told: string,
   kind: PromptKind,
 ): [ChatMessage, ...ChatMessage[]] {
   const [first, ...rest] = messages;
-  // In the message that is there: some models' templates know only one, and only as the first.
+  // An existing system message is extended: some models' templates accept only one, and only as the first message.
   if (first?.role !== 'system')
     return [{ role: 'system', content: told, parts: [{ kind, text: told }] }, ...messages];
   const text = `\n\n${told}`;

@@ -6,7 +6,7 @@ import { createDemands, type Demands, type ToolCalls } from './demands.ts';
 import { Summaries } from './summaries.ts';
 import { Window } from './window.ts';
 
-/** One model at one place, and what is known of it by now. */
+/** One model on one server, and what is known about it so far. */
 export interface ModelEndpoint {
   readonly client: ModelClient;
   readonly model: string;
@@ -14,19 +14,19 @@ export interface ModelEndpoint {
   readonly window: Window;
   readonly summaries: Summaries;
   readonly toolCalls: ToolCalls;
-  /** By the word of its server; undefined where it says nothing. */
+  /** The server's statement; undefined if it makes none. */
   readonly seesPictures: () => Promise<boolean | undefined>;
-  /** What the server took in the end. */
+  /** The demands that the server accepted last. */
   accepted: Demands;
 }
 
 export interface ModelEndpoints {
   readonly primary: ModelEndpoint;
-  /** Continues where the primary cannot be had, with the same conversation and tools (RA-23). */
+  /** Continues with the same conversation and tools if the primary is unavailable (RA-23). */
   readonly fallback: ModelEndpoint | undefined;
 }
 
-/** Where an engine's models are, by its settings. */
+/** Resolves the endpoints of an engine's models from its settings. */
 export function resolveModelPlaces(
   options: EngineOptions,
   settings: EngineSettings,
@@ -34,7 +34,7 @@ export function resolveModelPlaces(
     readonly defaultModel: string;
     readonly clientAt: (host: string | undefined) => ModelClient;
     readonly presetPrice: (model: string) => Price | undefined;
-    /** Tokens of the context, where the engine sets them itself. */
+    /** Tokens of the context, if the engine sets them itself. */
     readonly context?: number;
   },
 ): ModelEndpoints {
@@ -74,7 +74,7 @@ export function resolveModelPlaces(
   };
 }
 
-/** Asks at most once. */
+/** Wraps `ask` so that it is called at most once. */
 function askOnce<Said>(ask: (() => Promise<Said>) | undefined): () => Promise<Said | undefined> {
   let said: Promise<Said> | undefined;
   return async () => {

@@ -2,26 +2,26 @@ import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { findOldResults, shortenResults, shortenText } from './fit-messages.ts';
 
-/** Of conversations with one model; the oldest is forgotten, and made again where it is needed. */
+/** Summaries that are kept for one model; the oldest is dropped, and made again if needed. */
 const MAX_KEPT = 64;
-/** What a model was asked to be brief in is cut where it was not. */
+/** Maximum characters of a summary; a longer one is cut. */
 const MAX_CHARACTERS = 4_000;
 
 const MARK = '[Summarised, to fit the model’s context.]';
 const GONE = '[In the summary further on.]';
 
 /**
- * Summaries of the oldest results of tools, for conversations that shortening these does not make fit. One stands for the first results of
- * its conversation, and is there again in each later turn; when it and the results behind it are too long, both are summarised in one.
+ * Summaries of the oldest tool results, for conversations that do not fit even with these shortened. A summary replaces the first results
+ * of its conversation and is reused in each later turn; if it is too long with the results after it, both are summarised together.
  */
 export class Summaries {
-  /** By the digest of the results that a summary stands for. */
+  /** Summaries by the digest of the results that they replace. */
   readonly #kept = new Map<string, string>();
 
   /**
-   * @param fits whether a model takes in such messages
-   * @param summarise asks for a summary of results, oldest first; undefined where there is none to be had
-   * @returns the messages, as many as before; the same where they fit or hold no old results
+   * @param fits returns true if the model can take such messages
+   * @param summarise asks for a summary of results, oldest first; undefined if there is none
+   * @returns as many messages as before; the same ones if they fit or hold no old results
    */
   async shorten(
     messages: readonly ChatMessage[],
@@ -63,7 +63,7 @@ export class Summaries {
 
 const hashResults = (results: readonly string[]): string => hashText(JSON.stringify(results));
 
-/** The summary stands in the place of the last result that it stands for: servers want a result for each call. */
+/** Puts the summary in place of the last result that it replaces: servers want a result for each call. */
 function replaceResults(
   messages: readonly ChatMessage[],
   places: readonly number[],

@@ -2,38 +2,38 @@ import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import type { ModelQuery } from '../servers/model-client.ts';
 import { countCharacters, fitMessages } from './fit-messages.ts';
 
-/** Of English text and JSON with most tokenizers; what a server counts corrects it. */
+/** Characters per token in English text and JSON for most tokenizers; the server's counts correct it. */
 const CHARACTERS_A_TOKEN = 3.5;
-/** Below and above these a server counts something else than this prompt. */
+/** Outside these bounds, a server's count is for something else than this prompt. */
 const RATIOS = { least: 1.5, most: 6 };
-/** Of the window for the reply, and at most so many tokens. */
+/** The part of the window that is kept for the reply, up to a number of tokens. */
 const REPLY_PART = 0.25;
 const MAX_REPLY_TOKENS = 2_048;
-/** A prompt that was refused as too long is made shorter by this each time. */
+/** Factor by which a prompt is shortened each time that it is refused as too long. */
 const SHRINK = 0.65;
 
 /**
- * How much a model takes in at once: the tokens of its context, where they are known, and how many characters a token has, as the server
+ * The size of a model's context: its tokens, if they are known, and the number of characters per token, as the server
  * counts them.
  */
 export class Window {
   #tokens: number | undefined;
   #ratio = CHARACTERS_A_TOKEN;
-  /** Beside {@link Window.#tokens}: what was refused once is refused again. */
+  /** A bound besides {@link Window.#tokens}: a length that was refused once is refused again. */
   #mostCharacters = Number.POSITIVE_INFINITY;
 
   #asking: (() => Promise<number | undefined>) | undefined;
 
   /**
-   * @param tokens of prompt and reply together; undefined where nobody said
-   * @param ask says them where the server does, if they are not known
+   * @param tokens the size for prompt and reply together; undefined if the user did not set it
+   * @param ask returns the size from the server, if it is not known
    */
   constructor(tokens: number | undefined, ask?: () => Promise<number | undefined>) {
     this.#tokens = tokens;
     this.#asking = tokens === undefined ? ask : undefined;
   }
 
-  /** Asks once, before the first prompt. */
+  /** Asks for the size, once, before the first prompt. */
   async known(): Promise<void> {
     const asking = this.#asking;
     this.#asking = undefined;
@@ -41,25 +41,25 @@ export class Window {
     this.#tokens ??= tokens;
   }
 
-  /** The messages, shortened where they would not fit. */
+  /** Returns the messages, shortened if they would not fit. */
   fit(query: ModelQuery): readonly ChatMessage[] {
     const room = this.#room() - countOverhead(query);
     return fitMessages(query.messages, room);
   }
 
-  /** Whether a query goes as it is, as far as that is known. */
+  /** Returns true if a query fits unshortened, as far as is known. */
   takes(query: ModelQuery): boolean {
     return countCharacters(query.messages) <= this.#room() - countOverhead(query);
   }
 
-  /** Hears what the server counted for a prompt. */
+  /** Learns from the server's count for a prompt. */
   counted(query: ModelQuery, promptTokens: number | null): void {
     if (promptTokens === null || promptTokens === 0) return;
     const ratio = (countCharacters(query.messages) + countOverhead(query)) / promptTokens;
     if (ratio >= RATIOS.least && ratio <= RATIOS.most) this.#ratio = Math.min(this.#ratio, ratio);
   }
 
-  /** Hears that a prompt was too long, in the words of the server, which mostly say how long one may be. */
+  /** Learns from a refusal of a prompt as too long; the server's message mostly gives the limit. */
   refused(query: ModelQuery, message: string): void {
     const sent = countCharacters(query.messages) + countOverhead(query);
     const said = /(?:context|maximum|limit|n_ctx)[^\d]{0,60}?(\d{3,7})\b/i.exec(message)?.[1];
@@ -75,7 +75,7 @@ export class Window {
   }
 }
 
-/** Characters of a request beside its messages. */
+/** Counts the characters of a request besides its messages. */
 function countOverhead({ tools, schema }: ModelQuery): number {
   return (
     (tools.length === 0 ? 0 : JSON.stringify(tools).length) +

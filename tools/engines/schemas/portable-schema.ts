@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 
-/** Keywords whose value is a schema, a list of schemas, or schemas by name; what they hold is made portable, too. */
+/** Keywords whose value is a schema, a list of schemas, or schemas by name; their content is made portable, too. */
 const ONE = ['items', 'additionalProperties'];
 const LIST = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const NAMED = ['properties', '$defs', 'definitions'];
 
-/** Keywords that every server takes as they are. */
+/** Keywords that every server accepts unchanged. */
 const PLAIN = ['type', 'enum', 'const', 'required', 'description', '$ref'];
 
-/** Bounds that are sent up to a size. `number`: of a value; `count`: of how often something may come. */
+/** Bounds that are sent up to a size: `number` limits a value, `count` a number of repetitions. */
 const BOUNDS: Readonly<Record<string, 'number' | 'count'>> = {
   minimum: 'number',
   maximum: 'number',
@@ -18,15 +18,15 @@ const BOUNDS: Readonly<Record<string, 'number' | 'count'>> = {
 };
 
 /**
- * Grammars write a count out as so many repetitions: llama.cpp refuses 2000 of them, and is slow long before. A number costs an
- * alternative a digit.
+ * Largest bounds that are sent. Grammars expand a count into repetitions: llama.cpp refuses 2000 of them, and is slow long before. A
+ * number costs an alternative per digit.
  */
 const LARGEST = { number: 100_000, count: 64 };
 
 /**
- * The part of a JSON Schema that every model server takes: types, alternatives, names, descriptions and small bounds. Patterns, formats,
- * lengths of texts and large bounds make llama.cpp refuse the whole request (one `\s` is enough), Ollama's grammar likewise, and OpenAI's
- * strict mode some of them. They stay on our side: whoever reads a call or a reply checks it against the whole schema.
+ * Returns the part of a JSON Schema that every model server accepts: types, alternatives, names, descriptions and small bounds. Patterns,
+ * formats, text lengths and large bounds make llama.cpp refuse the whole request (one `\s` is enough), Ollama's grammar likewise, and
+ * OpenAI's strict mode refuses some of them. Calls and replies are checked here against the whole schema.
  *
  * Sources: the converter (`common/json-schema-to-grammar.cpp`, `MAX_REPETITION_THRESHOLD` in `src/llama-grammar.cpp`) of
  * https://github.com/ggml-org/llama.cpp.
@@ -40,7 +40,7 @@ export function toPortableSchema(schema: JsonObject): JsonObject {
   );
 }
 
-/** Undefined for a keyword that stays here. */
+/** Returns the portable value of a keyword; undefined for a keyword that is not sent. */
 function toPortableKeyword(key: string, value: JsonValue): JsonValue | undefined {
   if (PLAIN.includes(key) || isSmall(key, value)) return value;
   if (ONE.includes(key)) return toPortableValue(value);
@@ -59,17 +59,17 @@ function isSmall(key: string, value: JsonValue): boolean {
 }
 
 /**
- * What a model is shown of `schema`.
+ * Builds the portable JSON Schema of `schema` for a model.
  *
- * @param io `input` for what a model gives before defaults are filled in, as arguments of a tool
+ * @param io `input` for values before defaults are filled in, such as a tool's arguments
  */
 export function buildSchema(schema: z.ZodType, io: 'input' | 'output' = 'output'): JsonObject {
   return toPortableSchema(z.record(z.string(), z.json()).parse(z.toJSONSchema(schema, { io })));
 }
 
 /**
- * Whether OpenAI's strict mode takes a schema: each object closed, and each of its properties required. Otherwise the schema
- * is asked for without it, which the model mostly holds to.
+ * Returns true if OpenAI's strict mode accepts a schema: each object is closed, and each of its properties required. Otherwise the
+ * schema is sent without strict mode, and models mostly follow it.
  */
 export function isStrict(schema: JsonValue): boolean {
   if (typeof schema !== 'object' || schema === null) return true;

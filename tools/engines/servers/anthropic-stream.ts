@@ -28,7 +28,7 @@ const eventSchema = z.union([
     usage: usageSchema.nullish(),
   }),
   z.object({ type: z.enum(['message_stop', 'error']) }),
-  // Pings, and whatever comes to be.
+  // Pings, and future events.
   z.object({ type: z.string() }).transform(() => ({ type: 'other' as const })),
 ]);
 
@@ -39,7 +39,7 @@ interface Block {
 }
 
 /**
- * A reply as one JSON value, whether the server streams it (`message_start` … `message_stop`) or sends it whole.
+ * Returns a reply as one JSON value, whether the server streams it (`message_start` … `message_stop`) or sends it whole.
  *
  * @throws Error for a stream that ends before the reply does
  */
@@ -88,7 +88,7 @@ function completeBlock({ start, text, json }: Block): Readonly<Record<string, un
     case 'thinking':
       return { ...start, thinking: `${typeof start.thinking === 'string' ? start.thinking : ''}${text}` };
     case 'tool_use':
-      // As text: whoever reads arguments knows what to do with such as are no JSON.
+      // The input stays text: the reader of arguments handles those that are not JSON.
       return { ...start, input: json === '' ? start.input : json };
     default:
       return start;

@@ -42,7 +42,7 @@ export function createAnthropicEngine(options: EngineOptions): Engine {
 const anthropicOptions = z
   .object({
     temperature: z.number().min(0).max(1).nullable().default(0),
-    // The server insists on a bound; this one is what the smallest models that are still served can write.
+    // The server requires a bound; this one is the output limit of the smallest models that are still served.
     max_tokens: z.int().positive().default(8192),
   })
   .catchall(z.json());
@@ -53,7 +53,7 @@ const ANTHROPIC_RESERVED = ['model', 'messages', 'system', 'tools', 'tool_choice
 
 export const API_VERSION = '2023-06-01';
 
-/** The tool that a structured reply is the arguments of: the API has no other way that all models know. */
+/** The tool whose arguments are a structured reply: the API has no other way that all models support. */
 const REPLY_TOOL = 'reply';
 
 const messageSchema = z.object({
@@ -67,7 +67,7 @@ const messageSchema = z.object({
         input: z.unknown().optional(),
       }),
       z.object({ type: z.literal('thinking'), thinking: z.string() }),
-      // Whatever comes to be.
+      // Future block types.
       z.object({ type: z.string() }).transform(() => ({ type: 'other' as const })),
     ]),
   ),
@@ -82,7 +82,7 @@ const messageSchema = z.object({
     .nullish(),
 });
 
-/** Anthropic's `/v1/messages`, and servers that have it too. */
+/** Creates a client for `/v1/messages` of Anthropic or of compatible servers. */
 function createAnthropicClient(url: string, key: string | undefined, options: AnthropicOptions): ModelClient {
   return {
     server: describeAnthropicServer(url, key),
@@ -92,24 +92,24 @@ function createAnthropicClient(url: string, key: string | undefined, options: An
       const client = new Anthropic({
         baseURL: url,
         apiKey: key ?? NO_KEY,
-        // The header and the version that the format here was written for, and that other servers with it know; the library
-        // has newer ones of its own.
+        // The header and the version for which this format was written, and which compatible servers know; the library
+        // sends newer ones.
         defaultHeaders: { Authorization: null, 'X-Api-Key': key ?? NO_KEY, 'Anthropic-Version': API_VERSION },
-        // One place retries, keeps the time and speaks: not this one.
+        // Retries, time limits and messages are handled elsewhere.
         maxRetries: 0,
         timeout: 2 ** 31 - 1,
         logLevel: 'off',
         openTelemetry: false,
         fetch,
       });
-      // Not `messages.create`, which prints which models are old.
+      // `messages.create` would print warnings about old models.
       const received: unknown = await client.post('/v1/messages', { body: buildBody(query, options) });
       return parseReply(messageSchema.parse(received), query);
     },
   };
 }
 
-/** Streamed, so that silence can be told from work; its events are put together where the body is read. */
+/** Builds a streamed request, so that silence can be told from work; the body's reader assembles the events. */
 function buildBody({ model, messages, tools, schema, reply, omits }: ModelQuery, options: AnthropicOptions) {
   const { temperature, ...rest } = options;
   const isForced = schema !== undefined && reply === 'schema' && !omits.includes('tool_choice');
@@ -121,7 +121,7 @@ function buildBody({ model, messages, tools, schema, reply, omits }: ModelQuery,
     description,
     input_schema: parameters,
   }));
-  // A conversation with tools is sent again with each turn: what has been read once is read from the cache.
+  // A conversation with tools is sent again with each turn, so what was sent before is read from the cache.
   const isCached = offered.length > 0 && !omits.includes('cache_control');
   const turns = groupTurns(told);
   return {
@@ -141,7 +141,7 @@ function buildBody({ model, messages, tools, schema, reply, omits }: ModelQuery,
   };
 }
 
-/** Marks what stands before it, and itself, as worth keeping for five minutes. The order is tools, system, messages. */
+/** Marks this block and everything before it to be cached for five minutes. The order is tools, system, messages. */
 const CACHED = { cache_control: { type: 'ephemeral' as const } };
 
 function withCachedEnd(turns: readonly Turn[]): Turn[] {
@@ -149,7 +149,7 @@ function withCachedEnd(turns: readonly Turn[]): Turn[] {
     role,
     content: content.map((block, index) => {
       const isLast = turn === turns.length - 1 && index === content.length - 1;
-      // Thoughts take no mark, and we send none.
+      // Thoughts must not be marked, and none are sent.
       return isLast && block.type !== 'thinking' && block.type !== 'redacted_thinking'
         ? { ...block, ...CACHED }
         : block;
@@ -162,7 +162,7 @@ interface Turn {
   readonly content: ContentBlockParam[];
 }
 
-/** Turns of user and assistant: what follows each other of one side is one turn, tools' results are the user's. */
+/** Groups messages into turns of user and assistant: consecutive messages of one side are one turn, tool results are the user's. */
 function groupTurns(messages: readonly ChatMessage[]): Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
@@ -171,7 +171,7 @@ function groupTurns(messages: readonly ChatMessage[]): Turn[] {
     const blocks = toBlocks(message);
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...blocks);
-    // An empty turn is refused; who said nothing is passed over.
+    // Empty turns are refused, so they are left out.
     else if (blocks.length > 0) turns.push({ role, content: blocks });
   }
   return turns;
@@ -229,7 +229,7 @@ function parseReply(
     thoughts: content.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join('\n'),
     toolCalls,
     finish: toFinish(stop_reason, toolCalls.length > 0),
-    // Its own figure is what did not come from the cache.
+    // The server's own figure excludes the cache.
     promptTokens: input_tokens === null ? null : input_tokens + written + cached,
     completionTokens: output_tokens,
     ...(cached === 0 ? {} : { cachedTokens: cached }),

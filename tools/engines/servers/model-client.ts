@@ -2,22 +2,22 @@ import type { ChatMessage, ChatTurn, ToolCall, ToolDefinition } from '@gaia-mesh
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
- * A server of models: turns a query into the server's format and its reply back, once, with no retry of its own. One file a
- * server; everything that servers have in common is in `model-engine.ts`.
+ * A client for one kind of model server: it translates a query into the server's format and the reply back, once, without retries. Each
+ * kind has a file; everything that they have in common is in `model-engine.ts`.
  */
 export interface ModelClient {
   readonly server: ModelServer;
-  /** How its replies are read while they come. */
+  /** Reads a reply's body as it arrives. */
   readonly readBody: ReadBody;
 
   /**
-   * @param fetch bounded in time and size; the only way out
-   * @throws whatever the client library does: `exchange.ts` tells what it means
+   * @param fetch bounded in time and size; the only way to send requests
+   * @throws errors of the client library, which `exchange.ts` interprets
    */
   chat(query: ModelQuery, fetch: typeof globalThis.fetch): Promise<ModelReply>;
 }
 
-/** @throws when the body is too long or is not what such a server sends */
+/** @throws if the body is too long or does not have the server's format */
 export type ReadBody = (response: Response) => Promise<Response>;
 
 export interface ModelQuery {
@@ -26,40 +26,40 @@ export interface ModelQuery {
   readonly tools: readonly ToolDefinition[];
   /** JSON Schema of the object that the reply's content must be. */
   readonly schema?: JsonObject;
-  /** How the server is to hold the model to the schema; where it is not by `schema`, the messages say it. */
+  /** The form in which the schema is demanded; except for `schema`, the messages contain it. */
   readonly reply: 'schema' | 'json' | 'text';
-  /** Parts that the server refused before. */
+  /** Parts that the server has refused. */
   readonly omits: readonly Omittable[];
 }
 
-/** Parts of a request that some servers do not take, and that can be done without. */
+/** Parts of a request that some servers do not accept and that can be left out. */
 export type Omittable = 'temperature' | 'tool_choice' | 'stream_options' | 'stream' | 'cache_control';
 
 export interface ModelReply {
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finish: Exclude<ChatTurn['finish'], 'refused'> | 'filtered';
-  /** What a reasoning model thought, where the server takes it out of the content. */
+  /** Thoughts of a reasoning model, if the server separates them from the content. */
   readonly thoughts?: string;
-  /** By the server's own figures; null for what it leaves out. */
+  /** The server's own figures; null for those that it leaves out. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
-  /** Of the prompt, what came from the server's cache, and what was written into it for a price of its own. */
+  /** Prompt tokens that came from the server's cache, and those written into it at their own price. */
   readonly cachedTokens?: number;
   readonly cacheWriteTokens?: number;
 }
 
-/** A server as messages speak of it, and what its users can do. */
+/** A server's description for messages, with advice for its users. */
 export interface ModelServer {
-  /** What permits are counted by, and where messages say that it is. */
+  /** The URL, which also identifies the server's permits. */
   readonly url: string;
-  /** As in "the … at http://…": `Ollama server`. */
+  /** The name after "the" in "the … at http://…": `Ollama server`. */
   readonly name: string;
-  /** Whose format it is. */
+  /** The maker of the format. */
   readonly maker: string;
-  /** Is never repeated, whoever writes it into an answer. */
+  /** Removed from every message, including the server's own. */
   readonly key: string | undefined;
-  /** Whether the same request may be answered if it is sent again. */
+  /** Returns true if the same request may succeed later. */
   readonly isTransient: (status: number) => boolean;
   readonly advice: {
     readonly start: string;

@@ -14,14 +14,14 @@ import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
 import { resolveOllamaUrl, SERVER_KINDS } from './server-url.ts';
 
 /**
- * Asks a model on an Ollama server. The reply's schema goes with the request, so the server holds the model to it.
+ * Creates the engine for a model on an Ollama server, which enforces the reply's schema itself.
  *
  * @throws MeshError `usage` for options that no server could take
  */
 export function createOllamaEngine(options: EngineOptions): Engine {
   const { environment = process.env } = options;
   const given = options.options ?? {};
-  // One setting: what the server is told is what we count on.
+  // The server gets the same context size that the window counts on.
   const context = typeof given.context === 'number' ? { num_ctx: given.context } : {};
   const { settings, model } = parseEngineSettings('Ollama', { ...context, ...given }, ollamaOptions);
   const endpoints = resolveModelPlaces(options, settings, {
@@ -33,11 +33,11 @@ export function createOllamaEngine(options: EngineOptions): Engine {
   return createModelEngine('ollama', endpoints, options, settings);
 }
 
-// Far above any reply that fits a context; a server that never stops must not fill the memory.
+// Maximum characters of a reply, far above any that fits a context: a server that never stops must not fill the memory.
 const MAX_REPLY_CHARACTERS = 1024 * 1024;
 const CHECK_TIMEOUT_MS = 5_000;
 
-// Ollama's own context is small, and a prompt that does not fit is cut silently. As repeatable as a model can be (RA-22).
+// Ollama's default context is small, and a prompt that does not fit is cut silently. Replies are as repeatable as a model allows (RA-22).
 const ollamaOptions = z.looseObject({
   seed: z.int().default(1),
   temperature: z.number().min(0).default(0),
@@ -66,7 +66,7 @@ const replyPart = z.object({
 });
 type ReplyPart = z.infer<typeof replyPart>;
 
-/** Ollama's `/api/chat`, streamed, so that the server stops working as soon as nobody waits. */
+/** Creates a client for `/api/chat`, streamed, so that the server stops as soon as the client leaves. */
 function createOllamaClient(url: string, options: z.infer<typeof ollamaOptions>): ModelClient {
   return {
     server: describeOllamaServer(url, options.num_ctx),
@@ -89,9 +89,9 @@ function createOllamaClient(url: string, options: z.infer<typeof ollamaOptions>)
 }
 
 /**
- * Is there a server, and what does it have?
+ * Returns a server's version and models.
  *
- * @throws MeshError `engine` when there is none, with how to start it
+ * @throws MeshError `engine` if there is none, with how to start it
  */
 export async function checkOllama(host?: string): Promise<{ version: string; models: string[] }> {
   const url = resolveOllamaUrl(host, process.env);
@@ -164,14 +164,14 @@ function toOllamaMessage(message: ChatMessage): Message {
   }
 }
 
-/** @param contextTokens that the server is told, where it is */
+/** @param contextTokens the context size in requests, if it is set */
 export function describeOllamaServer(url: string, contextTokens: number | undefined): ModelServer {
   return {
     url,
     name: 'Ollama server',
     maker: 'Ollama',
     key: undefined,
-    // Its 500 and 502 are the model's own failure, which with one seed and no temperature repeats itself.
+    // Its 500 and 502 are failures of the model, which repeat themselves with a fixed seed and no temperature.
     isTransient: (status) => status === 429 || status === 503,
     advice: {
       start:
@@ -185,7 +185,7 @@ export function describeOllamaServer(url: string, contextTokens: number | undefi
   };
 }
 
-/** Gemma goes by the name that its makers gave it; Ollama's library has it under another. */
+/** Returns the command that gets a model: Ollama's library has Gemma under another name than its makers. */
 function pullCommand(model: string): string {
   return model === 'gemma-7b-it'
     ? 'ollama pull gemma:7b-instruct && ollama cp gemma:7b-instruct gemma-7b-it'

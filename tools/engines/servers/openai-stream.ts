@@ -18,7 +18,7 @@ const chunkSchema = z.object({
           .object({
             content: z.string().nullish(),
             refusal: z.string().nullish(),
-            // Two names for what a reasoning model thinks: DeepSeek's and llama.cpp's, and vLLM's newer one.
+            // Two names for thoughts: DeepSeek's and llama.cpp's, and vLLM's newer one.
             reasoning_content: z.string().nullish(),
             reasoning: z.string().nullish(),
             tool_calls: z.array(callPart).nullish(),
@@ -38,8 +38,8 @@ interface Call {
 }
 
 /**
- * A reply as one JSON value, whether the server streams it (chunks of `chat.completion.chunk`) or sends it whole, as some do whatever they
- * are asked for.
+ * Returns a reply as one JSON value, whether the server streams it (chunks of `chat.completion.chunk`) or sends it whole, as some do
+ * regardless of the request.
  *
  * @throws Error for a stream that ends before the reply does
  */
@@ -90,7 +90,7 @@ export async function readCompletion(response: Response): Promise<Response> {
   return Response.json(whole);
 }
 
-/** A call comes in parts: its name first, its arguments piece by piece. Servers that send it whole leave the index out. */
+/** Adds a part of a call: first its name, then its arguments piece by piece. Servers that send it whole leave the index out. */
 function addPart(calls: Map<number, Call>, part: z.infer<typeof callPart>, at: number): void {
   const isNew = part.index === undefined && part.id !== undefined && part.id !== null;
   const index = part.index ?? (isNew ? calls.size : Math.max(at, calls.size - 1));
@@ -98,7 +98,7 @@ function addPart(calls: Map<number, Call>, part: z.infer<typeof callPart>, at: n
   calls.set(index, call);
   call.id ??= part.id ?? undefined;
   const { name, arguments: given } = part.function ?? {};
-  // Some servers say the name again with each part.
+  // Some servers repeat the name in each part.
   if (call.name === '') call.name = name ?? '';
   if (typeof given === 'string')
     call.arguments = `${typeof call.arguments === 'string' ? call.arguments : ''}${given}`;

@@ -19,7 +19,7 @@ import { NO_KEY, requireKey } from './server-key.ts';
 import { findOpenaiKey, resolveOpenaiUrl, SERVER_KINDS } from './server-url.ts';
 
 /**
- * Asks a model on any server with OpenAI's format: llama.cpp, vLLM, LM Studio, OpenAI itself.
+ * Creates the engine for a model on any server with OpenAI's format: llama.cpp, vLLM, LM Studio, OpenAI itself.
  *
  * @throws MeshError `usage` for options that no server could take
  */
@@ -42,7 +42,7 @@ export function createOpenaiEngine(options: EngineOptions): Engine {
   return createModelEngine('openai', endpoints, options, settings);
 }
 
-/** Options of the model; null leaves out what a server does not take. */
+/** Options of the model; null leaves out those that a server does not accept. */
 const openaiOptions = z.object({ temperature: z.number().min(0).nullable().default(0) }).catchall(z.json());
 type OpenaiOptions = z.infer<typeof openaiOptions>;
 
@@ -80,7 +80,7 @@ const completionSchema = z.object({
     .nullish(),
 });
 
-/** Any server with OpenAI's `/chat/completions`. */
+/** Creates a client for any server with OpenAI's `/chat/completions`. */
 function createOpenaiClient(url: string, key: string | undefined, options: OpenaiOptions): ModelClient {
   return {
     server: describeOpenaiServer(url, key),
@@ -90,11 +90,11 @@ function createOpenaiClient(url: string, key: string | undefined, options: Opena
       const client = new OpenAI({
         baseURL: url,
         apiKey: key ?? NO_KEY,
-        // Whatever else the environment has for OpenAI is none of this server's business.
+        // OpenAI's other settings in the environment do not concern this server.
         adminAPIKey: null,
         organization: null,
         project: null,
-        // One place retries, keeps the time and speaks: not this one.
+        // Retries, time limits and messages are handled elsewhere.
         maxRetries: 0,
         timeout: 2 ** 31 - 1,
         logLevel: 'off',
@@ -106,7 +106,7 @@ function createOpenaiClient(url: string, key: string | undefined, options: Opena
   };
 }
 
-/** Streamed, so that silence can be told from work; its chunks are put together where the body is read. */
+/** Builds a streamed request, so that silence can be told from work; the body's reader assembles the chunks. */
 function buildBody({ model, messages, tools, schema, reply, omits }: ModelQuery, options: OpenaiOptions) {
   const { temperature, ...rest } = options;
   const isStreamed = !omits.includes('stream');
@@ -191,7 +191,7 @@ function toOpenaiMessage(message: ChatMessage): ChatCompletionMessageParam {
         tool_calls: calls.map((call) => ({
           id: call.id,
           type: 'function',
-          // Some servers take the text apart again, and fail at one that is no object.
+          // Some servers parse the text and fail if it is not an object.
           function: { name: call.name, arguments: JSON.stringify(parseArguments(call)) },
         })),
       };

@@ -2,40 +2,40 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The makers' own servers take nobody without a key; servers of the same format elsewhere may. */
+/** The makers' own servers, which require a key; compatible servers elsewhere may not. */
 const MAKERS = {
   OPENAI_API_KEY: 'https://api.openai.com',
   ANTHROPIC_API_KEY: 'https://api.anthropic.com',
 } as const;
 export type KeyVariable = keyof typeof MAKERS;
 
-/** Servers that the user named, beside the makers' own: addresses with commas between them. */
+/** The variable with further servers that the user named, besides the makers' own: URLs separated by commas. */
 export const KEY_HOSTS = 'GAIA_MESH_KEY_HOSTS';
 
-/** Stands where a library insists on a key, and a server on none. */
+/** A placeholder for libraries that insist on a key, for servers that need none. */
 export const NO_KEY = 'none';
 
 /**
- * The key in a variable of the environment, if there is one.
+ * Returns the key in an environment variable, if there is one.
  *
- * @throws MeshError `usage`, without the key in it, when it can be none
+ * @throws MeshError `usage`, without the key in it, if it is malformed
  */
 function readKey(environment: Environment, variable: string): string | undefined {
   const key = environment[variable]?.trim() ?? '';
   if (key === '') return undefined;
-  // Anything else cannot stand in a header, and the error that says so would repeat it.
+  // Other characters are invalid in a header, and the resulting error would repeat the key.
   if (/^[\x21-\x7e]{1,1000}$/.test(key)) return key;
   throw new MeshError('usage', `${variable} is no key: it must be up to 1000 visible ASCII characters`);
 }
 
-/** The user named the server `host` on the command line: keys may go there, from the agents of this process, too. */
+/** Allows keys to go to `host`, which the user named on the command line, also from the agents of this process. */
 export function allowKeyHost(host: string): void {
   process.env[KEY_HOSTS] = [process.env[KEY_HOSTS], host].filter(Boolean).join(',');
 }
 
 /**
- * The key for the server at `url`, if there is one. It goes to its maker, to the server of the environment's own variable (`named`), and
- * to those that the user named on the command line: a team file that came from somewhere else names no place for it.
+ * Returns the key for the server at `url`, if there is one. It goes to its maker, to the server of the environment's own variable (`named`),
+ * and to servers that the user named on the command line: a team file from elsewhere cannot send it anywhere.
  *
  * @throws MeshError `usage`, without the key in it, for any other server
  */
@@ -61,7 +61,7 @@ function parseOrigin(host: string): string | undefined {
   return URL.parse(text.includes('://') ? text : `http://${text}`)?.origin;
 }
 
-/** @throws MeshError `usage` when the server at `url` takes nobody without a key, and there is none */
+/** @throws MeshError `usage` if the server at `url` requires a key and there is none */
 export function requireKey(url: string, variable: KeyVariable, key: string | undefined): void {
   if (key !== undefined || new URL(url).origin !== MAKERS[variable]) return;
   throw new MeshError(

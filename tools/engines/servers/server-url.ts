@@ -2,19 +2,19 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { explainBlockedPort } from '../../blocked-port.ts';
 import { type Environment, findServerKey, KEY_HOSTS, type KeyVariable } from './server-key.ts';
 
-/** How the address of a kind of server is written. */
+/** The format of a server's URL. */
 interface ServerAddress {
-  /** As in "the … host must be like …": `Ollama`. */
+  /** The name in "the … host must be like …": `Ollama`. */
   readonly name: string;
   readonly example: string;
-  /** Where no port is given, and no scheme that has one. */
+  /** The default port, unless the URL has a scheme. */
   readonly port?: string;
 }
 
 /**
- * The URL of the server that `host` names: a URL, `host` or `host:port`; without a slash at its end.
+ * Returns the URL of the server that `host` names: a URL, `host` or `host:port`; without a slash at its end.
  *
- * @throws MeshError `usage` when it names none; `config` for a port that no request may go to
+ * @throws MeshError `usage` for an invalid one; `config` for a port that no request may go to
  */
 function parseServerUrl(host: string, { name, example, port }: ServerAddress): string {
   const hasScheme = host.includes('://');
@@ -34,7 +34,7 @@ function parseServerUrl(host: string, { name, example, port }: ServerAddress): s
   const blocked = explainBlockedPort(url);
   if (blocked !== undefined) throw new MeshError('config', `the ${name} host: ${blocked}`);
   if (!hasScheme && url.port === '' && port !== undefined) url.port = port;
-  // Servers listen on 0.0.0.0, and share the setting with us; not every system can connect to it.
+  // Servers listen on 0.0.0.0 and share this setting, but not every system can connect to it.
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
   return `${url.origin}${url.pathname.replace(/\/$/, '')}`;
 }
@@ -42,7 +42,7 @@ function parseServerUrl(host: string, { name, example, port }: ServerAddress): s
 const OLLAMA_HOST = '127.0.0.1:11434';
 
 /**
- * The URL of the Ollama server that `host` names: a URL, `host` or `host:port`, as in `OLLAMA_HOST`, which is the default.
+ * Returns the URL of the Ollama server that `host` names: a URL, `host` or `host:port`, as in `OLLAMA_HOST`, which is the default.
  *
  * @throws MeshError as {@link parseServerUrl}
  */
@@ -52,7 +52,7 @@ export function resolveOllamaUrl(host: string | undefined, environment: Environm
 }
 
 /**
- * The URL that `/chat/completions` comes after, `/v1` where it has no path. `OPENAI_BASE_URL` is the default, else OpenAI itself.
+ * Returns the base URL of `/chat/completions`, with `/v1` if it has no path. `OPENAI_BASE_URL` is the default, else OpenAI itself.
  *
  * @throws MeshError as {@link parseServerUrl}
  */
@@ -63,7 +63,7 @@ export function resolveOpenaiUrl(host: string | undefined, environment: Environm
 }
 
 /**
- * The URL that `/v1/messages` comes after. `ANTHROPIC_BASE_URL` is the default, else Anthropic itself.
+ * Returns the base URL of `/v1/messages`. `ANTHROPIC_BASE_URL` is the default, else Anthropic itself.
  *
  * @throws MeshError as {@link parseServerUrl}
  */
@@ -75,12 +75,12 @@ export function resolveAnthropicUrl(host: string | undefined, environment: Envir
   );
 }
 
-/** The key for the server at `url`. @throws MeshError `usage`: see {@link findServerKey} */
+/** Returns the key for the server at `url`. @throws MeshError `usage`: see {@link findServerKey} */
 export function findOpenaiKey(url: string, environment: Environment): string | undefined {
   return findServerKey(url, 'OPENAI_API_KEY', resolveOpenaiUrl(undefined, environment), environment);
 }
 
-/** The key for the server at `url`. @throws MeshError `usage`: see {@link findServerKey} */
+/** Returns the key for the server at `url`. @throws MeshError `usage`: see {@link findServerKey} */
 export function findAnthropicKey(url: string, environment: Environment): string | undefined {
   return findServerKey(url, 'ANTHROPIC_API_KEY', resolveAnthropicUrl(undefined, environment), environment);
 }
@@ -88,16 +88,16 @@ export function findAnthropicKey(url: string, environment: Environment): string 
 interface ServerKind {
   readonly defaultModel: string;
   readonly urlOf: (host: string | undefined, environment: Environment) => string;
-  /** Of kinds whose servers may want one. */
+  /** For kinds whose servers may require a key. */
   readonly key?: {
     readonly variable: KeyVariable;
     readonly of: (url: string, environment: Environment) => string | undefined;
   };
-  /** All that are read. */
+  /** All environment variables that it reads. */
   readonly variables: readonly string[];
 }
 
-/** What is known of each kind of server before its client is loaded, by the name of its engine. */
+/** The facts about each kind of server that are needed before its client is loaded, by the name of its engine. */
 export const SERVER_KINDS = {
   ollama: { defaultModel: 'gemma-7b-it', urlOf: resolveOllamaUrl, variables: ['OLLAMA_HOST'] },
   openai: {
@@ -114,7 +114,7 @@ export const SERVER_KINDS = {
   },
 } as const satisfies Readonly<Record<string, ServerKind>>;
 
-/** Undefined for engines without a server, and for those of users. */
+/** Returns undefined for engines without a server, and for users' own engines. */
 export function findServerKind(engine: string): ServerKind | undefined {
   const kinds: Readonly<Record<string, ServerKind>> = SERVER_KINDS;
   return Object.hasOwn(kinds, engine) ? kinds[engine] : undefined;
