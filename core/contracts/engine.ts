@@ -64,7 +64,11 @@ export type ChatMessage =
       readonly images?: readonly ChatImage[] | undefined;
       readonly parts?: readonly PromptPart[];
     }
-  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] | undefined }
+  | {
+      readonly role: 'assistant';
+      readonly content: string;
+      readonly toolCalls?: readonly ToolCall[] | undefined;
+    }
   | { readonly role: 'tool'; readonly toolCallId: string; readonly name: string; readonly content: string };
 
 export interface ChatImage {

@@ -7,13 +7,19 @@ import { createBranchEngine } from './branch-engine.ts';
 const ask = (content: string): ChatRequest => ({ messages: [{ role: 'user', content }] });
 const reply = (to: string, content: string): BranchReply => ({
   key: hashRequest({ messages: [{ role: 'user', content: to }], tools: [] }),
-  ...{ role: 'r', model: 'm', content, tool_calls: [], finish: 'stop' },
-  ...{ prompt_tokens: 100, completion_tokens: 10, leads_to: 1 },
+  role: 'r',
+  model: 'm',
+  content,
+  tool_calls: [],
+  finish: 'stop',
+  prompt_tokens: 100,
+  completion_tokens: 10,
+  leads_to: 1,
 });
 const live: Engine = {
   name: 'live',
   tokenSource: 'model',
-  perform: () => Promise.reject(new Error('nobody asks')),
+  perform: () => Promise.reject(new Error('no request was expected')),
   chat: async () => ({ content: 'live', toolCalls: [], finish: 'stop' }),
 };
 

@@ -29,13 +29,12 @@ export function createBranchEngine(
     taskId !== undefined && branches.repliesOf(taskId) !== undefined;
   const { chat } = live;
   const { chat: chatAgain } = recorded;
-  return {
+  const engine: Engine = {
     ...live,
     perform: (step, work) => (isRecorded(work) ? recorded : live).perform(step, work),
-    ...(chat === undefined || chatAgain === undefined
-      ? {}
-      : { chat: (request, work) => (isRecorded(work) ? chatAgain : chat)(request, work) }),
   };
+  if (chat === undefined || chatAgain === undefined) return engine;
+  return { ...engine, chat: (request, work) => (isRecorded(work) ? chatAgain : chat)(request, work) };
 }
 
 /** Returns the index of a request's reply; the index after the last if there is none, where nothing is taken. */

@@ -83,7 +83,7 @@ export function createAskingEngine(
 
     async chat({ messages, tools = [] }, work) {
       const { content, toolCalls, finish, reasoning } = (await ask({ messages, tools }, work)).reply;
-      return { content, toolCalls, finish, ...(reasoning === '' ? {} : { reasoning }) };
+      return { content, toolCalls, finish, reasoning: reasoning === '' ? undefined : reasoning };
     },
   };
 }
@@ -95,9 +95,13 @@ function createAsker(
   settings: EngineSettings,
 ) {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, idleMs, permits = processPermits, pace = realPace } = options;
-  const limits = { timeoutMs, ...(idleMs === undefined ? {} : { idleMs }) };
-  const { prompts } = options;
-  const asking = { prompts, maxRetries: settings.max_retries, limits, permits, pace };
+  const asking = {
+    prompts: options.prompts,
+    maxRetries: settings.max_retries,
+    limits: { timeoutMs, idleMs },
+    permits,
+    pace,
+  };
   let primaryRestsUntilMs = Number.NEGATIVE_INFINITY;
 
   return async (question: Question, work: EngineWork): Promise<AttributedReply> => {

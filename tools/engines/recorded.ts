@@ -39,11 +39,16 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
     if (recorded === undefined) throw createUnrecordedError(question, work, replies.size);
     const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
     work.onExchange?.({
-      ...{ key, model, messages: question.messages, tools: question.tools, schema: question.schema },
+      key,
+      model,
+      messages: question.messages,
+      tools: question.tools,
+      schema: question.schema,
       reply: { content, reasoning, toolCalls: tool_calls, finish },
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
-      ...{ startedUs, endedUs: readMonotonicUs() },
+      startedUs,
+      endedUs: readMonotonicUs(),
     });
     work.countTokens((prompt_tokens ?? 0) + (completion_tokens ?? 0));
     // The cost was incurred when the reply was recorded.
@@ -65,7 +70,7 @@ export function replayReply(recorded: RecordedReply, { tools, messages }: Questi
   const reply = {
     content,
     toolCalls: tool_calls,
-    ...(reasoning === undefined ? {} : { thoughts: reasoning }),
+    thoughts: reasoning,
     promptTokens: prompt_tokens,
     completionTokens: completion_tokens,
     finish,

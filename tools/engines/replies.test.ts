@@ -21,7 +21,10 @@ describe.each(MODEL_ENGINES)('replies as models really write them, by the %s eng
     }
     expect(read).toEqual(
       TURNS.map(({ what, says = '', calls = [], thinks = '', finish }) => ({
-        ...{ what, says, thinks, calls },
+        what,
+        says,
+        thinks,
+        calls,
         finish: finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
       })),
     );

@@ -85,7 +85,8 @@ describe('analyze_image', () => {
         /HELLO[\s\S]*recognition on this machine[\s\S]*agent's own model did not look at it/,
       );
       expect(data).toMatchObject({
-        ...{ by: 'text recognition', not_shown: expect.stringContaining('is not supported') },
+        by: 'text recognition',
+        not_shown: expect.stringContaining('is not supported'),
       });
     }
     expect([asked, requests.length]).toEqual([1, 0]);

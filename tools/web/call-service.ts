@@ -114,9 +114,9 @@ export async function withService<Result>(
         return 'data' in error && isQuota(error.data) ? false : undefined;
       },
     },
-    ...(call.query === undefined ? {} : { searchParams: { ...call.query } }),
-    ...(call.json === undefined ? {} : { json: call.json }),
-    ...(call.form === undefined ? {} : { body: call.form }),
+    searchParams: call.query === undefined ? undefined : { ...call.query },
+    json: call.json,
+    body: call.form ?? null,
   };
   const queue = await findServiceQueue(call, url.origin, context);
   if (queue.size >= MAX_WAITING)

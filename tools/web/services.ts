@@ -62,11 +62,11 @@ export type ServiceName = keyof typeof SERVICES;
 
 /** Returns the variables that hold these services' URLs and keys, or the user's contact. */
 export function listServiceVariables(names: readonly ServiceName[]): string[] {
-  const ofServices = names.flatMap((name) => {
+  const variables = names.flatMap((name) => {
     const { variable, sharedVariable, keys = [] }: Service = SERVICES[name];
     return [variable, ...(sharedVariable === undefined ? [] : [sharedVariable]), ...keys];
   });
-  return [...new Set([...ofServices, 'GAIA_MESH_CONTACT'])];
+  return [...new Set([...variables, 'GAIA_MESH_CONTACT'])];
 }
 
 export type ServiceContext = Pick<DataToolContext, 'environment' | 'options' | 'signal'>;

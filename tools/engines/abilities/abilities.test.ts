@@ -16,7 +16,11 @@ test('what a model can do is what its server says: of Ollama', async () => {
   });
   const abilities = await queryModelCapabilities('ollama', { host, model: 'gemma3', environment });
   expect(abilities).toMatchObject({
-    ...{ chats: true, tools: false, vision: true, thinking: false, contextTokens: 8192 },
+    chats: true,
+    tools: false,
+    vision: true,
+    thinking: false,
+    contextTokens: 8192,
     others: [{ name: 'gemma3:latest' }, { name: 'qwen3:latest' }],
   });
   if (abilities === undefined) return;
@@ -45,7 +49,11 @@ test('of llama.cpp, which takes every name for its one model', async () => {
 
 test('a model that is not there, or only embeds, is refused by name, with those that can', () => {
   const known = {
-    ...{ url: 'http://127.0.0.1:1', vision: null, thinking: null, schemas: null, contextTokens: null },
+    url: 'http://127.0.0.1:1',
+    vision: null,
+    thinking: null,
+    schemas: null,
+    contextTokens: null,
     others: [
       { name: 'embed', chats: false, tools: false },
       { name: 'gemma3', chats: true, tools: false },

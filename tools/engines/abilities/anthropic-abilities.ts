@@ -23,7 +23,8 @@ export async function queryAnthropicCapabilities(question: CapabilityQuery): Pro
   const url = resolveAnthropicUrl(host, environment);
   const key = findAnthropicKey(url, environment);
   const server = describeAnthropicServer(url, key);
-  const headers = { 'anthropic-version': API_VERSION, ...(key === undefined ? {} : { 'x-api-key': key }) };
+  const headers: Record<string, string> = { 'anthropic-version': API_VERSION };
+  if (key !== undefined) headers['x-api-key'] = key;
   const listed = await askServer(server, { url: joinUrl(url, '/v1/models?limit=1000'), headers }, listSchema);
   // A name without a date stands for the newest version and is not in the list.
   const own =

@@ -27,7 +27,8 @@ export async function askServer<Reply>(
   const outcome = await exchange(server, limits, async (fetch) => {
     const response = await fetch(url, {
       headers: { Accept: 'application/json', 'Content-Type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      method: body === undefined ? 'GET' : 'POST',
+      body: body === undefined ? null : JSON.stringify(body),
     });
     return schema.parse(await response.json());
   });

@@ -18,7 +18,10 @@ const work = { signal: new AbortController().signal, countTokens: () => undefine
 const tool = (name: string) => ({ name, description: name, parameters: {} });
 const alone = (given: Record<string, string>) =>
   renderPrompt('answer-alone', loadPrompt('answer-alone'), {
-    ...{ question: QUESTION, file: '', document: '', answer_format: '' },
+    question: QUESTION,
+    file: '',
+    document: '',
+    answer_format: '',
     ...given,
   });
 const answerOf = ({ content }: ChatTurn) => content.split('FINAL ANSWER: ')[1];
@@ -121,7 +124,10 @@ describe('the embedded engine in the seat of a model', () => {
 
   test('repeats what others have come to, where there is nothing to read', async () => {
     const messages = renderPrompt('finalize', loadPrompt('finalize'), {
-      ...{ question: QUESTION, plan: 'read it', facts: '', answer_format: '' },
+      question: QUESTION,
+      plan: 'read it',
+      facts: '',
+      answer_format: '',
       conclusion: 'It says so.\n\nFINAL ANSWER: Petrel',
     });
     expect(answerOf((await converse(messages, {})).turn)).toBe('Petrel');
@@ -187,7 +193,11 @@ describe('its replies', () => {
     expect(second).not.toBe(answerOf(first));
     const expert = renderPrompt('expert', loadPrompt('expert'), {
       ...asked,
-      ...{ plan: '', facts: '', last: first.content, feedback: '- rejected', answer_format: '' },
+      plan: '',
+      facts: '',
+      last: first.content,
+      feedback: '- rejected',
+      answer_format: '',
     });
     expect(answerOf((await converse(expert, {}, cold)).turn)).toBe(second);
   });

@@ -13,7 +13,7 @@ export interface ExchangeLimits {
   /** Time limit of one request, from sending it to the end of the reply. */
   readonly timeoutMs: number;
   /** Longest pause within a reply. It does not apply to reading the prompt, which takes a CPU minutes if it is long. */
-  readonly idleMs?: number;
+  readonly idleMs?: number | undefined;
 }
 
 export type Outcome<Result> =
@@ -48,22 +48,18 @@ export const fetchPatiently: typeof globalThis.fetch = async (input, init) => {
   const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
   // Each request has its own connection: the server may close a kept one just when it is reused.
   const headers = { ...Object.fromEntries(request.headers), 'content-length': String(body.length) };
-  const outgoing = send(
-    url,
-    { method, headers, agent: false, ...(signal === undefined ? {} : { signal }) },
-    (incoming) => {
-      // The reader of the body gets the error; without a reader it does not matter.
-      incoming.on('error', () => undefined);
-      const { statusCode = 500, statusMessage = '' } = incoming;
-      const received = new Headers();
-      for (const [name, values] of Object.entries(incoming.headersDistinct)) {
-        for (const value of values ?? []) received.append(name, value);
-      }
-      if (WITHOUT_BODY.includes(statusCode)) incoming.resume();
-      const content = WITHOUT_BODY.includes(statusCode) ? null : ReadableStream.from(incoming);
-      resolve(new Response(content, { status: statusCode, statusText: statusMessage, headers: received }));
-    },
-  );
+  const outgoing = send(url, { method, headers, agent: false, signal }, (incoming) => {
+    // The reader of the body gets the error; without a reader it does not matter.
+    incoming.on('error', () => undefined);
+    const { statusCode = 500, statusMessage = '' } = incoming;
+    const received = new Headers();
+    for (const [name, values] of Object.entries(incoming.headersDistinct)) {
+      for (const value of values ?? []) received.append(name, value);
+    }
+    if (WITHOUT_BODY.includes(statusCode)) incoming.resume();
+    const content = WITHOUT_BODY.includes(statusCode) ? null : ReadableStream.from(incoming);
+    resolve(new Response(content, { status: statusCode, statusText: statusMessage, headers: received }));
+  });
   outgoing.on('error', reject);
   outgoing.end(body);
   return promise;

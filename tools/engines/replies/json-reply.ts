@@ -62,7 +62,7 @@ function explainSyntax(content: string): string {
 /** Reads a tool's arguments, which servers send as an object or as its text; anything but an object stays text. */
 export function readArguments(given: unknown): JsonObject | string {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
-    // Some models write nothing for a tool without arguments.
+  // Some models write nothing for a tool without arguments.
   if (text.trim() === '') return {};
   const value = parseLoosely(text);
   if (isJsonObject(value)) return value;

@@ -169,7 +169,7 @@ function countUsage({ model, price, client }: ModelEndpoint, reply: ModelReply, 
     model,
     promptTokens,
     completionTokens,
-    ...(cachedTokens === undefined ? {} : { cachedTokens }),
+    cachedTokens,
     costUsd: computeCostUsd(price, reply),
   });
   if (finish !== 'filtered') return { ...reply, finish };

@@ -67,7 +67,7 @@ function joinMessages(messages: readonly ChatMessage[]): ChatMessage[] {
         role: 'user',
         content: `${last.content}\n${message.content}`,
         parts: [...listParts(last), { kind: 'structure', text: '\n' }, ...listParts(message)],
-        ...(images.length === 0 ? {} : { images }),
+        images: images.length === 0 ? undefined : images,
       };
     } else turns.push(message);
   }

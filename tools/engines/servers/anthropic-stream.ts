@@ -78,7 +78,7 @@ export async function readMessage(response: Response): Promise<Response> {
   }
   if (!isWhole && stopReason === undefined) throw new Error('the reply ended before it was done');
   const content = [...blocks.values()].map(completeBlock);
-  return Response.json({ content, stop_reason: stopReason, ...(usage === undefined ? {} : { usage }) });
+  return Response.json({ content, stop_reason: stopReason, usage });
 }
 
 function completeBlock({ start, text, json }: Block): Readonly<Record<string, unknown>> {

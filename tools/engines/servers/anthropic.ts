@@ -128,17 +128,20 @@ function buildBody({ model, messages, tools, schema, reply, omits }: ModelQuery,
     ...rest,
     model,
     messages: isCached ? withCachedEnd(turns) : turns,
-    ...(system === '' ? {} : { system: isCached ? [{ type: 'text', text: system, ...CACHED }] : system }),
-    ...(temperature === null || omits.includes('temperature') ? {} : { temperature }),
-    ...(offered.length === 0 ? {} : { tools: offered }),
-    ...(isOffered
-      ? {
-          tools: [{ name: REPLY_TOOL, description: 'Takes the whole reply.', input_schema: schema }],
-          tool_choice: isForced ? { type: 'tool', name: REPLY_TOOL } : { type: 'auto' },
-        }
-      : {}),
-    ...(omits.includes('stream') ? {} : { stream: true }),
+    system: system === '' ? undefined : isCached ? [{ type: 'text', text: system, ...CACHED }] : system,
+    temperature: temperature === null || omits.includes('temperature') ? undefined : temperature,
+    tools: isOffered
+      ? [{ name: REPLY_TOOL, description: 'Takes the whole reply.', input_schema: schema }]
+      : offered.length === 0
+        ? undefined
+        : offered,
+    tool_choice: isOffered ? chooseReplyTool(isForced) : undefined,
+    stream: omits.includes('stream') ? undefined : true,
   };
+}
+
+function chooseReplyTool(isForced: boolean) {
+  return isForced ? { type: 'tool', name: REPLY_TOOL } : { type: 'auto' };
 }
 
 /** Marks this block and everything before it to be cached for five minutes. The order is tools, system, messages. */
@@ -232,8 +235,8 @@ function parseReply(
     // The server's own figure excludes the cache.
     promptTokens: input_tokens === null ? null : input_tokens + written + cached,
     completionTokens: output_tokens,
-    ...(cached === 0 ? {} : { cachedTokens: cached }),
-    ...(written === 0 ? {} : { cacheWriteTokens: written }),
+    cachedTokens: cached === 0 ? undefined : cached,
+    cacheWriteTokens: written === 0 ? undefined : written,
   };
 }
 

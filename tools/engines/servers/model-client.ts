@@ -40,13 +40,13 @@ export interface ModelReply {
   readonly toolCalls: readonly ToolCall[];
   readonly finish: Exclude<ChatTurn['finish'], 'refused'> | 'filtered';
   /** Thoughts of a reasoning model, if the server separates them from the content. */
-  readonly thoughts?: string;
+  readonly thoughts?: string | undefined;
   /** The server's own figures; null for those that it leaves out. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
   /** Prompt tokens that came from the server's cache, and those written into it at their own price. */
-  readonly cachedTokens?: number;
-  readonly cacheWriteTokens?: number;
+  readonly cachedTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
 }
 
 /** A server's description for messages, with advice for its users. */

@@ -1,5 +1,5 @@
 import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
-import { type Message, Ollama } from 'ollama';
+import { type ChatRequest, type Message, Ollama } from 'ollama';
 import * as z from 'zod';
 import type { EngineOptions } from '../engine-options.ts';
 import { parseEngineSettings } from '../engine-settings.ts';
@@ -66,6 +66,13 @@ const replyPart = z.object({
 });
 type ReplyPart = z.infer<typeof replyPart>;
 
+/** A request with the fields that the library's type does not know. */
+type SentRequest = ChatRequest & {
+  readonly stream: true;
+  readonly truncate: false;
+  readonly shift: false;
+};
+
 /** Creates a client for `/api/chat`, streamed, so that the server stops as soon as the client leaves. */
 function createOllamaClient(url: string, options: z.infer<typeof ollamaOptions>): ModelClient {
   return {
@@ -73,16 +80,16 @@ function createOllamaClient(url: string, options: z.infer<typeof ollamaOptions>)
     readBody: readLines,
     async chat({ model, messages, tools, schema, reply }, fetch) {
       // Older servers ignore `truncate` and `shift`; newer ones then refuse a prompt that does not fit.
-      const request = {
+      const request: SentRequest = {
         model,
         messages: messages.map(toOllamaMessage),
-        ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-        ...(schema === undefined || reply === 'text' ? {} : { format: reply === 'schema' ? schema : 'json' }),
         options,
         truncate: false,
         shift: false,
-        stream: true as const,
+        stream: true,
       };
+      if (tools.length > 0) request.tools = tools.map((tool) => ({ type: 'function', function: tool }));
+      if (schema !== undefined && reply !== 'text') request.format = reply === 'schema' ? schema : 'json';
       return readReply(await new Ollama({ host: url, fetch }).chat(request), messages.length);
     },
   };
@@ -142,19 +149,18 @@ function toOllamaMessage(message: ChatMessage): Message {
     case 'system':
       return { role: 'system', content: message.content };
     case 'user': {
-      const images = message.images?.map(({ base64 }) => base64) ?? [];
-      return { role: 'user', content: message.content, ...(images.length === 0 ? {} : { images }) };
+      const { content, images = [] } = message;
+      if (images.length === 0) return { role: 'user', content };
+      return { role: 'user', content, images: images.map(({ base64 }) => base64) };
     }
     case 'assistant': {
-      const calls = message.toolCalls?.map((call) => ({
+      const { content, toolCalls = [] } = message;
+      if (toolCalls.length === 0) return { role: 'assistant', content };
+      const calls = toolCalls.map((call) => ({
         id: call.id,
         function: { name: call.name, arguments: parseArguments(call) },
       }));
-      return {
-        role: 'assistant',
-        content: message.content,
-        ...(calls === undefined || calls.length === 0 ? {} : { tool_calls: calls }),
-      };
+      return { role: 'assistant', content, tool_calls: calls };
     }
     case 'tool': {
       const { name, content, toolCallId } = message;

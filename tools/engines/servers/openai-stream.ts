@@ -77,7 +77,7 @@ export async function readCompletion(response: Response): Promise<Response> {
         message: {
           content,
           reasoning_content: reasoning,
-          ...(refusal === '' ? {} : { refusal }),
+          refusal: refusal === '' ? undefined : refusal,
           tool_calls: [...calls.values()].map(({ id, name, arguments: given }) => ({
             id,
             function: { name, arguments: given },

@@ -114,27 +114,22 @@ function buildBody({ model, messages, tools, schema, reply, omits }: ModelQuery,
     ...rest,
     model,
     messages: messages.map(toOpenaiMessage),
-    ...(temperature === null || omits.includes('temperature') ? {} : { temperature }),
-    ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-    ...(schema === undefined ? {} : buildResponseFormat(schema, reply)),
-    ...(isStreamed ? { stream: true } : {}),
-    ...(isStreamed && !omits.includes('stream_options') ? { stream_options: { include_usage: true } } : {}),
+    temperature: temperature === null || omits.includes('temperature') ? undefined : temperature,
+    tools: tools.length === 0 ? undefined : tools.map((tool) => ({ type: 'function', function: tool })),
+    response_format: schema === undefined ? undefined : buildResponseFormat(schema, reply),
+    stream: isStreamed ? true : undefined,
+    stream_options: isStreamed && !omits.includes('stream_options') ? { include_usage: true } : undefined,
   };
 }
 
 function buildResponseFormat(schema: JsonObject, reply: ModelQuery['reply']) {
   switch (reply) {
     case 'schema':
-      return {
-        response_format: {
-          type: 'json_schema',
-          json_schema: { name: 'reply', schema, strict: isStrict(schema) },
-        },
-      };
+      return { type: 'json_schema', json_schema: { name: 'reply', schema, strict: isStrict(schema) } };
     case 'json':
-      return { response_format: { type: 'json_object' } };
+      return { type: 'json_object' };
     case 'text':
-      return {};
+      return undefined;
   }
 }
 
@@ -155,7 +150,7 @@ function parseReply(
     thoughts: message?.reasoning_content ?? message?.reasoning ?? '',
     promptTokens: usage?.prompt_tokens ?? null,
     completionTokens: usage?.completion_tokens ?? null,
-    ...(cached === null || cached === undefined ? {} : { cachedTokens: cached }),
+    cachedTokens: cached ?? undefined,
   };
 }
 

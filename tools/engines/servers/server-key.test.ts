@@ -6,7 +6,7 @@ const KEYS = { OPENAI_API_KEY: 'sk-canary', ANTHROPIC_API_KEY: 'sk-ant-canary' }
 describe.each(['openai', 'anthropic'])('the key of %s', (engine) => {
   const check = (host?: string, environment: Record<string, string> = {}, options = {}) =>
     checkServers(engine, {
-      ...(host === undefined ? {} : { host }),
+      host,
       options,
       environment: { ...KEYS, ...environment },
     });

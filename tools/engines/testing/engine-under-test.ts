@@ -22,7 +22,7 @@ import type { Pace } from '../http/retry.ts';
 import type { Permits } from '../permits.ts';
 import { loadEngine } from '../registry.ts';
 
-/** The engines that ask a model on a server: all of them hold the same contract. */
+/** The engines that use a model server; all of them keep the same contract. */
 export const MODEL_ENGINES = ['ollama', 'openai', 'anthropic'] as const;
 type ModelEngineName = (typeof MODEL_ENGINES)[number];
 
@@ -50,12 +50,12 @@ export const hello: ChatMessage = { role: 'user', content: 'Hello' };
 
 const servers: ModelServer[] = [];
 afterEach(async () => {
-  // No request that a real server would refuse, whatever was tested.
+  // No test may send a request that a real server would refuse.
   for (const server of servers) expect(server.invalid).toEqual([]);
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/** A scripted model, closed after the test. */
+/** Starts a scripted model, closed after the test. */
 export async function serve(script: ModelScript, options?: ModelServerOptions): Promise<ModelServer> {
   const server = await startModelServer(script, options);
   servers.push(server);
@@ -64,9 +64,9 @@ export async function serve(script: ModelScript, options?: ModelServerOptions): 
 
 const SUMMARY_PROMPT = readFileSync(new URL('../../../config/prompts/summarise.md', import.meta.url), 'utf8');
 
-/** What the tests of one engine do with it. */
+/** Returns the helpers for testing one engine. */
 export function underTest(name: ModelEngineName) {
-  /** An engine whose retries take no time, and what became of its work. */
+  /** Creates an engine whose retries take no time, and records of its work. */
   async function engineAt(host: string, options: Partial<EngineOptions> = {}) {
     const delays: number[] = [];
     const pauses: number[] = [];
@@ -88,7 +88,7 @@ export function underTest(name: ModelEngineName) {
       host,
       model: 'm',
       prompts: (name) => (name === 'summarise' ? SUMMARY_PROMPT : PROMPT),
-      // As if the user had named the servers on the command line.
+      // The servers count as named by the user on the command line.
       environment: {
         OPENAI_API_KEY: KEY,
         ANTHROPIC_API_KEY: KEY,
@@ -132,13 +132,13 @@ export function underTest(name: ModelEngineName) {
     return engine.chat;
   }
 
-  /** Where messages say that the server is. */
+  /** Returns the server's URL as it stands in messages. */
   const urlOf = ({ url }: ModelServer) => (name === 'openai' ? `${url}/v1` : url);
 
   return { engineAt, performAt, chatAt, chatOf, urlOf };
 }
 
-/** The failure, which must be the engine's and say what is in `words`. */
+/** Expects a failure of the engine whose message contains `words`. */
 export function expectFailure(outcome: unknown, ...words: string[]): void {
   expect(outcome).toBeInstanceOf(MeshError);
   expect(outcome).toMatchObject({ code: 'engine' });

@@ -2,7 +2,7 @@ import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ScriptedReply } from '../../fixtures/model-server.ts';
 
-/** Tools that the models of the table were offered. */
+/** Tools that the models of the table are offered. */
 export const LOOKUP: ToolDefinition = {
   name: 'look_up',
   description: 'Looks something up',
@@ -18,15 +18,15 @@ export const LISTING: ToolDefinition = {
   parameters: { type: 'object', properties: {} },
 };
 
-/** One reply as models really write it, in a conversation with tools, and what is read in it. */
+/** A reply as real models write it in a conversation with tools, and its correct reading. */
 export interface TurnRow {
   readonly what: string;
   readonly reply: ScriptedReply;
-  /** Without it, the reply says nothing. */
+  /** The text; empty by default. */
   readonly says?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments: JsonObject | string }[];
   readonly thinks?: string;
-  /** Without it, `stop`, or `tool_calls` where there are calls. */
+  /** The finish reason; by default `stop`, or `tool_calls` if there are calls. */
   readonly finish?: 'length';
 }
 
@@ -255,13 +255,13 @@ export const TURNS: readonly TurnRow[] = [
   },
   {
     what: 'a call of the server’s own, beside an answer',
-    reply: { content: 'FINAL ANSWER: 4', toolCalls: [{ id: 'a', ...{ name: 'list_all', arguments: {} } }] },
+    reply: { content: 'FINAL ANSWER: 4', toolCalls: [{ id: 'a', name: 'list_all', arguments: {} }] },
     says: 'FINAL ANSWER: 4',
     calls: [{ name: 'list_all', arguments: {} }],
   },
 ];
 
-/** One reply where JSON of the form `{"answer": text}` was asked for; without `answer` it cannot be used. */
+/** A reply to a request for JSON of the form `{"answer": text}`; without `answer` it is unusable. */
 interface FormRow {
   readonly what: string;
   readonly content: string;

@@ -231,7 +231,12 @@ describe('a tool call', () => {
     ['with arguments of a wrong kind', 'read_file', { file: 7 }, 'Error: read_file: arguments: file:'],
     ['with unknown arguments', 'read_file', { file: 'a.txt', colour: 'red' }, 'Error: read_file: arguments:'],
     ['without arguments that it needs', 'read_file', {}, 'Error: read_file: arguments: file:'],
-    ['with arguments that are no JSON', 'read_file', '{"file": ', 'Error: the arguments are not a JSON object'],
+    [
+      'with arguments that are no JSON',
+      'read_file',
+      '{"file": ',
+      'Error: the arguments are not a JSON object',
+    ],
     ['that fails', 'read_file', { file: 'missing.txt' }, 'Error: read_file: there is no file missing.txt'],
     ['that leads out of the folder', 'read_file', { file: '../../secret' }, 'leads out of the folder'],
   ])(

@@ -12,7 +12,7 @@ const finalSchema = z.looseObject({
   details: z.record(z.string(), z.json()).default({}),
 });
 
-/** What the final packet says, checked; a task that failed fails the test with its reason. */
+/** Returns the checked payload of the final packet; a failed task fails the test with its reason. */
 export function finalOf({ status, reason, final }: TaskOutcome): z.infer<typeof finalSchema> {
   if (status !== 'answered') throw new Error(`${status}: ${reason}`);
   return finalSchema.parse(final);

@@ -5,7 +5,7 @@ import {
   startModelServer,
 } from '../../fixtures/model-server.ts';
 
-/** How each shipped prompt begins its system message. */
+/** The beginning of each shipped prompt's system message. */
 const OPENINGS = {
   route: 'You decide who works',
   web: 'You are the web specialist',
@@ -25,13 +25,13 @@ const OPENINGS = {
 } as const;
 type RoleName = keyof typeof OPENINGS;
 
-/** What a role's model says: one reply after the other (the last one for ever), or what a function makes of a request. */
+/** The replies of a role's model: a list whose last one is repeated forever, or a function of the request. */
 type RoleReplies =
   | readonly ScriptedReply[]
   | ((request: ModelServerRequest, nth: number) => ScriptedReply | Promise<ScriptedReply>);
 
 /**
- * A scripted model that tells the roles of a team apart by their prompts. A role without replies is one that must not be asked: the
+ * Starts a scripted model that distinguishes the roles of a team by their prompts. A role without replies must not be asked: the
  * request then fails. It is closed when the test is over.
  */
 export async function startRoleModel(replies: Partial<Record<RoleName, RoleReplies>>) {
@@ -50,9 +50,9 @@ export async function startRoleModel(replies: Partial<Record<RoleName, RoleRepli
     url: server.url,
     requests: server.requests,
     invalid: server.invalid,
-    /** The requests of one role, in order. */
+    /** Returns the requests of one role, in order. */
     asked: (role: RoleName): readonly ModelServerRequest[] => asked.get(role) ?? [],
-    /** The roles in the order in which they were asked. */
+    /** Returns the roles in the order in which they were asked. */
     order: () => server.requests.map(roleOf),
   };
 }
@@ -69,12 +69,12 @@ function isRole(name: string): name is RoleName {
   return Object.hasOwn(OPENINGS, name);
 }
 
-/** All texts of a request, for what must or must not be in it. */
+/** Returns all texts of a request, to check for what it must or must not contain. */
 export function textOf(request: ModelServerRequest | undefined): string {
   return request === undefined ? '' : request.messages.map(({ content }) => content).join('\n\n');
 }
 
-/** A reply that calls one tool, with its reason. */
+/** Returns a reply that calls one tool, with its reason. */
 export function calls(name: string, args: Readonly<Record<string, string>>, content = ''): ScriptedReply {
   return { content, toolCalls: [{ name, arguments: { reason: `to use ${name}`, ...args } }] };
 }

@@ -17,33 +17,33 @@ import { loadEngine } from '../../engines/registry.ts';
 import { loadTool } from '../../registry.ts';
 import type { ToolServices } from '../../tool-services.ts';
 
-/** The time for a question. It ends a team that hangs: a team that works on a busy machine may take any time below it. */
+/** Time limit of a question, which ends a team that hangs; on a busy machine a working team may take almost as long. */
 const PATIENCE_MS = 120_000;
 
-/** One agent of a team under test; as in a team file. */
+/** One agent of a team under test, as in a team file. */
 export interface TestAgent {
   readonly id: string;
   readonly tool: string;
   readonly may_call?: readonly string[];
   readonly options?: JsonObject;
-  /** Instead of its tool’s. */
+  /** Replaces the packet types that its tool accepts. */
   readonly subscribes?: readonly string[];
 }
 
 interface TeamMeshOptions {
   readonly agents: readonly TestAgent[];
-  /** The first agent by default. */
+  /** The entry agent; by default the first. */
   readonly entry?: string;
-  /** URL of a scripted model server (OpenAI's format); without it the embedded engine. */
+  /** URL of a scripted model server (OpenAI's format); by default the embedded engine is used. */
   readonly modelUrl?: string | undefined;
   readonly engineOptions?: Readonly<Record<string, string | number | boolean>>;
-  /** Options that every agent of a team gets, as `iterations`. */
+  /** Options that every agent of a team gets, such as `iterations`. */
   readonly teamOptions?: JsonObject;
-  /** Prompts by name; by default those that ship. */
+  /** Prompts by name; by default the shipped ones. */
   readonly prompts?: (name: string) => string;
   /** Files of the task `t`, by name. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Files that lie in agents' workspaces from the start. */
+  /** Files in agents' workspaces from the start. */
   readonly workspaceFiles?: readonly {
     readonly agent: string;
     readonly name: string;
@@ -52,17 +52,17 @@ interface TeamMeshOptions {
   readonly store?: string;
   readonly services?: ToolServices;
   readonly routing?: Routing;
-  /** Hears of each packet that the hub relayed, as `from>to type`. */
+  /** Called with each packet that the hub relayed, as `from>to type`. */
   readonly onRelayed?: (packet: string) => void;
 }
 
 /**
- * A team of agents in this process, over real connections and with its real `may_call`, for tests of roles. It is taken down when the
+ * Starts a team of agents in this process, with real connections and its real `may_call`, for tests of roles. It is stopped when the
  * test is over.
  */
 export async function startTeamMesh(options: TeamMeshOptions) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-team-'));
-  // First, so that it is done last, and also for a team that does not come up.
+  // Registered first, so that it runs last, and also for a team that does not start.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const filesRoot = path.join(folder, 'files');
   const taskFolder = resolveTaskFolder(filesRoot, 't');
@@ -74,7 +74,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   const { prompts = shippedPrompt } = options;
   const engine = await loadEngine(options.modelUrl === undefined ? 'extractive' : 'openai', {
     model: 'scripted',
-    ...(options.modelUrl === undefined ? {} : { host: `${options.modelUrl}/v1` }),
+    host: options.modelUrl === undefined ? undefined : `${options.modelUrl}/v1`,
     options: { max_retries: 1, ...options.engineOptions },
     prompts,
     environment: {},
@@ -145,9 +145,9 @@ export async function startTeamMesh(options: TeamMeshOptions) {
     await Promise.all(agents.map((agent) => agent.stop()));
   });
   return {
-    /** Packets in the order that the hub relayed them, as `from>to type`. */
+    /** Returns the packets in the order in which the hub relayed them, as `from>to type`. */
     relayed: () => [...relayed],
-    /** What an agent sent, packets as they were, in order. */
+    /** Returns the packets that an agent sent, in order. */
     sentBy: (agent: string) => packets.filter(({ from }) => from === agent),
     refused,
     folder,
@@ -161,7 +161,7 @@ export async function startTeamMesh(options: TeamMeshOptions) {
   };
 }
 
-/** The adapter of the hub, which keeps each packet that it reads. */
+/** Creates the hub's adapter, which keeps each packet that it reads. */
 function watching(packets: Packet[]): ProtocolAdapter {
   return {
     ...plain,
@@ -179,7 +179,7 @@ function watching(packets: Packet[]): ProtocolAdapter {
   };
 }
 
-/** Read as a file: what tools import is below them. */
+/** Reads a shipped prompt from its file, because the tools' loader is above the roles. */
 function shippedPrompt(name: string): string {
   return readFileSync(new URL(`../../../config/prompts/${name}.md`, import.meta.url), 'utf8');
 }

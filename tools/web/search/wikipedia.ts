@@ -66,7 +66,7 @@ export const wikipedia: DataTool<z.infer<typeof input>> = {
         data: { found: false },
       };
     }
-    const url = wiki.addressOf(page.title);
+    const url = wiki.formatUrl(page.title);
     if (page.pageprops?.disambiguation !== undefined) {
       const options = await wiki.links(page.title);
       const lines = options.map((option, i) => `${i + 1}. ${option}`);
@@ -99,7 +99,7 @@ class Wiki {
     this.#place = context;
   }
 
-  addressOf(title: string): string {
+  formatUrl(title: string): string {
     return `${this.#base}/wiki/${encodeURIComponent(title.replaceAll(' ', '_'))}`;
   }
 

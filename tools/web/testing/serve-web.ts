@@ -6,7 +6,7 @@ import { startWebServices, type WebScript, type WebServices } from '../../fixtur
 
 export type WebScripts = Partial<Record<WebServiceName, WebScript>>;
 
-/** Services of the web that answer by their scripts until the test has ended, and a place for a tool that leads to them. */
+/** Starts scripted web services that close after the test, and returns a data tool's context for them. */
 export async function serveWeb(
   scripts: WebScripts = {},
   changes: Partial<DataToolContext> = {},

@@ -5,7 +5,8 @@ import { youtubeTranscript } from './youtube-transcript.ts';
 
 async function transcript(id: string, language?: string) {
   const { place, requests } = await serveWeb();
-  const input = { url: `https://youtu.be/${id}`, ...(language === undefined ? {} : { language }) };
+  const url = `https://youtu.be/${id}`;
+  const input = language === undefined ? { url } : { url, language };
   return { ...(await youtubeTranscript.run(input, place)), requests };
 }
 

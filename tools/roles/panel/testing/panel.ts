@@ -44,7 +44,7 @@ export function factsOf(...facts: readonly JsonObject[]): ScriptedReply {
   };
 }
 
-/** What the critic says: accepted with good marks, rejected with bad ones. */
+/** Returns the critic's reply: accepted with good marks, rejected with bad ones. */
 export function verdict(quality: number, change: JsonObject = {}): ScriptedReply {
   return {
     content: {
@@ -71,7 +71,7 @@ const GOOD: Script = {
   finalize: [says('FINAL ANSWER: heron, 95')],
 };
 
-/** A panel whose roles do well but for what `change` says, with one question. */
+/** Asks a panel one question; its roles do well except for the replies in `change`. */
 export async function holdPanel(
   change: Script = {},
   options: Partial<Parameters<typeof startTeamMesh>[0]> = {},
