@@ -1,4 +1,4 @@
-// Step 2: which sentences of the passages may hold the answer, the most likely one first.
+// Step 2: ranks the sentences of the passages by how likely they are to hold the answer.
 
 import { computeSentenceFeatures, type SentenceView } from './features/sentence-features.ts';
 import { MAX_SENTENCES, type Sentence } from './features/sentence-schema.ts';
@@ -11,8 +11,9 @@ import { type Forest, loadForest, scoreForest } from './trees.ts';
 let forest: Forest | undefined;
 
 /**
- * Hundredths of a logit: from the fourth on, a sentence that is so much less likely than the best is left out. At odds of 1 to 55
- * it is hardly ever the one, and the next step reads it as long as any other: with these, a third longer.
+ * Largest gap to the best sentence, in hundredths of a logit, at which the fourth and later sentences are kept. A gap
+ * of 400 is odds of 1 to 55: such a sentence hardly ever holds the answer, and the next step takes as long for it as
+ * for any other. With all of them kept, the reader takes a third longer.
  */
 const MAX_SCORE_GAP = 400;
 const KEPT = 3;
@@ -24,7 +25,7 @@ export function extractSentences(question: string, passages: readonly Passage[])
   return ranked.filter(({ score }, rank) => rank < KEPT || best - score <= MAX_SCORE_GAP);
 }
 
-/** The step with the ranker given, as training needs it; undefined keeps the document's order. */
+/** Ranks sentences with the given ranker, as training needs it; without one, keeps the document's order. */
 export function rankSentences(
   question: string,
   passages: readonly Passage[],
@@ -40,13 +41,14 @@ export function rankSentences(
     .map(({ index: _, ...sentence }) => sentence);
 }
 
-// Logits added, and how many of the best sentences may name a heading; chosen on HotpotQA and MuSiQue questions.
+// Logits added for a hop, and the number of best sentences that may name a heading; chosen on HotpotQA and MuSiQue
+// questions.
 const HOP_BONUS = 1.5;
 const HOP_SOURCES = 3;
 
 /**
- * A second hop: a heading the question does not name, named by one of the best sentences under another heading,
- * lifts the sentences below it ("... directed by A" lifts what stands under the title "A").
+ * Follows a second hop: when one of the best sentences names the heading of another part and the question does not,
+ * raises the sentences below that heading ("... directed by A" raises those under the title "A").
  */
 function addHops(question: string, sentences: readonly Omit<Sentence, 'score'>[], scores: number[]): void {
   const asked = question.toLowerCase();

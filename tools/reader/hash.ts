@@ -1,5 +1,5 @@
-// 32-bit FNV-1a for words and a cheap mixer for pairs: features are named by numbers, never by joined strings.
-// Hashes are signed 32-bit integers: the engine keeps those unboxed, where half of the unsigned ones would each be an object.
+// 32-bit FNV-1a for words and a cheap mixer for pairs: features are named by numbers, never by joined strings. Hashes
+// are signed 32-bit integers: V8 keeps those unboxed, whereas half of the unsigned ones would each be an object.
 
 export function hashWord(word: string): number {
   let hash = 0x811c9dc5;

@@ -1,6 +1,6 @@
 import { isCapital, isStopWord, splitWords, type Word } from './language/words.ts';
 
-/** What kind of thing a question asks for, read off its question word. */
+/** Kinds of things that questions ask for, read from the question word. */
 const KINDS = [
   'who',
   'when',
@@ -16,13 +16,13 @@ const KINDS = [
 ] as const;
 type QuestionKind = (typeof KINDS)[number];
 
-/** The number by which trained rankers know a kind. */
+/** Returns the number by which trained rankers know a kind. */
 export function toKindNumber({ kind }: Question): number {
   return KINDS.indexOf(kind);
 }
 
 export type Question = {
-  /** The question, cut at the bound. */
+  /** The question, cut at its maximum length. */
   text: string;
   words: Word[];
   kind: QuestionKind;
@@ -32,13 +32,13 @@ export type Question = {
   names: Set<string>;
   /** The noun that names the answer's class ("what TEAM did", "how many STEPS"); '' when there is none. */
   focus: string;
-  /** The word after the question word: tells "what is" from "what did". */
+  /** The word after the question word: distinguishes "what is" from "what did". */
   next: string;
   /** Stem of the last topic word, often the main verb or its object. */
   verb: string;
 };
 
-// A question longer than this is not a question; the bound keeps every later step's work bounded.
+// Maximum length of a question in characters; it bounds the work of every later step.
 const MAX_QUESTION_CHARS = 1_000;
 
 const AUXILIARIES = new Set(
@@ -85,7 +85,10 @@ export function parseQuestion(question: string): Question {
   };
 }
 
-/** The first question word that opens a clause; relative "which/who/that" later in the sentence lose to it. */
+/**
+ * Finds the first question word, or -1 when the question opens with an auxiliary: a later "which" is then a relative
+ * pronoun.
+ */
 function findQuestionWord(words: readonly Word[]): number {
   const first = words.findIndex((word) => QUESTION_WORDS.has(word.lower));
   if (first > 0 && AUXILIARIES.has(words[0]?.lower ?? '')) return -1;
@@ -106,7 +109,7 @@ function readKind(words: readonly Word[], wh: string, next: string): QuestionKin
   return 'what';
 }
 
-/** The last word of the noun group after "what/which/how many", before its verb or preposition. */
+/** Returns the last word of the noun group after "what", "which" or "how many", before its verb or preposition. */
 function readFocus(words: readonly Word[], at: number, kind: QuestionKind): string {
   if (at < 0 || (kind !== 'what' && kind !== 'count' && kind !== 'amount' && kind !== 'degree')) return '';
   const from = kind === 'what' ? at + 1 : at + 2;
@@ -123,7 +126,7 @@ function readFocus(words: readonly Word[], at: number, kind: QuestionKind): stri
   return focus;
 }
 
-/** "What was the NAME of the ship": the noun group after a copula; a helping verb ("what did") has none. */
+/** Returns the noun group after a copula ("What was the NAME of the ship"); an auxiliary ("what did") has none. */
 function readCopulaFocus(words: readonly Word[], from: number, auxiliary: string): string {
   if (!/^(?:is|are|was|were)$/.test(auxiliary)) return '';
   if (!/^(?:the|a|an|one)$/.test(words[from]?.lower ?? '')) return '';

@@ -1,4 +1,4 @@
-// Step 4: which triple answers the question.
+// Step 4: chooses the triple that answers the question.
 import { z } from 'zod';
 import { chooseOption } from './features/choose-option.ts';
 import { computeTripleFeatures, TOTAL_FEATURE } from './features/triple-features.ts';
@@ -6,7 +6,7 @@ import type { TripleSet } from './features/triple-schema.ts';
 import { parseQuestion } from './question.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
 
-/** `answer` is '' only when nothing was proposed; `evidence` is the sentence it was read from. */
+/** An answer: '' only when there were no triples; `evidence` is the sentence that holds it. */
 export const answerSchema = z.strictObject({
   answer: z.string().max(1_000),
   evidence: z.string().max(1_000),
@@ -17,7 +17,7 @@ type Answer = z.infer<typeof answerSchema>;
 
 let forest: Forest | undefined;
 
-/** All that was proposed, the likeliest first, each answer once. */
+/** Ranks all proposed answers, the most likely first, each once. */
 export function rankAnswers(question: string, set: TripleSet): Answer[] {
   forest ??= loadForest(new URL('./weights/answers.bin', import.meta.url));
   const parsed = parseQuestion(question);

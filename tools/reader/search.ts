@@ -1,12 +1,12 @@
-// Step 1: which parts of the document may hold the answer.
-// BM25 (Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) over the chunks,
-// then a second hop: what the best chunks name and the question does not may head the part with the answer.
+// Step 1: finds the parts of the document that may hold the answer. BM25 (Robertson & Zaragoza, "The Probabilistic
+// Relevance Framework: BM25 and Beyond", 2009) over the chunks, then a second hop: names that the best chunks hold and
+// the question does not may head the part with the answer.
 import { z } from 'zod';
 import { splitSentences } from './language/sentence-split.ts';
 import { SIGN, splitWords, type Word } from './language/words.ts';
 import { parseQuestion, type Question } from './question.ts';
 
-/** Neighbouring chunks joined again: `first` and `last` are chunk indices, `heading` the title line above. */
+/** Neighbouring chunks joined again: `first` and `last` are chunk indices, `heading` is the title line above. */
 export const passageSchema = z.strictObject({
   first: z.int().min(0).max(1_000_000),
   last: z.int().min(0).max(1_000_000),
@@ -15,7 +15,8 @@ export const passageSchema = z.strictObject({
 });
 export type Passage = z.infer<typeof passageSchema>;
 
-// With both neighbours of each chunk, at most 24 chunks (about 10 KB) travel on, however long the document is.
+// Number of best chunks kept. With both neighbours of each, at most 24 chunks (about 10 KB) are sent on, however long
+// the document is.
 const TOP_CHUNKS = 8;
 const HOP_CHUNKS = 3;
 const HOP_WEIGHT = 0.4;
@@ -39,11 +40,11 @@ export function searchPassages(question: string, chunks: readonly string[]): Pas
   });
 }
 
-/** The last title line that begins before `end`, looked for in a bounded part of the text. */
+/** Finds the last title line that begins before `end`, in a bounded part of the text. */
 function findHeading(document: string, end: number): string {
   if (end === 0) return '';
   const from = Math.max(0, end - HEADING_REACH_CHARS);
-  // The line the part begins in is cut, so that its rest would look like a short line: it is left out.
+  // Skips the line that the part begins in: it is cut, and its rest would look like a short line.
   const start = from === 0 ? 0 : document.indexOf('\n', from) + 1;
   if (start === 0 && from > 0) return '';
   const lines = splitSentences(document.slice(start, end + 100)).filter((line) => line.heading);
@@ -66,7 +67,7 @@ function listChunkStarts(chunks: readonly string[]): number[] {
   return starts;
 }
 
-/** The chunk each word begins in; a word cut by a chunk's end belongs whole to the chunk it starts in. */
+/** Returns the chunk in which each word begins; a word that a chunk's end cuts belongs to the chunk of its start. */
 function placeWords(words: readonly Word[], starts: readonly number[]): number[] {
   let chunk = 0;
   return words.map((word) => {
@@ -79,7 +80,7 @@ function weighQuestion(question: Question): Map<string, number> {
   return new Map(question.terms.map((term) => [term, question.names.has(term) ? 1.3 : 1]));
 }
 
-/** BM25 of every chunk; only the query's terms are counted, so no index is built for a single question. */
+/** Scores every chunk by BM25; only the query's terms are counted, so that a single question needs no index. */
 function scoreBm25(
   query: ReadonlyMap<string, number>,
   words: readonly Word[],
@@ -135,7 +136,7 @@ function findTopIndices(scores: readonly number[], count: number): number[] {
     .slice(0, count);
 }
 
-/** These chunks with their neighbours, since chunks are cut anywhere; those that touch are one passage. */
+/** Joins the chosen chunks with their neighbours, since chunks are cut anywhere; adjacent ones become one passage. */
 export function joinPassages(chosen: readonly number[], chunks: readonly string[]): Passage[] {
   const near = new Set(chosen.flatMap((index) => [index - 1, index, index + 1]));
   const passages: Passage[] = [];

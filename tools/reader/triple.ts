@@ -1,5 +1,5 @@
-// Step 3: what the sentences state, as (subject, relation, object) with the object a possible answer.
-// Every span whose edges may bound an answer is scored by a trained linear model; the best become triples.
+// Step 3: turns the sentences into triples (subject, relation, object) whose object may be the answer. A trained linear
+// model scores every span whose edges may bound an answer; the best become triples.
 import { GROUPS } from './features/feature-sink.ts';
 import { viewSentence } from './features/sentence-facts.ts';
 import type { Sentence } from './features/sentence-schema.ts';
@@ -18,10 +18,10 @@ export function proposeTriples(question: string, sentences: readonly Sentence[])
   return proposeScoredTriples(question, sentences, model);
 }
 
-/** A sentence with its spans, which may be answers, and six sums of weights for each. */
+/** A sentence with its candidate spans, and six sums of weights for each span. */
 type Read = { sentence: Sentence; tokens: readonly Token[]; spans: readonly TokenSpan[]; sums: Int32Array };
 
-/** The step with the scorer given, as training needs it. */
+/** Proposes triples with the given scorer, as training needs it. */
 export function proposeScoredTriples(
   question: string,
   sentences: readonly Sentence[],
@@ -42,10 +42,10 @@ export function proposeScoredTriples(
   return { sentences: [...sentences], triples: triples.length > 0 ? triples : toSentenceTriples(sentences) };
 }
 
-// Far more than the spans of the longest sentences: 6 of 1,000 characters, 14 spans from each.
+// Upper bound on all spans, far above what the longest sentences give: 6 of 1,000 characters, 14 spans from each.
 const MAX_SPANS = 2 ** 20;
 
-/** The best candidates; the same words in a second sentence are the same answer. */
+/** Returns the best candidates; the same words in a second sentence are the same answer. */
 function keepBest(reads: readonly Read[], scale: number): Triple[] {
   const triples = new Map<string, Triple>();
   for (const index of iterateBest(reads, scale)) {
@@ -73,8 +73,8 @@ function keepBest(reads: readonly Read[], scale: number): Triple[] {
 }
 
 /**
- * Numbers of all spans, the best first; equals stay in the order of the text. Score and number are sorted as one
- * number, which is many times faster than with a comparison of one's own.
+ * Yields the numbers of all spans, the best first; equal ones in the order of the text. Score and number are sorted as
+ * one number, which is many times faster than sorting with a comparison function.
  */
 function* iterateBest(reads: readonly Read[], scale: number): Generator<number> {
   const keys = new Float64Array(reads.reduce((sum, { spans }) => sum + spans.length, 0));
@@ -98,7 +98,7 @@ function toHundredths(sum: number, scale: number): number {
   return Math.round(100 * (sum * scale));
 }
 
-/** Text without a single span that could be an answer still gets one: the sentence itself. */
+/** Returns each sentence itself as a triple, for text without any span that could be an answer. */
 function toSentenceTriples(sentences: readonly Sentence[]): Triple[] {
   return sentences.map(({ text, heading }, sentence) => ({
     subject: heading?.slice(0, 80) ?? '',
@@ -118,7 +118,7 @@ const AUX = toTagNumber('AUX');
 const PRON = toTagNumber('PRON');
 const PUNCT = toTagNumber('PUNCT');
 
-/** Subject and relation of the clause a span stands in; a pronoun subject is replaced by the heading above. */
+/** Returns subject and relation of the clause that holds the span; the heading above replaces a pronoun subject. */
 function readClause(sentence: Sentence, tokens: readonly Token[], span: TokenSpan): Clause {
   const verb = findNearestVerb(tokens, span.from - 1, -1);
   if (verb >= 0) {
@@ -145,7 +145,7 @@ function findNearestVerb(tokens: readonly Token[], from: number, step: 1 | -1): 
   return -1;
 }
 
-/** First word of the verb group ("had been", "was later built") that ends at `verb`. */
+/** Returns the index of the first word of the verb group ("had been", "was later built") that ends at `verb`. */
 function findVerbStart(tokens: readonly Token[], verb: number): number {
   let start = verb;
   while (start > 0 && (tokens[start - 1]?.tag === AUX || tokens[start - 1]?.tag === VERB)) start--;

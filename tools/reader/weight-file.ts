@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-// Every file of trained numbers starts with: "GMRW", kind (4 ASCII letters), version and body length (uint32, LE).
+// First bytes of every file of trained numbers: "GMRW", kind (4 ASCII letters), version and body length (uint32, LE).
 const MAGIC = 'GMRW';
 const HEADER_BYTES = 16;
 
-/** Reads a weight file and returns its body; throws when it is not `kind` at `version` or is cut short. */
+/**
+ * Reads a weight file and returns its body.
+ * @throws when the file is not of `kind` at `version` or is cut short
+ */
 export function readWeightFile(url: URL, kind: string, version: number): Uint8Array {
   const bytes = readFileSync(url);
   const where = url.pathname;
@@ -24,7 +27,7 @@ export function readWeightFile(url: URL, kind: string, version: number): Uint8Ar
       `${where}: expected ${bodyBytes} bytes after the header, got ${bytes.length - HEADER_BYTES}`,
     );
   }
-  // A copy, so that 2- and 4-byte views of the body are aligned.
+  // The copy aligns 2- and 4-byte views of the body.
   return Uint8Array.from(bytes.subarray(HEADER_BYTES));
 }
 
@@ -37,7 +40,7 @@ export function packWeightFile(kind: string, version: number, body: Uint8Array):
   return bytes;
 }
 
-/** Weights of which most are 0: for each that is not, the gap to the one before (LEB128) and the weight. */
+/** Packs weights of which most are 0: for each other one, the gap to the one before (LEB128) and the weight. */
 export function packSparse(weights: Int8Array): Uint8Array {
   const bytes: number[] = [];
   let previous = -1;
@@ -51,8 +54,8 @@ export function packSparse(weights: Int8Array): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Tells each weight of {@link packSparse} that is not 0. */
-export function readSparse(bytes: Uint8Array, tell: (id: number, weight: number) => void): void {
+/** Calls `visit` with each weight of {@link packSparse} that is not 0. */
+export function readSparse(bytes: Uint8Array, visit: (id: number, weight: number) => void): void {
   let id = -1;
   for (let at = 0; at < bytes.length; ) {
     let gap = 0;
@@ -62,6 +65,6 @@ export function readSparse(bytes: Uint8Array, tell: (id: number, weight: number)
       if (byte < 128) break;
     }
     id += gap;
-    tell(id, ((bytes[at++] ?? 0) << 24) >> 24);
+    visit(id, ((bytes[at++] ?? 0) << 24) >> 24);
   }
 }

@@ -1,10 +1,10 @@
-// Questions whose answer is not in the text: "Are both ...?" and "Which is older, A or B?".
+// Answers questions whose answer is not in the text: "Are both ...?" and "Which is older, A or B?".
 
 import { isStopWord, listStems, splitWords } from '../language/words.ts';
 import type { Question } from '../question.ts';
 import type { Sentence } from './sentence-schema.ts';
 
-/** "yes", "no" or one of the question's own alternatives; undefined when the question offers none. */
+/** Returns "yes", "no" or one of the question's own alternatives; undefined when the question offers none. */
 export function chooseOption(
   text: string,
   question: Question,
@@ -16,7 +16,7 @@ export function chooseOption(
   return undefined;
 }
 
-/** The alternatives after the last comma, colon or "between": "..., the Pterocarya or the Cotula?". */
+/** Reads the alternatives after the last comma, colon or "between": "..., the Pterocarya or the Cotula?". */
 function readOptions(text: string): [string, string] | undefined {
   const match = /(?:[,:]| between )\s*([^,:?]{2,80}?),?\s+or\s+([^,:?]{2,80}?)\s*\??\s*$/.exec(
     text.slice(-220),
@@ -57,7 +57,10 @@ function pickOption(
   return measureCoverage(left, topic) >= measureCoverage(right, topic) ? options[0] : options[1];
 }
 
-/** "Are A and B both N?" holds when the sentences about each name hold the topic words; otherwise when all are found. */
+/**
+ * Answers "Are A and B both N?" with yes when the sentences about each name cover half of the topic words; other
+ * questions when the two best sentences do.
+ */
 function answerYesNo(text: string, question: Question, sentences: readonly Sentence[]): string {
   const topic = question.terms.filter((term) => !question.names.has(term));
   if (topic.length === 0) return 'yes';

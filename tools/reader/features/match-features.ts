@@ -1,11 +1,11 @@
-// How a candidate span stands to the question's words; numbered from 301 on, see span-features.ts.
+// Features that relate a candidate span to the question's words; numbered from 301 on, see span-features.ts.
 
 import { mix } from '../hash.ts';
 import type { AskedView } from '../language/asked-view.ts';
 import { addFeature, bucketDistance, type FeatureSink, MATCH, ORDER } from './feature-sink.ts';
 import type { SentenceFacts } from './sentence-facts.ts';
 
-/** The question's words and the verbs before the span. */
+/** Adds the question's words and the verbs before the span. */
 export function addLeftMatches(
   asked: AskedView,
   facts: SentenceFacts,
@@ -31,7 +31,7 @@ export function addLeftMatches(
   addVerb(asked, facts, verb, 0, from - verb, sink);
 }
 
-/** The question's words and the verbs behind the span. */
+/** Adds the question's words and the verbs behind the span. */
 export function addRightMatches(asked: AskedView, facts: SentenceFacts, to: number, sink: FeatureSink): void {
   const { tokens } = facts;
   const { kind } = asked;
@@ -48,7 +48,7 @@ export function addRightMatches(asked: AskedView, facts: SentenceFacts, to: numb
   addVerb(asked, facts, verb, 1, verb - to, sink);
 }
 
-/** Which verb the span is beside, as its subject or its object: is it the question's? */
+/** Adds the verb that the span stands beside, as its subject or its object, and its likeness to the question's verb. */
 function addVerb(
   { kind, askedVerb }: AskedView,
   facts: SentenceFacts,
@@ -68,7 +68,7 @@ function addVerb(
   addFeature(sink, ORDER, mix(9, likeness), mix(place, 405));
 }
 
-/** How like the span's head is to what is asked for. */
+/** Adds the likeness of the span's head to the class that the question asks for. */
 export function addHeadMatches(
   { kind }: AskedView,
   facts: SentenceFacts,
@@ -80,7 +80,7 @@ export function addHeadMatches(
   addFeature(sink, MATCH, kind, mix(likeness, 321));
 }
 
-/** Which of the question's words is the nearest; `near` as SpanView has it. */
+/** Adds the question word that stands nearest to the span; `near` is encoded as in SpanView. */
 export function addNearest({ kind }: AskedView, facts: SentenceFacts, near: number, sink: FeatureSink): void {
   const neighbour = facts.tokens[near >> 1];
   if (neighbour === undefined) return;

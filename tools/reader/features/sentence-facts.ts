@@ -4,11 +4,11 @@ import { compareRows } from '../language/vectors.ts';
 import { splitWords } from '../language/words.ts';
 import { hashTagPath, PATH_TAGS, toTagNumber } from './span-shapes.ts';
 
-/** What the features need of one sentence, once per question. */
+/** Facts about one sentence that its features need, computed once per question. */
 export type SentenceFacts = {
   tokens: readonly Token[];
   matched: Uint8Array;
-  /** Matched tokens before each place, so that a window's count is one subtraction. */
+  /** Number of matched tokens before each position, so that a window's count is one subtraction. */
   matchedBefore: Uint16Array;
   leftMatch: Int16Array;
   rightMatch: Int16Array;
@@ -17,20 +17,23 @@ export type SentenceFacts = {
   verbAt: number;
   focusAt: number;
   firstVerb: number;
-  /** Tags from the nearest match to each place, without it: before a span that begins and behind one that ends there. */
+  /**
+   * Hash of the tags between the nearest match and each position, without the match: for a span that begins there, and
+   * for one that ends there.
+   */
   leftPath: Int32Array;
   rightPath: Int32Array;
   quoteDepth: Uint8Array;
-  /** 1 when a quotation mark stands before or behind a place. */
+  /** 1 when a quotation mark stands directly before or behind a position. */
   quoteBefore: Uint8Array;
   quoteBehind: Uint8Array;
-  /** Whether the name at a span's edge goes on beyond it. */
+  /** 2 when a name at this edge of a span continues beyond it, 1 when it may, 0 when not. */
   goesOnBefore: Uint8Array;
   goesOnBehind: Uint8Array;
-  /** How near the question's words after its question word, and its last word, stand. */
+  /** Distances to the question's first words after its question word, and to its last topic word. */
   askedWords: WordDistances[];
   lastWord: WordDistances;
-  /** Number of the clause each token stands in, and how many topic words each clause holds. */
+  /** Number of the clause of each token, and the number of topic words in each clause. */
   clause: Uint8Array;
   clauseMatches: Uint8Array;
   inHeading: Uint8Array;
@@ -42,7 +45,7 @@ export type SentenceFacts = {
   coverBucket: number;
 };
 
-/** For each place how many tokens before and behind it the word stands: 1 to 4, or 0 when it does not. */
+/** Distance in tokens from each position back to the word (`before`) and on to it (`behind`): 1 to 4, or 0 for none. */
 type WordDistances = { before: Uint8Array; behind: Uint8Array };
 
 type SentencePosition = { rank: number; score: number; bestScore: number; heading: string | undefined };
@@ -149,7 +152,7 @@ export function viewSentence(
   };
 }
 
-/** For each place the nearest one that fits before it (step 1) or behind it (step -1); -1 when there is none. */
+/** Returns for each position the nearest fitting one before it (step 1) or behind it (step -1); -1 for none. */
 function findNearest(size: number, step: 1 | -1, fits: (at: number) => boolean): Int16Array {
   const places = new Int16Array(size);
   let last = -1;
@@ -160,7 +163,7 @@ function findNearest(size: number, step: 1 | -1, fits: (at: number) => boolean):
   return places;
 }
 
-/** 2 when the name at the span's edge goes on beyond it, 1 when it may ("Edge of | Night"), 0 when not. */
+/** Returns 2 when the name at the span's edge continues beyond it, 1 when it may ("Edge of | Night"), 0 when not. */
 function classifyNameEdge(edge: Token, next: Token | undefined, second: Token | undefined): number {
   if (next === undefined || !(edge.capital || edge.digit)) return 0;
   if (next.capital) return 2;
@@ -172,7 +175,7 @@ function measureWordDistances(tokens: readonly Token[], stem: string): WordDista
   const behind = new Uint8Array(tokens.length);
   for (const [place, token] of tokens.entries()) {
     if (token.stem !== stem) continue;
-    // A later place is nearer to those behind it; of those before it, only those without one take it.
+    // Overwrites earlier values behind the word, where a later occurrence is nearer, and keeps those before it.
     for (let step = 1; step <= WORD_REACH; step++) {
       if (place + step < before.length) before[place + step] = step;
       if (behind[place - step] === 0) behind[place - step] = step;

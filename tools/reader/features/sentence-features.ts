@@ -2,41 +2,44 @@ import { findLargestSimilarity, findWordRow } from '../language/vectors.ts';
 import { SIGN, type Word } from '../language/words.ts';
 import { type Question, toKindNumber } from '../question.ts';
 
-/** A sentence as the ranker sees it: its words and where it stands. */
+/** A sentence as the ranker sees it: its words and its position. */
 export type SentenceView = {
   text: string;
   words: readonly Word[];
   headingStems: ReadonlySet<string>;
-  /** Place in its passage, counted from the last heading. */
+  /** Position in its passage, counted from the last heading. */
   position: number;
   isHeading: boolean;
 };
 
-/** The question with its different stems numbered: what the sentences share with it is then told by numbers. */
+/** The question with its distinct stems numbered, so that sentences are compared with it by numbers. */
 type QuestionTerms = {
   question: Question;
-  /** Number of a stem of the question. */
+  /** Number of each stem of the question. */
   numbers: ReadonlyMap<string, number>;
   /** Numbers of the question's words, its terms and its names, in order. */
   words: Int32Array;
   terms: Int32Array;
   names: Int32Array;
-  /** Neighbouring word pairs that are not both function words, as numbers of pairOf. */
+  /** Neighbouring word pairs that are not both function words; each is left number × stems + right number. */
   pairs: number[];
   termRows: number[];
   focusRow: number;
-  /** Weight of each term, and their sum. */
+  /** Weight of each term, and the sum of the weights. */
   idf: Float64Array;
   total: number;
 };
 
-/** What a sentence holds of the question: the number of each word, -1 for others; and 1 for each number it holds. */
+/**
+ * The question's stems in one sentence: `words` has the number of each word, -1 for others; `holds` has 1 for each
+ * number found.
+ */
 type Match = { words: Int32Array; holds: Uint8Array };
 
 const REASONS = /\b(?:because|due to|so that|in order|since|therefore|caused?|result)/i;
 const ASIDES = /["“«(]/;
 
-/** Features of every sentence for one question, in the order the trained ranker expects. */
+/** Computes the features of every sentence for one question, in the order that the trained ranker expects. */
 export function computeSentenceFeatures(question: Question, views: readonly SentenceView[]): number[][] {
   const numbers = mapStems(question);
   const matches = views.map((view) => matchWords(view, numbers));
@@ -166,7 +169,7 @@ function findLargestHeld(terms: Int32Array, holds: Uint8Array, idf: Float64Array
   return largest;
 }
 
-/** Share of the question that the sentence lacks and its neighbour has. */
+/** Returns the share of the question's weight that the neighbour holds and the sentence does not. */
 function sumNearby(
   { terms, idf, total }: QuestionTerms,
   holds: Uint8Array,
@@ -186,7 +189,7 @@ function sumHeading(asked: QuestionTerms, holds: Uint8Array, headingStems: Reado
   return sum / asked.total;
 }
 
-/** How many neighbouring word pairs of the question stand together in the sentence. */
+/** Counts the question's neighbouring word pairs that stand together in the sentence. */
 function countBigramMatches({ pairs, numbers }: QuestionTerms, { words }: Match): number {
   const held = new Set<number>();
   for (let at = 0; at + 1 < words.length; at++) {
@@ -199,10 +202,10 @@ function countBigramMatches({ pairs, numbers }: QuestionTerms, { words }: Match)
   return matches;
 }
 
-/** Length of the longest run of words the question and the sentence share. */
+/** Returns the length of the longest run of words that the question and the sentence share. */
 function measureLongestRun(asked: QuestionTerms, { words }: Match): number {
   let longest = 0;
-  // Length of the run that ends before each place of the sentence and at the question's word.
+  // Length of the run that ends before each position of the sentence and at the question's word.
   const runs = new Int32Array(words.length + 1);
   for (const word of asked.words) {
     for (let at = words.length - 1; at >= 0; at--) {
@@ -214,7 +217,7 @@ function measureLongestRun(asked: QuestionTerms, { words }: Match): number {
   return longest;
 }
 
-/** Coverage that lets a near synonym stand for a missing topic word. */
+/** Sums the weights of the topic words found, and lets a near synonym stand for a missing one. */
 function measureSoftCover(
   { terms, termRows, idf }: QuestionTerms,
   holds: Uint8Array,
@@ -232,7 +235,9 @@ function measureSoftCover(
   return sum;
 }
 
-/** How like the likest word is to what the question asks for, when that is not named. */
+/**
+ * Returns the largest likeness of the sentence's words to the class that the question names, that word itself excluded.
+ */
 function focusLikeness(
   { question, focusRow }: QuestionTerms,
   view: SentenceView,
@@ -245,7 +250,7 @@ function focusLikeness(
   );
 }
 
-/** Words between the first and the last matched topic word, for each match; small is good. */
+/** Returns the words between the first and the last matched topic word for each match; small values are good. */
 function measureTightness({ terms }: QuestionTerms, { words }: Match): number {
   let hits = 0;
   let first = -1;
@@ -259,7 +264,7 @@ function measureTightness({ terms }: QuestionTerms, { words }: Match): number {
   return hits < 2 ? 0 : (last - first) / hits;
 }
 
-/** What the words that are not the question's look like. */
+/** Counts names, numbers, years, months and new words among the words that the question does not hold. */
 function answerShapes(view: SentenceView, match: Match) {
   const shapes = { names: 0, numbers: 0, years: 0, dates: 0, fresh: 0 };
   for (let at = 0; at < view.words.length; at++) {
@@ -274,7 +279,7 @@ function answerShapes(view: SentenceView, match: Match) {
   return shapes;
 }
 
-/** Numbers the question holds and the sentence does not: another year is another event. */
+/** Counts numbers that the question holds and the sentence does not: another year is another event. */
 function countForeignNumbers(question: Question, view: SentenceView): number {
   let foreign = 0;
   for (const asked of question.words) {

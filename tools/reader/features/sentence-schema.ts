@@ -1,11 +1,14 @@
 import { z } from 'zod';
 
-/** Every later step pays for each sentence; six hold the answer of 99 % of the questions on a paragraph, 96 % on an article. */
+/**
+ * Maximum sentences passed on; every later step pays for each. Six hold the answer of 99 % of the questions on a
+ * paragraph, 96 % on an article.
+ */
 export const MAX_SENTENCES = 6;
 
 /** A sentence of the document: `heading` is the title line above it, `score` its logit in hundredths. */
 export const sentenceSchema = z.strictObject({
-  /** Index of the first chunk of the passage the sentence was read from. */
+  /** Index of the first chunk of the passage that holds the sentence. */
   chunk: z.int().min(0).max(1_000_000),
   heading: z.exactOptional(z.string().max(100)),
   text: z.string().min(1).max(1_000),

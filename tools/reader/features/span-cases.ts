@@ -1,14 +1,14 @@
-// Much of what is asked about a span has few answers ("how many of the question's words stand in it?"). Each answer is
-// a case, a small number: its features depend on the question alone, so that their weights are added up once a question.
+// Many traits of a span take few values, such as the number of the question's words in it. Each value is a case, a
+// small number: its features depend on the question alone, so that their weights are added up once per question.
 
 import { mix } from '../hash.ts';
 import type { AskedView } from '../language/asked-view.ts';
 import { addFeature, BESIDE, type FeatureSink, MATCH, ORDER } from './feature-sink.ts';
 
-/** Words on each side in which the question's words are counted. */
+/** Widths of the windows on each side of a span in which the question's words are counted, in words. */
 export const WIDTHS = [3, 6, 12] as const;
 
-// Where the cases of each kind begin; SpanView says what the number within a kind is made of.
+// First case of each kind; span-view.ts computes the number within a kind.
 export const EDGES = 0;
 export const GOES_ON = EDGES + 4;
 export const INSIDE = GOES_ON + 9;
@@ -26,7 +26,10 @@ export const LAST_WORD = ASKED_WORDS + 2 * 64;
 export const NO_CASE = LAST_WORD + 64;
 export const CASES = NO_CASE + 1;
 
-/** Every span has one case of each kind, of some two or three: first those of group BESIDE, then MATCH, then ORDER. */
+/**
+ * Number of cases of a span, one of each kind (some kinds have two or three): first those of group BESIDE, then MATCH,
+ * then ORDER.
+ */
 export const CASES_OF_SPAN = 17;
 export const FIRST_MATCH_CASE = 2;
 export const FIRST_ORDER_CASE = 11;
@@ -38,7 +41,7 @@ export function addCase(asked: AskedView, number: number, sink: FeatureSink): vo
   else addPlaces(asked, number, sink);
 }
 
-/** Whether the span is cut where a name or a phrase ends. */
+/** Adds features that tell whether the span is cut where a name or a phrase ends. */
 function addEdges({ kind }: AskedView, number: number, sink: FeatureSink): void {
   if (number < GOES_ON) {
     addFeature(sink, BESIDE, kind, mix(number - EDGES, 213));
@@ -49,7 +52,7 @@ function addEdges({ kind }: AskedView, number: number, sink: FeatureSink): void 
   addFeature(sink, BESIDE, kind, goesOn);
 }
 
-/** How many of the question's words stand in and around the span, and how near. */
+/** Adds the number of the question's words in and around the span, and their distances. */
 function addMatches(asked: AskedView, number: number, sink: FeatureSink): void {
   const { kind } = asked;
   if (number < MATCHED) {
@@ -77,7 +80,10 @@ function addMatches(asked: AskedView, number: number, sink: FeatureSink): void {
   }
 }
 
-/** How many of the question's words the span's clause and those beside it hold, and whether the title names the span. */
+/**
+ * Adds the number of the question's words in the span's clause and in those beside it, and whether the title names the
+ * span.
+ */
 function addClauses({ kind, askedNext }: AskedView, number: number, sink: FeatureSink): void {
   if (number < BESIDE_CLAUSES) {
     const own = number - OWN_CLAUSE - 4;
@@ -91,7 +97,7 @@ function addClauses({ kind, askedNext }: AskedView, number: number, sink: Featur
   }
 }
 
-/** Where the span stands to the question's verb, focus and neighbouring words. */
+/** Adds the position of the span relative to the question's verb, focus and neighbouring words. */
 function addPlaces({ kind, askedNext, askedFocus }: AskedView, number: number, sink: FeatureSink): void {
   if (number < MAIN_VERB) {
     const place = number - VERB_PLACE;

@@ -1,7 +1,7 @@
-// The features of one candidate span, as hashed numbers. They come in parts, each of which depends on one thing (where
-// the span begins, where it ends, its head, its shape ...), so that a scorer adds up a part's weights once and not for
-// every span: see span-scorer.ts. The numbers from 101 on keep features apart that would hash alike. Changing one needs
-// new weights.
+// Computes the features of one candidate span, as hashed numbers. They come in parts, each of which depends on one
+// thing (the span's beginning, its end, its head, its shape ...), so that a scorer adds up a part's weights once and
+// not for every span: see span-scorer.ts. The numbers from 101 on keep features apart that would otherwise hash alike.
+// Changing one of them needs new weights.
 
 import { mix } from '../hash.ts';
 import type { AskedView } from '../language/asked-view.ts';
@@ -12,7 +12,7 @@ import type { SentenceFacts } from './sentence-facts.ts';
 import { addCase } from './span-cases.ts';
 import { createSpanView, type SpanView, viewSpan } from './span-view.ts';
 
-/** Where the sentence ends there is no tag: this number is beyond all. */
+/** Number used beyond the ends of the sentence, larger than every tag. */
 const NO_TAG = 30;
 
 const span = createSpanView();
@@ -39,7 +39,7 @@ export function computeSpanFeatures(
   addPairs(asked, facts, span, sink);
 }
 
-/** How likely the span's sentence is. */
+/** Adds the rank, score and coverage of the span's sentence. */
 export function addSentence(asked: AskedView, facts: SentenceFacts, sink: FeatureSink): void {
   addFeature(sink, ORDER, 9, mix(facts.rank, 322));
   addFeature(sink, ORDER, 9, mix(facts.scoreBucket, 323));
@@ -47,7 +47,7 @@ export function addSentence(asked: AskedView, facts: SentenceFacts, sink: Featur
   addFeature(sink, ORDER, asked.kind, mix(facts.coverBucket, 325));
 }
 
-/** A trait of the span, crossed with each name of what is asked. */
+/** Crosses a trait of the span with each name of the thing asked for. */
 function cross(asked: AskedView, trait: number, sink: FeatureSink): void {
   for (const ask of asked.plainAsks) addFeature(sink, PLAIN, ask, trait);
   for (const ask of asked.focusAsks) addFeature(sink, FOCUS, ask, trait);
@@ -83,7 +83,7 @@ function hashHeadClass(head: Token | undefined): number {
   return head === undefined ? 0 : mix(head.fine + 1, head.capital ? 105 : 104);
 }
 
-/** What depends on where the span begins: its first token and what stands before it. */
+/** Adds features that depend on the span's beginning: its first token and the words before it. */
 export function addLeft(asked: AskedView, facts: SentenceFacts, from: number, sink: FeatureSink): void {
   const { tokens } = facts;
   const { kind, preposition } = asked;
@@ -114,7 +114,7 @@ export function addLeft(asked: AskedView, facts: SentenceFacts, from: number, si
   addLeftMatches(asked, facts, from, sink);
 }
 
-/** What depends on where the span ends: its last token and what stands behind it. */
+/** Adds features that depend on the span's end: its last token and the words behind it. */
 export function addRight(asked: AskedView, facts: SentenceFacts, to: number, sink: FeatureSink): void {
   const { tokens } = facts;
   const { kind } = asked;
@@ -155,7 +155,7 @@ function hashRightEdge(tokens: readonly Token[], to: number): number {
   return mix((tokens[to]?.tag ?? NO_TAG) * 32 + (tokens[to + 1]?.tag ?? NO_TAG), 204);
 }
 
-/** What depends on two of the span's traits at once: all that is left to do for each span. */
+/** Adds features that depend on two of the span's traits at once, the only ones computed for each span. */
 export function addPairs(asked: AskedView, facts: SentenceFacts, view: SpanView, sink: FeatureSink): void {
   const { tokens } = facts;
   const { from, to, shape } = view;

@@ -1,4 +1,5 @@
-// The trained scorer of step 3: one int8 weight per hashed feature, and the tag pairs an answer may begin or end at.
+// The trained scorer of step 3: one int8 weight per hashed feature, and the tag pairs at which an answer may begin or
+// end.
 
 import { TAGS, type Token } from '../language/tag-words.ts';
 import { packSparse, packWeightFile, readSparse, readWeightFile } from '../weight-file.ts';
@@ -7,7 +8,7 @@ import { HASH_BITS } from './feature-sink.ts';
 const KIND = 'SPAN';
 const VERSION = 1;
 const SIDES = 2;
-/** One more than the tags: the sentence's end counts as a tag. */
+/** Number of tags and the sentence's end, which counts as a tag. */
 export const EDGE_TAGS = TAGS.length + 1;
 export const MAX_SPAN_TOKENS = 14;
 
@@ -15,7 +16,7 @@ const ARTICLES = new Set(['the', 'a', 'an']);
 const BREAKS = new Set([';', ':', '!', '?']);
 
 export type SpanModel = {
-  /** Row: tag before the edge, column: tag behind it; first the left edges, then the right ones. */
+  /** 1 where an edge is allowed. Rows are tags outside the edge and columns tags inside; left edges come first. */
   edges: Uint8Array;
   weights: Int8Array;
   scale: number;
@@ -29,12 +30,12 @@ export function computeEdgeIndex(side: 0 | 1, tokens: readonly Token[], at: numb
   return side * EDGE_TAGS * EDGE_TAGS + outer * EDGE_TAGS + inner;
 }
 
-/** Every span the edges allow, up to the length bound; the work is the sentence's length times the bound. */
+/** Lists every span that the edges allow, up to the length bound; the work is the sentence's length times the bound. */
 export function listSpans(edges: Uint8Array, tokens: readonly Token[]): TokenSpan[] {
   const spans: TokenSpan[] = [];
   const ends = tokens.map((_, at) => edges[computeEdgeIndex(1, tokens, at)] === 1);
   for (const [from, token] of tokens.entries()) {
-    // Articles are dropped by every scorer; a span with one is the same answer as the span without.
+    // Every scorer drops articles; a span with one is the same answer as the span without.
     if (edges[computeEdgeIndex(0, tokens, from)] !== 1 || ARTICLES.has(token.lower)) continue;
     for (let to = from; to < Math.min(tokens.length, from + MAX_SPAN_TOKENS); to++) {
       if (BREAKS.has(tokens[to]?.text ?? '')) break;

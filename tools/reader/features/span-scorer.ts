@@ -1,5 +1,6 @@
-// Adds up the weights of each span's features. Most of a span's some 200 features are shared with other spans of its
-// sentence or question, so their sums are kept by part (see span-features.ts): about 20 are left to do for each span.
+// Adds up the weights of each span's features. Most of a span's 200 or so features are shared with other spans of its
+// sentence or question, so that their sums are kept by part (see span-features.ts): about 20 remain to be computed for
+// each span.
 import type { AskedView } from '../language/asked-view.ts';
 import { BESIDE, createSink, type FeatureSink, GROUPS, MATCH, ORDER } from './feature-sink.ts';
 import { addNearest } from './match-features.ts';
@@ -20,21 +21,21 @@ import { createSpanView, viewSpan } from './span-view.ts';
 
 const view = createSpanView();
 
-/** The sums of one kind of part by its number, each added up when it is first asked for. */
+/** Sums of one kind of part by its number, each computed at its first use. */
 class PartSums {
   readonly sums: number[] = [];
   readonly #starts: number[];
   readonly #sink: FeatureSink;
   readonly #add: (number: number) => void;
 
-  /** `add` puts the features of the part with that number into the sink; numbers beyond `size` come in order. */
+  /** Uses `add` to put the features of one part into the sink; numbers beyond `size` must come in order. */
   constructor(size: number, sink: FeatureSink, add: (number: number) => void) {
     this.#starts = new Array<number>(size).fill(-1);
     this.#sink = sink;
     this.#add = add;
   }
 
-  /** Where in `sums` those of the part begin. */
+  /** Returns the index in `sums` at which the sums of the part begin. */
   startOf(number: number): number {
     const known = this.#starts[number] ?? -1;
     if (known >= 0) return known;
@@ -47,7 +48,7 @@ class PartSums {
   }
 }
 
-/** The same for parts that are named by a hash. */
+/** Sums of parts that are named by a hash instead of a number. */
 class HashedSums {
   readonly parts: PartSums;
   readonly #hashes: number[] = [];
@@ -72,7 +73,7 @@ export class SpanScorer {
   readonly #shapes: HashedSums;
   readonly #paths: HashedSums;
   readonly #lengths: PartSums;
-  /** A case has all its features in one group, so its sum is one number. */
+  /** Sum of each case: a case has all its features in one group, so that one number suffices. */
   readonly #cases = new Int32Array(CASES);
   readonly #knownCases = new Uint8Array(CASES);
 
@@ -85,7 +86,7 @@ export class SpanScorer {
     this.#lengths = new PartSums(MAX_SPAN_TOKENS, sink, (length) => addLength(asked, length, sink));
   }
 
-  /** Six sums of weights for each span of a sentence, by feature group. */
+  /** Returns six sums of weights for each span of a sentence, one per feature group. */
   score(facts: SentenceFacts, spans: readonly TokenSpan[]): Int32Array {
     const asked = this.#asked;
     const sink = this.#sink;
@@ -96,7 +97,7 @@ export class SpanScorer {
     const lefts = new PartSums(size, sink, (at) => addLeft(asked, facts, at, sink));
     const rights = new PartSums(size, sink, (at) => addRight(asked, facts, at, sink));
     const heads = new PartSums(size, sink, (at) => addHead(asked, facts, at, sink));
-    // One more for "none", which is -1.
+    // Reserves one more entry for "none", which is -1.
     const nears = new PartSums(2 * size + 1, sink, (at) => addNearest(asked, facts, at - 1, sink));
     const sentence = new PartSums(1, sink, () => addSentence(asked, facts, sink));
     sentence.startOf(0);
@@ -132,7 +133,7 @@ export class SpanScorer {
     return all;
   }
 
-  /** Adds up the span's cases that no span before it had. */
+  /** Adds up the span's cases that no earlier span had. */
   #readCases(): void {
     const { sums } = this.#sink;
     for (const number of view.cases) {

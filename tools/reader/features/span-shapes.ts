@@ -15,10 +15,12 @@ const AUX = toTagNumber('AUX');
 const SCONJ = toTagNumber('SCONJ');
 const PART = toTagNumber('PART');
 
-/** Length classes: 1, 2, 3-4, 5-8 and more tokens. */
+/** Length classes: 1, 2, 3–4, 5–8 and more tokens. */
 const LENGTHS = [0, 1, 2, 3, 3, 4, 4, 4, 4];
 
-/** What a candidate answer looks like, whatever its words: "a year", "two capitalised words", "a clause". */
+/**
+ * Classifies the look of a candidate answer independently of its words: "a year", "two capitalised words", "a clause".
+ */
 export function classifySpan(tokens: readonly Token[], from: number, to: number): number {
   let marks = 0;
   let capitals = 0;
@@ -60,7 +62,7 @@ export function classifySpan(tokens: readonly Token[], from: number, to: number)
 
 export const PATH_TAGS = 5;
 
-/** Part-of-speech tags of tokens from..to, repeats folded, at most `limit` kept. */
+/** Hashes the part-of-speech tags of tokens from..to; repeats are folded and at most `limit` tags count. */
 export function hashTagPath(tokens: readonly Token[], from: number, to: number, limit: number): number {
   let hash = 17;
   let previous = -1;
@@ -75,7 +77,7 @@ export function hashTagPath(tokens: readonly Token[], from: number, to: number, 
   return hash;
 }
 
-/** The word that says what the span is: the last noun, name or number before its first preposition. */
+/** Finds the word that says what the span is: the last noun, name or number before its first preposition. */
 export function findHead(tokens: readonly Token[], from: number, to: number): number {
   let head = -1;
   for (let at = from; at <= to; at++) {

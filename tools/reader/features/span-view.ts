@@ -22,19 +22,22 @@ import {
 } from './span-cases.ts';
 import { classifySpan, findHead, hashTagPath, PATH_TAGS } from './span-shapes.ts';
 
-/** What is read off one span. */
+/** Traits of one span. */
 export type SpanView = {
   from: number;
   to: number;
-  /** Place of the token that says what the span is. */
+  /** Index of the token that says what the span is. */
   head: number;
-  /** Hashes of what it looks like. */
+  /** Hashes of its look and of its part-of-speech tags. */
   shape: number;
   path: number;
   /** 1 between quotation marks, 2 in brackets, 3 in both. */
   edges: number;
   goesOn: number;
-  /** Class of the distance to the nearest of the question's words; `near` is its place × 2, and 1 more behind the span. */
+  /**
+   * Bucket of the distance to the nearest of the question's words; `near` is twice that word's index, plus 1 when it
+   * stands behind the span, or -1.
+   */
   distance: number;
   near: number;
   focusPlace: number;
@@ -112,7 +115,7 @@ function placeMatches(view: SpanView, facts: SentenceFacts): void {
   cases[10] = TITLED + (inHeading[from] ?? 0) * 2 + (inHeading[to] ?? 0);
 }
 
-/** Whether the question's verb and the sentence's first verb stand before, behind or in the span. */
+/** Sets whether the question's verb and the sentence's first verb stand before, behind or in the span. */
 function placeVerbs({ cases, from, to }: SpanView, { verbAt, firstVerb }: SentenceFacts): void {
   const side = verbAt < 0 ? 0 : verbAt < from ? 1 : verbAt > to ? 2 : 3;
   const distance = side === 1 ? from - verbAt : side === 2 ? verbAt - to : 0;
@@ -120,7 +123,7 @@ function placeVerbs({ cases, from, to }: SpanView, { verbAt, firstVerb }: Senten
   cases[12] = MAIN_VERB + (firstVerb < 0 ? 0 : to < firstVerb ? 1 : from > firstVerb ? 2 : 3);
 }
 
-/** "What team": is the span beside the word "team", does it hold it? */
+/** Sets the position relative to the focus: for "What team", whether the span holds or touches the word "team". */
 function placeFocus(view: SpanView, asked: AskedView, { focusAt }: SentenceFacts): void {
   const { from, to } = view;
   view.cases[13] = NO_CASE;
@@ -139,7 +142,10 @@ function classifyPlace(at: number, from: number, to: number): number {
   return at < from ? 5 : 6;
 }
 
-/** The question read as a statement with the span in the place of its question word: do its next words stand beside it? */
+/**
+ * Reads the question as a statement with the span in place of its question word, and measures how near the words stand
+ * that should then follow it.
+ */
 function placeWords({ cases, from, to }: SpanView, { askedWords, lastWord }: SentenceFacts): void {
   for (let index = 0; index < 2; index++) {
     const word = askedWords[index];

@@ -8,12 +8,12 @@ const MONTH = /\b(?:January|February|March|April|May|June|July|August|September|
 const NUMERAL =
   /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|billion|half|twenty|thirty)\b/i;
 
-/** What all triples of one sentence share. */
+/** Facts that all triples of one sentence share. */
 type SentenceView = {
   words: readonly Word[];
   headingStems: ReadonlySet<string>;
   hasFocus: boolean;
-  /** How many of the question's terms it holds, and how many more its heading does. */
+  /** Number of the question's terms in the sentence, and of those that only its heading holds. */
   terms: number;
   headingTerms: number;
 };
@@ -28,10 +28,10 @@ const NO_SENTENCE: SentenceView = {
 
 type Marks = { open: number; close: number };
 
-/** Place of step 3's own score, in logits, among the features: the re-ranker corrects it. */
+/** Index of step 3's own score, in logits, among the features: the re-ranker corrects it. */
 export const TOTAL_FEATURE = 1;
 
-/** Features of every triple for one question, in the order the trained re-ranker expects. */
+/** Computes the features of every triple for one question, in the order that the trained re-ranker expects. */
 export function computeTripleFeatures(question: Question, set: TripleSet): number[][] {
   const asked = new Set(question.terms);
   const totals = set.triples.map(({ scores }) => scores.reduce((sum, score) => sum + score, 0) / 100);
@@ -118,7 +118,7 @@ function viewSentence(question: Question, { text, heading }: Sentence): Sentence
   };
 }
 
-/** A small number for the look of an answer: date, year, amount, name, phrase ... */
+/** Returns a small number for the look of an answer: date, year, amount, name, phrase ... */
 function classifyForm(object: string, words: readonly Word[]): number {
   const capitals = words.filter((word) => (word.signs & SIGN.capital) !== 0).length;
   if (MONTH.test(object)) return 1;
@@ -139,7 +139,7 @@ function sumWhere(values: readonly number[], test: (value: number, index: number
   return sum;
 }
 
-/** Words between the object and the nearest question word on each side; 20 when there is none. */
+/** Measures the words between the object and the nearest question word on each side; 20 when there is none. */
 function measureDistances(
   triple: Triple,
   words: readonly Word[],
@@ -163,7 +163,10 @@ function measureDistances(
   return { left, right };
 }
 
-/** How the candidate stands to those it overlaps in the same sentence: who is longer, who is likelier. */
+/**
+ * Compares the candidate with those that it overlaps in the same sentence: sums and largest of their shares, by whether
+ * they lie inside it, around it, across its edge or begin with it.
+ */
 function compareOverlaps(triples: readonly Triple[], index: number, shares: readonly number[]): number[] {
   const own = triples[index];
   if (own === undefined) return [0, 0, 0, 0, 0, 0];
@@ -206,7 +209,7 @@ function readMarks(triple: Triple, text: string): Marks {
   };
 }
 
-/** Whether capitalised words touch the object: 1 before it, 2 after it, 3 on both sides. */
+/** Returns 1 when a capitalised word touches the object before it, 2 after it, 3 on both sides, else 0. */
 function classifyContinuation(words: readonly Word[], triple: Triple): number {
   const end = triple.start + triple.object.length;
   const before = words.findLast((word) => word.end <= triple.start);

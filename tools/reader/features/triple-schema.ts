@@ -1,4 +1,4 @@
-// Apart from triple.ts, so that a step which only checks triples does not load the tagger.
+// This file is apart from triple.ts, so that a step which only checks triples does not load the tagger.
 import { z } from 'zod';
 import { MAX_SENTENCES, sentenceSchema } from './sentence-schema.ts';
 
@@ -7,29 +7,32 @@ const SCORES = 6;
 
 export const tripleSchema = z.strictObject({
   subject: z.string().max(80),
-  /** The verb group between subject and object; "~" first when the object is the verb's own subject. */
+  /** The verb group between subject and object; it starts with "~" when the object is the verb's own subject. */
   relation: z.string().max(80),
   /** A candidate answer, word for word from its sentence. */
   object: z.string().min(1).max(1_000),
-  /** Index into `sentences` and UTF-16 offset of the object in that sentence. */
+  /** Index into `sentences`, and UTF-16 offset of the object in that sentence. */
   sentence: z
     .int()
     .min(0)
     .max(MAX_SENTENCES - 1),
   start: z.int().min(0).max(1_000),
-  /** Evidence in hundredths of a logit: what is asked, the words around it, how it stands to the question's words. */
+  /**
+   * Evidence in hundredths of a logit, by feature group: the kind of answer, the words around it, its relation to the
+   * question's words.
+   */
   scores: z.array(z.int()).length(SCORES),
 });
 export type Triple = z.infer<typeof tripleSchema>;
 
-/** Each source sentence is sent once; the triples, best first, point to it. */
+/** The triples, best first, point to their source sentences, so that each sentence is sent once. */
 export const tripleSetSchema = z.strictObject({
   sentences: z.array(sentenceSchema).max(MAX_SENTENCES),
   triples: z.array(tripleSchema).max(MAX_TRIPLES),
 });
 export type TripleSet = z.infer<typeof tripleSetSchema>;
 
-/** The scores of a triple that comes without evidence of those kinds, only with a rank: a logit, in hundredths. */
+/** Returns scores for a triple that has no evidence by group but only a rank: one logit, in hundredths. */
 export function createScores(logit: number): number[] {
   return [logit, ...new Array<number>(SCORES - 1).fill(0)];
 }

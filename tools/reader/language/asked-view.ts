@@ -5,14 +5,17 @@ import type { Token } from './tag-words.ts';
 import { findCoarseClass, findFineClass, findWordRow } from './vectors.ts';
 import { isStopWord } from './words.ts';
 
-/** What the features need of the question, once. */
+/** Facts about the question that features need, computed once. */
 export type AskedView = {
   kind: number;
-  /** Names of what is asked for, each crossed with each form of the answer: by the words around the question word ... */
+  /**
+   * Hashes of what the question asks for, each crossed with the look of the answer: by the words around the question
+   * word ...
+   */
   plainAsks: number[];
-  /** ... and by the class the question names ("which TEAM"): the word, its narrow and its broad class. */
+  /** ... and by the class that the question names ("which TEAM"): the word, its narrow and its broad class. */
   focusAsks: number[];
-  /** Those crossed with what stands beside the answer. */
+  /** Hashes that are crossed with the words beside the answer. */
   besideAsks: number[];
   askedFocus: number;
   askedFine: number;
@@ -85,13 +88,13 @@ const IN_GROUP = new Set([
   toTagNumber('PART'),
 ]);
 const NAMES_GROUP = new Set([toTagNumber('NOUN'), toTagNumber('PROPN')]);
-// "What TYPE of fuel" asks for a fuel.
+// Nouns that carry no class: "What TYPE of fuel" asks for a fuel.
 const EMPTY_NOUNS = /^(?:types?|kinds?|sorts?|forms?|names?|titles?|number|amount|one|pair|part|piece)$/;
 const MAX_GROUP_TOKENS = 7;
 
 /**
- * The noun that names the answer's class, read with part-of-speech tags: they tell "which team WON it" from
- * "which team COLOURS", which parseQuestion, without a tagger, cannot. Falls back to what that found.
+ * Finds the noun that names the answer's class with part-of-speech tags: they distinguish "which team WON it" from
+ * "which team COLOURS", which parseQuestion cannot do without a tagger. Falls back to the question's own focus.
  */
 export function findTaggedFocus(question: Question, tokens: readonly Token[]): string {
   if (!/^(?:what|count|amount|degree)$/.test(question.kind)) return question.focus;

@@ -2,11 +2,11 @@
 type Span = { start: number; end: number };
 type SentenceSpan = Span & { heading: boolean };
 
-// A sentence longer than this is cut at a blank (or anywhere, when it has none): later steps cost
-// more than linear time in the length of one sentence.
+// Maximum length of a sentence. A longer one is cut at a blank (or anywhere, when it has none): later steps cost more
+// than linear time in the length of one sentence.
 const MAX_SENTENCE_CHARS = 600;
 const MAX_HEADING_CHARS = 90;
-// Hard-wrapped text breaks its lines from here on; shorter lines are headings, list items or verse.
+// Minimum length of a hard-wrapped line; shorter lines are headings, list items or verse.
 const MIN_WRAPPED_CHARS = 45;
 
 const ABBREVIATIONS = new Set(
@@ -17,7 +17,7 @@ const ABBREVIATIONS = new Set(
   ).split(' '),
 );
 
-/** Cuts `text` into sentences: at line ends that are not mere wrapping, then at full stops. Linear time. */
+/** Cuts `text` into sentences: at line ends that are not mere wrapping, then at full stops. Takes linear time. */
 export function splitSentences(text: string): SentenceSpan[] {
   const sentences: SentenceSpan[] = [];
   for (const line of joinWrappedLines(text)) {
@@ -52,7 +52,7 @@ function findLineEnd(text: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-/** A short line without a closing mark, alone above text: the title of what follows. */
+/** Tells whether a line is a title: short, without a closing mark, and alone above text. */
 function isHeading(line: string, text: string, end: number): boolean {
   if (line === '' || end >= text.length) return false;
   if (/[a-z]/.test(text.charAt(end + 1))) return false;

@@ -36,7 +36,7 @@ const STEP_4 = 'al ance ence er ic able ible ant ement ment ent sion tion ou ism
   ' ',
 );
 
-// Irregular forms that no suffix rule can join; only the frequent ones, the tail does not pay for itself.
+// Irregular forms that no suffix rule joins; only the frequent ones, as the rest would not pay for themselves.
 const IRREGULAR = new Map(
   (
     'wrote:write written:write writing:write won:win winning:win born:birth began:begin begun:begin became:become ' +
@@ -70,7 +70,7 @@ function isVowel(word: string, at: number): boolean {
   return letter === 'y' && at > 0 && !isVowel(word, at - 1);
 }
 
-/** Porter's m: how many vowel-consonant turns the stem has. */
+/** Returns Porter's m: the number of changes from vowel to consonant. */
 function measure(word: string): number {
   let turns = 0;
   let wasVowel = false;

@@ -1,6 +1,7 @@
-// wink-nlp with as much of its English model as tagging needs: words and their parts of speech. The package's own
-// loader takes about 250 ms: it reads the models of every other task, too, copies the words' once more, and enters
-// 88,000 words into a dictionary. Here the words are found by a table of numbers, and enter the dictionary when used.
+// Loads wink-nlp with only the parts of its English model that tagging needs: words and their parts of speech. The
+// package's own loader takes about 250 ms: it also reads the models of every other task, copies those of the words once
+// more, and enters 88,000 words into a dictionary. Here a table of numbers finds the words, which enter the dictionary
+// at their first use.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Model } from 'wink-eng-lite-web-model';
@@ -48,7 +49,7 @@ function loadWords(): WordModel {
   const { lexeme, posClusters } = features;
   model.lexicon = readNumbers(model.lexicon);
   model.xpansions = readNumbers(model.xpansions);
-  // What is worked out for a word that the model does not know: its tag alone, not its shape and affixes.
+  // Restricts the work for unknown words to their tag, without shape and affixes.
   packing.efList = ['pos'];
   lexeme.intrinsicSize = lexeme.list.length;
   lexeme.index = lexeme.list.length;
@@ -62,12 +63,12 @@ function loadWords(): WordModel {
 function readNumbers(base64: string | Uint32Array): Uint32Array {
   if (typeof base64 !== 'string') return base64;
   const bytes = Buffer.from(base64, 'base64');
-  // A copy when the buffer begins where no 4-byte number may.
+  // The copy is needed when the buffer does not begin at a multiple of 4 bytes.
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
   return new Uint32Array(aligned.buffer, aligned.byteOffset, bytes.length / 4);
 }
 
-/** An object from word to number. It fills as words are asked for; new words can be added to it. */
+/** Returns an object from word to number that fills at each word's first use; new words can be added to it. */
 function indexWords(words: readonly string[]): object {
   const slots = 1 << Math.ceil(Math.log2(2 * words.length));
   const table = new Int32Array(slots);
@@ -89,7 +90,7 @@ function indexWords(words: readonly string[]): object {
   };
   const enter = (dictionary: object, word: string | symbol, value: unknown): boolean =>
     Reflect.defineProperty(dictionary, word, { value, writable: true, enumerable: true, configurable: true });
-  // Asked only for what the dictionary itself does not have.
+  // The proxy is reached only for words that the dictionary itself lacks.
   const rest = new Proxy(Object.create(null), {
     get(_, word, dictionary) {
       const index = typeof word === 'string' ? find(word) : -1;

@@ -4,7 +4,7 @@ import { loadTagger } from './tag-model.ts';
 import { findCoarseClass, findFineClass, hashRow } from './vectors.ts';
 import { isCapital, MONTHS } from './words.ts';
 
-/** Universal part-of-speech tags, as wink-nlp names them; a tag's number is its place here. */
+/** Universal part-of-speech tags, as wink-nlp names them; a tag's number is its index here. */
 export const TAGS = [
   'ADJ',
   'ADP',
@@ -26,7 +26,7 @@ export const TAGS = [
 ] as const;
 export type Tag = (typeof TAGS)[number];
 
-/** One token of a sentence with all that features ask of it; numbers, because features are hashed by number. */
+/** One token of a sentence with everything that features need; as numbers, because features are hashed by number. */
 export type Token = {
   text: string;
   lower: string;
@@ -41,7 +41,7 @@ export type Token = {
   coarse: number;
   lowerHash: number;
   stemHash: number;
-  /** Bits of MARK: what kind of answer the token hints at. */
+  /** Bits of MARK: hints at the kind of answer. */
   marks: number;
 };
 
@@ -72,10 +72,10 @@ function classifyMarks(text: string, lower: string, capital: boolean): number {
 let tagger: ReturnType<typeof loadTagger> | undefined;
 const TAG_NUMBERS = new Map<string, number>(TAGS.map((tag, index) => [tag, index]));
 
-/** What a token is, wherever it stands. */
+/** Properties of a token that do not depend on its position. */
 type TokenForm = Omit<Token, 'start' | 'end' | 'tag'>;
 
-// The tagger keeps every word it has seen, and so does this table up to a bound: most words come again.
+// Maximum remembered token forms. Most words come again; the tagger itself keeps every word it has seen.
 const MAX_FORMS = 20_000;
 const forms = new Map<string, TokenForm>();
 

@@ -1,4 +1,4 @@
-// Word vectors and word classes: what "author" and "novelist" share when no letter does.
+// Word vectors and word classes: they relate "author" and "novelist", which share no letters.
 import { hashWord } from '../hash.ts';
 import { packWeightFile, readWeightFile } from '../weight-file.ts';
 
@@ -7,7 +7,7 @@ const VERSION = 1;
 
 type VectorTable = {
   dims: number;
-  /** FNV-1a of each word, ascending. Two of 25,000 words share one about once in 14 tables; no harm is done. */
+  /** FNV-1a of each word, ascending. Two of 25,000 words share a hash in about one table of 14, which does no harm. */
   hashes: Uint32Array;
   vectors: Int8Array;
   fine: Uint8Array;
@@ -16,12 +16,12 @@ type VectorTable = {
 
 let table: VectorTable | undefined;
 
-/** The row of a lower-case word, or -1. */
+/** Returns the row of a lower-case word, or -1. */
 export function findWordRow(lower: string): number {
   return hashRow(hashWord(lower));
 }
 
-/** The row of the word that hashWord gives this number for, or -1. */
+/** Returns the row of the word with this hash (see hashWord), or -1. */
 export function hashRow(hash: number): number {
   const { hashes } = loadTable();
   const wanted = hash >>> 0;
@@ -37,7 +37,7 @@ export function hashRow(hash: number): number {
   return -1;
 }
 
-/** Cosine of two rows, -1 to 1; 0 when either word is unknown. */
+/** Returns the cosine of two rows, -1 to 1; 0 when either word is unknown. */
 export function compareRows(left: number, right: number): number {
   if (left < 0 || right < 0) return 0;
   const { dims, vectors } = loadTable();
@@ -47,7 +47,7 @@ export function compareRows(left: number, right: number): number {
   return sum / (127 * 127);
 }
 
-/** The largest likeness of a row to any of `rows`, or 0 when none is above that. */
+/** Returns the largest similarity of a row to any of `rows`, or 0 when all are below that. */
 export function findLargestSimilarity(row: number, rows: readonly number[]): number {
   if (row < 0) return 0;
   const { dims, vectors } = loadTable();
@@ -63,12 +63,12 @@ export function findLargestSimilarity(row: number, rows: readonly number[]): num
   return largest / (127 * 127);
 }
 
-/** One of 255 narrow classes (months, car makers, kinship ...); -1 for an unknown word. */
+/** Returns one of 255 narrow classes (months, car makers, kinship ...); -1 for an unknown word. */
 export function findFineClass(row: number): number {
   return row < 0 ? -1 : (loadTable().fine[row] ?? -1);
 }
 
-/** One of 48 broad classes; -1 for an unknown word. */
+/** Returns one of 48 broad classes; -1 for an unknown word. */
 export function findCoarseClass(row: number): number {
   return row < 0 ? -1 : (loadTable().coarse[row] ?? -1);
 }
@@ -95,7 +95,7 @@ function unpackVectors(body: Uint8Array): VectorTable {
 
 type VectorEntry = { word: string; vector: Float64Array; fine: number; coarse: number };
 
-/** The inverse of the loader: unit vectors become int8. */
+/** Packs unit vectors as int8 in the form that the loader reads. */
 export function packVectors(entries: readonly VectorEntry[]): Uint8Array {
   const rows = entries
     .map((entry) => ({ hash: hashWord(entry.word) >>> 0, ...entry }))

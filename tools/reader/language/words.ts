@@ -1,6 +1,9 @@
 import { stemWord } from './stem.ts';
 
-/** What a word is, wherever it stands: `stem` is what two forms of a word share, `signs` are bits of SIGN. */
+/**
+ * Properties of a word that do not depend on its position: `stem` is shared by the forms of a word, `signs` are bits of
+ * SIGN.
+ */
 type WordForm = { text: string; lower: string; stem: string; signs: number };
 
 /** A word of a text: `start` and `end` are UTF-16 offsets. */
@@ -13,7 +16,7 @@ export const SIGN = { stop: 1, capital: 2, digit: 4, year: 8, month: 16 };
 const WORD = /\p{N}{1,20}(?:[.,]\p{N}{1,20}){0,6}|\p{Lu}\.(?:\p{Lu}\.){1,5}|[\p{L}\p{M}\p{N}]{1,64}/uy;
 const MAX_RUN_CHARS = 64;
 
-/** Cuts `text` into words; the clitics left by "'s" and "n't" are dropped with the other stop words later. */
+/** Cuts `text` into words; the clitics left by "'s" and "n't" count as stop words. */
 export function splitWords(text: string): Word[] {
   const words: Word[] = [];
   let at = 0;
@@ -46,7 +49,7 @@ export function splitWords(text: string): Word[] {
   return words;
 }
 
-/** The stems of all words of a text. */
+/** Returns the stems of all words of a text. */
 export function listStems(text: string): Set<string> {
   return new Set(splitWords(text).map((word) => word.stem));
 }
@@ -63,7 +66,10 @@ const ASCII = Uint8Array.from({ length: 128 }, (_, code) =>
 );
 const FULL_STOP = 46;
 
-/** Where the word at `start` ends when it is plain: ASCII letters and digits, a letter first. Otherwise `start`. */
+/**
+ * Returns the end of the word at `start` when it is plain (ASCII letters and digits, a letter first); otherwise
+ * `start`.
+ */
 function findPlainEnd(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first >= 128 || ASCII[first] !== LETTER) return start;
@@ -77,8 +83,8 @@ function findPlainEnd(text: string, start: number): number {
   return limit;
 }
 
-// Most words come again, so the last one of each hash is kept. V8 keeps a slice of 13 characters or more as a view of
-// its text, which the table would then keep in memory: longer words are read anew.
+// Slots for remembered words, one for each hash, since most words come again. V8 keeps a slice of 13 characters or more
+// as a view of its text, which the table would then keep in memory: longer words are not remembered.
 const KEPT_FORMS = 1 << 13;
 const MAX_KEPT_CHARS = 12;
 const forms = new Array<WordForm | undefined>(KEPT_FORMS).fill(undefined);
@@ -131,7 +137,7 @@ export function isStopWord(lower: string): boolean {
   return STOP_WORDS.has(lower);
 }
 
-/** A word that starts with a capital letter, as names do. */
+/** Tells whether a word starts with a capital letter, as names do. */
 export function isCapital(text: string): boolean {
   const first = text.charCodeAt(0);
   if (first < 128) return first >= 65 && first <= 90;
