@@ -7,16 +7,15 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 interface ChildNode {
   readonly program: string;
   readonly args: readonly string[];
-  /** Nothing of the parent's but where programs are; a child has no business with keys and secrets. */
+  /** Only what is needed to find programs; the parent's keys and secrets stay with the parent. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns how to start `entry` as a Node process that may read the code beside it, this folder and `readable`, and nothing else: no other
- * file, no writing, no processes, no threads, no code made of texts. Its JavaScript heap is bounded.
- *
- * `--permission` has to be among the arguments: Node hands the flags of a restricted parent, this agent's, down to a child without
- * it in NODE_OPTIONS, and the child may then do what the agent may.
+ * Returns how to start `entry` as a Node process that may only read, and only the code beside it, this folder and
+ * `readable`: it cannot write, start processes or threads, or run code made of texts. Its JavaScript heap is bounded.
+ * `--permission` must be among the arguments: otherwise Node passes the flags of a restricted parent, this agent, to
+ * its child in NODE_OPTIONS, and the child may then do whatever the agent may.
  */
 export function buildChildCommand(
   entry: URL,

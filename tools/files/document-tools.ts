@@ -6,7 +6,9 @@ import { isWebPage, type Reading } from './reading/reading.ts';
 import { readInThread } from './reading/reading-thread.ts';
 import { reportText } from './text-report.ts';
 
-/** A tool that reads files of one kind by a library, in a thread; what else it may be asked is said in `reading`. */
+/**
+ * Creates a tool that reads files of one kind by a library, in a thread; `reading` translates the tool's other inputs.
+ */
 function createDocumentTool<Asked extends JsonObject & { readonly file: string }>(
   name: string,
   description: string,
@@ -33,13 +35,13 @@ export const readFile: DataTool<z.infer<typeof textInput>> = {
   input: textInput,
   async run(asked, context) {
     const loaded = await loadTaskFile(context, asked.file);
-    // A library reads it, which may hang over a page that was made for that.
+    // A library reads it, and a hostile page may make the library hang.
     if (isWebPage(loaded.name)) return readInThread(loaded, { kind: 'html' }, context.signal);
     return { text: reportText(loaded) };
   },
 };
 
-/** As many rows as may be asked for; `query_table` calculates over all. */
+/** Maximum rows of a reply; `query_table` computes over all rows. */
 const MAX_REPLY_ROWS = 5000;
 
 export const readExcel = createDocumentTool(

@@ -1,9 +1,9 @@
 import type { ReaderName } from './reading/readers.ts';
 
-/** What the first bytes of a file say that it is. */
+/** The kind of a file by its first bytes. */
 interface FileKind {
   readonly kind: 'zip' | 'cfb' | 'pdf' | 'image' | 'audio' | 'other';
-  /** For a sentence: `a PDF document`. */
+  /** A noun phrase for sentences: `a PDF document`. */
   readonly what: string;
   readonly reader?: ReaderName;
 }
@@ -24,7 +24,7 @@ const KINDS: readonly (readonly [bytes: string, FileKind])[] = [
   ['7f454c46', { kind: 'other', what: 'a program' }],
 ];
 
-/** Undefined for everything else, texts among it. */
+/** Returns the kind of a file by its first bytes; undefined for all others, such as texts. */
 export function detectFileKind(bytes: Uint8Array): FileKind | undefined {
   const head = Buffer.from(bytes.subarray(0, 16)).toString('hex');
   return KINDS.find(([magic]) => head.startsWith(magic))?.[1];

@@ -5,25 +5,31 @@ import { explainFileFault, MeshError, readSystemCode } from '@gaia-mesh/core/con
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../data-tool.ts';
 
-/** Where a name leads. */
+/** The file that a name leads to. */
 interface FoundFile {
-  /** Absolute, with links followed; where it is not there, the place in `downloads/` where it would be. */
+  /** Absolute path with links followed; for a missing file, its path in `downloads/`. */
   readonly path: string;
-  /** As `list_files` writes it: `./app.py`, `downloads/data.xlsx`; behind `workspace/` what is the agent's own. */
+  /**
+   * The name as `list_files` writes it: `./app.py`, `downloads/data.xlsx`; files of the agent's own start with
+   * `workspace/`.
+   */
   readonly name: string;
   readonly isThere: boolean;
 }
 
-/** What an agent keeps of itself in its workspace is no file of the task: its log names packets, and other files hold answers. */
+/**
+ * Matches records that an agent keeps of itself in its workspace. They are not files of the task: its log names
+ * packets, and other files hold answers.
+ */
 const OWN_RECORDS = /(^|\/)(\.[^/]*|[^/]*\.log|memory\.json|[^/]*\.jsonl)(\.part)?$/i;
 const isOwnRecord = (relative: string) => OWN_RECORDS.test(relative) && !relative.includes('/');
 
 export type FileContext = Pick<DataToolContext, 'files' | 'workspace'>;
 
-/** Longer names are nobody's: file systems take 255 bytes between two slashes. */
+/** Maximum length of a name; file systems allow 255 bytes between two slashes. */
 const MAX_NAME_CHARACTERS = 1024;
 
-/** Of one folder. Far above the attachments of a question, far below what takes long. */
+/** Maximum files of one folder: far above the attachments of a question, and quickly listed. */
 export const MAX_FOLDER_FILES = 1000;
 
 const input = z.strictObject({
@@ -65,12 +71,11 @@ export const listFiles: DataTool<z.infer<typeof noArguments>> = {
 };
 
 /**
- * The best match for a name that a model wrote, in this order (RA-45, C-15): exactly that path in the task's files, in
- * `downloads/`; the same but for case, or the same last part; in the agent's own workspace. Else the path in `downloads/`.
- *
- * Nothing outside these folders is found, whatever the name says and wherever links lead (RA-52).
- *
- * @throws MeshError `tool` for a name that leads outside, and for what is no regular file
+ * Finds the best match for a name that a model wrote, in this order (RA-45, C-15): exactly that path in the task's
+ * files, then in `downloads/`; the same path apart from case, or the same last part; the agent's own workspace.
+ * Otherwise returns the path in `downloads/`.
+ * Nothing outside these folders is found, whatever the name and wherever links lead (RA-52).
+ * @throws MeshError `tool` for a name that leads outside, and for anything but a regular file
  */
 export async function findFile(context: FileContext, name: string): Promise<FoundFile> {
   const relative = checkFileName(name);
@@ -83,7 +88,7 @@ export async function findFile(context: FileContext, name: string): Promise<Foun
   return { path: path.join(files ?? workspace, inDownloads), name: inDownloads, isThere: false };
 }
 
-/** The task's files by their names: the folder's own, then `downloads/`, each sorted; `isWhole` is false where there are more. */
+/** Lists the task's files: the folder's own, then `downloads/`, each sorted; `isWhole` is false when there are more. */
 export async function listTaskFiles(
   files: string | undefined,
 ): Promise<{ names: string[]; isWhole: boolean }> {
@@ -94,7 +99,7 @@ export async function listTaskFiles(
   return { names: [...own.names, ...fetched.names], isWhole: own.isWhole && fetched.isWhole };
 }
 
-/** `There is no file …`, and which there are. */
+/** Returns `there is no file …` with the files that exist. */
 export async function explainAbsence(context: FileContext, name: string): Promise<string> {
   const { names } = await listTaskFiles(context.files);
   const few = names.slice(0, 20).map(quoteFileName).join(', ');
@@ -103,7 +108,7 @@ export async function explainAbsence(context: FileContext, name: string): Promis
   return `there is no file ${quoteFileName(name)}: ${others}`;
 }
 
-/** A name as it is, but quoted where it holds what could pass for something else than a name. */
+/** Returns a name unchanged, or quoted when it contains characters that could pass for something else. */
 export function quoteFileName(name: string): string {
   const isPlain = name.length <= 256 && /^[^\p{C}\p{Zl}\p{Zp}"]+$/u.test(name);
   return isPlain ? name : JSON.stringify(name.slice(0, 256).toWellFormed());
@@ -118,7 +123,7 @@ function checkFileName(name: string): string {
   };
   if (name.length > MAX_NAME_CHARACTERS) refuse(`is longer than ${MAX_NAME_CHARACTERS} characters`);
   if (name.includes('\0')) refuse('holds a NUL');
-  // Both systems' ways of writing: what is harmless here must not be harmful there.
+  // The checks cover both systems' notations: a path that is harmless on one may be harmful on the other.
   if (/^([/\\]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]+:[/\\])/.test(name))
     refuse('is no path inside the folder of the task');
   const parts = name.split(/[/\\]/);
@@ -136,7 +141,7 @@ async function findTaskFile(files: string, relative: string): Promise<FoundFile 
   return similar === undefined ? undefined : at(path.posix.normalize(similar));
 }
 
-/** The first name that differs in case only, or else whose last part is that of `relative`. */
+/** Returns the first name that differs from `relative` only in case, or else shares its last part. */
 function findSimilarName(names: readonly string[], relative: string): string | undefined {
   const wanted = foldName(relative);
   return (
@@ -145,10 +150,10 @@ function findSimilarName(names: readonly string[], relative: string): string | u
   );
 }
 
-// Systems differ in how they write an accented letter, and people in which slash they write.
+// Systems differ in how they encode an accented letter, and people in the slash they write.
 const foldName = (name: string) => name.normalize('NFC').toLowerCase().replaceAll('\\', '/');
 
-/** The regular file `relative` in `folder`, or undefined where there is none. */
+/** Returns the regular file `relative` in `folder`, or undefined when there is none. */
 async function findRegularFile(
   folder: string,
   relative: string,
@@ -171,7 +176,7 @@ async function findRegularFile(
   return { path: target, name, isThere: true };
 }
 
-/** Where a path leads when links are followed; undefined where nothing is there. */
+/** Resolves a path's links; undefined when it does not exist. */
 async function resolveExisting(file: string, name: string): Promise<string | undefined> {
   try {
     return await realpath(file);
@@ -188,7 +193,7 @@ function isInside(root: string, target: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
 }
 
-/** Names of the regular files in `folder`, links to files inside `root` among them. */
+/** Lists the names of regular files in `folder`, including links to files inside `root`. */
 async function listFolderFiles(
   root: string,
   folder: string,
@@ -214,7 +219,7 @@ async function isFileLink(root: string, link: string): Promise<boolean> {
     const target = await realpath(link);
     return isInside(root, target) && (await stat(target)).isFile();
   } catch (error) {
-    // Links that lead nowhere, in circles, or where nobody may look.
+    // The link leads nowhere, in circles, or to a forbidden folder.
     if (readSystemCode(error) !== undefined) return false;
     throw error;
   }

@@ -4,9 +4,8 @@ import { quoteFileName } from './find-file.ts';
 import type { LoadedFile } from './loaded-file.ts';
 
 /**
- * What a library makes of a file. Libraries say in many ways, a failed type check or a stack overflow among them, that bytes are
- * not what they should be: here, and only here, whatever they throw is the file's fault.
- *
+ * Runs a library over a file. Libraries report broken bytes in many ways, including failed type checks and stack
+ * overflows: here, and only here, every error counts as the file's fault.
  * @throws MeshError `tool`
  */
 export async function fromLibrary<Result>(
@@ -14,7 +13,7 @@ export async function fromLibrary<Result>(
   what: string,
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
-  // Now, since a library may take the bytes over.
+  // Read the length first: a library may take the bytes over.
   const { length } = bytes;
   try {
     return await work();

@@ -4,16 +4,16 @@ import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts
 import { explainAbsence, type FileContext, findFile, quoteFileName } from './find-file.ts';
 import type { LoadedFile } from './loaded-file.ts';
 
-/** Documents of people are smaller; what is larger would not fit the memory of its reader. */
+/** Maximum size of a file; a larger one would not fit the memory of its reader. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** The archive's name is the shortest that ends so: archives in archives are not opened. */
+/** Matches a member of an archive by the shortest archive name: archives in archives are not opened. */
 const IN_ARCHIVE = /^(.+?\.zip)[/\\](.+)$/i;
 
 /**
- * The file that {@link findFile} finds for `name`, or the member of an archive of the task: `photos.zip/harbour.png`.
- *
- * @throws MeshError `tool` where it is not there (REQ-052), too large, or leads outside
+ * Loads the file that {@link findFile} finds for `name`, or a member of an archive of the task:
+ * `photos.zip/harbour.png`.
+ * @throws MeshError `tool` for a file that is missing (REQ-052), too large, or outside the task's folders
  */
 export async function loadTaskFile(context: FileContext, name: string): Promise<LoadedFile> {
   const [, archive, member] = IN_ARCHIVE.exec(name) ?? [];
@@ -31,14 +31,13 @@ export async function loadTaskFile(context: FileContext, name: string): Promise<
 }
 
 /**
- * The bytes of a regular file.
- *
+ * Loads the bytes of a regular file.
  * @throws MeshError `tool`, naming `name`
  */
 export async function loadFile(file: string, name: string): Promise<LoadedFile> {
   let handle: FileHandle | undefined;
   try {
-    // Neither a link that was put in its place meanwhile, nor a pipe that nobody writes to.
+    // The flags refuse a link that meanwhile replaced the file, and a pipe without a writer.
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const status = await handle.stat();
     if (!status.isFile())

@@ -1,6 +1,6 @@
 /** A file in memory. */
 export interface LoadedFile {
-  /** For messages, and for its extension. */
+  /** The name, for messages and for its extension. */
   readonly name: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

@@ -8,14 +8,14 @@ import type { LoadedFile } from './loaded-file.ts';
 import { chooseReading, perform, type Reading, stripFileLine } from './reading/reading.ts';
 
 const JOB = 'read-document';
-/** As for documents that agents read in a thread of theirs; see `reading-thread.ts`. */
+/** The same limits as for documents that agents read in a thread, see `reading-thread.ts`. */
 const LIMITS = { timeoutMs: 60_000, heapMb: 768, rssMb: 2048, maxOutputBytes: 2 * MAX_DOCUMENT_BYTES };
 
 /**
- * Reads a file for a process that has the user's rights and keys: in a process of its own, which has neither. One that dies over it has
- * not read this file, and that is all.
- *
- * @throws MeshError `tool` when the file cannot be read, or not in time, or not within the memory, or when `signal` is aborted
+ * Reads a file in a process without rights or keys, for a caller that has both. When that process dies, only this file
+ * is not read.
+ * @throws MeshError `tool` when the file cannot be read, not in time or not within the memory, or when `signal` is
+ * aborted
  */
 export async function readConfined(
   { name, bytes }: LoadedFile,
@@ -32,11 +32,10 @@ export async function readConfined(
 }
 
 /**
- * The text of a document, spreadsheet, archive (its list) or text file, and nothing else, for a prompt; libraries read it in a
- * process that has none of the caller's rights. `file` is a path that the
- * caller trusts.
- *
- * @throws MeshError `tool` for one that is missing or unreadable (REQ-052), with its path, and for pictures and recordings
+ * Returns only the text of a document, spreadsheet, archive (its list) or text file, for a prompt. Libraries read it in
+ * a process that has none of the caller's rights. `file` is a path that the caller trusts.
+ * @throws MeshError `tool` for one that is missing or unreadable (REQ-052), with its path, and for pictures and
+ * recordings
  */
 export async function readAnyText(file: string, signal: AbortSignal): Promise<string> {
   const loaded = await loadFile(file, path.basename(file));

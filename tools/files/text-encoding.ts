@@ -1,28 +1,29 @@
 /** A file as text. */
 interface DecodedText {
   readonly text: string;
-  /** As the WHATWG Encoding Standard names it. */
+  /** The encoding's name in the WHATWG Encoding Standard. */
   readonly encoding: string;
 }
 
-/** Marks of the order of bytes at the beginning. UTF-32 is not among them: its marks are those of UTF-16 and NULs. */
+/** Byte order marks. UTF-32 has none here: its marks are those of UTF-16 and NULs. */
 const MARKS: readonly (readonly [string, readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ];
 
-/** Where XML, HTML, Python and mails say it; further down it is somebody's prose. */
+/** Matches an encoding's name where XML, HTML, Python and mails declare it; further down it is prose. */
 const DECLARED = /(?:encoding=["']|charset=["']?|coding[:=]\s*)([A-Za-z0-9_.:-]{2,40})/;
 const DECLARATION_BYTES = 1024;
 
-/** Control characters that texts do not hold; of those that they do, form feeds and terminal colours are the rarest. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Control characters that texts do not contain. Form feeds and terminal colours, which are rare, are allowed. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const CONTROL = /[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]/;
 
 /**
- * The text of `bytes`: by its byte order mark, else UTF-8, UTF-16 where every other byte is NUL, what the text declares, and
- * at last windows-1252, of which Latin-1's letters are a part. Undefined for what is no text.
+ * Decodes `bytes` by their byte order mark, otherwise as UTF-8, as UTF-16 when every other byte is NUL, as the encoding
+ * that the text declares, and at last as windows-1252, which includes the letters of Latin-1. Returns undefined for a
+ * file that is not text.
  */
 export function decodeText(bytes: Uint8Array): DecodedText | undefined {
   const mark = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte))?.[0];
@@ -39,13 +40,13 @@ function tryDecode(bytes: Uint8Array, encoding: string): string | undefined {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (error) {
-    // A name that nobody knows, or bytes that are not of that encoding.
+    // The encoding's name is unknown, or the bytes are not in that encoding.
     if (error instanceof RangeError || error instanceof TypeError) return undefined;
     throw error;
   }
 }
 
-/** UTF-16 without a mark, of a text that is mostly ASCII. */
+/** Detects UTF-16 without a mark in a text that is mostly ASCII. */
 function detectWidth(bytes: Uint8Array): string[] {
   const head = bytes.subarray(0, DECLARATION_BYTES);
   if (head.length < 4 || bytes.length % 2 !== 0) return [];

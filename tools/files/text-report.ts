@@ -5,14 +5,20 @@ import type { LoadedFile } from './loaded-file.ts';
 import { explainNoReader, findReader } from './reading/readers.ts';
 import { decodeText } from './text-encoding.ts';
 
-/** @throws MeshError `tool` for what is no text, with the tool that reads it */
+/**
+ * Returns a file's text behind a line about the file.
+ * @throws MeshError `tool` for a file that is not text, with the tool that reads it
+ */
 export function reportText(file: LoadedFile): string {
   const { text, encoding } = decodeFileText(file);
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
   return `${quoteFileName(file.name)}: text, ${encoding}, ${file.bytes.length} bytes, ${lines} lines\n\n${text}`;
 }
 
-/** @throws MeshError `tool` for what is no text, with the tool that reads it */
+/**
+ * Decodes a file's text.
+ * @throws MeshError `tool` for a file that is not text, with the tool that reads it
+ */
 export function decodeFileText({ name, bytes }: LoadedFile): { text: string; encoding: string } {
   const kind = detectFileKind(bytes);
   const decoded = kind === undefined ? decodeText(bytes) : undefined;

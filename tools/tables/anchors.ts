@@ -5,7 +5,7 @@ import { findNames, parseWordNumber, splitWords, stemTableWord } from './words.t
 export interface TableQuestion {
   readonly words: readonly string[];
   readonly stems: readonly string[];
-  /** Places of words that are names. */
+  /** Indices of words that are names. */
   readonly names: ReadonlySet<number>;
 }
 
@@ -14,24 +14,27 @@ export function parseTableQuestion(text: string): TableQuestion {
   return { words, stems: words.map(stemTableWord), names: findNames(text, words) };
 }
 
-/** What a phrase of the question selects in a column. */
+/** A phrase of the question and the rows that it selects in a column. */
 export interface Anchor {
   readonly id: number;
   readonly column: number;
-  /** Words of the question: from, and behind the last. */
+  /** Range of the question's words; `end` is exclusive. */
   readonly start: number;
   readonly end: number;
-  /** `is`: the cell is the phrase; `has`: it holds it; the others compare the cell's number or year with that of the question. */
+  /**
+   * `is`: the cell equals the phrase; `has`: it contains it; the others compare the cell's number or year with that of
+   * the question.
+   */
   readonly kind: 'is' | 'has' | '=' | '>' | '<' | '>=' | '<=';
   readonly rows: readonly number[];
 }
 
 const MAX_PHRASE_WORDS = 10;
 const MAX_ANCHORS = 40;
-/** A word that so large a part of questions have says nothing of a cell. */
+/** Minimum length of a word that is matched alone; shorter ones are too frequent to identify a cell. */
 const MIN_WORD_CHARACTERS = 3;
 
-/** What the question mentions of the table's cells, longest phrases first. */
+/** Finds the cells of the table that the question mentions, the longest phrases first. */
 export function findAnchors(
   question: TableQuestion,
   table: Table,

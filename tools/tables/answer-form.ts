@@ -1,26 +1,26 @@
 /**
- * What a question says of the form of its answer: questions whose answers are sets end with it, for every engine alike, and the answer
- * comes back as a text that can be taken apart again.
+ * Separates the items of answers that are sets. Questions that expect a set end with FORM, for every engine alike, so
+ * that the answer can be split again.
  */
 const SEPARATOR = ' | ';
 const FORM = `Where the answer is several items, write ${SEPARATOR.trim()} between them.`;
 
-/** The question, with the form that its answer is to have. */
+/** Appends the form of the answer to a question. */
 export function askForItems(question: string): string {
   return `${question}\n\n${FORM}`;
 }
 
-/** The question without what it says of the form. */
+/** Removes the form of the answer from a question. */
 export function stripForm(question: string): string {
   return question.endsWith(FORM) ? question.slice(0, -FORM.length).trimEnd() : question;
 }
 
-/** What stands between the items of an answer: a comma, unless the question says otherwise. */
+/** Returns the text between the items of an answer: a comma, unless the question asks for another. */
 export function findSeparator(question: string): string {
   return question.endsWith(FORM) ? SEPARATOR : ', ';
 }
 
-/** The items of an answer to a question of {@link askForItems}. */
+/** Splits the answer to a question of {@link askForItems} into its items. */
 export function splitItems(answer: string): string[] {
   return answer.split(/ *\| +/).filter((item) => item !== '');
 }

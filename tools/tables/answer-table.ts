@@ -7,39 +7,41 @@ import { parseTable, type Table } from './table.ts';
 import { readTableModel, type TableModel } from './table-model.ts';
 import { findUnplaced, type Unplaced } from './unplaced.ts';
 
-/** An answer to a question about a table, and how it was come by. */
+/** An answer to a question about a table, and its derivation. */
 export interface TableAnswer {
   /** The items of the answer, each once. */
   readonly items: readonly string[];
-  /** How probable it is that it is right, from 0 to 1. */
+  /** Probability that the answer is right, from 0 to 1. */
   readonly chance: number;
-  /** The most probable of them, as `project(most(all)), order “Points”, project “Team”`. */
+  /** The most probable program that gives the answer, as `project(most(all)), order “Points”, project “Team”`. */
   readonly program: string;
-  /** What of the question has no part in it. */
+  /** Parts of the question that the program does not use. */
   readonly unplaced: Unplaced;
-  /** What the chance comes of. */
+  /** Facts that the chance is computed from. */
   readonly facts: ChanceFacts;
 }
 
-/** Words of a question that may have no part in a program, conditions aside: with more, one answer in four is right. */
+/**
+ * Maximum words of a question without a part in the program, conditions aside: with more, one answer in four is right.
+ */
 const MAX_UNPLACED = 5;
 
-/** Whether an answer may be given: it is probable enough, and leaves no condition of the question out. */
+/** Tells whether an answer may be given: it is probable enough and leaves out no condition of the question. */
 export function isGiven({ chance, unplaced }: TableAnswer, threshold: number): boolean {
   return chance >= threshold && unplaced.conditions.length === 0 && unplaced.words.length <= MAX_UNPLACED;
 }
 
-/** Answers that are less probable than the first so many are never the right one that was missed. */
+/** Number of answers kept; less probable ones are never the right answer that was missed. */
 const MAX_ANSWERS = 20;
 const SHIPPED = fileURLToPath(new URL('weights/tables.bin', import.meta.url));
 const models = new Map<string, TableModel>();
 
 /**
- * Answers to a question about a table, the most probable first, by the programs of a bounded grammar: a log-linear semantic parser trained
- * on WikiTableQuestions by its answers alone (after Pasupat and Liang, ACL 2015). Empty where no program gives anything.
- *
+ * Answers a question about a table, the most probable answer first, by the programs of a bounded grammar: a log-linear
+ * semantic parser trained on WikiTableQuestions by its answers alone (after Pasupat and Liang, ACL 2015). Returns an
+ * empty list when no program gives an answer.
  * @param rows the first is the heading
- * @param weights file of the model; without it the one that ships
+ * @param weights file of the model; defaults to the one that ships
  */
 export function answerTable(
   question: string,
@@ -53,7 +55,7 @@ export function answerTable(
   return rankAnswers(model, question, table);
 }
 
-/** The same by a model of one's own. */
+/** Ranks answers as {@link answerTable} does, by the given model. */
 export function rankAnswers(
   { common, weights, calibration }: TableModel,
   question: string,

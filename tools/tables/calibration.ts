@@ -1,10 +1,10 @@
 import type { Unplaced } from './unplaced.ts';
 
-/** What the chance of an answer depends on, beside the probability of its programs. */
+/** Facts that the chance of an answer depends on, beside the probability of its programs. */
 export interface ChanceFacts {
-  /** Of all programs that give it, by the model. */
+  /** Probability of all programs that give the answer, by the model. */
   readonly probability: number;
-  /** Of the most probable answer. */
+  /** Probability of the most probable answer. */
   readonly most: number;
   readonly unplaced: Unplaced;
 }
@@ -15,8 +15,9 @@ const MAX_CONDITIONS = 3;
 export const CHANCE_FACTORS = 5;
 
 /**
- * The model's own probability is not how often an answer is right: a logistic regression on it, on how far it is behind the first, and on what
- * the program leaves out of the question (after Platt 1999), fitted on questions that the model was not trained on.
+ * Returns the factors of a logistic regression (after Platt 1999), fitted on questions that the model was not trained
+ * on: the answer's probability, its distance from the first answer, and the parts of the question that its program
+ * leaves out. The model's own probability alone does not say how often an answer is right.
  */
 export function computeChanceFactors({ probability, most, unplaced }: ChanceFacts): number[] {
   return [
@@ -28,7 +29,7 @@ export function computeChanceFactors({ probability, most, unplaced }: ChanceFact
   ];
 }
 
-/** From 0 to 1: how probable it is that the answer is right. */
+/** Returns the probability, from 0 to 1, that the answer is right. */
 export function computeChance(facts: ChanceFacts, weights: readonly number[]): number {
   const sum = computeChanceFactors(facts).reduce(
     (total, factor, at) => total + factor * (weights[at] ?? 0),

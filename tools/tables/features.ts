@@ -4,27 +4,27 @@ import type { Program, Role } from './programs.ts';
 import type { Column, Table } from './table.ts';
 import { splitWords } from './words.ts';
 
-/** Features are numbers below this: a hash of what they say. */
+/** Bits of a feature's number, a hash of the feature's text. */
 export const FEATURE_BITS = 20;
 
 /**
- * Programs of one question in factors. A factor is a part that many programs have in common, as an operation or a column in a role; its
- * features are made once, and the score of a program is the sum over its factors. What features say is general: types, coverage,
- * matches of words, and which words of a question go with which operation (learned).
+ * Programs of one question in factors. A factor is a part that many programs share, such as an operation or a column in
+ * a role; its features are computed once, and the score of a program is the sum over its factors. Features are general:
+ * types, coverage, matches of words, and (learned) which words of a question go with which operation.
  */
 export class Factors {
   readonly #question: TableQuestion;
   readonly #table: Table;
   readonly #anchors: readonly Anchor[];
   readonly #ids = new Map<string, number>();
-  /** The features of each factor. */
+  /** Features of each factor. */
   readonly features: Int32Array[] = [];
   readonly #grams: readonly string[];
   readonly #opening: readonly string[];
   readonly #text: string;
-  /** Columns whose whole title the question has. */
+  /** Columns whose whole title the question contains. */
   readonly #named: readonly number[];
-  /** Programs are many, and have anchors and answers in common. */
+  /** Caches by anchors and by answer, which many programs share. */
   readonly #left = new Map<readonly Anchor[], string>();
   readonly #isAsked = new Map<string, boolean>();
 
@@ -41,7 +41,7 @@ export class Factors {
       .map(({ index }) => index);
   }
 
-  /** The factors of a program. */
+  /** Returns the factors of a program. */
   of(program: Program): number[] {
     const { shape, operations, anchors, roles, answer, type } = program;
     const list = [this.#id(`shape ${shape}`, () => this.#ofWords(`s ${shape}`))];
@@ -159,7 +159,7 @@ export class Factors {
     ];
   }
 
-  /** How the columns of a program go together. */
+  /** Adds features of how the columns of a program relate to each other. */
   #pairs({ anchors, roles, operations }: Program): number {
     const filters = new Set(anchors.map(({ column }) => column));
     const facts: string[] = [];
@@ -171,7 +171,7 @@ export class Factors {
     return this.#id(key, () => [...facts.map((fact) => `pair ${fact}`), `depth ${operations.length}`]);
   }
 
-  /** What the question mentions and the program leaves out. */
+  /** Adds features of the phrases and titles that the question mentions and the program leaves out. */
   #uncovered(used: readonly Anchor[], roles: readonly Role[]): number {
     const left = this.#left.get(used) ?? this.#leftBy(used);
     this.#left.set(used, left);
@@ -190,7 +190,10 @@ export class Factors {
     });
   }
 
-  /** Phrases that are a cell, phrases in one, and the words of the longest of the first. */
+  /**
+   * Describes the unused phrases: those that equal a cell, those that are part of one, and the words of the longest of
+   * the first.
+   */
   #leftBy(used: readonly Anchor[]): string {
     const open = this.#anchors.filter(
       ({ start: at }) => !used.some(({ start, end }) => start <= at && at < end),
@@ -204,7 +207,7 @@ export class Factors {
   }
 }
 
-/** The share of a title's words that the question has. */
+/** Returns the share of a title's words that the question contains. */
 function measureTitleMatch({ words }: Column, stems: readonly string[]): number {
   return words.length === 0 ? 0 : words.filter((word) => stems.includes(word)).length / words.length;
 }
@@ -224,7 +227,7 @@ function classifySize(value: number): string {
           : 'many';
 }
 
-/** Folded to as many bits as there are features. */
+/** Hashes a feature's text to its number, folded to FEATURE_BITS bits. */
 function hashFeature(text: string): number {
   const hash = hashWord(text);
   return ((hash >>> FEATURE_BITS) ^ hash) & ((1 << FEATURE_BITS) - 1);

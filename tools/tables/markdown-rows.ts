@@ -1,11 +1,11 @@
-/** A line of a table in Markdown. */
+/** A line of a Markdown table. */
 const LINE = /^\|(.*)\|\s*$/;
 const RULE = /^[\s|:-]+$/;
 
 /**
- * The first table of a text in Markdown, as our readers of spreadsheets write it: `| row | A: Year | B: Name |`, line breaks as `<br>`,
- * bars as `\|`. The first row is the heading; the numbers of rows and the letters of columns are no part of it. Undefined where the
- * text has no table.
+ * Parses the first Markdown table of a text, as the project's spreadsheet readers write it: `| row | A: Year | B: Name
+ * |`, line breaks as `<br>`, bars as `\|`. The first row is the heading; numbers of rows and letters of columns are
+ * left out. Returns undefined when the text has no table.
  */
 export function parseMarkdownRows(text: string): string[][] | undefined {
   const rows: string[][] = [];

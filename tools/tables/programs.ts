@@ -1,7 +1,7 @@
 import type { Anchor } from './anchors.ts';
 import type { Column, ColumnType, Table } from './table.ts';
 
-/** Rows that a program is about, and how it came to them. */
+/** Rows that a program selects, and the operations that selected them. */
 interface RowSet {
   readonly rows: readonly number[];
   readonly shape: string;
@@ -10,13 +10,13 @@ interface RowSet {
   readonly roles: readonly Role[];
 }
 
-/** What a column is used for. */
+/** A column's role in a program. */
 export interface Role {
   readonly use: 'project' | 'order' | 'aggregate' | 'frequent' | 'same' | 'difference';
   readonly column: number;
 }
 
-/** A typed program with what it gives. */
+/** A typed program with its result. */
 export interface Program extends Omit<RowSet, 'rows'> {
   /** The answer, each value once. */
   readonly answer: readonly string[];
@@ -26,10 +26,10 @@ export interface Program extends Omit<RowSet, 'rows'> {
 const MAX_PROGRAMS = 8000;
 const MAX_SETS = 500;
 const MAX_SINGLE = 14;
-/** A list that is longer is no answer that a person asks for. */
+/** Maximum items of an answer; people do not ask for longer lists. */
 const MAX_LIST = 30;
 
-/** All programs of a bounded grammar that the anchors of a question allow. */
+/** Lists the programs of a bounded grammar that the anchors of a question allow. */
 export function listPrograms(table: Table, anchors: readonly Anchor[]): Program[] {
   const programs: Program[] = [];
   const add: Add = (from, operation, roles, answer, type) => {
@@ -92,7 +92,7 @@ type Add = (
   type: ColumnType,
 ) => void;
 
-/** All rows, those of each anchor, of two together, of either. */
+/** Lists all rows, the rows of each anchor, and those of two anchors together or of either. */
 function listBaseSets({ size }: Table, anchors: readonly Anchor[]): RowSet[] {
   const all: RowSet = {
     rows: Array.from({ length: size }, (_, row) => row),
@@ -129,7 +129,7 @@ function listBaseSets({ size }: Table, anchors: readonly Anchor[]): RowSet[] {
   return sets;
 }
 
-/** The rows of a set, to be looked up; made once. */
+/** The rows of each set for lookups, computed once. */
 const lookups = new WeakMap<RowSet, Set<number>>();
 function lookUpRows(set: RowSet): Set<number> {
   const known = lookups.get(set) ?? new Set(set.rows);
@@ -139,7 +139,7 @@ function lookUpRows(set: RowSet): Set<number> {
 
 const isWords = ({ kind }: Anchor) => kind === 'is' || kind === 'has' || kind === '=';
 
-/** A set that an operation makes of another. */
+/** Derives a set from another one by an operation. */
 function deriveSet(
   set: RowSet,
   operation: string,
@@ -155,7 +155,7 @@ function deriveSet(
   };
 }
 
-/** One row of a set, or those that share its extreme. */
+/** Lists single rows of a set, and the rows that share its extreme. */
 function chooseRows(set: RowSet, { columns }: Table): RowSet[] {
   if (set.rows.length < 2) return [];
   const sets = [deriveSet(set, 'first', set.rows.slice(0, 1)), deriveSet(set, 'last', set.rows.slice(-1))];
@@ -178,7 +178,7 @@ function chooseRows(set: RowSet, { columns }: Table): RowSet[] {
   return sets;
 }
 
-/** The rows above and below, and those that have a value in common with a row. */
+/** Lists the rows above and below, and those that share a value with a row. */
 function listNeighbours(set: RowSet, { columns, size }: Table): RowSet[] {
   const [first] = set.rows;
   const last = set.rows.at(-1);
@@ -203,7 +203,7 @@ function listNeighbours(set: RowSet, { columns, size }: Table): RowSet[] {
   return sets;
 }
 
-/** The values of a column in the rows: as texts, as numbers where a cell says more, as years of dates. */
+/** Adds the values of a column in the rows: as texts, as numbers where a cell says more, as years of dates. */
 function projectColumn(set: RowSet, { index, cells, type }: Column, add: Add): void {
   const own = set.rows.flatMap((row) => cells[row] ?? []).filter(({ text }) => text.trim() !== '');
   const roles: Role[] = [{ use: 'project', column: index }];
@@ -262,7 +262,7 @@ function* listPairs<Item>(items: readonly Item[]): Generator<[Item, Item]> {
   for (const [at, a] of items.entries()) for (const b of items.slice(at + 1)) yield [a, b];
 }
 
-/** Without the noise of binary fractions. */
+/** Writes a number without the noise of binary fractions. */
 function formatNumber(value: number): string {
   return String(Number.isSafeInteger(value) ? value : Number(value.toPrecision(12)));
 }

@@ -3,7 +3,7 @@ import { Factors } from './features.ts';
 import { listPrograms, type Program } from './programs.ts';
 import type { Table } from './table.ts';
 
-/** Programs in factors: what a model scores, and what it learns from. */
+/** Programs in factors: the input of scoring and of training. */
 export interface FactoredPrograms {
   /** Features of each factor. */
   readonly features: readonly Int32Array[];
@@ -31,7 +31,7 @@ export function buildProgramSpace(question: string, table: Table, common: Readon
   return { programs, features: all.features, factors: Int32Array.from(factors), starts };
 }
 
-/** The probability of each program: a log-linear model over its features. */
+/** Returns the probability of each program by a log-linear model over its features. */
 export function computeProbabilities(
   { features, factors, starts }: FactoredPrograms,
   weights: Float32Array,
@@ -48,7 +48,7 @@ export function computeProbabilities(
   return odds.map((odd) => odd / sum);
 }
 
-/** Answers with the probability of all programs that give them, the most probable first. */
+/** Returns answers with the probability of all programs that give them, the most probable first. */
 export function rankProgramAnswers(space: ProgramSpace, chances: Float64Array) {
   const answers = new Map<
     string,

@@ -6,13 +6,13 @@ import { FEATURE_BITS } from './features.ts';
 const KIND = 'TABL';
 const VERSION = 2;
 
-/** What was learned from questions about tables. */
+/** A model trained on questions about tables. */
 export interface TableModel {
-  /** Of each feature. */
+  /** Weight of each feature. */
   readonly weights: Float32Array;
-  /** Words that so many questions have that they say nothing of a cell. */
+  /** Words too frequent in questions to identify a cell. */
   readonly common: ReadonlySet<string>;
-  /** Weights of what the chance of an answer depends on, see `calibration.ts`. */
+  /** Weights of the chance's factors, see `calibration.ts`. */
   readonly calibration: readonly number[];
 }
 
@@ -24,9 +24,11 @@ const headSchema = z.object({
 
 const MAX_INT8 = 127;
 
-/** What is known beside the weights, as JSON behind its length; then the weights as int8 of one scale, sparse. */
+/**
+ * Packs a model: everything but the weights as JSON behind its length, then the weights as sparse int8 of one scale.
+ */
 export function packTableModel({ weights, common, calibration }: TableModel): Uint8Array {
-  // The few that are largest are cut, so that the many are exact.
+  // The few largest weights are cut, so that the many others are exact.
   const sizes = weights
     .filter((weight) => weight !== 0)
     .map(Math.abs)

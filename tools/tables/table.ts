@@ -2,23 +2,23 @@ import { type DateReading, parseDate, parseMonth } from './values/date.ts';
 import { parseDuration } from './values/duration.ts';
 import { splitWords, stemTableWord, toPlainText } from './words.ts';
 
-/** A cell of a table with what can be read from it, also where it says more than that. */
+/** A cell of a table with the number and the date that can be read from it, even when it says more than that. */
 interface Cell {
-  /** As it stands in the table. */
+  /** The cell's text as it stands in the table. */
   readonly text: string;
-  /** Its words in one string, to be compared. */
+  /** Its words in one string, for comparison. */
   readonly norm: string;
   /** The first number in it: `5 km`, `$1,200`, `1st`, `12:34.5` (in seconds). */
   readonly number: number | undefined;
-  /** Whether the cell is that number and nothing else. */
+  /** True when the cell is that number and nothing else. */
   readonly isNumber: boolean;
   readonly date: CellDate | undefined;
 }
 
-/** What is unknown is undefined. */
+/** A date whose unknown parts are undefined. */
 type CellDate = Pick<DateReading, 'year' | 'month' | 'day'>;
 
-/** What most cells of a column are. */
+/** The type of most cells of a column. */
 export type ColumnType = 'number' | 'date' | 'text';
 
 export interface Column {
@@ -27,18 +27,18 @@ export interface Column {
   readonly words: readonly string[];
   readonly type: ColumnType;
   readonly cells: readonly Cell[];
-  /** What rows are ordered by in this column; undefined where a cell has nothing of the kind. */
+  /** Sort keys of the rows by this column; undefined for cells that have none. */
   readonly keys: readonly (number | undefined)[];
   readonly isSortable: boolean;
 }
 
-/** A table as programs see it. */
+/** A table in the form that programs work on. */
 export interface Table {
   readonly columns: readonly Column[];
   readonly size: number;
 }
 
-/** Larger tables are cut: so many are read in time. */
+/** Maximum rows and columns; larger tables are cut, since more take too long to read. */
 const MAX_ROWS = 1000;
 const MAX_COLUMNS = 40;
 
@@ -73,14 +73,14 @@ export function parseTable(rows: readonly (readonly string[])[]): Table {
 
 const FIRST_NUMBER = /[-+]?\d[\d,]*(?:\.\d+)?|[-+]?\.\d+/;
 const YEAR = /(?:^|[^\d.,])(1\d{3}|20\d\d)(?!\d|[.,]\d)/;
-/** Days up to which a date goes, and what stands behind it: `20-22 May`, `2 May-3 June`, `2 May (at home)`. */
+/** Matches the text after the first day of a date: `20-22 May`, `2 May-3 June`, `2 May (at home)`. */
 const REST =
   /(?<=(?:^|[^-\d])\d{1,2})\s?-\s?\d{1,2}(?=,|\s|$)|(?<=[a-z])-\d{1,2}\s.*|\s*(?:\s-\s.*|[([].*|[*†‡]+)$/gs;
 
 export function parseCell(text: string): Cell {
   const low = toPlainText(text).trim();
   const first = FIRST_NUMBER.exec(low)?.[0];
-  // `2004-05` is a season, not a number less than the first.
+  // `2004-05` is a season: the hyphen is not a minus sign.
   const digits = /\d-\d/.test(low) ? first?.replace('-', '') : first;
   const clock = low.includes(':') ? parseDuration(low)?.number : undefined;
   const number = clock ?? Number(digits?.replaceAll(',', ''));
@@ -93,7 +93,7 @@ export function parseCell(text: string): Cell {
   };
 }
 
-/** A whole date, a month, or the year that a text mentions. */
+/** Finds a whole date, a month, or a year in a text. */
 function findCellDate(low: string): CellDate | undefined {
   const { year, month, day } = parseDate(low.replaceAll(REST, '')) ?? {};
   // `1996-03` is a season.
@@ -104,7 +104,7 @@ function findCellDate(low: string): CellDate | undefined {
   return { year: mentioned === undefined ? undefined : Number(mentioned), month: named, day: undefined };
 }
 
-/** A number that orders dates; undefined where the year and the month are unknown. */
+/** Returns a number that orders dates; undefined when year and month are unknown. */
 function toDateOrder({ year, month, day }: CellDate): number | undefined {
   if (year === undefined && month === undefined) return undefined;
   return (year ?? 0) * 372 + (month ?? 0) * 31 + (day ?? 0);

@@ -3,21 +3,21 @@ import type { Program } from './programs.ts';
 import type { Table } from './table.ts';
 import { splitWords } from './words.ts';
 
-/** What of a question has no part in a program. */
+/** Parts of a question that a program does not use. */
 export interface Unplaced {
-  /** Numbers, dates and names: each narrows what is asked for, so that an answer without it answers something else. */
+  /** Numbers, dates and names: each narrows the question, so that an answer without it answers another one. */
   readonly conditions: readonly string[];
-  /** Other words that say something. */
+  /** Other words that carry meaning. */
   readonly words: readonly string[];
 }
 
-/** Shorter words say too little to be missed. */
+/** Minimum length of a reported word; shorter ones carry too little meaning. */
 const MIN_WORD_CHARACTERS = 3;
 const YEAR = /^(?:1\d|20)\d\d$/;
 
 /**
- * A word is placed that is part of what the program selects, or of the title of a column that it uses. A year that the table has nowhere is
- * void: the whole table is of it.
+ * Finds the words of the question that are neither part of what the program selects nor of the title of a column that
+ * it uses. A year that occurs nowhere in the table is left out, since the whole table is about it.
  */
 export function findUnplaced(
   asked: TableQuestion,
@@ -44,7 +44,7 @@ export function findUnplaced(
 
 const known = new WeakMap<Table, ReadonlySet<string>>();
 
-/** All words of a table, made once. */
+/** Collects all words of a table, once per table. */
 function collectWords(table: Table): ReadonlySet<string> {
   const words =
     known.get(table) ??

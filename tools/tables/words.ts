@@ -1,11 +1,11 @@
 import { parseNumber } from './values/number.ts';
 
-/** The words of a text, in lower case, numbers with their separators as one: `1,234.5`. */
+/** Splits a text into words in lower case; a number with its separators is one word: `1,234.5`. */
 export function splitWords(text: string): string[] {
   return toPlainText(text).match(/\d[\d,.]*\d|\d|[\p{L}]+(?:'[\p{L}]+)?/gu) ?? [];
 }
 
-/** Without accents, in lower case, with plain quotes and dashes. */
+/** Converts a text to lower case, without accents, with plain quotes and dashes. */
 export function toPlainText(text: string): string {
   return text
     .normalize('NFKD')
@@ -16,7 +16,7 @@ export function toPlainText(text: string): string {
     .toLowerCase();
 }
 
-/** A word without its ending, so that `teams`, `team's` and `team` are one. */
+/** Returns a word without its ending, so that `teams`, `team's` and `team` are equal. */
 export function stemTableWord(word: string): string {
   const base = word.replace(/'s?$/, '');
   if (base.length <= 3) return base;
@@ -33,12 +33,12 @@ const SMALL_NUMBERS =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty';
 const NUMBER_WORDS = new Map(SMALL_NUMBERS.split(' ').map((word, number) => [word, number]));
 
-/** The number that a word of a question stands for. */
+/** Returns the number that a word of a question stands for. */
 export function parseWordNumber(word: string): number | undefined {
   return parseNumber(word) ?? NUMBER_WORDS.get(word);
 }
 
-/** Places of words that are names: in quotes, or with a capital within a sentence. */
+/** Returns the indices of words that are names: quoted, or capitalised within a sentence. */
 export function findNames(text: string, words: readonly string[]): Set<number> {
   const names = new Set<number>();
   const quoted = [...text.matchAll(/["“]([^"”]+)["”]/g)].flatMap(([, inner = '']) => splitWords(inner));

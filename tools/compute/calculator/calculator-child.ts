@@ -1,4 +1,5 @@
-// The process that calculates, see calculator-process.ts: one expression a message, one answer to each. Argument: the library's file.
+// The process that calculates, see calculator-process.ts: it answers each message, which holds one expression.
+// Argument: the library's file.
 import vm from 'node:vm';
 import { type Evaluated, evaluateExpression } from './evaluate-expression.ts';
 import { Evaluators } from './evaluators.ts';
@@ -12,17 +13,18 @@ interface Question {
   readonly timeoutMs: number;
 }
 
-// Started as a script, since that is what has a time limit: the process ends its own endless loops, even where its parent was killed.
+// The calculation is a script because scripts have a time limit: the process ends its own endless loops, even after its
+// parent was killed.
 const [libraryFile = ''] = process.argv.slice(2);
 const evaluators = new Evaluators(libraryFile);
-// What the first calculation would otherwise wait for: units and functions are made when they are first used.
+// Creates units and functions, which are made at their first use, so that the first calculation does not wait for them.
 evaluateExpression(evaluators, 'sqrt(2) * 3 miles to km');
 const calculation = new vm.Script('calculate()');
 
 process.on('message', ({ expression, timeoutMs }: Question) => {
   process.send?.(calculateAnswer(expression, timeoutMs));
 });
-// Nobody is left to calculate for.
+// The parent is gone.
 process.on('disconnect', () => process.exit());
 
 function calculateAnswer(

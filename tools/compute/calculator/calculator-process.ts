@@ -9,17 +9,20 @@ import { buildChildCommand } from '../child-node.ts';
 import type { Evaluated } from './evaluate-expression.ts';
 import { LIBRARY } from './evaluators.ts';
 
-/** A calculation takes milliseconds, ten times that on a machine with other work; one that goes on is a mistake or a bomb. */
+/**
+ * Time limit of a calculation, which takes milliseconds, or ten times that on a busy machine; a longer one is a mistake
+ * or a bomb.
+ */
 const CALCULATION_MS = 5_000;
-/** Loading takes 0.2 s; a machine with other work may need ten times that and more. */
+/** Time limit of loading the library, which takes 0.2 s; a busy machine may need more than ten times that. */
 const START_MS = 20_000;
-/** The child ends its calculations itself; this is for one that cannot any more. */
+/** Additional time for the child to end its calculation itself; after it the parent kills the child. */
 const GRACE_MS = 1_000;
-/** Of JavaScript objects. A calculation takes less than one; the library takes 20. */
+/** Maximum heap for JavaScript objects. A calculation takes less than one megabyte; the library takes 20. */
 const HEAP_MEGABYTES = 128;
-/** Without work for so long, the process ends: it holds 80 MB. */
+/** Time without work after which the process, which holds 80 MB, ends. */
 const IDLE_MS = 60_000;
-/** Questions in flight are far fewer; more are a loop. */
+/** Maximum queued questions. Real use has far fewer; more are a loop. */
 const MAX_WAITING = 256;
 
 const replySchema = z.union([
@@ -36,8 +39,9 @@ const replySchema = z.union([
 type Reply = z.infer<typeof replySchema>;
 
 /**
- * A warm process that calculates, one expression after the other: there from the first on, again after it was killed, gone when it
- * is not needed. A process, since some expressions take all memory of whoever evaluates them (`1:1e8` even of a thread's parent).
+ * A warm process that evaluates one expression after the other: it starts with the first one, again after it was
+ * killed, and ends when it is idle. It is a process, since some expressions use up the memory of the process that
+ * evaluates them (`1:1e8` even that of a thread's parent).
  */
 export class CalculatorProcess {
   readonly #queue = new PQueue({ concurrency: 1 });
@@ -51,13 +55,14 @@ export class CalculatorProcess {
     this.#heapMegabytes = options.heapMegabytes ?? HEAP_MEGABYTES;
   }
 
-  /** Of the process that runs now. */
+  /** Process id of the running child. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
   /**
-   * @throws MeshError `tool` with what is wrong with the expression, or where it took too long or too much memory
+   * Evaluates an expression.
+   * @throws MeshError `tool` with the expression's fault, or when it took too long or too much memory
    */
   async evaluate(expression: string, signal: AbortSignal): Promise<Evaluated> {
     if (this.#queue.size >= MAX_WAITING) {
@@ -85,7 +90,7 @@ export class CalculatorProcess {
     clearTimeout(this.#idle);
     const isNew = this.#child === undefined;
     const child = this.#child ?? this.#start();
-    // Whoever waits holds the process; an idle child does not.
+    // A pending question keeps this process alive; an idle child does not.
     child.ref();
     child.channel?.ref();
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
@@ -103,7 +108,7 @@ export class CalculatorProcess {
       isStuck = true;
       resolve({ late: true });
     }, limitMs);
-    // A failure to send is one to start or to live on: the events say which.
+    // The callback ignores a failure to send: the child's events report the reason.
     child.send({ expression, timeoutMs: CALCULATION_MS }, () => undefined);
     try {
       const reply = await promise;
@@ -144,7 +149,7 @@ export class CalculatorProcess {
   }
 }
 
-/** Node ends itself with an abort where memory is used up; some systems kill it before. */
+/** Signals of a process that ran out of memory: Node aborts itself, and some systems kill it before. */
 const OUT_OF_MEMORY_SIGNALS: readonly string[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL'];
 
 function createExitError(

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import { CalculatorProcess } from './calculator-process.ts';
 
-/** Far above any calculation that is written by hand; the parser goes down one level a parenthesis. */
+/** Maximum length of an expression, far above any written by hand; the parser recurses once per parenthesis. */
 const MAX_EXPRESSION_CHARACTERS = 2_000;
 
 const input = z.strictObject({
@@ -16,8 +16,9 @@ const input = z.strictObject({
 const calculators = new CalculatorProcess();
 
 /**
- * Calculates with 64 digits; prints integers whole and other results with 15 digits. Angles are radians unless `deg` is written, `log(x)` is the natural logarithm, `10 + 5%` is 10.5, and a
- * comma groups thousands but in a function's arguments (see notation.ts).
+ * Calculates with 64 digits; prints integers whole and other results with 15 digits. Angles are radians unless `deg` is
+ * written, `log(x)` is the natural logarithm, `10 + 5%` is 10.5, and a comma groups thousands except in a function's
+ * arguments (see notation.ts).
  */
 export const calculator: DataTool<z.infer<typeof input>> = {
   name: 'calculator',

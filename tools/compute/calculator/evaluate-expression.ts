@@ -1,29 +1,34 @@
 import type { Evaluator, Evaluators } from './evaluators.ts';
 import { normalizeNotation } from './notation.ts';
 
-/** What a calculation came to: as a text, and for programs. `value` is a text where no double holds it as it is printed. */
+/**
+ * The result of a calculation, as text and for programs. `value` is a text when no double equals the printed number.
+ */
 export interface Evaluated {
   readonly text: string;
   readonly value: number | string;
   readonly unit?: string;
 }
 
-/** Elements of `1:n`. A list of a hundred million ends the process before any time limit does. */
+/** Maximum elements of `1:n`. A list of a hundred million ends the process before any time limit does. */
 const MAX_RANGE_ELEMENTS = 10_000;
-/** Digits that are worked with, far more than are printed: what a calculation loses is never seen. */
+/** Digits of the arithmetic, far more than are printed, so that rounding does not show. */
 const PRECISION = 64;
-/** For a second look at results that may be nothing but rounding. */
+/** Digits of the second evaluation of results that may be mere rounding. */
 const HIGHER_PRECISION = 84;
 const PRINTED_DIGITS = 15;
-/** Of a list. A longer one is no answer that anybody reads. */
+/** Maximum length of a printed list; people do not read longer ones. */
 const MAX_LIST_CHARACTERS = 10_000;
-/** Beyond it a double overflows, as other programs' numbers do. */
+/** Largest magnitude; beyond it a double overflows, as numbers of other programs do. */
 const LARGEST = 1.797e308;
-/** sin(pi) and tan(pi/2) differ from 0 and from infinity by what was rounded: results out of these bounds are looked at twice. */
+/**
+ * Bounds beyond which a result is evaluated again: sin(pi) and tan(pi/2) differ from 0 and from infinity only by
+ * rounding.
+ */
 const SUSPICIOUSLY_SMALL = 1e-30;
 const SUSPICIOUSLY_LARGE = 1e30;
 
-/** `range` is not among them: it builds lists of any length, and has a notation whose length can be seen. */
+/** Allowed functions. `range` is missing: it builds lists of any length, and its notation `1:n` shows the length. */
 const FUNCTIONS = new Set(
   (
     'abs cbrt ceil cube exp expm1 fix floor gcd hypot lcm ln log log10 log1p log2 mod nthRoot pow round sign sqrt square xgcd invmod ' +
@@ -46,12 +51,11 @@ const NODES = new Set([
   'RelationalNode',
 ]);
 /**
- * Evaluates a calculation. Nothing is run but the library's own functions on this list; names cannot be assigned, properties
- * cannot be read, texts cannot be written.
- *
- * It bounds what it can see (ranges, kinds of expressions), not memory and time: run it in a process of its own.
- *
- * @throws Error with what is wrong with the expression or its result
+ * Evaluates a calculation. It runs only the library's own functions on this list; it allows no assignments, no access
+ * to properties and no texts.
+ * It bounds what it can see (ranges, kinds of expressions), but neither memory nor time: run it in a process of its
+ * own.
+ * @throws Error with the fault of the expression or its result
  */
 export function evaluateExpression(evaluators: Evaluators, expression: string): Evaluated {
   const plain = normalizeNotation(expression);
@@ -62,7 +66,7 @@ export function evaluateExpression(evaluators: Evaluators, expression: string): 
     try {
       return inNumbers(evaluators.withDigits(PRECISION));
     } catch (error) {
-      // Some functions, such as gamma and erf, know doubles only.
+      // Some functions, such as gamma and erf, support only doubles.
       if (!(error instanceof Error) || !/BigNumber/.test(error.message)) throw error;
       return inNumbers(evaluators.withDoubles());
     }
@@ -71,7 +75,7 @@ export function evaluateExpression(evaluators: Evaluators, expression: string): 
   }
 }
 
-/** The library's messages, where they do not say what is wrong. */
+/** Replaces those of the library's messages that do not explain the fault. */
 function explainError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   const unknown = /^Undefined symbol (\S+)$/.exec(message)?.[1];
@@ -156,7 +160,7 @@ function formatResult(evaluators: Evaluators, math: Evaluator, found: unknown, p
   throw new Error('the result is no number: give a calculation, such as cos(1) instead of cos');
 }
 
-/** A number without the noise of its arithmetic: `0.3`, not `0.30000000000000004`. */
+/** Writes a number without the noise of its arithmetic: `0.3`, not `0.30000000000000004`. */
 function formatNumber(evaluators: Evaluators, math: Evaluator, value: unknown, plain: string): string {
   if (typeof value === 'number') {
     checkFinite(value);
@@ -174,7 +178,7 @@ function formatNumber(evaluators: Evaluators, math: Evaluator, value: unknown, p
   return isWritable ? rounded.toFixed() : rounded.toExponential().replace('e+', 'e');
 }
 
-/** What stays the same with more digits is a result; what does not is what was rounded off. */
+/** Evaluates again with more digits: a value that stays the same is a result, and one that changes is rounding. */
 function settleValue(
   evaluators: Evaluators,
   math: Evaluator,
@@ -207,10 +211,10 @@ function trimNumber(text: string): string {
   return exponent === undefined ? short : `${short}e${exponent}`;
 }
 
-/** As a number where that is exactly what is printed. */
+/** Returns a number when it equals the printed text exactly, otherwise the text. */
 function asValue(text: string): number | string {
   const number = Number(text);
-  // What is too small for a double would be 0.
+  // A value too small for a double would become 0.
   if (number === 0 || Number.isNaN(number)) return text === '0' ? 0 : text;
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? text : number;
 }

@@ -1,17 +1,20 @@
 import { createRequire } from 'node:module';
 
-/** One file instead of a thousand: the calculator is there in a tenth of the time. It is what the package serves to browsers. */
+/** The library's build for browsers: one file instead of a thousand, which loads in a tenth of the time. */
 export const LIBRARY = 'mathjs/lib/browser/math.js';
 
 type Library = typeof import('mathjs');
 export type Evaluator = ReturnType<Library['create']>;
 
-/** What could read, define or run something (the list that the library's own documentation gives for such use). */
+/** Functions that could read, define or run something (the library's own documentation lists them for this purpose). */
 const DANGEROUS = 'import createUnit evaluate parse simplify derivative resolve reviver compile parser'.split(
   ' ',
 );
 
-/** Units of speed are not among them, but in notation.ts: the library would give every m/s as one of them. */
+/**
+ * Units beside the library's own. Units of speed are in notation.ts instead: the library would print every m/s as one
+ * of them.
+ */
 const UNITS: Readonly<Record<string, { definition: string; aliases?: string[]; prefixes?: 'short' }>> = {
   nauticalmile: { definition: '1852 m', aliases: ['nauticalmiles', 'nmi'] },
   lightyear: { definition: '9460730472580800 m', aliases: ['lightyears', 'ly'] },
@@ -20,12 +23,14 @@ const UNITS: Readonly<Record<string, { definition: string; aliases?: string[]; p
   calorie: { definition: '4.184 J', aliases: ['calories'] },
 };
 
-/** The library, set up to calculate and for nothing else: once with many digits, once with doubles, each when it is needed. */
+/**
+ * The library, restricted to calculations: once with many digits and once with doubles, each created at its first use.
+ */
 export class Evaluators {
   readonly #library: Library;
   readonly #made = new Map<string, Evaluator>();
 
-  /** @param libraryFile where {@link LIBRARY} is: a process that may read no other package cannot look for it */
+  /** @param libraryFile the path of {@link LIBRARY}: a process that may read no other package cannot resolve it */
   constructor(libraryFile: string) {
     this.#library = createRequire(import.meta.url)(libraryFile);
   }
@@ -47,7 +52,7 @@ export class Evaluators {
     const math = this.#library.create(this.#library.all ?? {});
     math.config(numbers);
     for (const [name, unit] of Object.entries(UNITS)) math.createUnit(name, unit);
-    // Ours: what an expression could call by that name is refused.
+    // Keeps the original parser for evaluation; expressions that call a dangerous function by its name are refused.
     const { parse } = math;
     const refused = DANGEROUS.map((name) => [name, () => refuse(name)]);
     math.import({ ln: math.log, ...Object.fromEntries(refused) }, { override: true });

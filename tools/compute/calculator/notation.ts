@@ -18,7 +18,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   µ: 'u',
   μ: 'u',
 };
-/** The library has no names for speeds. */
+/** Speeds, which the library has no names for. */
 const SPEEDS: Readonly<Record<string, string>> = {
   mph: '(mi/h)',
   kph: '(km/h)',
@@ -31,9 +31,9 @@ const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const OPERATOR_WORDS = new Set(['to', 'in', 'mod', 'and', 'or', 'xor', 'not', 'of', 'e', 'pi', 'i']);
 
 /**
- * A calculation as people and models write it, in the notation of the evaluator: `2 × 3²`, `20% of 150`, `1,234.5`, `5 ft 3 in`,
- * `√2`, `25 °C to °F`, `2 + 2 = ?`. A comma is a thousands separator only where no function's arguments and no list stand, since
- * `max(1,234)` has two arguments.
+ * Converts a calculation as people and models write it to the notation of the evaluator: `2 × 3²`, `20% of 150`,
+ * `1,234.5`, `5 ft 3 in`, `√2`, `25 °C to °F`, `2 + 2 = ?`. A comma is a thousands separator except in a function's
+ * arguments and in a list, since `max(1,234)` has two arguments.
  */
 export function normalizeNotation(expression: string): string {
   const signs = expression.replace(/[^\0-\x7f]/gu, (sign) => SIGNS[sign] ?? sign);
@@ -54,7 +54,7 @@ export function normalizeNotation(expression: string): string {
   return joinQuantities(stripThousands(plain)).trim();
 }
 
-/** `1,234.5` → `1234.5`, but for commas that part arguments or elements. */
+/** Removes thousands separators (`1,234.5` → `1234.5`), but keeps commas between arguments or elements. */
 function stripThousands(text: string): string {
   const separates: boolean[] = [];
   let plain = '';
@@ -74,14 +74,14 @@ function stripThousands(text: string): string {
   return plain;
 }
 
-/** `5 ft 3 in` → `(5 ft + 3 in)`: side by side, the evaluator would multiply them. */
+/** Converts `5 ft 3 in` to `(5 ft + 3 in)`: side by side, the evaluator would multiply them. */
 function joinQuantities(text: string): string {
   return text.replace(
     /(?<![\w.^*/])\d[\d.]*\s*[A-Za-z]+(?:\s+\d[\d.]*\s*[A-Za-z]+)+(?![\w(])/g,
     (quantities) => {
       const parts = quantities.match(/\d[\d.]*\s*[A-Za-z]+/g) ?? [];
       const last = parts.length - 1;
-      // `in` is a unit where nothing follows that could be converted to.
+      // `in` is a unit at the end of the quantities, and an operator elsewhere.
       const isUnit = (part: string, index: number) => {
         const word = part.replace(/^[\d.\s]+/, '');
         return word === 'in' ? index === last : !OPERATOR_WORDS.has(word);

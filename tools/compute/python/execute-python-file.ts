@@ -8,7 +8,7 @@ import { findPool } from './python-pool.ts';
 import { buildPythonReply, createPythonJob, inputInput, timeoutInput } from './python-reply.ts';
 import { collectTables } from './task-tables.ts';
 
-/** A script that a person wrote has thousands of bytes; what is larger is data, or no script. */
+/** Maximum size of a script. Scripts that people write have thousands of bytes; larger files are data. */
 const MAX_SCRIPT_BYTES = 1024 * 1024;
 const MAX_ARGUMENTS = 50;
 const MAX_ARGUMENT_CHARACTERS = 1_000;
@@ -41,12 +41,12 @@ export const executePythonFile: DataTool<z.infer<typeof input>> = {
 };
 
 interface Script {
-  /** Its place in the sandbox. */
+  /** Path of the script in the sandbox. */
   readonly path: string;
   readonly source: Buffer;
 }
 
-/** The text travels to Python, since it may be in the agent's own folder. */
+/** Reads the script's text, which is sent to Python, since the script may be in the agent's own folder. */
 async function readScript(file: string, context: DataToolContext): Promise<Script> {
   const found = await findFile(context, file);
   if (!found.isThere) throw new MeshError('tool', await explainAbsence(context, file));

@@ -1,6 +1,6 @@
-// A process with Pyodide in it, see pyodide-python.ts. Arguments: `snapshot` or `serve`; Pyodide's folder; the memory of an interpreter
-// that has started, or ""; the folder of the task's files, or "". As `snapshot` it writes such a memory to its standard output; as
-// `serve` it takes requests, a JSON line each, as python-system.py does.
+// A process that runs Pyodide, see pyodide-python.ts. Arguments: `snapshot` or `serve`; Pyodide's folder; the memory of
+// a started interpreter, or ""; the folder of the task's files, or "". As `snapshot` it writes such a memory to its
+// standard output; as `serve` it takes requests, one JSON line each, as python-system.py does.
 import { lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,12 +12,18 @@ declare global {
   var performRequest: () => void;
 }
 
-/** Of the task's files, copied into the realm: they take memory there. Larger ones are left out, and the code does not find them. */
+/**
+ * Maximum files of the task that are copied into the realm, where they take memory. Larger ones are left out, and the
+ * code does not find them.
+ */
 const MAX_FILES = 500;
 const MAX_COPIED_BYTES = 64 * 1024 * 1024;
-/** Of all that was ever written, since what was deleted may still be open. */
+/** Maximum bytes ever written, including deleted files, which may still be open. */
 const WRITTEN_BYTES = 2 * DESK_BYTES;
-/** The parent ends a call in time; this process ends it a little later, for the case that nobody is there any more. */
+/**
+ * Additional time of a call, after which this process ends itself. The parent ends it earlier unless the parent is
+ * gone.
+ */
 const GRACE_MS = 2_000;
 const PRINT_ATTEMPTS = 1_000_000;
 
@@ -75,7 +81,7 @@ async function serve(): Promise<void> {
   }
 }
 
-/** Names of files that are new or not as they were copied. Links are not followed: they may lead out of the folder. */
+/** Lists files that are new or differ from their copy. It does not follow links, which may lead out of the folder. */
 function listChangedFiles(copied: Map<string, string>): string[] {
   if (filesFolder === '') return [];
   let bytes = 0;
@@ -97,8 +103,8 @@ function listChangedFiles(copied: Map<string, string>): string[] {
 }
 
 /**
- * One of Pyodide's modules, as a module of the realm. It can import nothing, and does not get as far as being refused: a promise of an
- * import is one of the realm outside.
+ * Loads one of Pyodide's modules as a module of the realm. Its imports are replaced: even a refused import would return
+ * a promise of the realm outside.
  */
 async function loadRealmModule(name: string): Promise<object> {
   const file = path.join(pyodideFolder, name);
@@ -117,14 +123,14 @@ async function loadRealmModule(name: string): Promise<object> {
   return module.namespace;
 }
 
-/** Waits until it is written: what is printed keeps its order, and takes no memory here. */
+/** Prints synchronously: output keeps its order and takes no memory here. */
 function print(text: string | Uint8Array): void {
   let rest = Buffer.from(text);
   for (let attempt = 0; rest.length > 0 && attempt < PRINT_ATTEMPTS; attempt++) {
     try {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
-      // A full pipe, where it does not wait by itself.
+      // A full pipe that does not block.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
     }
   }

@@ -14,35 +14,35 @@ import { GUARANTEES, type PythonBackend, type PythonRunContext } from './python-
 
 /**
  * Python as WebAssembly (Pyodide), in a Node process of its own: the back end for every platform.
- *
- * Between the code and the machine stand, from the inside: the names that lead from Python to JavaScript are gone; behind them is a
- * fresh realm (`node:vm`) that has the language and nothing of Node, so no process, files, sockets or `require`, and in which no
- * text becomes code; around it a process that may read Pyodide, the code in this folder and the task's files, and may write nothing
- * and start nothing (`--permission`), with no variable of the parent's environment. Python's memory, JavaScript's heap and what is
- * written to files are bounded each by itself; the clock of the parent ends what does not end.
- *
- * What it cannot promise: that V8 and Node's `vm` have no fault, since the network is closed by the realm alone (Node 24's permissions
- * do not cover it), as are signals. Compiled packages (numpy, pandas) are not there, threads neither.
+ * The code is separated from the machine by three layers, from the inside: the names that lead from Python to
+ * JavaScript are removed; behind them is a fresh realm (`node:vm`) that has the language and nothing of Node, so no
+ * process, files, sockets or `require`, and in which no text becomes code; around it is a process that may read
+ * Pyodide, the code in this folder and the task's files, and may not write or start anything (`--permission`), without
+ * the parent's environment variables. Python's memory, JavaScript's heap and written files are bounded separately; the
+ * parent's clock ends endless calls.
+ * It cannot promise that V8 and Node's `vm` have no fault: only the realm closes the network, which Node 24's
+ * permissions do not cover, and signals. Compiled packages (numpy, pandas) and threads are not available.
  */
 const HEAP_MEGABYTES = 256;
-/** The process that makes a snapshot does nothing else. */
+/** Bounds of the process that only makes a snapshot. */
 const SNAPSHOT_MS = 120_000;
 const SNAPSHOT_MEGABYTES = 512;
 const PAGES_PER_MEGABYTE = 16;
 /**
- * Of memory that can be written to, besides Python's: Node and the compiled code have 750 MB of it (most never touched), JavaScript's heap
- * 256, files 200, as they were copied and as they are written.
+ * Maximum writable memory beside Python's: Node and the compiled code reserve 750 MB (most of it never touched),
+ * JavaScript's heap takes 256, files 200, as copies and as written files.
  */
 const DATA_MEGABYTES = 1280;
 const STDERR_CHARACTERS = 2_000;
 
-/** What runs in an interpreter before the user's code: a snapshot of others cannot be used. */
+/** Code that runs in an interpreter before the user's: a snapshot is valid for one version of it. */
 const OWN_CODE = ['python-driver.py', 'python-tables.py', 'python-pyodide.py'];
-/** Kept by the next run, as compiled code is; see CACHE_FOLDER in core/run. */
+/** A folder that the next run keeps, as it does compiled code; see CACHE_FOLDER in core/run. */
 const CACHE_FOLDER = '.cache';
 
 /**
- * @throws MeshError `tool` where the package is not there
+ * Finds the installed Pyodide.
+ * @throws MeshError `tool` when the package is not installed
  */
 export async function findPyodide(): Promise<PythonBackend> {
   const require = createRequire(import.meta.url);
@@ -87,8 +87,8 @@ export async function findPyodide(): Promise<PythonBackend> {
 const making = new Map<string, Promise<string>>();
 
 /**
- * The memory of an interpreter that has just started, 30 MB: to start from it takes half a second instead of several. The first
- * interpreter of a workspace makes it; it holds nothing of anybody's.
+ * Returns the file with the memory of a freshly started interpreter, 30 MB: starting from it takes half a second
+ * instead of several. The first interpreter of a workspace makes it; it contains no user's data.
  */
 function prepareSnapshot(cache: string, folder: string): Promise<string> {
   const hash = createHash('sha256');
@@ -102,7 +102,7 @@ function prepareSnapshot(cache: string, folder: string): Promise<string> {
   const made =
     making.get(file) ?? (existsSync(file) ? Promise.resolve(file) : makeSnapshot(cache, file, folder));
   making.set(file, made);
-  // One that failed is tried again.
+  // A failed snapshot is tried again.
   made.catch(() => making.delete(file));
   return made;
 }
@@ -138,7 +138,7 @@ async function makeSnapshot(cache: string, file: string, folder: string): Promis
     await rm(part, { force: true });
     throw new MeshError('tool', `Pyodide does not start here (${how}): ${stderr.trim()}`);
   }
-  // Whole or not at all.
+  // The rename makes the snapshot appear whole or not at all.
   await rename(part, file);
   return file;
 }
@@ -168,14 +168,17 @@ function buildPyodideCommand(
 
 const PROBE_MS = 10_000;
 
-/** Tells whether the memory that a process may write to can be bounded, arrays of JavaScript outside its heap among it: on Linux with util-linux. */
+/**
+ * Tells whether a process's writable memory can be bounded, including JavaScript arrays outside its heap: on Linux with
+ * util-linux.
+ */
 async function canBoundData(): Promise<boolean> {
   if (!canHave('prlimit')) return false;
   try {
     await promisify(execFile)('prlimit', ['--data=100000000', 'true'], { timeout: PROBE_MS });
     return true;
   } catch {
-    // A program that is not there, or not allowed, is told as a promise that is missing.
+    // A program that is missing or forbidden counts as a guarantee that does not hold.
     return false;
   }
 }

@@ -1,20 +1,20 @@
-/** What the realm may ask of the process around it. All that goes in and comes out are numbers, texts and bytes. */
+/** The realm's interface to the process around it. Only numbers, texts and bytes pass in either direction. */
 interface RealmHost {
   readonly now: () => number;
-  /** `count` random bytes in Base64. */
+  /** Returns `count` random bytes in Base64. */
   readonly random: (count: number) => string;
-  /** A file of Pyodide's. */
+  /** Returns a file of Pyodide's. */
   readonly asset: (name: string) => Uint8Array;
-  /** Where the code prints to. */
+  /** Prints the code's output. */
   readonly print: (bytes: Uint8Array) => void;
-  /** Where Pyodide says what is wrong with itself. */
+  /** Receives Pyodide's own error messages. */
   readonly complain: (text: string) => void;
-  /** One of the task's files. */
+  /** Returns one of the task's files. */
   readonly file: (name: string) => Uint8Array;
   readonly soon: (callback: () => void) => void;
 }
 
-/** Of Pyodide, what is used here: its own types need the globals of a browser. */
+/** The part of Pyodide that is used here: its own types need the globals of a browser. */
 interface Pyodide {
   readonly FS: {
     readonly ErrnoError: new (code: number) => Error;
@@ -54,32 +54,32 @@ interface RealmStart {
   readonly lockFile: string;
   readonly assets: string;
   readonly driver: string;
-  /** What the code may write to files in all, in bytes: of one file, and of all that were ever written. */
+  /** Maximum bytes that the code may write: to one file, and to all files ever written. */
   readonly fileBytes: number;
   readonly writtenBytes: number;
-  /** The memory of an interpreter that has started, made with `makesSnapshot`. */
+  /** The memory of a started interpreter, made with `makesSnapshot`. */
   readonly snapshot: Uint8Array | undefined;
   readonly makesSnapshot: boolean;
 }
 
 export interface Realm {
   readonly start: (start: RealmStart) => Promise<Uint8Array | undefined>;
-  /** Copies files of the task into the realm; what is in none of them any more is left. */
+  /** Copies files of the task into the realm; files that no longer exist stay. */
   readonly copy: (names: readonly string[]) => void;
-  /** Request and reply as JSON texts. */
+  /** Performs a request; request and reply are JSON texts. */
   readonly perform: (request: string) => string;
 }
 
 /**
- * Makes what Pyodide needs in a fresh JavaScript realm (a context of `node:vm`), which has the language and nothing else: no process,
- * no require, no fetch, no sockets, no files. It is the *text* of this function that runs, in there: it must stand alone, and it
- * hands out none of the host's own objects, since they would lead to the realm outside.
+ * Creates what Pyodide needs in a fresh JavaScript realm (a context of `node:vm`), which has only the language: no
+ * process, no require, no fetch, no sockets, no files. The *text* of this function runs there, so that it must stand
+ * alone, and it never passes on the host's own objects, since they would lead to the realm outside.
  */
 export function openRealm(host: RealmHost): Realm {
-  // As they are before the code could put something else in their place.
+  // Keeps the originals before the code could replace them.
   const Bytes = Uint8Array;
   const Fault = Error;
-  /** A call of the host, without the host's errors. */
+  /** Calls the host and hides the host's errors. */
   const asked = <Value>(what: string, ask: () => Value): Value => {
     try {
       return ask();
@@ -168,13 +168,13 @@ export function openRealm(host: RealmHost): Realm {
     TextEncoder: Encoder,
     performance: { now: () => asked('the time', () => host.now()) },
     console: { log: say, warn: say, error: say, info: say, debug: say },
-    // Nothing runs behind the back of a call: what the code puts off is never done.
+    // Nothing runs between calls: work that the code defers is never done.
     setTimeout: (callback: () => void) => {
       if (isLoading) asked('a timer', () => host.soon(() => callback()));
       return 0;
     },
     clearTimeout: () => undefined,
-    // Pyodide takes a realm with these for a bare engine, and asks such a one for no more than this.
+    // Pyodide takes a realm with these functions for a bare engine, of which it requires nothing else.
     read: () => {
       throw new Error('there is nothing to read');
     },
@@ -199,7 +199,10 @@ export function openRealm(host: RealmHost): Realm {
     return pyodide;
   };
 
-  /** Files live in JavaScript's memory, which no limit of WebAssembly counts. What was deleted counts, too: it may still be open. */
+  /**
+   * Bounds files, which live in JavaScript's memory, outside every limit of WebAssembly. Deleted files count, too: they
+   * may still be open.
+   */
   const boundFiles = ({ FS }: Pyodide, fileBytes: number, writtenBytes: number) => {
     const { node, stream } = FS.filesystems.MEMFS.ops_table.file;
     const { setattr } = node;
@@ -224,7 +227,7 @@ export function openRealm(host: RealmHost): Realm {
       check(file, position + length);
       const before = sizeOf(file);
       const result = write(opened, bytes, offset, length, position, owns);
-      // More than was asked for: it grows ahead.
+      // The buffer grows ahead, so that it is larger than was requested.
       written += Math.max(0, sizeOf(file) - before);
       return result;
     };

@@ -1,32 +1,32 @@
 import type { PythonCommand } from './python-interpreter.ts';
 
-/** A way to run Python so that it can harm nothing. */
+/** A way to run Python so that it cannot do harm. */
 export interface PythonBackend {
   readonly name: 'system' | 'pyodide';
   /** The version of Python. */
   readonly version: string;
-  /** Promises that hold here, as doctor and the docs say them. */
+  /** Guarantees that hold here, as doctor and the docs word them. */
   readonly guarantees: readonly string[];
-  /** Promises that do not. */
+  /** Guarantees that do not hold here. */
   readonly missing: readonly string[];
-  /** How to start an interpreter that sees these files. */
+  /** Returns the command that starts an interpreter which sees these files. */
   command(context: PythonRunContext): Promise<PythonCommand>;
 }
 
 export interface PythonRunContext {
-  /** The task's files, a folder that exists; read-only to the code. Undefined where there are none. */
+  /** Existing folder of the task's files, read-only to the code; undefined when there are none. */
   readonly files: string | undefined;
-  /** The agent's own folder: the code does not see it. */
+  /** The agent's own folder, which the code does not see. */
   readonly workspace: string;
   readonly memoryMegabytes: number;
 }
 
-/** What the code may write in all, in memory: nothing of it is left when the interpreter ends. */
+/** Maximum bytes that the code may write, all in memory: nothing remains when the interpreter ends. */
 export const DESK_BYTES = 64 * 1024 * 1024;
-/** A file that the code writes. */
+/** Maximum size of a file that the code writes. */
 export const FILE_BYTES = 32 * 1024 * 1024;
 
-/** The promises, in the words of `doctor`. */
+/** The guarantees, in the words of `doctor`. */
 export const GUARANTEES = {
   reads: 'reads the task’s files and Python itself, no other file',
   writes: 'writes to a folder of its own in memory alone, of bounded size',

@@ -7,7 +7,7 @@ import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
 
-/** How a process that speaks the driver's protocol is started. */
+/** The command that starts a process which speaks the driver's protocol. */
 export interface PythonCommand {
   readonly program: string;
   readonly args: readonly string[];
@@ -19,46 +19,49 @@ interface Limits {
   readonly signal: AbortSignal;
 }
 
-/** Of what is printed; a model cannot take in more. */
+/** Maximum output passed to the model. */
 export const MAX_OUTPUT_BYTES = 100_000;
-/** Who prints more than this is in an endless loop, and only costs time to listen to. */
+/** Maximum output that is read; a program that prints more is in an endless loop. */
 const MAX_FLOOD_BYTES = 64 * 1024 * 1024;
-/** Of a reply. The driver cuts what it says far below. */
+/** Maximum size of a reply; the driver's own limits are far lower. */
 const MAX_FRAME_BYTES = 64 * 1024;
-/** Loading takes 0.05 s (system) to 5 s (Pyodide, the first time), and several times that where other processes compete. */
+/**
+ * Time limit of loading, which takes 0.05 s (system) to 5 s (Pyodide, the first time), and several times that when
+ * other processes compete.
+ */
 const START_MS = 60_000;
 const STDERR_CHARACTERS = 4_096;
 const MAX_STDERR_LINE = 500;
-/** Begins a reply. It could be printed, too, but not with the mark that follows, which nobody knows before. */
+/** Begins a reply. A program could print it, too, but not the random mark that follows. */
 const FRAME = '\x1e';
-/** Of what was printed, in the message of a call that was stopped. */
+/** Output shown in the message of a call that was stopped. */
 const SHOWN_CHARACTERS = 2_000;
 
 const replySchema = z.object({
   status: z.enum(['ok', 'error', 'syntax_error']),
-  /** Last line of the traceback, as `ZeroDivisionError: division by zero`. */
+  /** The last line of the traceback, such as `ZeroDivisionError: division by zero`. */
   error: z.string().exactOptional(),
-  /** The module that it asked for and that is not there. */
+  /** The missing module that the code tried to import. */
   lacking: z.string().exactOptional(),
   version: z.string().optional(),
 });
 type Reply = z.infer<typeof replySchema> & Printed;
 
 interface Printed {
-  /** What was printed, to both streams, in its order; where it was longer, its beginning. */
+  /** The output of both streams, in order; only its beginning when it was longer than the limit. */
   readonly output: string;
-  /** Of what was printed in all. */
+  /** Size of the whole output. */
   readonly outputBytes: number;
 }
 
-/** What became of a cell or a script. */
+/** The outcome of a cell or a script. */
 export type PythonOutcome = Omit<Reply, 'version'>;
 
 /**
- * A Python process that keeps its names from one call to the next; see python-driver.py for the other side. Requests are JSON lines on
- * its standard input; what it prints comes as it is on its standard output, and after it a line with the reply.
- *
- * One call at a time. A call that does not end in time, floods, or is aborted ends the process.
+ * A Python process that keeps its names from one call to the next; python-driver.py is the other side. Requests are
+ * JSON lines on its standard input; the program's output comes unchanged on its standard output, followed by a line
+ * with the reply.
+ * It takes one call at a time. A call that does not end in time, floods, or is aborted ends the process.
  */
 export class PythonInterpreter {
   readonly #child: ChildProcess;
@@ -85,14 +88,13 @@ export class PythonInterpreter {
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text.slice(-STDERR_CHARACTERS)).slice(-STDERR_CHARACTERS);
     });
-    // A process that is gone takes no request: `close` tells of it.
+    // A process that ended takes no request; its `close` event reports that.
     this.#child.stdin?.on('error', () => undefined);
   }
 
   /**
-   * Starts one and waits until it takes requests.
-   *
-   * @throws MeshError `tool` where it does not start
+   * Starts an interpreter and waits until it takes requests.
+   * @throws MeshError `tool` when it does not start
    */
   static async start(
     command: PythonCommand,
@@ -112,7 +114,10 @@ export class PythonInterpreter {
     return this.#child.pid;
   }
 
-  /** @throws MeshError `tool` where the process ended or was ended in the middle: names and files of its own are then lost */
+  /**
+   * Runs a request.
+   * @throws MeshError `tool` when the process ended or was stopped during the call; its names and files are then lost
+   */
   async run(request: JsonObject, limits: Limits): Promise<PythonOutcome> {
     this.#hold();
     try {
@@ -127,7 +132,7 @@ export class PythonInterpreter {
     this.#child.kill('SIGKILL');
   }
 
-  /** Kills it and waits until it is gone. */
+  /** Kills the process and waits for its end. */
   async stop(): Promise<void> {
     this.#hold();
     this.kill();
@@ -161,7 +166,7 @@ export class PythonInterpreter {
     }
   }
 
-  /** Between calls it does not keep the agent from ending, which ends it. */
+  /** Lets the agent's process end between calls; its end also ends the interpreter. */
   #release(): void {
     for (const handle of this.#handles()) handle.unref();
   }
@@ -176,14 +181,14 @@ export class PythonInterpreter {
   }
 
   #lastWords(): string {
-    // Node shows the line that an error came from, and Pyodide is one line.
+    // Skips long lines: Node shows the line of code that an error came from, and Pyodide is one line.
     const lines = this.#stderr.split('\n').filter((line) => line.length <= MAX_STDERR_LINE);
     const text = lines.join('\n').trim();
     return text === '' ? '' : `: ${text.slice(-SHOWN_CHARACTERS)}`;
   }
 }
 
-/** One request on its way: takes what is printed until the reply comes. */
+/** One request in progress: it collects output until the reply comes. */
 class Call {
   readonly mark = randomBytes(16).toString('hex');
   readonly reply: Promise<Reply>;
@@ -194,7 +199,7 @@ class Call {
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
   #outputBytes = 0;
-  /** What may be the beginning of the reply. */
+  /** Bytes that may be the beginning of the reply. */
   #rest: Buffer = Buffer.alloc(0);
   #isReply = false;
 
@@ -204,7 +209,7 @@ class Call {
     this.reply = promise;
     this.#resolve = resolve;
     this.#reject = reject;
-    // Whoever awaits it hears of it; a failure before that must not count as unhandled.
+    // The caller handles a failure; one that comes before the caller awaits the reply must not count as unhandled.
     promise.catch(() => undefined);
   }
 
@@ -238,7 +243,7 @@ class Call {
   #keep(bytes: Buffer): void {
     this.#outputBytes += bytes.length;
     const kept = bytes.subarray(0, MAX_OUTPUT_BYTES - this.#keptBytes);
-    // A copy, since it would hold the whole piece that came.
+    // A copy, since a view would keep the whole chunk in memory.
     if (kept.length > 0) this.#kept.push(Buffer.from(kept));
     this.#keptBytes += kept.length;
     if (this.#outputBytes > MAX_FLOOD_BYTES) this.#onFlood();

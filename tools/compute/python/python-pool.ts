@@ -5,21 +5,23 @@ import PQueue from 'p-queue';
 import type { PythonBackend, PythonRunContext } from './python-backend.ts';
 import { PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
 
-/** Interpreters of one agent that compute at the same time: each takes a core, and a machine has other work. */
+/**
+ * Maximum interpreters of one agent that compute at the same time: each takes a core, and the machine has other work.
+ */
 const MAX_RUNNING = 2;
-/** Interpreters that are kept for a task's next call. An idle one takes memory (30 MB, Pyodide 250 MB) and no time. */
+/** Maximum interpreters kept for a task's next call. An idle one takes memory (30 MB, Pyodide 250 MB) but no time. */
 const MAX_KEPT = 4;
-/** A task's next call comes within minutes, or not at all. */
+/** Time after which an idle interpreter ends: a task's next call comes within minutes, or not at all. */
 const IDLE_MS = 300_000;
-/** Calls in flight are far fewer; more are a loop. */
+/** Maximum waiting calls. Real use has far fewer; more are a loop. */
 const MAX_WAITING = 64;
-/** Tasks whose names were lost, so that the next call is told so. */
+/** Maximum tasks whose lost names are remembered, so that the next call reports the loss. */
 const MAX_LOST = 1_000;
 
 export interface PythonJob {
   readonly backend: PythonBackend;
   readonly place: PythonRunContext;
-  /** For the driver, see python-driver.py. */
+  /** The driver's request, see python-driver.py. */
   readonly request: JsonObject;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -29,7 +31,7 @@ export interface PythonJob {
 interface Session {
   readonly turns: PQueue;
   interpreter: PythonInterpreter | undefined;
-  /** What it was started with. */
+  /** True when the interpreter was started with the task's files. */
   hasFiles: boolean;
   isBusy: boolean;
   idle: NodeJS.Timeout | undefined;
@@ -38,14 +40,13 @@ interface Session {
 /** The interpreters of one agent. */
 class PythonPool {
   readonly #running = new PQueue({ concurrency: MAX_RUNNING });
-  /** By task, the one that was used last at the end. */
+  /** Sessions by task, the most recently used last. */
   readonly #sessions = new Map<string, Session>();
   readonly #lost = new Map<string, string>();
 
   /**
-   * Runs a cell where the task's earlier cells ran. `lost` says why their names are gone, where they are.
-   *
-   * @throws MeshError `tool` where it did not end in time or ended the interpreter: the task's names are then gone
+   * Runs a cell in the interpreter of the task's earlier cells. `lost` is the reason when their names are gone.
+   * @throws MeshError `tool` when it did not end in time or ended the interpreter: the task's names are then gone
    */
   async cell(taskId: string, job: PythonJob): Promise<PythonOutcome & { readonly lost?: string }> {
     this.#checkRoom();
@@ -56,7 +57,7 @@ class PythonPool {
       isBusy: false,
       idle: undefined,
     };
-    // Moved to the end.
+    // Moves the session to the end.
     this.#sessions.delete(taskId);
     this.#sessions.set(taskId, session);
     return raceRunEnd(
@@ -65,7 +66,7 @@ class PythonPool {
     );
   }
 
-  /** Runs something in an interpreter of its own. */
+  /** Runs a job in an interpreter of its own. */
   async once(job: PythonJob): Promise<PythonOutcome> {
     this.#checkRoom();
     return raceRunEnd(
@@ -120,7 +121,7 @@ class PythonPool {
     const known = session.interpreter;
     if (known?.isAlive === true && session.hasFiles === hasFiles) return known;
     if (known !== undefined) {
-      // A sandbox cannot be given a folder that was not there when it was made.
+      // A sandbox cannot be given a folder that did not exist when it was made.
       this.#lose(taskId, known.isAlive ? 'the task has got files since then' : 'the interpreter has ended');
       session.interpreter = undefined;
       await known.stop();
@@ -167,14 +168,14 @@ class PythonPool {
 
 const pools = new Map<string, PythonPool>();
 
-/** The pool of the agent with that workspace. */
+/** Returns the pool of the agent with that workspace. */
 export function findPool(workspace: string): PythonPool {
   const pool = pools.get(workspace) ?? new PythonPool();
   pools.set(workspace, pool);
   return pool;
 }
 
-/** Whoever waits for a turn need not, once the run has ended; what has begun ends by itself then. */
+/** Stops waiting for a turn when the run ends; work that has begun ends by itself then. */
 function raceRunEnd<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   const ended = () => new MeshError('tool', 'Python was stopped, as the run ended', { cause: signal.reason });
   return raceAbort(signal, work, ended);

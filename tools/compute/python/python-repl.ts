@@ -4,7 +4,7 @@ import { findPool } from './python-pool.ts';
 import { buildPythonReply, createPythonJob, inputInput, timeoutInput } from './python-reply.ts';
 import { collectTables } from './task-tables.ts';
 
-/** Far above what a model writes in one piece. */
+/** Maximum length of code, far above what a model writes in one piece. */
 const MAX_CODE_CHARACTERS = 100_000;
 
 const input = z.strictObject({
@@ -14,9 +14,9 @@ const input = z.strictObject({
 });
 
 /**
- * State: each task has an interpreter of its own for as long as its calls come, so a name that one call defines is there in the next
- * one of the same task to the same agent. It is lost, and the next call says so, where a call ended the interpreter, where none came
- * for minutes, and where more tasks took turns than interpreters are kept.
+ * Each task has an interpreter of its own while its calls continue, so that names persist from one call to the next one
+ * of the same task to the same agent. The interpreter is lost, and the next call says so, when a call ended it, when no
+ * call came for minutes, or when more tasks took turns than interpreters are kept.
  */
 export const pythonRepl: DataTool<z.infer<typeof input>> = {
   name: 'python_repl',

@@ -6,16 +6,16 @@ import { MAX_OUTPUT_BYTES, type PythonOutcome } from './python-interpreter.ts';
 import type { PythonJob } from './python-pool.ts';
 import { findPythonBackend, MAX_TIMEOUT_S, parsePythonOptions } from './python-sandbox.ts';
 
-/** An argument of every tool that runs Python. */
+/** The time limit argument of every tool that runs Python. */
 export const timeoutInput = z.number().positive().max(MAX_TIMEOUT_S).exactOptional();
 
-/** Far above what a person types. */
+/** Maximum length of input, far above what a person types. */
 const MAX_INPUT_CHARACTERS = 1_000_000;
 
-/** What the program reads from its standard input. */
+/** The program's standard input. */
 export const inputInput = z.string().max(MAX_INPUT_CHARACTERS).exactOptional();
 
-/** A request to the driver, with what the place says of limits and files. */
+/** Creates a request to the driver with the context's limits and files. */
 export async function createPythonJob(
   { options, files, workspace, signal }: DataToolContext,
   request: PythonJob['request'],
@@ -35,7 +35,7 @@ export async function createPythonJob(
   };
 }
 
-/** What was printed, as it is; in brackets what has to be said besides. An error of the code is an answer like any other. */
+/** Returns the output unchanged, with remarks in brackets. An error of the code is an answer like any other. */
 export function buildPythonReply(
   outcome: PythonOutcome & { readonly lost?: string },
   backend: PythonBackend,
@@ -66,7 +66,7 @@ export function buildPythonReply(
   };
 }
 
-/** What to do without a module. */
+/** Suggests an alternative to a missing module. */
 function suggestModule(module: string, { version }: PythonBackend): string {
   const [root = module] = module.split('.');
   const has = `${root} is not installed, and nothing can be installed: Python ${version} here has its standard library`;

@@ -7,12 +7,12 @@ import type { PythonBackend } from './python-backend.ts';
 import { probeSystemPython } from './system-python.ts';
 
 const DEFAULT_TIMEOUT_S = 10;
-/** More would be a job, not a step of an answer. */
+/** Maximum time limit; anything longer is a job and not a step of an answer. */
 export const MAX_TIMEOUT_S = 60;
 
 /**
- * What a team file may say to an agent that runs Python. `auto` takes the system's Python where every promise holds, else Pyodide;
- * `system` takes it with whatever its sandbox holds; without any sandbox it is never taken.
+ * Options that a team file may give an agent that runs Python. `auto` uses the system's Python when every guarantee
+ * holds, else Pyodide; `system` uses it whatever its sandbox guarantees, but never without a sandbox.
  */
 const optionsSchema = z.object({
   python: z.enum(['auto', 'system', 'pyodide']).default('auto'),
@@ -26,16 +26,19 @@ interface PythonOptions {
   readonly timeoutMs: number;
 }
 
-/** What a person is told about Python on this machine. */
+/** Facts about Python on this machine, for people. */
 interface PythonReport {
   readonly backend: PythonBackend['name'] | 'none';
   readonly version: string;
   readonly guarantees: string[];
-  /** Promises that do not hold, and why a better back end is not taken. */
+  /** Guarantees that do not hold, and why a better back end was not chosen. */
   readonly missing: string[];
 }
 
-/** @throws MeshError `config` where the team file says something else */
+/**
+ * Parses the options of an agent that runs Python.
+ * @throws MeshError `config` for other options in the team file
+ */
 export function parsePythonOptions(options: DataToolContext['options']): PythonOptions {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success)
@@ -44,7 +47,7 @@ export function parsePythonOptions(options: DataToolContext['options']): PythonO
   return { choice: python, memoryMegabytes, timeoutMs: timeoutS * 1000 };
 }
 
-/** How each back end is looked for. */
+/** Finds each back end. */
 interface Look {
   readonly system: () => Promise<PythonBackend>;
   readonly pyodide: () => Promise<PythonBackend>;
@@ -54,20 +57,19 @@ const found = new Map<PythonChoice, Promise<BackendChoice>>();
 
 interface BackendChoice {
   readonly backend: PythonBackend;
-  /** Why another one was not taken. */
+  /** Reasons why another back end was not chosen. */
   readonly passedOver: readonly string[];
 }
 
 /**
- * The back end that runs Python here. Looked for once: the sandbox of the system's Python is tried out, which takes a second.
- *
- * @throws MeshError `tool` where there is none, with what to install
+ * Finds the back end that runs Python here, once: trying out the sandbox of the system's Python takes a second.
+ * @throws MeshError `tool` when there is none, with what to install
  */
 export async function findPythonBackend(choice: PythonChoice): Promise<PythonBackend> {
   return (await findBackend(choice)).backend;
 }
 
-/** For `doctor`: what would run Python here, what it promises, and what it does not. */
+/** Returns, for `doctor`, the back end that would run Python here, its guarantees, and those that do not hold. */
 export async function probePython(choice: PythonChoice = 'auto'): Promise<PythonReport> {
   try {
     const { backend, passedOver } = await findBackend(choice);
@@ -84,12 +86,15 @@ function findBackend(choice: PythonChoice): Promise<BackendChoice> {
   if (known !== undefined) return known;
   const looking = chooseBackend(choice, { system: probeSystemPython, pyodide: findPyodide });
   found.set(choice, looking);
-  // What is installed meanwhile is found the next time.
+  // A later call finds what was installed in the meantime.
   looking.catch(() => found.delete(choice));
   return looking;
 }
 
-/** @throws MeshError `tool` where neither will do */
+/**
+ * Chooses a back end.
+ * @throws MeshError `tool` when neither is available
+ */
 export async function chooseBackend(choice: PythonChoice, look: Look): Promise<BackendChoice> {
   if (choice === 'pyodide') return { backend: await look.pyodide(), passedOver: [] };
   if (choice === 'system') return { backend: await look.system(), passedOver: [] };

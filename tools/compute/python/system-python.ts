@@ -17,12 +17,12 @@ import {
 import { type PythonCommand, PythonInterpreter } from './python-interpreter.ts';
 
 /**
- * The system's Python in a sandbox of Linux: namespaces made by `bwrap` or `unshare`, a root with nothing but the system's programs,
- * the interpreter and the task's files (read-only), limits of the process, no rights, and a filter of system calls.
- *
- * What it promises is what `probeSystemPython` has seen to hold on this machine, no more. What it cannot promise: that the kernel
- * has no fault, since the code speaks to it directly; that what is installed below `/usr` and the interpreter's prefix holds no secrets,
- * since it can be read; and no bound on the processor but the time of a call.
+ * The system's Python in a sandbox of Linux: namespaces made by `bwrap` or `unshare`, a root with only the system's
+ * programs, the interpreter and the task's files (read-only), limits of the process, no rights, and a filter of system
+ * calls.
+ * It guarantees only what `probeSystemPython` has seen to hold on this machine. It cannot guarantee that the kernel has
+ * no fault, since the code speaks to it directly, nor that the files below `/usr` and the interpreter's prefix hold no
+ * secrets, since the code can read them; and it bounds the processor only by a call's time limit.
  */
 const SANDBOXES = ['bwrap', 'unshare'] as const;
 type Sandbox = (typeof SANDBOXES)[number];
@@ -48,9 +48,8 @@ const probeSchema = z.partialRecord(
 );
 
 /**
- * Looks for a Python and a sandbox and tries what the sandbox must stop.
- *
- * @throws MeshError `tool` where there is none, with what to install
+ * Finds a Python and a sandbox, and tries everything that the sandbox must stop.
+ * @throws MeshError `tool` when there is none, with what to install
  */
 export async function probeSystemPython(): Promise<PythonBackend> {
   if (!canHave('pythonSandbox')) {
@@ -72,7 +71,7 @@ export async function probeSystemPython(): Promise<PythonBackend> {
       faults.push(`${sandbox}: ${error.message}`);
     }
   }
-  // The one that holds most.
+  // Prefers the sandbox with the fewest missing guarantees.
   const [best] = found.sort((one, other) => one.missing.length - other.missing.length);
   if (best !== undefined) return best;
   throw new MeshError(
@@ -82,7 +81,7 @@ export async function probeSystemPython(): Promise<PythonBackend> {
 }
 
 async function findInterpreter(): Promise<Interpreter> {
-  // `python3` may be a shim that looks around in HOME: what it comes to is asked once, out here, where nothing of the user's runs.
+  // `python3` may be a shim that searches HOME: it is resolved once, outside the sandbox, before any user's code runs.
   const script =
     'import json,os,sys; print(json.dumps({"executable": os.path.realpath(sys.executable), "version": sys.version.split()[0], ' +
     '"prefixes": sorted({os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix)})}))';
@@ -105,13 +104,13 @@ async function findInterpreter(): Promise<Interpreter> {
   }
 }
 
-/** Whether a folder that the code would see holds the user's own. */
+/** Tells whether a folder that the code would see contains the user's own files. */
 function isTooWide(prefix: string): boolean {
   const home = process.env.HOME ?? '/root';
   return prefix === '/' || prefix === home || home.startsWith(prefix + path.sep);
 }
 
-/** One sandbox, with what holds in it. */
+/** Tries one sandbox and returns it with the guarantees that hold in it. */
 async function tryOut(sandbox: Sandbox, interpreter: Interpreter): Promise<PythonBackend> {
   const command = (context: PythonRunContext) =>
     Promise.resolve(buildPythonCommand(sandbox, interpreter, context));
@@ -205,12 +204,12 @@ function buildPythonCommand(
     HOME: '/desk',
     TMPDIR: '/desk',
     LANG: 'C.UTF-8',
-    // A thread of it takes as much of the memory as a small program.
+    // Each OpenBLAS thread takes as much memory as a small program.
     OPENBLAS_NUM_THREADS: '1',
     MPLBACKEND: 'Agg',
     MPLCONFIGDIR: '/desk',
   });
-  // The parent's PATH finds the sandbox; inside, the environment is another one.
+  // The parent's PATH finds the sandbox; the environment inside is separate.
   const outside = { PATH: process.env.PATH ?? '/usr/bin:/bin' };
   if (sandbox === 'bwrap') {
     return {
@@ -222,7 +221,7 @@ function buildPythonCommand(
   return {
     program: 'setpriv',
     args: [
-      // It dies with the agent even where that is killed.
+      // The sandbox ends with the agent even when the agent is killed.
       ...[
         '--pdeathsig',
         'KILL',
@@ -243,7 +242,7 @@ function buildPythonCommand(
   };
 }
 
-/** The same as sandbox-setup.sh, in words of bubblewrap. */
+/** Returns the arguments of bubblewrap that do the same as sandbox-setup.sh. */
 function buildBwrapArgs(
   prefixes: readonly string[],
   environment: readonly [string, string][],
@@ -263,7 +262,7 @@ function buildBwrapArgs(
     ...environment.flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--size', '1048576', '--tmpfs', '/'],
     ...['--ro-bind', '/usr', '/usr'],
-    // Links to /usr on most systems, folders of their own on others.
+    // These are links to /usr on most systems, and folders of their own on others.
     ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap((folder) => [
       '--ro-bind-try',
       folder,

@@ -7,9 +7,9 @@ import { loadTaskFile } from '../../files/load-file.ts';
 import { readConfined } from '../../files/read-confined.ts';
 import { findReader } from '../../files/reading/readers.ts';
 
-/** A question comes with one or two; each takes a process half a second. */
+/** Maximum spreadsheets read. A question comes with one or two; each takes a process half a second. */
 const MAX_SPREADSHEETS = 8;
-/** Of all of them, in JSON: they travel to the interpreter in one line. */
+/** Maximum size of all of them in JSON: they are sent to the interpreter in one line. */
 const MAX_CHARACTERS = 16_000_000;
 
 const sheetsSchema = z.array(
@@ -17,8 +17,8 @@ const sheetsSchema = z.array(
 );
 
 /**
- * What the module `tables` has in the sandbox: the spreadsheets of the task, read out here by a process with no rights. Only where the
- * code asks for the module. One that cannot be read is not among them.
+ * Returns the sheets for the module `tables` in the sandbox: the task's spreadsheets, read by a process without rights.
+ * Returns nothing when the code does not mention the module, and leaves out spreadsheets that cannot be read.
  */
 export async function collectTables(code: string, context: DataToolContext): Promise<JsonObject> {
   if (!/\btables\b/.test(code)) return {};

@@ -4,34 +4,40 @@ import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { decodeText } from '../text-encoding.ts';
 
-/** Archives of questions hold a few files; documents of hundreds of slides hold a few thousand parts. */
+/**
+ * Maximum members of an archive. Archives of questions hold a few files; documents of hundreds of slides hold a few
+ * thousand parts.
+ */
 export const MAX_MEMBERS = 10_000;
-/** Of one member, unpacked. As large as a file may be. */
+/** Maximum size of one member, unpacked; the same as for a file. */
 export const MAX_MEMBER_BYTES = 64 * 1024 * 1024;
-/** Of all members that are read, unpacked. */
+/** Maximum size of all members that are read, unpacked. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 export interface ZipMember {
   readonly name: string;
   readonly packedBytes: number;
-  /** As the archive says; what is read is measured. */
+  /** The archive's statement; reading measures the real size. */
   readonly statedBytes: number;
   readonly isFolder: boolean;
   readonly isEncrypted: boolean;
-  /** Relative, and inside. */
+  /** True when the name is relative and stays inside the archive's folder. */
   readonly isSafe: boolean;
 }
 
 export interface ZipArchive {
   readonly members: readonly ZipMember[];
-  /** @throws MeshError `tool` for what is encrypted, unsafe, damaged or too large */
+  /**
+   * Unpacks a member.
+   * @throws MeshError `tool` for a member that is encrypted, unsafe, damaged or too large
+   */
   read(member: ZipMember): Uint8Array<ArrayBuffer>;
 }
 
 interface MemberPosition {
   readonly method: number;
   readonly crc: number;
-  /** Of its local header. */
+  /** Offset of its local header. */
   readonly at: number;
 }
 
@@ -42,10 +48,10 @@ const LOCAL = { signature: 0x04034b50, bytes: 30 };
 const MAX_COMMENT_BYTES = 0xffff;
 
 /**
- * The members of a ZIP archive by its central directory. Nothing is unpacked before it is read, and while it is, the bounds
- * hold; the libraries for it unpack what the archive asks for.
- *
- * @throws MeshError `tool` for what is no archive, and for ZIP64, archives of several volumes and more than {@link MAX_MEMBERS}
+ * Opens a ZIP archive by its central directory. Each member is unpacked only when it is read, within the bounds;
+ * libraries would unpack whatever the archive declares.
+ * @throws MeshError `tool` for other files, and for ZIP64, archives of several volumes and more than {@link
+ * MAX_MEMBERS} members
  */
 export function openZip({ name, bytes }: LoadedFile): ZipArchive {
   const fail = (why: string): never => {
@@ -63,7 +69,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
     fail('it is in the ZIP64 format, for archives of more than 4 GB');
   if (view.getUint16(end + 8, true) !== count) fail('it is one of several volumes');
   if (count > MAX_MEMBERS) fail(`it has ${count} members: up to ${MAX_MEMBERS} are read`);
-  // What stands before the archive (a program that unpacks itself) shifts all places.
+  // Bytes before the archive (a program that unpacks itself) shift all offsets.
   const start = end - directoryBytes;
   const shift = start - view.getUint32(end + 16, true);
   if (start < 0 || shift < 0) fail('its directory lies outside of it');
@@ -118,8 +124,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
 }
 
 /**
- * Unpacks every member once, so that what is handed to a library that holds no bounds has been seen to keep them.
- *
+ * Unpacks every member once, so that a library without bounds is given only archives that keep them.
  * @throws MeshError `tool`
  */
 export function checkZip(file: LoadedFile): void {
@@ -171,13 +176,16 @@ function findArchiveEnd(view: DataView): number | undefined {
   return undefined;
 }
 
-/** UTF-8 whether its flag is set or not, since many writers forget it; else Latin letters, so that every member has a name. */
+/**
+ * Decodes UTF-8 whether its flag is set or not, since many writers forget it; other names as Latin-1, so that every
+ * member has a name.
+ */
 function decodeMemberName(bytes: Uint8Array): string {
   return decodeText(bytes)?.text ?? Buffer.from(bytes).toString('latin1');
 }
 
 function isSafeName(name: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern refuses control characters
   const isOdd = name === '' || /^[/\\]|^[A-Za-z]:|[\0-\x1f\x7f]/.test(name);
   return !isOdd && !name.split(/[/\\]/).includes('..');
 }

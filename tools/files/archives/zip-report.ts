@@ -4,9 +4,9 @@ import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { openZip, type ZipArchive, type ZipMember } from './zip-archive.ts';
 
-/** Every member, one after the other. */
+/** The entry that stands for every member, one after the other. */
 export const ALL_MEMBERS = '*';
-/** More names are no help to a reader. */
+/** Maximum names in a list; more do not help a reader. */
 const MAX_LISTED = 1000;
 
 export function listZip(file: LoadedFile): DataToolReply {
@@ -36,9 +36,8 @@ export function listZip(file: LoadedFile): DataToolReply {
 }
 
 /**
- * A member as a file of its own, `archive.zip/member`.
- *
- * @throws MeshError `tool` for one that is not there, encrypted, unsafe, an archive itself, or too large
+ * Returns a member as a file of its own, `archive.zip/member`.
+ * @throws MeshError `tool` for one that is missing, encrypted, unsafe, an archive itself, or too large
  */
 export function openZipMember(file: LoadedFile, entry: string): LoadedFile {
   const archive = openZip(file);
@@ -54,7 +53,10 @@ export function openZipMember(file: LoadedFile, entry: string): LoadedFile {
   return { name: `${file.name}/${member.name}`, bytes: archive.read(member) };
 }
 
-/** All files in it, each as a file of its own or with the reason why it cannot be read. */
+/**
+ * Lists the files of an archive; opening one returns it as a file of its own or throws the reason why it cannot be
+ * read.
+ */
 export function listZipMembers(file: LoadedFile): readonly { name: string; open: () => LoadedFile }[] {
   const archive = openZip(file);
   return archive.members

@@ -3,14 +3,17 @@ import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 
-/** @throws MeshError `tool` for what is no Word document */
+/**
+ * Returns the text of a Word document, with its tables.
+ * @throws MeshError `tool` for other files
+ */
 export async function reportDocx(file: LoadedFile): Promise<string> {
   checkZip(file);
   const { default: mammoth } = await import('mammoth');
   const { value: html } = await fromLibrary(file, 'a Word document', () =>
     mammoth.convertToHtml(
       { buffer: Buffer.from(file.bytes) },
-      // Pictures would come as text of millions of letters. Only HTML keeps tables.
+      // Pictures would become millions of characters of text. Only HTML keeps tables.
       {
         convertImage: mammoth.images.imgElement(async () => ({ src: 'picture' })),
         externalFileAccess: false,
@@ -26,7 +29,7 @@ async function convertMarkdown(file: LoadedFile, html: string): Promise<string> 
   try {
     return NodeHtmlMarkdown.translate(html);
   } catch (error) {
-    // Tables in tables in tables: deeper than the stack, but their text can be had.
+    // Tables nested deeper than the stack: their text can still be read.
     if (!(error instanceof RangeError)) throw error;
     const { convert } = await import('html-to-text');
     return fromLibrary(file, 'a Word document', () =>

@@ -9,12 +9,15 @@ import { renderMarkdownTable } from '../tables/markdown-table.ts';
 import { decodeText } from '../text-encoding.ts';
 import { decodeFileText } from '../text-report.ts';
 
-/** Nested deeper is nothing that people read. */
+/** Maximum depth of nesting; documents for people stay below it. */
 const MAX_DEPTH = 500;
-/** Text of a whole library shelf; what is more was made to be more. */
+/** Maximum text, as much as a bookshelf holds; only hostile files have more. */
 const MAX_TEXT_CHARACTERS = 16_000_000;
 
-/** The text of a page, without its tags, scripts, links' addresses and pictures. @throws MeshError `tool` for what is no text */
+/**
+ * Returns the text of a page, without tags, scripts, addresses of links and pictures.
+ * @throws MeshError `tool` for a file that is not text
+ */
 export async function reportHtml(file: LoadedFile): Promise<string> {
   const { text: html } = decodeFileText(file);
   const text = await fromLibrary(file, 'an HTML page', () => extractHtmlText(html));
@@ -22,9 +25,8 @@ export async function reportHtml(file: LoadedFile): Promise<string> {
 }
 
 /**
- * The text of a book, chapter after chapter in the order that its package says (EPUB 3.3, 5.7).
- *
- * @throws MeshError `tool` for what is no EPUB, or has no chapter
+ * Returns the text of a book, chapter by chapter in the order of its package (EPUB 3.3, 5.7).
+ * @throws MeshError `tool` for other files, and for a book without chapters
  */
 export async function reportEpub(file: LoadedFile): Promise<string> {
   const { length } = file.bytes;
@@ -82,7 +84,7 @@ function readMemberText(archive: ZipArchive, name: string): string {
   return decoded.text;
 }
 
-/** The elements at a path of names: none, one or several, as the parser gives them. */
+/** Returns the elements at a path of names: none, one or several, as the parser gives them. */
 function findElements(value: unknown, ...names: readonly string[]): unknown[] {
   const found = names.reduce<unknown>(
     (inside, name) => (typeof inside === 'object' && inside !== null ? Reflect.get(inside, name) : undefined),
@@ -100,7 +102,7 @@ function readAttribute(element: unknown, attribute: string): string {
 }
 
 const MAX_CELL_CHARACTERS = 2000;
-/** A cell that says it spans more was made to. */
+/** Maximum columns and rows that a cell may span. */
 const MAX_SPAN = 200;
 
 interface TableCell {
@@ -110,8 +112,8 @@ interface TableCell {
 }
 
 /**
- * A table in Markdown, as all readers here write one: cells that span several columns or rows stand in the first of them. A table of one column or one
- * row is there for the layout, and its cells follow each other.
+ * Writes a table in Markdown, as all readers here do: cells that span several columns or rows stand in the first of
+ * them. A table of one column or one row serves layout, and its cells follow each other.
  */
 const formatMarkdownTable: FormatCallback = (element, walk, builder) => {
   builder.openTable();

@@ -3,12 +3,12 @@ import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 
-/** A reply is cut long before. */
+/** Maximum pages read; a reply is cut long before. */
 const MAX_PAGES = 2000;
-/** Text of a whole book; what is more was made to be more. */
+/** Maximum text, as much as a whole book holds; only hostile files have more. */
 const MAX_TEXT_CHARACTERS = 4_000_000;
 
-/** A run of letters: where it begins and ends along its line, and how high it stands, in points. */
+/** A run of letters: the x positions of its beginning and end, and its height on the page, in points. */
 interface Piece {
   readonly text: string;
   readonly x: number;
@@ -18,11 +18,14 @@ interface Piece {
   readonly endsLine: boolean;
 }
 
-/** @throws MeshError `tool` for what is no PDF, needs a password, or has no such page */
+/**
+ * Returns the text of a PDF document, page by page.
+ * @throws MeshError `tool` for other files, and for one that needs a password or lacks the requested pages
+ */
 export async function reportPdf(file: LoadedFile, pages?: string): Promise<string> {
   const { getDocumentProxy } = await import('unpdf');
   const { length } = file.bytes;
-  // Fonts are for drawing, warnings for a console: neither is wanted.
+  // Fonts are for drawing and warnings for a console: the reader needs neither.
   const pdf = await fromLibrary(file, 'a PDF document', () =>
     getDocumentProxy(file.bytes, {
       useSystemFonts: false,
@@ -88,13 +91,13 @@ function toPiece(
   return { text, x: at(4), end: at(4) + width, y: at(5), size: height || Math.hypot(at(2), at(3)), endsLine };
 }
 
-/** In the order of the document, which is the one that its writer meant; gaps keep columns of tables apart. */
+/** Joins the pieces in the order of the document, which is its writer's; gaps keep columns of tables apart. */
 function joinPieces(pieces: readonly Piece[]): string {
   let text = '';
   let last: Piece | undefined;
   let isSpaced = false;
   for (const piece of pieces) {
-    // The library makes a space of every gap, however wide.
+    // The library turns every gap into a space, however wide.
     const isBlank = piece.text.trim() === '';
     if (isBlank && piece.text !== '') isSpaced = true;
     if (!isBlank && last !== undefined && !last.endsLine) text += chooseSeparator(last, piece, isSpaced);

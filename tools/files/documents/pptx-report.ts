@@ -7,13 +7,16 @@ import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { renderMarkdownTable } from '../tables/markdown-table.ts';
 
-/** Nobody shows more. */
+/** Maximum slides read. */
 const MAX_SLIDES = 2000;
 
-/** Part names of a presentation to their XML; undefined where there is no such part. */
+/** Returns the XML of a part of a presentation by its name; undefined when there is no such part. */
 type Parts = (name: string) => XmlElement | undefined;
 
-/** @throws MeshError `tool` for what is no presentation */
+/**
+ * Returns the text of a presentation, slide by slide.
+ * @throws MeshError `tool` for other files
+ */
 export async function reportPptx(file: LoadedFile): Promise<string> {
   const archive = openZip(file);
   const members = new Map(archive.members.map((member) => [member.name, member]));
@@ -30,14 +33,14 @@ export async function reportPptx(file: LoadedFile): Promise<string> {
   return [head, ...texts, ...left].join('\n\n').toWellFormed();
 }
 
-/** Part names of the slides in the order of the show: files are numbered in the order in which they were made. */
+/** Lists the slides' part names in the order of the show: files are numbered in the order of their creation. */
 function listSlides(parts: Parts): string[] {
   const name = 'ppt/presentation.xml';
   const presentation = parts(name);
   if (presentation === undefined) throw new Error(`it has no ${name}`);
   const targets = new Map(readRelations(parts, name).map(({ id, target }) => [id, target]));
   return findElements(presentation, 'sldId').flatMap(({ attributes }) => {
-    // `r:id`, whatever the prefix; `id` is a number of the slide's own.
+    // The attribute is `r:id`, with any prefix; a plain `id` is the slide's own number.
     const id = Object.keys(attributes).find((key) => key.endsWith(':id'));
     const target = targets.get(attributes[id ?? ''] ?? '');
     return target === undefined ? [] : [target];
@@ -90,7 +93,7 @@ function formatSlide(parts: Parts, name: string, number: number): string {
 }
 
 const TITLES = ['title', 'ctrTitle'];
-/** Of the layout, not of the slide. */
+/** Placeholders that belong to the layout and not to the slide. */
 const LAYOUT_PLACES = ['sldNum', 'dt', 'ftr', 'hdr'];
 
 function readTitles(slide: XmlElement): string {
@@ -102,7 +105,7 @@ function readPlaceholder(shape: XmlElement): string {
   return findElements(shape, 'ph')[0]?.attributes.type ?? '';
 }
 
-/** Texts, tables and pictures in their order. */
+/** Lists texts, tables and pictures in their order. */
 function listContent(element: XmlElement): string[] {
   switch (element.name) {
     case 'sp':
@@ -118,7 +121,7 @@ function listContent(element: XmlElement): string[] {
       const { name = '', descr = '' } = findElements(element, 'cNvPr')[0]?.attributes ?? {};
       return [`[picture: ${descr === '' ? name : descr}]`];
     }
-    // The same once more, for programs that do not know the first.
+    // A fallback repeats the content for programs that do not know the first form.
     case 'Fallback':
       return [];
     default:
@@ -151,7 +154,7 @@ function listTexts(element: XmlElement, name: string): string[] {
     .filter((text) => text !== '');
 }
 
-/** An element of an XML document: its name without, its attributes with their prefix. Texts are elements named `#text`. */
+/** An element of an XML document; its name has no prefix, its attributes do. Texts are elements named `#text`. */
 interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -159,16 +162,18 @@ interface XmlElement {
   readonly text: string;
 }
 
-/** Slides nest groups in groups; what is deeper than this was made to overflow a stack. */
+/**
+ * Maximum depth of nesting, so that a hostile file cannot overflow the stack; slides nest groups in groups, but never
+ * as deep.
+ */
 const MAX_DEPTH = 200;
 
 const nodesSchema = z.array(z.record(z.string(), z.unknown()));
 const attributesSchema = z.record(z.string(), z.string());
 
 /**
- * The root of an XML document, with everything in its order.
- *
- * @throws Error for what is no XML, and for XML with definitions of its own (DOCTYPE), which no program writes here
+ * Parses an XML document to its root element, with all children in order.
+ * @throws Error for other texts, and for XML with definitions of its own (DOCTYPE), which no program writes here
  */
 function parseXml(xml: string): XmlElement {
   if (/<!doctype/i.test(xml)) throw new Error('it has a DOCTYPE');
@@ -187,7 +192,7 @@ function parseXml(xml: string): XmlElement {
   return root;
 }
 
-/** All elements of that name below `element`, in order, itself included. */
+/** Lists all elements of that name in `element`, in order, itself included. */
 function findElements(element: XmlElement, name: string): XmlElement[] {
   if (element.name === name) return [element];
   return element.children.flatMap((child) => findElements(child, name));

@@ -16,7 +16,7 @@ const DATA = 'json jsonl ndjson jsonld xml svg yaml yml toml ini cfg conf bib pd
 const CODE =
   'py ipynb js mjs cjs ts tsx jsx css c h cc cpp hpp cs java kt go rs rb php pl lua r jl swift scala hs sql sh bash bat ps1 f90 m';
 
-/** Which tool reads which files (SV-14, C-26): the one table of the project. */
+/** Readers by file extension (SV-14, C-26): the only such table of the project. */
 const TABLE: readonly (readonly [ReaderName, string])[] = [
   ['read_file', `${PROSE} ${DATA} ${CODE}`],
   ['read_excel', 'xlsx xls csv tsv ods xlsm xlsb'],
@@ -34,12 +34,15 @@ const readers: ReadonlyMap<string, ReaderName> = new Map(
   ),
 );
 
-/** The name of the tool that reads `fileName`, by its extension without case; undefined for one that is not in the table. */
+/**
+ * Returns the name of the tool that reads `fileName`, by its extension without case; undefined for an unknown
+ * extension.
+ */
 export function findReader(fileName: string): ReaderName | undefined {
   return readers.get(readExtension(fileName));
 }
 
-/** What a file holds, by its extension: what a person would call it. */
+/** The content of a file by its extension, in everyday words. */
 export type FileContent =
   | 'text'
   | 'table'
@@ -75,7 +78,7 @@ export function describeContent(fileName: string): FileContent {
   }
 }
 
-/** What to say of a file whose extension is not in the table. */
+/** Explains that no tool reads a file with this extension. */
 export function explainNoReader(fileName: string): string {
   const extension = readExtension(fileName);
   const what = extension === '' ? 'has no extension' : `is a ${quoteFileName(`.${extension}`)} file`;
@@ -85,7 +88,7 @@ export function explainNoReader(fileName: string): string {
   return `no tool is known for ${quoteFileName(fileName)}, which ${what}; there are ${known.join(', ')}`;
 }
 
-/** Small letters, no dot; empty where there is none. */
+/** Returns the extension in lower case, without its dot; empty when there is none. */
 export function readExtension(fileName: string): string {
   return path.posix.extname(fileName).slice(1).toLowerCase();
 }

@@ -10,19 +10,22 @@ import { perform, type Reading } from './reading.ts';
 interface ThreadBounds {
   readonly timeoutMs: number;
   readonly heapMb: number;
-  /** Memory outside of the heap, such as what a stream in a document unpacks to, is seen as growth of the whole process. */
+  /** Memory outside of the heap, such as an unpacked stream of a document, counts as growth of the whole process. */
   readonly growthBytes: number;
 }
 
-/** Spreadsheets of 100 000 rows and documents of 1000 pages take a few seconds and a few 100 MB; what takes this was made to. */
+/**
+ * Bounds of one reading. Spreadsheets of 100 000 rows and documents of 1000 pages take a few seconds and a few 100 MB;
+ * only hostile files reach the bounds.
+ */
 const BOUNDS: ThreadBounds = { timeoutMs: 60_000, heapMb: 768, growthBytes: 1536 * 1024 * 1024 };
 const MEMORY_CHECK_MS = 100;
-/** Each may take the memory above; two keep two cores busy. Others wait. */
+/** Maximum threads at a time; others wait. Each may take the memory above, and two keep two cores busy. */
 const MAX_THREADS = 2;
 
 /**
- * Readings that one thread does. A library takes longer to load than most files take to read, so a thread is kept; what a library
- * may keep of each file goes with it.
+ * Readings per thread. A library takes longer to load than most files take to read, so a thread is kept; ending it
+ * frees everything that the library keeps of each file.
  */
 const READINGS_A_THREAD = 100;
 
@@ -38,7 +41,7 @@ interface Work {
 interface Thread {
   readonly worker: Worker;
   readonly heapMb: number;
-  /** One that ends while it waits is not offered again. */
+  /** Removes a thread that ended while it was waiting, so that it is not offered again. */
   readonly forget: () => void;
   readings: number;
 }
@@ -46,19 +49,19 @@ interface Thread {
 /** Threads that wait for a file; they keep no process alive. */
 const idle: Thread[] = [];
 
-/** What a thread says at its end. A bug arrives with its stack, and stays one. */
+/** The result that a thread reports. A bug arrives with its stack and stays a bug. */
 type Outcome = { readonly reply: DataToolReply } | { readonly fault: string } | { readonly bug: string };
 
-/** How a thread ended that the outside had to end. */
+/** The reason why a thread was stopped from outside. */
 type Ending = { readonly stopped: string };
 
 let queue: Promise<PQueue> | undefined;
 
 /**
- * Reads a file in another thread: a library that hangs or eats memory over bytes that were made for it is stopped, and
- * takes nothing with it. `file.bytes` are handed over, and empty afterwards.
- *
- * @throws MeshError `tool` when the file cannot be read, or not in time, or not within the memory, or when `signal` is aborted
+ * Reads a file in another thread: a library that hangs or uses up memory over hostile bytes is stopped without
+ * affecting anything else. `file.bytes` are transferred, and empty afterwards.
+ * @throws MeshError `tool` when the file cannot be read, not in time or not within the memory, or when `signal` is
+ * aborted
  */
 export async function readInThread(
   file: LoadedFile,
@@ -105,7 +108,7 @@ async function runReading(
     if (readSystemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY') {
       resolve({ stopped: `it took more than ${heapMb} MB of memory` });
     } else if (hasBegun) {
-      // Thrown where no promise of ours was waiting: only libraries have such places, and garbage leads there.
+      // The error was thrown outside of every promise here: only libraries do that, over broken files.
       resolve({ stopped: `its reader failed (${toErrorMessage(error)})` });
     } else {
       resolve({ bug: toErrorMessage(error) });
@@ -145,8 +148,8 @@ function takeThread(heapMb: number): Thread {
     name: NAME,
     workerData: NAME,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    // What libraries print about a file belongs in no output of ours. What nobody reads would keep the process alive, so Node must
-    // print nothing either.
+    // Libraries print about a file, which belongs in no output of this program. Unread output would keep the process
+    // alive, so Node's own warnings are silenced, too.
     stdout: true,
     stderr: true,
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
@@ -163,7 +166,7 @@ function takeThread(heapMb: number): Thread {
   return thread;
 }
 
-/** Only a thread whose library did what it should is kept; after anything else nobody knows what it is at. */
+/** Keeps a thread only when its library worked as expected; after anything else its state is unknown. */
 async function giveBack(thread: Thread, isWell: boolean): Promise<void> {
   const { worker } = thread;
   thread.readings += 1;
@@ -177,7 +180,7 @@ async function giveBack(thread: Thread, isWell: boolean): Promise<void> {
   idle.push(thread);
 }
 
-// This file is both ends.
+// This file is both ends: the code below runs in the thread.
 if (!isMainThread && workerData === NAME) {
   for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
   parentPort?.on('message', async ({ file, reading }: Work) => {

@@ -4,7 +4,7 @@ import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { findReader, type ReaderName } from './readers.ts';
 
-/** What is to be done with a file. A plain value: it is told to a thread. */
+/** A reading of a file. A plain value, so that it can be sent to a thread. */
 export type Reading =
   | { readonly kind: 'text' }
   | { readonly kind: 'spreadsheet'; readonly sheet?: string; readonly maxRows?: number }
@@ -18,9 +18,8 @@ export type Reading =
   | { readonly kind: 'zip'; readonly entry?: string };
 
 /**
- * The one place that knows which module does a reading. Each loads its library when it is needed.
- *
- * @throws MeshError `tool` for a file that cannot be read so
+ * Reads a file. Only this function knows the module of each reading; each loads its library when it is needed.
+ * @throws MeshError `tool` for a file that cannot be read in this way
  */
 export async function perform(reading: Reading, file: LoadedFile): Promise<DataToolReply> {
   switch (reading.kind) {
@@ -48,14 +47,13 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
   }
 }
 
-/** What a reply of a reader says of the file's content, without the line about the file that each begins with. */
+/** Returns a reader's reply without its first line, which describes the file. */
 export function stripFileLine(reply: string): string {
   return /^[^\n]*\n\n([\s\S]*)$/.exec(reply)?.[1] ?? reply;
 }
 
 /**
- * How a file is read by default, by its name; one that the table of readers does not know may be a text.
- *
+ * Chooses the reading of a file by its name; unknown extensions are read as text.
  * @throws MeshError `tool` for pictures and recordings, whose tools are no readers of documents
  */
 export function chooseReading(fileName: string): Reading {
@@ -68,7 +66,7 @@ export function chooseReading(fileName: string): Reading {
 
 export const isWebPage = (fileName: string) => /\.(?:html?|xhtml)$/i.test(fileName);
 
-/** Undefined for readers of what holds no text. */
+/** Readings by tool; undefined for tools whose files hold no text. */
 const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'cells'> | undefined>> = {
   read_file: 'text',
   read_excel: 'spreadsheet',
@@ -80,13 +78,16 @@ const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'cells'> | und
   understand_audio: undefined,
 };
 
-/** Of all members together, and of one: what a model is shown of a reply, and enough to see what each is. */
+/**
+ * Maximum characters of all members together, as much of a reply as a model sees, and of one member, enough to
+ * recognise it.
+ */
 const MAX_MEMBERS_CHARACTERS = 22_000;
 const MAX_MEMBER_CHARACTERS = 6_000;
-/** More are not read in one call. */
+/** Maximum members read in one call. */
 const MAX_MEMBERS_READ = 200;
 
-/** Member after member; what one has too much, and what is left when the room is full, is named. */
+/** Returns member after member, and names those that were cut or left out because the limit was reached. */
 async function readMembers(file: LoadedFile): Promise<DataToolReply> {
   const { listZipMembers } = await import('../archives/zip-report.ts');
   const members = listZipMembers(file);
@@ -110,7 +111,7 @@ async function readMembers(file: LoadedFile): Promise<DataToolReply> {
   return { text: [head, ...parts, ...rest].join('\n\n'), data: { read: parts.length, left: left.length } };
 }
 
-/** One that cannot be read says why, and the others are read. */
+/** Returns the text of a member, or the reason why it cannot be read, so that the others still are. */
 async function readMemberText(open: () => LoadedFile): Promise<string> {
   try {
     return (await readMember(open())).text;

@@ -22,22 +22,21 @@ import {
 } from './table-database.ts';
 import { readSheets } from './workbook.ts';
 
-/** What SQLite gives for a cell of a result. */
+/** A cell of a result as SQLite returns it. */
 type SqlResult = null | bigint | number | string | Uint8Array;
 
 const MAX_NOTES = 40;
-/** A single value may be a list that was made of many. */
+/** Maximum characters of a value, which may be a list made of many. */
 const MAX_VALUE_CHARACTERS = 10_000;
-/** Values of a column that are named where a result is empty. */
+/** Number of values of a column that are named when a result is empty. */
 const NAMED_VALUES = 5;
 const NAMED_CHARACTERS = 60;
 const TOTAL = /^(grand |sub)?totals?:?$|^sum:?$/i;
 
 /**
- * Answers an SQL statement about the sheets of a file, each of which is a table. Where nothing tells the day of dates from their month and
- * the result is not the same, both are given.
- *
- * @throws MeshError `tool` for a file that is no spreadsheet, and for SQL that cannot be run
+ * Answers an SQL statement about the sheets of a file, each of which is a table. When no date shows the order of day
+ * and month and the two readings give different results, returns both.
+ * @throws MeshError `tool` for a file that is not a spreadsheet, and for SQL that cannot be run
  */
 export async function answerSql(file: LoadedFile, sql: string): Promise<DataToolReply> {
   const tables = nameTables(quoteFileName(file.name), await readSheets(file));
@@ -81,7 +80,7 @@ function runSelect(tables: SqlTables, sql: string, otherwise: DateOrder | undefi
   return { ...writeResult(columns, rows, count, filled), either: filled.either };
 }
 
-/** The type of a result's column that is a column of a table. */
+/** Returns the type of a result's column that is a column of a table. */
 function meaningOf(
   { columns }: FilledDatabase,
   table: string | null,
@@ -94,7 +93,7 @@ function meaningOf(
   return undefined;
 }
 
-/** The types of calculated values. */
+/** Returns the types of computed values. */
 function typeOf(values: readonly SqlResult[]): string {
   const types = new Set(
     values.flatMap((value) => {
@@ -170,7 +169,7 @@ function writeValue(value: SqlResult): string {
   return String(value).toWellFormed();
 }
 
-/** Whole numbers that JSON readers would round become texts. */
+/** Converts a value to JSON; whole numbers that JSON readers would round become texts. */
 function toJson(value: SqlResult, most: number): JsonValue {
   if (value === null) return null;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
@@ -182,7 +181,7 @@ function shorten(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text;
 }
 
-/** The tables that were read: their size, the types of the columns, and rows that would be counted twice in a sum. */
+/** Describes the tables that were read: their size, the types of the columns, and rows that a sum would count twice. */
 function describeTables({ columns }: FilledDatabase): string[] {
   return [...columns].flatMap(
     ([
@@ -211,7 +210,7 @@ function isTotal({ cells }: SheetRow): boolean {
   return cells.some((cell) => typeof cell === 'string' && TOTAL.test(cell.trim()));
 }
 
-/** What columns hold, for a statement whose condition nothing meets. */
+/** Names values of the columns, for a statement whose condition no row meets. */
 function nameValues({ columns }: FilledDatabase): string[] {
   return [...columns.values()].flat().flatMap(({ name, values }: SqlColumn) => {
     const found = new Set<string>();

@@ -8,15 +8,14 @@ import { decodeText } from '../text-encoding.ts';
 import { MAX_COLUMNS, MAX_ROWS, type Sheet, type SheetRow } from './sheet.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-/** The beginning shows which one it is. */
+/** Length of the beginning that is searched for the delimiter. */
 const SAMPLE_CHARACTERS = 16 * 1024;
-/** A record that is longer has a quote that was never closed. */
+/** Maximum length of a record; a longer one has a quote that was never closed. */
 const MAX_RECORD_CHARACTERS = 1024 * 1024;
 
 /**
- * A CSV file, whatever its delimiter and encoding, as a sheet. Values stay texts: `007` is no number.
- *
- * @throws MeshError `tool` for what is no text
+ * Parses a CSV file of any delimiter and encoding to a sheet. Values stay texts: `007` is not a number.
+ * @throws MeshError `tool` for a file that is not text
  */
 export async function parseCsvSheet(file: LoadedFile): Promise<Sheet> {
   const decoded = decodeText(file.bytes);
@@ -60,7 +59,7 @@ function toSheetRow(record: unknown, index: number): SheetRow {
   return { number: index + 1, cells: cells.slice(0, MAX_COLUMNS + 1) };
 }
 
-/** The one that the first lines have equally often, and most often. */
+/** Returns the delimiter that the first lines have equally often, and most often. */
 function detectDelimiter(text: string, isTabbed: boolean): string {
   const sample = text.slice(0, SAMPLE_CHARACTERS).replace(/"[^"]*"/g, '');
   const lines = sample

@@ -1,4 +1,6 @@
-/** A table in Markdown: the first of `lines` is its header. Cells become one line each, cut at `maxCharacters`. */
+/**
+ * Writes a table in Markdown: the first of `lines` is its header. Each cell becomes one line, cut at `maxCharacters`.
+ */
 export function renderMarkdownTable(lines: readonly (readonly string[])[], maxCharacters = 1000): string[] {
   const [header, ...rows] = lines;
   if (header === undefined) return [];

@@ -41,19 +41,19 @@ interface QueryBounds {
 }
 
 const BOUNDS: QueryBounds = { timeoutMs: SQL_TIMEOUT_MS, heapMb: SQL_HEAP_MB, rssMb: SQL_MEMORY_MB };
-/** Each may take the memory above; two keep two cores busy. Others wait. */
+/** Maximum processes at a time; others wait. Each may take the memory above, and two keep two cores busy. */
 const MAX_PROCESSES = 2;
 const JOB = 'query-table';
 
-/** A fault is the statement's or the file's. */
+/** The result of a query. A fault is the statement's or the file's. */
 type Outcome = { readonly reply: DataToolReply } | { readonly fault: string };
 
 let queue: Promise<PQueue> | undefined;
 
 /**
- * Runs SQL over the sheets of a file in a process of its own, since nothing in a process can stop SQLite.
- *
- * @throws MeshError `tool` for a file that is no spreadsheet, for SQL that cannot be run, or not in time, or not within the memory
+ * Runs SQL over the sheets of a file in a process of its own, since only ending its process stops SQLite.
+ * @throws MeshError `tool` for a file that is not a spreadsheet, and for SQL that cannot be run, not in time or not
+ * within the memory
  */
 export async function querySheets(
   { name, bytes }: LoadedFile,

@@ -4,9 +4,9 @@ import type { CellValue } from '../../tables/values/value.ts';
 export interface Sheet {
   readonly name: string;
   readonly isHidden: boolean;
-  /** Those that hold something, in order. */
+  /** The rows that are not empty, in order. */
   readonly rows: readonly SheetRow[];
-  /** False where rows or columns beyond the bounds were left out. */
+  /** False when rows or columns beyond the bounds were left out. */
   readonly isWhole: boolean;
   readonly formulas: readonly CellNote[];
   readonly comments: readonly CellNote[];
@@ -17,9 +17,9 @@ export interface Sheet {
 }
 
 export interface SheetRow {
-  /** As spreadsheets count, from 1. */
+  /** The row's number as spreadsheets count, from 1. */
   readonly number: number;
-  /** From column A on. */
+  /** Cells from column A on. */
   readonly cells: readonly CellValue[];
 }
 
@@ -28,33 +28,33 @@ export interface CellNote {
   readonly text: string;
 }
 
-/** Counted from 0. */
+/** A cell by its row and column, counted from 0. */
 export interface CellPosition {
   readonly row: number;
   readonly column: number;
 }
 
-/** A sheet seen as a table with names over its columns. */
+/** A sheet as a table with names for its columns. */
 export interface Table {
-  /** Each once. */
+  /** Names of the columns, each once. */
   readonly columns: readonly string[];
   readonly rows: readonly SheetRow[];
   /** The row with the names; undefined in an empty sheet. */
   readonly header: SheetRow | undefined;
-  /** Titles and remarks above it. */
+  /** Titles and remarks above the header. */
   readonly above: readonly SheetRow[];
 }
 
-/** Rows of one sheet, and columns. Tables that people make are smaller; a reader is told when there are more. */
+/** Maximum rows and columns of one sheet. Tables that people make are smaller; a reply says when there are more. */
 export const MAX_ROWS = 200_000;
 export const MAX_COLUMNS = 1000;
 
-/** A header stands within so many rows of the top. */
+/** Number of rows at the top that are searched for a header. */
 const HEADER_ROWS = 20;
 
 /**
- * The header is the first row that is at least half as full as the fullest near the top: titles above a table fill a cell or two.
- * Columns without a name get their letter, names that are there already a number.
+ * Takes as header the first row that is at least half as full as the fullest near the top: titles above a table fill a
+ * cell or two. Columns without a name are named by their letter, and repeated names are numbered.
  */
 export function toTable({ rows }: Sheet): Table {
   const filled = rows.slice(0, HEADER_ROWS).map(({ cells }) => cells.filter((cell) => cell !== null).length);
@@ -69,23 +69,23 @@ export function toTable({ rows }: Sheet): Table {
     const title = String(header?.cells[i] ?? '')
       .replace(/\s+/g, ' ')
       .trim();
-    // Names become keys of JSON objects, where this one has a meaning of its own.
+    // Names become keys of JSON objects, in which `__proto__` has a meaning of its own.
     return title === '' || title === '__proto__' ? toColumnLetters(i) : title;
   });
   return { columns: makeNamesUnique(names), rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
 }
 
-/** `B3` for row 2, column 1. */
+/** Returns `B3` for row 2, column 1. */
 export function formatCellName({ row, column }: CellPosition): string {
   return `${toColumnLetters(column)}${row + 1}`;
 }
 
-/** As people read it; nothing for an empty cell. */
+/** Writes a cell as people read it; an empty cell as an empty text. */
 export function formatCell(value: CellValue): string {
   return value === null ? '' : typeof value === 'boolean' ? String(value).toUpperCase() : String(value);
 }
 
-/** Of a cell, in what a reply shows. */
+/** Maximum characters of a cell in a reply. */
 export const MAX_CELL_CHARACTERS = 500;
 
 export function shortenCell(value: CellValue): CellValue {
@@ -93,7 +93,7 @@ export function shortenCell(value: CellValue): CellValue {
   return isLong ? `${value.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : value;
 }
 
-/** Names that differ from each other, also where `fold` takes two for one: those that were there before get a number. */
+/** Makes names unique, also where `fold` makes two of them equal, by numbering the repeated ones. */
 export function makeNamesUnique(names: readonly string[], fold = (name: string) => name): string[] {
   const known = new Set<string>();
   return names.map((name) => {
@@ -104,7 +104,7 @@ export function makeNamesUnique(names: readonly string[], fold = (name: string) 
   });
 }
 
-/** `A` for 0, `AA` for 26. */
+/** Returns `A` for 0, `AA` for 26. */
 export function toColumnLetters(column: number): string {
   let letters = '';
   for (let n = column; n >= 0; n = Math.floor(n / 26) - 1)

@@ -19,16 +19,19 @@ import {
 } from './sheet.ts';
 import { findSheet, readSheets } from './workbook.ts';
 
-/** Rows of each sheet in a reply, unless more are asked for. */
+/** Default number of rows of each sheet in a reply. */
 export const DEFAULT_ROWS = 200;
-/** A reply is cut at some point: better between rows than within one. */
+/** Maximum characters of a reply, so that it is cut between rows rather than within one. */
 const MAX_TEXT_CHARACTERS = 150_000;
-/** What programs get is small, too. */
+/** Maximum cells of the data for programs. */
 const MAX_DATA_CELLS = 20_000;
-/** Formulas, comments, merged ranges or ranges of one colour in a reply. */
+/** Maximum formulas, comments, merged ranges or ranges of one colour in a reply. */
 const MAX_NOTES = 200;
 
-/** @throws MeshError `tool` */
+/**
+ * Returns the sheets of a spreadsheet as Markdown tables and as data.
+ * @throws MeshError `tool`
+ */
 export async function reportSpreadsheet(
   file: LoadedFile,
   { sheet: wanted, maxRows = DEFAULT_ROWS }: { readonly sheet?: string; readonly maxRows?: number },
@@ -122,7 +125,7 @@ function formatTableLines(
   return lines;
 }
 
-/** `rows_left_out` where not all fit. */
+/** Builds the data of a sheet, with `rows_left_out` when not all rows fit. */
 function buildSheetData(name: string, { columns, rows: all }: Table, rows: readonly SheetRow[]): JsonObject {
   const cells = rows.map((row) => columns.map((_, i) => shortenCell(row.cells[i] ?? null)));
   const left = all.length - rows.length;
@@ -135,7 +138,7 @@ function noteLines(title: string, notes: readonly string[]): string[] {
   return [`${title}: ${notes.slice(0, MAX_NOTES).join('; ')}${more}`];
 }
 
-/** Neighbours in a row as one range: `A1:C1`. */
+/** Joins neighbours in a row to one range: `A1:C1`. */
 function joinRanges(places: readonly CellPosition[]): string[] {
   const ranges: { first: CellPosition; last: CellPosition }[] = [];
   for (const place of places) {
@@ -180,7 +183,10 @@ const COLOURS: readonly (readonly [name: string, rgb: number])[] = [
   ['magenta', 0xff00ff],
 ];
 
-/** The name of the nearest colour, for those who ask for green cells; undefined where `rgb` is not six hexadecimal digits. */
+/**
+ * Returns the name of the nearest colour, so that a question can ask for green cells; undefined when `rgb` is not six
+ * hexadecimal digits.
+ */
 function nameColour(rgb: string): string | undefined {
   if (!/^[0-9A-F]{6}$/i.test(rgb)) return undefined;
   const value = Number.parseInt(rgb, 16);
@@ -201,10 +207,13 @@ function nameColour(rgb: string): string | undefined {
 
 const squareDistance = (a: number, b: number) => (a - b) ** 2;
 
-/** Of a workbook: what programs of a question work on. Rows beyond it are left out. */
+/** Maximum cells of a workbook that a question's program works on; rows beyond it are left out. */
 const MAX_CELLS = 300_000;
 
-/** The sheets of a spreadsheet as `[{ name, columns, rows }]`, in JSON. Numbers of a CSV file are numbers. @throws MeshError `tool` */
+/**
+ * Returns the sheets of a spreadsheet as `[{ name, columns, rows }]` in JSON. Numbers of a CSV file become numbers.
+ * @throws MeshError `tool`
+ */
 export async function exportSheetCells(file: LoadedFile): Promise<string> {
   let room = MAX_CELLS;
   const sheets = (await readSheets(file)).map((sheet) => {
@@ -220,7 +229,7 @@ export async function exportSheetCells(file: LoadedFile): Promise<string> {
   return JSON.stringify(sheets);
 }
 
-/** A code such as 007 stays a text. */
+/** Converts a text to a number, but leaves codes such as 007. */
 function plain(cell: CellValue): CellValue {
   if (typeof cell !== 'string' || !/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(cell)) return cell;
   return parseNumber(cell) ?? cell;

@@ -20,7 +20,7 @@ export interface SqlColumn {
   readonly values: readonly SqlValue[];
 }
 
-/** The name of a sheet's column, and those of columns that are added where a type loses something. */
+/** The name of a sheet's column, and the names of columns that are added when a type loses something. */
 export interface ColumnNames {
   readonly own: string;
   readonly asText: string;
@@ -30,32 +30,31 @@ export interface ColumnNames {
 /** A sheet's column as columns of a database. */
 export interface SqlCells {
   readonly columns: readonly SqlColumn[];
-  /** Sentences about what the types cut or could not hold. */
+  /** Sentences about values that the types cut or could not hold. */
   readonly notes: readonly string[];
-  /** True where nothing tells the day of a date from its month. */
+  /** True when no date shows the order of its day and month. */
   readonly isEither: boolean;
 }
 
-/** The values of a typed column, or the reason why its cells stay texts; empty where they are texts. */
+/** The values of a typed column, or the reason why its cells stay texts; the reason is empty for texts. */
 type Typing = Pick<SqlColumn, 'type' | 'meaning' | 'values'> | { readonly stays: string };
 
-/** Codes such as 007 are no numbers: their zeros belong to them. */
+/** Matches codes such as 007, which are no numbers: their zeros belong to them. */
 const LEADING_ZERO = /^0\d+$/;
-/** A whole number whose digits stand in groups: `9,007,199,254,740,993`. */
+/** Matches a whole number whose digits stand in groups: `9,007,199,254,740,993`. */
 const GROUPED = /^[-+]?\d{1,3}([,.' \u00a0\u202f])\d{3}(?:\1\d{3})*$/;
-/** A double holds so many digits of a whole number, whichever they are. */
+/** Number of digits of a whole number that a double always holds. */
 const EXACT_DIGITS = 15;
 const INTEGER_BITS = 64;
 
-/** Cells that a note names. */
+/** Number of cells that a note names. */
 const SHOWN_CELLS = 5;
 const SHOWN_CHARACTERS = 60;
 
 /**
- * Types the cells of a column. A cell that cannot have the type of its column is NULL there, and a further column holds all cells as texts.
- * Durations stay texts, and a further column holds their seconds.
- *
- * @param rows the number that each cell's row has in the sheet
+ * Types the cells of a column. A cell that cannot have the type of its column is NULL there, and a further column holds
+ * all cells as texts. Durations stay texts, and a further column holds their seconds.
+ * @param rows the number of each cell's row in the sheet
  */
 export function typeCells(
   names: ColumnNames,
@@ -125,7 +124,7 @@ function typeValues({ kind, values, unit }: TypedColumn, texts: readonly SqlValu
   }
 }
 
-/** Whole numbers stay exact, or the column stays text. */
+/** Types numbers so that whole ones stay exact; otherwise the column stays text. */
 function typeNumbers(
   values: readonly (Value | undefined)[],
   unit: string,
@@ -146,7 +145,7 @@ function typeNumbers(
   return { type, meaning, values: numbers.map((number) => number ?? null) };
 }
 
-/** @returns undefined for a whole number with more digits than a database keeps */
+/** Returns the exact number; undefined for a whole number with more digits than a database keeps. */
 function exactNumber(number: number, text: string): number | bigint | undefined {
   const isRounded = Number.isInteger(number) && !Number.isSafeInteger(number);
   if (!isRounded || text.replaceAll(/\D/g, '').length <= EXACT_DIGITS) return roundNoise(number);
@@ -160,7 +159,7 @@ function textOfCell(cell: CellValue): string | null {
   return cell === null ? null : formatCell(cell).trim();
 }
 
-/** Writes a name as SQL has it. */
+/** Quotes a name for SQL. */
 export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 const quoteCell = (cell: SqlValue) => JSON.stringify(String(cell).slice(0, SHOWN_CHARACTERS).toWellFormed());

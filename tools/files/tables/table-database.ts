@@ -9,7 +9,7 @@ import { type ColumnNames, quote, type SqlCells, type SqlColumn, typeCells } fro
 /** A sheet as a table of a database. */
 interface SqlTable {
   readonly name: string;
-  /** A name that needs no quotes; undefined where a sheet has it. */
+  /** A name that needs no quotes; undefined when a sheet has that name. */
   readonly alias: string | undefined;
   readonly table: Table;
   readonly columns: readonly ColumnNames[];
@@ -26,32 +26,32 @@ export interface SqlTables {
   readonly refused: readonly string[];
 }
 
-/** A database that holds what a statement reads. */
+/** A database filled with the data that a statement reads. */
 export interface FilledDatabase {
   readonly database: DatabaseSync;
   /** The columns that the statement reads, by table. */
   readonly columns: ReadonlyMap<SqlTable, readonly SqlColumn[]>;
   readonly notes: readonly string[];
-  /** Columns of dates whose day may be their month. */
+  /** Columns of dates whose order of day and month is unknown. */
   readonly either: readonly string[];
 }
 
-/** The places of the columns that a statement reads, by table. */
+/** Indices of the columns that a statement reads, by table. */
 type Reads = ReadonlyMap<SqlTable, ReadonlySet<number>>;
 
 /** SQLite's own tables that read nothing but their arguments. */
 const HARMLESS_TABLES = new Set(['json_each', 'json_tree']);
 const REFUSED_FUNCTIONS = new Set(['load_extension', 'fts3_tokenizer']);
-/** SQLite takes these names for its own. */
+/** Matches names that SQLite reserves for itself. */
 const RESERVED_NAME = /^sqlite_/i;
-/** A header cell may hold a page of text. */
+/** Maximum length of a column's name; a header cell may hold a page of text. */
 const MAX_NAME_CHARACTERS = 200;
-/** Columns that a message names. */
+/** Number of columns that a message names. */
 const NAMED_COLUMNS = 100;
 const NO_STATEMENT = 'ERR_INVALID_ARG_VALUE';
 const SQL_ERRORS = new Set(['ERR_SQLITE_ERROR', NO_STATEMENT]);
 
-/** Names the sheets of a file, and their columns, as tables. Case makes no difference to SQLite. */
+/** Names the sheets of a file, and their columns, as tables. SQLite ignores case. */
 export function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
   const names = makeNamesUnique(
     sheets.map(({ name }) => nameTable(name)),
@@ -100,10 +100,10 @@ function nameTable(sheet: string): string {
 }
 
 /**
- * Fills a database with what `sql` reads: typing all cells of a large workbook takes longer than most questions about it.
- *
- * @param otherwise the order of day and month where nothing in a table shows it
- * @throws MeshError `tool` for SQL that cannot be prepared, naming the tables and columns that there are
+ * Fills a database with only the data that `sql` reads: typing all cells of a large workbook takes longer than most
+ * questions about it.
+ * @param otherwise the order of day and month when a table does not show it
+ * @throws MeshError `tool` for SQL that cannot be prepared, naming the existing tables and columns
  */
 export function fillDatabase(of: SqlTables, sql: string, otherwise: DateOrder | undefined): FilledDatabase {
   const reads = findReads(of, sql);
@@ -165,12 +165,15 @@ function openDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:', {
     limits: { length: MAX_SQL_VALUE_BYTES, attach: 0 },
   });
-  // Large sorts would go to files, which no permission of Node keeps SQLite from.
+  // Large sorts would go to files, which Node's permissions do not prevent.
   database.exec('PRAGMA temp_store = MEMORY');
   return database;
 }
 
-/** Prepares `sql` over empty tables, where each column has all names that its types may give it, and notes what it reads. */
+/**
+ * Prepares `sql` over empty tables, in which each column has all names that its types may give it, and records what it
+ * reads.
+ */
 function findReads(of: SqlTables, sql: string): Reads {
   const database = openDatabase();
   const reads = new Map<SqlTable, Set<number>>();
@@ -193,7 +196,7 @@ function findReads(of: SqlTables, sql: string): Reads {
   return reads;
 }
 
-/** From here on the database answers questions about its tables, and does nothing else. */
+/** Restricts the database to queries of its tables. */
 function guardDatabase(
   database: DatabaseSync,
   tables: readonly SqlTable[],
@@ -210,21 +213,20 @@ function guardDatabase(
     if (action !== constants.SQLITE_READ || first === null) return constants.SQLITE_DENY;
     const table = named.get(fold(first));
     if (table !== undefined) onRead(table, second ?? '');
-    // Without a column it is that rows are counted, of a subquery with a name, too.
+    // A read without a column counts rows, possibly of a named subquery.
     const isAllowed = table !== undefined || second === '' || HARMLESS_TABLES.has(first);
     return isAllowed ? constants.SQLITE_OK : constants.SQLITE_DENY;
   });
 }
 
 /**
- * Prepares the one statement that `sql` has. Its whole numbers come as bigints, its rows as lists.
- *
+ * Prepares the single statement of `sql`. Its whole numbers come as bigints, its rows as lists.
  * @throws MeshError `tool`
  */
 export function prepareSelect(database: DatabaseSync, tables: SqlTables, sql: string): StatementSync {
   return explainFaults(tables, () => {
     const statement = database.prepare(sql);
-    // SQLite prepares the first statement and leaves the rest.
+    // SQLite prepares the first statement and ignores the rest.
     if (hasStatement(database, sql.slice(statement.sourceSQL.length)))
       throw new MeshError(
         'tool',
@@ -239,7 +241,7 @@ export function prepareSelect(database: DatabaseSync, tables: SqlTables, sql: st
 
 const ONLY_SELECT = 'only one SELECT or WITH … SELECT that reads the tables is run';
 
-/** Comments and semicolons are no statement. */
+/** Tells whether a text holds a statement; comments and semicolons are none. */
 function hasStatement(database: DatabaseSync, sql: string): boolean {
   try {
     database.prepare(sql);
@@ -249,7 +251,7 @@ function hasStatement(database: DatabaseSync, sql: string): boolean {
   }
 }
 
-/** Runs `work`, and says what SQLite does not like together with the tables and columns that there are. */
+/** Runs `work` and adds the existing tables and columns to SQLite's errors. */
 export function explainFaults<Result>({ file, tables, refused }: SqlTables, work: () => Result): Result {
   try {
     return work();

@@ -20,7 +20,7 @@ import {
 
 type Library = typeof import('@e965/xlsx');
 
-/** Excel allows more than anybody makes. */
+/** Maximum sheets of a workbook. */
 const MAX_SHEETS = 500;
 
 const codesSchema = z.object({
@@ -37,10 +37,9 @@ const fillSchema = z.object({
 });
 
 /**
- * The sheets of an XLSX, XLSM, XLSB, XLS, ODS, CSV or TSV file. What it is, its first bytes say: the library takes anything for
- * CSV. Colours of fills are in XLSX files only.
- *
- * @throws MeshError `tool` for a file that is none of them, damaged, or protected by a password
+ * Reads the sheets of an XLSX, XLSM, XLSB, XLS, ODS, CSV or TSV file. The first bytes decide its kind, since the
+ * library takes anything for CSV. Only XLSX files have colours of fills.
+ * @throws MeshError `tool` for other files, and for one that is damaged or protected by a password
  */
 export async function readSheets(file: LoadedFile): Promise<Sheet[]> {
   const kind = detectFileKind(file.bytes)?.kind;
@@ -52,7 +51,7 @@ export async function readSheets(file: LoadedFile): Promise<Sheet[]> {
       type: 'array',
       dense: true,
       cellFormula: true,
-      // Not `cellDates` beside it: together they lose texts in columns of dates.
+      // Setting `cellDates`, too, would lose texts in columns of dates.
       cellNF: true,
       cellStyles: true,
       cellHTML: false,
@@ -68,9 +67,8 @@ export async function readSheets(file: LoadedFile): Promise<Sheet[]> {
 }
 
 /**
- * The sheet of that name, without case; the only one needs none.
- *
- * @throws MeshError `tool`, naming those there are
+ * Finds a sheet by its name, ignoring case.
+ * @throws MeshError `tool`, naming the existing sheets
  */
 export function findSheet(file: LoadedFile, sheets: readonly Sheet[], wanted: string): Sheet {
   const sheet =
@@ -84,7 +82,7 @@ export function findSheet(file: LoadedFile, sheets: readonly Sheet[], wanted: st
   );
 }
 
-/** Some programs write HTML or XML of their own and call it `.xls`. */
+/** Tells whether a file is HTML or XML, which some programs write and call `.xls`. */
 function isMarkup(bytes: Uint8Array): boolean {
   return /^\uFEFF?\s*<(\?xml|html|table|!doctype html|workbook)/i.test(
     new TextDecoder().decode(bytes.subarray(0, 200)),
@@ -94,7 +92,7 @@ function isMarkup(bytes: Uint8Array): boolean {
 class CellReader {
   readonly #library: Library;
   readonly #date1904: boolean;
-  /** Cells share the few styles of a book. */
+  /** Colours by style, since cells share the few styles of a book. */
   readonly #colours = new Map<unknown, string | undefined>();
 
   constructor(library: Library, date1904: boolean) {
@@ -111,7 +109,7 @@ class CellReader {
     let isWhole = true;
     grid.forEach((line, row) => {
       const cells: CellValue[] = [];
-      // Holes are skipped: a sheet may have its only cell in its last row and column.
+      // The array's holes are skipped: a sheet may have its only cell in its last row and column.
       line?.forEach((cell, column) => {
         if (column >= MAX_COLUMNS) isWhole = false;
         if (cell === undefined || column >= MAX_COLUMNS) return;
@@ -154,11 +152,11 @@ class CellReader {
     return v;
   }
 
-  /** Spreadsheets store a date as days since 1900 or 1904; only its format tells. */
+  /** Converts a number to a date by its format, since spreadsheets store dates as days since 1900 or 1904. */
   #date(days: number, format: string, shown: string | undefined): string | undefined {
     const { SSF } = this.#library;
     if (format === '' || SSF.is_date(format) !== true) return undefined;
-    // Hours beyond a day: a duration, no time of day.
+    // Hours beyond a day are a duration and no time of day.
     if (/\[[hms]+\]/i.test(format)) return shown;
     const codes = codesSchema.safeParse(SSF.parse_date_code(days, { date1904: this.#date1904 })).data;
     if (codes === undefined) return undefined;
@@ -178,14 +176,14 @@ class CellReader {
 
 function readColour(style: unknown): string | undefined {
   const fill = fillSchema.safeParse(style).data;
-  // `gray125` is in every file, and is no colour that somebody chose.
+  // `gray125` is in every file and is not a colour that its author chose.
   if (fill === undefined || fill.patternType === 'none' || fill.patternType === 'gray125') return undefined;
   const { rgb, theme } = fill.fgColor ?? {};
   if (rgb !== undefined) return rgb.slice(-6).toUpperCase();
   return theme === undefined ? 'a colour that is not stored as RGB' : `theme colour ${theme}`;
 }
 
-/** 0.1 + 0.2 → 0.3: spreadsheets show 15 digits, too. */
+/** Rounds to 15 digits, as spreadsheets do when they show a number: 0.1 + 0.2 → 0.3. */
 function roundDigits(value: number): number {
   return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(15));
 }

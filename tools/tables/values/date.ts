@@ -1,24 +1,27 @@
 import type { Instant } from './value.ts';
 
-/** Which of three numbers is what: day, month and year first, as the names say. */
+/** Orders of a date's three numbers; d, m and y are day, month and year. */
 const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
 export type DateOrder = (typeof DATE_ORDERS)[number];
 
-/** What can be read from a text as a date. What is unknown is undefined. */
+/** A date read from a text; its unknown parts are undefined. */
 export interface DateReading {
   readonly year: number | undefined;
   readonly month: number | undefined;
   readonly day: number | undefined;
   /** Seconds since midnight. */
   readonly seconds: number | undefined;
-  /** `03/04/2024`: with the order of day and month unknown, day and month are read day first; this is the other reading. */
+  /**
+   * True for `03/04/2024` when the order of day and month is unknown: it was read with the day first, and the other
+   * reading is as good.
+   */
   readonly isEither: boolean;
 }
 
-/** Names of months in these languages, and their short forms, as the runtime knows them. */
+/** Languages whose names of months, long and short, are read; the runtime provides the names. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt'];
 const MONTHS = listMonthNames();
-/** Longer texts are prose. */
+/** Maximum length of a date; longer texts are prose. */
 const MAX_CHARACTERS = 60;
 
 const TIME = String.raw`(?:[T,]?\s*(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?\s*(?<half>[ap]\.?m\.?)?\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?)?`;
@@ -41,8 +44,8 @@ const NAME_YEAR = compilePattern(String.raw`${NAME}[-,\s]+'?(?<year>\d{4})`);
 const YEAR_NAME = compilePattern(String.raw`(?<year>\d{4})[-\s]${NAME}(?:[-\s]${DAY})?`);
 
 /**
- * A text that is a date and nothing else. With `order`, numbers are read so; without, day first where it may be either, and `isEither`
- * says so. Two digits of a year are those from 1969 to 2068, as POSIX has it.
+ * Parses a text that is a date and nothing else. Numbers are read in the given `order`; without one, day first where
+ * both are possible, marked by `isEither`. Two-digit years mean 1969 to 2068, as in POSIX.
  */
 export function parseDate(text: string, order?: DateOrder): DateReading | undefined {
   const plain = text.trim();
@@ -72,7 +75,7 @@ function readOrdered(groups: Groups, order: DateOrder | undefined): DateReading 
   return { ...dayFirst, isEither: dayFirst.day !== dayFirst.month && groups.sep !== '.' };
 }
 
-/** Which order a text can only have; undefined where it says nothing. */
+/** Returns the only order that a text allows; undefined when it allows several. */
 export function detectDateOrder(text: string): DateOrder | undefined {
   const groups = NUMBERS.exec(text.trim())?.groups;
   if (groups === undefined) return undefined;
@@ -99,7 +102,7 @@ function checkDate(
   return { year: whole, month: m, day: d, seconds, isEither: false };
 }
 
-/** Undefined where the year is unknown: such dates have no place in time. */
+/** Converts a date to an instant; undefined when its year is unknown. */
 export function toInstant({ year, month, day, seconds }: DateReading): Instant | undefined {
   if (year === undefined) return undefined;
   const from = countDays(year, month ?? 1, day ?? 1);
@@ -117,7 +120,7 @@ export function toInstant({ year, month, day, seconds }: DateReading): Instant |
 }
 
 function countDays(year: number, month: number, day: number): number {
-  // Not `Date.UTC`, which takes the years 0 to 99 for those of the last century.
+  // `Date.UTC` would take the years 0 to 99 for those of the last century.
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return Math.round(date.getTime() / 86_400_000);
@@ -127,7 +130,7 @@ function countMonthDays(year: number, month: number): number {
   return countDays(month === 12 ? year + 1 : year, (month % 12) + 1, 1) - countDays(year, month, 1);
 }
 
-/** 1 to 12, by its name or its first letters; undefined for what is none. */
+/** Returns 1 to 12 for a month's name or its first letters; undefined for other words. */
 export function parseMonth(name: string): number | undefined {
   const wanted = foldMonth(name);
   return MONTHS.get(wanted) ?? (wanted === 'sept' ? 9 : undefined);

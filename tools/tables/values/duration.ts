@@ -1,9 +1,9 @@
 import type { Quantity } from './value.ts';
 
-/** How a duration of two numbers is meant: `4:05`. */
+/** The first unit of a duration of two numbers: `4:05`. */
 export type ClockReading = 'minutes' | 'hours';
 
-/** Seconds in a unit, by all ways that it is written in English and as a symbol. Months and years have no fixed length. */
+/** Seconds in a unit, with all its English names and symbols. Months and years have no fixed length. */
 const UNITS: readonly (readonly [seconds: number, names: string])[] = [
   [0.001, 'ms msec millisecond milliseconds'],
   [1, 's sec secs second seconds "'],
@@ -13,7 +13,7 @@ const UNITS: readonly (readonly [seconds: number, names: string])[] = [
   [604_800, 'w wk wks week weeks'],
 ];
 const SECONDS = new Map(UNITS.flatMap(([seconds, names]) => names.split(' ').map((name) => [name, seconds])));
-/** `m` alone is metres; behind hours it is minutes. */
+/** Units that are durations only beside others: `m` alone is metres, after hours it is minutes. */
 const AMBIGUOUS = new Set(['m', "'", '"', 'd', 'w']);
 const CLOCK = /^(-)?(?:(\d{1,4}):)?(\d{1,4}):(\d{2}(?:\.\d+)?)$/;
 const PART = /(\d+(?:[.,]\d+)?)\s*(\p{L}+|['"])\s*,?\s*(?:and\s+)?/gu;
@@ -21,8 +21,8 @@ const ISO = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 const MAX_CHARACTERS = 60;
 
 /**
- * A text that is a length of time and nothing else: `1:23:45`, `4:05` (read as `clock` says), `2 h 5 min`, `90 min`, `PT2H5M`.
- * `isClock` where it is two numbers with a colon, which may be minutes or hours.
+ * Parses a text that is a length of time and nothing else: `1:23:45`, `4:05` (read as `clock` says), `2 h 5 min`, `90
+ * min`, `PT2H5M`. `isClock` is true for two numbers with a colon, which may be minutes or hours.
  */
 export function parseDuration(
   text: string,

@@ -4,16 +4,16 @@ const SPACES = /[\s\u00a0\u202f']/g;
 const CURRENCY =
   /^(?:US\$|[$€£¥₹₽₩]|USD|EUR|GBP|JPY|CHF|CAD|AUD)|(?:[$€£¥₹₽₩]|USD|EUR|GBP|JPY|CHF|CAD|AUD)$/i;
 const PLAIN = /^\d*\.?\d+(?:e[+-]?\d{1,3})?$|^\d+\.$/i;
-/** `1,234,567.89`, and `1.234.567,89`; with one point and three digits it is a decimal point. */
+/** `1,234,567.89`, and `1.234.567,89`; one point before three digits is a decimal point. */
 const COMMA_GROUPS = /^\d{1,3}(?:,\d{3})+(?:\.\d*)?$/;
 const POINT_GROUPS = /^\d{1,3}(?:\.\d{3})+,\d+$|^\d{1,3}(?:\.\d{3}){2,}$/;
 const DECIMAL_COMMA = /^\d+,(?:\d{1,2}|\d{4,})$/;
-/** Longer texts are prose. */
+/** Maximum length of a number; longer texts are prose. */
 const MAX_CHARACTERS = 60;
 
 /**
- * The number in a cell: also `1,234`, `$5`, `5 €`, `(5)` for −5, `12%` for 0.12 and `3,5`. Undefined where there is none; neither a
- * date nor `5 km` is a number.
+ * Parses the number in a cell: also `1,234`, `$5`, `5 €`, `(5)` for −5, `12%` for 0.12 and `3,5`. Returns undefined for
+ * everything else, including dates and `5 km`.
  */
 export function parseNumber(value: CellValue): number | undefined {
   if (typeof value === 'number') return value;
@@ -26,7 +26,7 @@ export function parseNumber(value: CellValue): number | undefined {
   }
   const isPercent = text.endsWith('%');
   if (isPercent) text = text.slice(0, -1);
-  // A currency stands before the sign or behind it.
+  // A currency stands before the sign or after it.
   text = text.replace(CURRENCY, '');
   if (/^[+-]/.test(text)) {
     if (text.startsWith('-')) sign = -sign;
@@ -42,9 +42,8 @@ export function parseNumber(value: CellValue): number | undefined {
 }
 
 /**
- * The sum as on paper: 0.1 + 0.2 is 0.3, whatever the order. `shift` moves the point to the left.
- *
- * Every number is read as the decimal that it is written as, with 15 digits if it has a fraction, and added exactly.
+ * Sums numbers as on paper: 0.1 + 0.2 is 0.3, in any order. `shift` moves the decimal point to the left.
+ * Each number is read as the decimal that it is written as, with 15 digits if it has a fraction, and added exactly.
  */
 export function sumDecimals(numbers: Iterable<number>, shift = 0): number {
   let total = 0n;

@@ -1,7 +1,7 @@
 import { parseNumber } from './number.ts';
 import type { Quantity } from './value.ts';
 
-/** What stands for a number's decimals. */
+/** The decimal mark of a number. */
 export type DecimalMark = '.' | ',';
 
 const CURRENCIES: Readonly<Record<string, string>> = {
@@ -27,17 +27,17 @@ const SCALES: Readonly<Record<string, number>> = {
   bn: 1e9,
   b: 1e9,
 };
-/** Letters that mean a number's size only where there is a currency: `5 m` alone are metres. */
+/** Letters that mean a number's size only beside a currency: `5 m` alone is five metres. */
 const SCALE_WORD = /^(thousand|million|billion|trillion)\b\s*/i;
 const SCALE_LETTER = /^(k|mn|m|bn|b)\b\s*/i;
-/** The number, and what stands behind it. */
+/** Matches a number and the unit after it. */
 const WITH_UNIT =
   /^([-+−(]?\s*[\d.,' \u00a0\u202f]*\d\)?)\s*(\p{L}[\p{L}\d²³/·^.-]{0,14}|°\s?\p{L}?|[²³'"])?\s*$/u;
 /** `1,234[5]`, `12*`, `7†`: marks of notes below the table. */
 const NOTE_MARK = /(?:\s*\[[^\]]{1,12}\]|[*†‡])+$/u;
 const MAX_CHARACTERS = 60;
 
-/** Units that are one measure: how many of the first each is. */
+/** Units of one measure, each in terms of the first. */
 const MEASURES: readonly Readonly<Record<string, number>>[] = [
   {
     m: 1,
@@ -58,8 +58,8 @@ const MEASURES: readonly Readonly<Record<string, number>>[] = [
 ];
 
 /**
- * The quantity that a text is: a number as {@link parseNumber} reads it, with a currency, a word for its size (`1.2 million`) or a unit
- * (`5 km`). `mark` is what the column's other cells show to be the decimal mark.
+ * Parses a text that is a quantity: a number as {@link parseNumber} reads it, with a currency, a word for its size
+ * (`1.2 million`) or a unit (`5 km`). `mark` is the decimal mark that the column's other cells show.
  */
 export function parseQuantity(text: string, mark?: DecimalMark): Quantity | undefined {
   if (text.length > MAX_CHARACTERS || !/\d/.test(text)) return undefined;
@@ -87,14 +87,14 @@ export function parseQuantity(text: string, mark?: DecimalMark): Quantity | unde
   return value === undefined ? undefined : { kind, number: value, unit: parts[2].replace(/\.$/, '') };
 }
 
-/** With the column's mark: `1.234` is a thousand where the others write `5,50`. */
+/** Applies the column's decimal mark: `1.234` is a thousand when the other cells are like `5,50`. */
 function replaceMark(text: string, mark: DecimalMark | undefined): string {
   if (mark === ',' && /^\D*\d{1,3}(?:\.\d{3})+\D*$/.test(text)) return text.replaceAll('.', '');
   if (mark === ',' && /^\D*\d+,\d{3}\D*$/.test(text)) return text.replace(',', '.');
   return text;
 }
 
-/** Which mark a text can only have; undefined where it says nothing. */
+/** Returns the only decimal mark that a text allows; undefined when it allows both. */
 export function detectMark(text: string): DecimalMark | undefined {
   const digits = /\d[\d.,]*/.exec(text)?.[0] ?? '';
   if (/^\d{1,3}(?:\.\d{3})+,\d+$|^\d{1,3}(?:\.\d{3}){2,}$|^\d+,(?:\d{1,2}|\d{4,})$|^\d{4,},\d+$/.test(digits))
@@ -106,7 +106,7 @@ export function detectMark(text: string): DecimalMark | undefined {
   return undefined;
 }
 
-/** How many of `to` one of `from` is; undefined where they measure different things. */
+/** Returns the number of `to` in one `from`; undefined when they measure different things. */
 export function findConversion(from: string, to: string): number | undefined {
   const [one, other] = [from.toLowerCase(), to.toLowerCase()];
   if (one === other || `${one}s` === other || one === `${other}s`) return 1;

@@ -4,31 +4,31 @@ import { parseNumber } from './number.ts';
 import { type DecimalMark, detectMark, findConversion, isKnownUnit, parseQuantity } from './quantity.ts';
 import { type CellValue, EMPTY, type Kind, type Quantity, type Value } from './value.ts';
 
-/** What most cells of a column are. */
+/** The kind of most cells of a column. */
 type ColumnKind = Exclude<Kind, 'empty'>;
 
 /** The cells of a column with their types. */
 export interface TypedColumn {
   readonly kind: ColumnKind;
-  /** Undefined for cells that hold something of another kind than the column, or in a unit that cannot be converted. */
+  /** Undefined for cells of another kind than the column, and for units that cannot be converted. */
   readonly values: readonly (Value | undefined)[];
-  /** The unit or currency that most quantities have, and which the others were converted to; empty without one. */
+  /** The most frequent unit or currency, to which the others were converted; empty without one. */
   readonly unit: string;
-  /** Whether nothing tells the order of day and month apart: another reading is as good. */
+  /** True when no cell shows the order of day and month: another reading is as good. */
   readonly isEither: boolean;
-  /** What a reader should know of the reading, in sentences. */
+  /** Remarks about the reading for its readers, in sentences. */
   readonly notes: readonly string[];
 }
 
-/** From so large a part on, a column is of a kind; the rest are cells that could not be typed. */
+/** Smallest share of cells that gives a column its kind; the others are cells that could not be typed. */
 const SHARE = 0.5;
-/** Eight digits are a date where so many cells are and there is no other. */
+/** Minimum cells of eight digits, without any others, that are read as dates. */
 const MIN_COMPACT = 3;
 const EIGHT_DIGITS = /^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
-/** Evidence is looked for in so many cells. */
+/** Number of cells searched for evidence. */
 const MAX_SAMPLE = 20_000;
 
-/** Which order of day and month the dates of a column show; undefined where they show none, or both. */
+/** Returns the order of day and month that the dates of a column show; undefined when they show none, or both. */
 export function detectOrder(cells: readonly CellValue[]): DateOrder | undefined {
   const shown = new Set<DateOrder>();
   for (const cell of cells.slice(0, MAX_SAMPLE)) {
@@ -39,9 +39,8 @@ export function detectOrder(cells: readonly CellValue[]): DateOrder | undefined 
 }
 
 /**
- * Types the cells of a column: each by itself, and where it may be read in more than one way, as the others show.
- *
- * @param tableOrder the order of day and month where the column's own dates show none
+ * Types the cells of a column: each by itself and, when it has several readings, as the other cells show.
+ * @param tableOrder the order of day and month when the column's own dates show none
  */
 export function typeColumn(cells: readonly CellValue[], tableOrder?: DateOrder): TypedColumn {
   const filled = cells.filter((cell) => cell !== null && String(cell).trim() !== '');
@@ -79,7 +78,7 @@ export function typeColumn(cells: readonly CellValue[], tableOrder?: DateOrder):
 }
 
 interface Readings {
-  /** Without regard to the column. */
+  /** The cell's own type, without regard to the column. */
   readonly value: Value;
   readonly date?: Value | undefined;
   readonly isEither?: boolean;
@@ -107,7 +106,7 @@ function readCell(
   const date = reading && toInstant(reading);
   const duration = parseDuration(cell, clock);
   const quantity = parseQuantity(cell, mark);
-  // By itself a cell is a number where it is nothing else, so that 007 and 7 are the same code.
+  // Only a cell that is nothing but a number is one, so that 007 and 7 are the same code.
   const isNumber = quantity !== undefined && parseNumber(cell) !== undefined;
   return {
     value: isNumber ? quantity : { kind: 'text', text: cell },
@@ -119,7 +118,10 @@ function readCell(
   };
 }
 
-/** Numbers with a word behind them are quantities where it is a unit: a known one, or one that most of them have. */
+/**
+ * Returns a test for quantities: numbers whose following word is a unit, either a known one or one that most of them
+ * have.
+ */
 function detectQuantities(readings: readonly Readings[]): (reading: Readings) => boolean {
   const times = new Map<string, number>();
   for (const { quantity } of readings)
@@ -170,7 +172,7 @@ function convertReading(
   }
 }
 
-/** Hours where a first number is beyond what minutes are written as, or where all are times of a day. */
+/** Returns hours when no cell shows seconds and all are two-digit hours of a day; minutes otherwise. */
 function detectClock(cells: readonly CellValue[]): ClockReading {
   const two = cells.flatMap((cell) =>
     (typeof cell === 'string' ? (/^\s*(\d{1,2}):(\d{2})\s*$/.exec(cell) ?? []) : []).slice(1, 2),
@@ -183,7 +185,7 @@ function hasSeconds(cells: readonly CellValue[]): boolean {
   return cells.some((cell) => typeof cell === 'string' && /^\s*\d+:\d{2}(?::\d{2}|\.\d)/.test(cell));
 }
 
-/** The decimal mark that the column shows; undefined where it shows none, or both. */
+/** Returns the decimal mark that the column shows; undefined when it shows none, or both. */
 function detectColumnMark(cells: readonly CellValue[]): DecimalMark | undefined {
   const shown = new Set<DecimalMark>();
   for (const cell of cells.slice(0, MAX_SAMPLE)) {

@@ -1,4 +1,4 @@
-/** What a cell of a file holds. Dates are texts in ISO 8601, errors texts like `#DIV/0!`. */
+/** A cell of a file. Dates are texts in ISO 8601, errors texts such as `#DIV/0!`. */
 export type CellValue = null | boolean | number | string;
 
 /** A cell with its type. */
@@ -9,15 +9,18 @@ export type Value =
   | Quantity
   | Instant;
 
-/** How much. A `duration` is in seconds; a percentage is a fraction. */
+/** An amount. A `duration` is in seconds; a percentage is a fraction. */
 export interface Quantity {
   readonly kind: 'number' | 'money' | 'duration';
   readonly number: number;
-  /** `km`, `EUR`; empty without one, and of durations. */
+  /** `km`, `EUR`; empty for durations and amounts without a unit. */
   readonly unit: string;
 }
 
-/** A date, and how exactly it is known: `March 2024` is from its first day to its last. In days since 1970, fractions for the time of day. */
+/**
+ * A date with its precision: `March 2024` extends from its first day to its last. In days since 1970, with fractions
+ * for the time of day.
+ */
 export interface Instant {
   readonly kind: 'date';
   readonly from: number;
@@ -33,15 +36,15 @@ export function isQuantity(value: Value): value is Quantity {
 }
 
 const SECONDS_A_DAY = 86_400;
-/** What binary fractions leave behind is beyond these digits. */
+/** Significant digits kept; the noise of binary fractions begins beyond them. */
 const DIGITS = 15;
 
-/** Without the noise of binary fractions. */
+/** Removes the noise of binary fractions. */
 export function roundNoise(number: number): number {
   return Number.isInteger(number) ? number + 0 : Number(number.toPrecision(DIGITS));
 }
 
-/** Writes a date in ISO 8601, as exactly as it is known. */
+/** Writes a date in ISO 8601, with the precision that it has. */
 export function formatInstant({ from, to }: Instant): string {
   const days = Math.floor(from);
   const iso = new Date(days * SECONDS_A_DAY * 1000).toISOString();

@@ -1,5 +1,5 @@
-# Runs what a call asks for: inside the sandbox, before and around the user's code, in the system's Python and in Pyodide alike.
-# The code may do with it what it likes: it has nothing to give away, and what it says is data to whoever asked.
+# Runs requests inside the sandbox, before and around the user's code, in the system's Python as well as in Pyodide. The
+# code may do anything with this driver: it holds no secrets, and its caller treats all its output as data.
 import ast
 import builtins
 import io
@@ -10,7 +10,7 @@ import traceback
 
 FILES = "/files"
 DESK = "/desk"
-# Links to the task's files; more would take longer to make than the code to run.
+# Maximum links to the task's files; more would take longer to make than the code to run.
 MAX_LINKS = 1000
 MAX_ERROR_CHARACTERS = 2000
 
@@ -24,7 +24,7 @@ class Driver:
 
     def perform(self, request):
         self.link_files()
-        # Without input there is an end to be read, at once.
+        # Without input, reading finds its end at once.
         sys.stdin = io.TextIOWrapper(io.BytesIO(request.get("input", "").encode("utf-8", "replace")), "utf-8")
         if "tables" in request:
             TABLES.files = request["tables"]
@@ -33,7 +33,7 @@ class Driver:
         return self.script(request["path"], request["source"], request["arguments"])
 
     def cell(self, code):
-        """Parses the whole of it first; then runs it, and prints the value of a last expression as a REPL does."""
+        """Parses the whole code first, then runs it, and prints the value of a last expression as a REPL does."""
         self.cells += 1
         name = "<cell %d>" % self.cells
         try:
@@ -67,7 +67,7 @@ class Driver:
                 return {"status": "ok"}
             return {"status": "error", "error": self.short("SystemExit: %s" % (leaving.code,))}
         except BaseException as error:
-            # Without the driver's own frames.
+            # The traceback leaves out the driver's own frames.
             own = error.__traceback__.tb_next if error.__traceback__ else None
             print("".join(traceback.format_exception(type(error), error, own)), end="", file=sys.stderr)
             lacking = {"lacking": self.short(error.name or "")} if isinstance(error, ModuleNotFoundError) else {}
@@ -96,11 +96,11 @@ class Driver:
                 pass
 
     def remember(self, name, text):
-        """So that tracebacks show the lines."""
+        """Registers the source, so that tracebacks show its lines."""
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
 
     def link_files(self):
-        """The task's files are there by their plain names, beside what the code writes; a link can be deleted, the file cannot."""
+        """Links the task's files by their plain names beside the code's own files; the code can delete a link, not the file."""
         links = 0
         for folder in (FILES, os.path.join(FILES, "downloads")):
             for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():

@@ -1,4 +1,5 @@
-# Tries from inside the sandbox what it must stop; prints one JSON object: a promise's name, and true or what got through.
+# Tries, from inside the sandbox, everything that the sandbox must stop. Prints one JSON object: each guarantee's name
+# with true or what got through.
 import ctypes
 import json
 import os
@@ -11,14 +12,14 @@ EXPECTED = {"PATH", "HOME", "TMPDIR", "LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS"
 
 def reads():
     for path in map(os.path.realpath, given["hidden"]):
-        # The sandbox's own, where the machine has something by that name, too.
+        # The sandbox has its own, even if the machine has something by that name, too.
         if path.startswith(("/desk", "/files")):
             continue
         inside = any(path == prefix or path.startswith(prefix + "/") for prefix in ["/usr", *given["prefixes"]])
         if os.path.exists(path) and not inside and not os.path.isdir(path):
             return "it can read %s" % path
         if os.path.isdir(path) and os.listdir(path) and not inside:
-            # Only a way to the interpreter may be there.
+            # Only a way to the interpreter may exist.
             for name in os.listdir(path):
                 below = os.path.join(path, name)
                 if not any((prefix + "/").startswith(below + "/") for prefix in given["prefixes"]):

@@ -1,7 +1,8 @@
-# The driver inside Pyodide; it comes after python-driver.py in one text. What it sets up is in the snapshot that interpreters start from.
+# The driver inside Pyodide; it follows python-driver.py in one text. Its setup is part of the snapshot that
+# interpreters start from.
 import base64
 
-# What code uses most: to have them in the snapshot saves each interpreter their compilation.
+# The modules that code uses most: having them in the snapshot saves each interpreter their compilation.
 import bisect, calendar, collections, copy, csv, datetime, decimal, fractions, functools, hashlib, heapq, io, itertools, json, math
 import operator, pathlib, random, re, statistics, string, textwrap, time, typing
 import dataclasses
@@ -12,7 +13,7 @@ import time
 JAVASCRIPT = ("js", "pyodide_js", "pyodide", "_pyodide", "_pyodide_core", "pyodide_fetch")
 
 class Clock:
-    """What an event loop waits with; there is nothing else to wait for."""
+    """The selector of the event loop; there is nothing to wait for."""
 
     def select(self, timeout):
         time.sleep(timeout or 0)
@@ -20,7 +21,7 @@ class Clock:
 
 
 class Loop(asyncio.BaseEventLoop):
-    """Runs to its end when it is told to: Pyodide's own would go on in JavaScript, after the call."""
+    """Runs to its end on request: Pyodide's own loop would continue in JavaScript after the call."""
 
     def __init__(self):
         super().__init__()
@@ -35,7 +36,7 @@ class Loop(asyncio.BaseEventLoop):
 
 def run(main, *, debug=None, loop_factory=Loop):
     if not isinstance(asyncio._get_running_loop(), Loop):
-        # Pyodide says of its own that it always runs.
+        # Pyodide's own loop claims always to be running.
         asyncio._set_running_loop(None)
     return asyncio.runners.run(main, debug=debug, loop_factory=loop_factory)
 
@@ -50,7 +51,7 @@ for sample in ("def f(:", "1/0"):
 
 
 def shut_doors():
-    """Takes away the ways from Python to JavaScript that have names. What is left leads into a realm with nothing in it."""
+    """Removes the names that lead from Python to JavaScript. The ways that remain lead into an empty realm."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if "pyodide" not in type(finder).__module__]
     for name in list(sys.modules):
         if name.split(".")[0] in JAVASCRIPT:
@@ -58,7 +59,7 @@ def shut_doors():
 
 
 def begin():
-    """Once in the life of an interpreter: what a snapshot cannot hold, since it would be the same in all."""
+    """Runs once per interpreter: sets up what a snapshot cannot hold, since it would be the same in all interpreters."""
     random.seed()
     os.chdir(DESK)
     sys.path.insert(0, DESK)

@@ -1,12 +1,13 @@
-# The system's Python inside the sandbox: takes its own rights away, then works on requests, one JSON line each, from standard input.
-# It comes after python-driver.py in one text, and before any code of the user's. Arguments: memory and file size in bytes.
+# The system's Python inside the sandbox: it drops its own rights, then handles requests, one JSON line each, from
+# standard input. It follows python-driver.py in one text, before any of the user's code. Arguments: memory and file
+# size in bytes.
 import base64
 import ctypes
 import json
 import resource
 import struct
 
-# Seconds of computing in the life of one interpreter; whoever asked ends it long before.
+# Maximum seconds of computing in the life of one interpreter; the caller ends it long before.
 CPU_SECONDS = 3600
 OPEN_FILES = 64
 
@@ -15,8 +16,9 @@ SECCOMP_MODE_FILTER = 2
 EPERM, ENOSYS = 1, 38
 CLONE_THREAD = 0x00010000
 
-# System calls by machine: what starts processes, changes namespaces and mounts, looks into other processes or the kernel, or takes
-# memory that no limit of a process counts; and sockets, since some kinds lead out of any namespace. Numbers from the kernel's tables.
+# System calls by machine that start processes, change namespaces and mounts, look into other processes or the kernel,
+# or take memory that no limit of a process counts; and sockets, since some kinds lead out of any namespace. The numbers
+# are from the kernel's tables.
 NEW_CALLS = [425, 428, 429, 430, 431, 432, 442, 447]
 REFUSED = {
     "x86_64": [57, 58, 59, 322, 101, 310, 311, 272, 308, 165, 166, 155, 161, 321, 298, 323, 248, 249, 250, 175, 313, 246, 320, 304]
@@ -45,7 +47,7 @@ def limit(memory_bytes, file_bytes):
 
 
 def refuse_calls():
-    """A filter of system calls (seccomp) that nothing can take off again: no process can be started from here on."""
+    """Installs a filter of system calls (seccomp) that cannot be removed: no process can be started from here on."""
     machine = os.uname().machine
     if machine not in REFUSED:
         raise OSError("no filter of system calls is known for %s" % machine)
@@ -59,13 +61,13 @@ def refuse_calls():
         # Another way to number the same calls.
         (at_least, 0, 1, X32),
         (reply, 0, 0, refuse),
-        # The C library falls back to the older call, whose flags can be seen.
+        # The C library falls back to the older call, whose flags can be checked.
         (equal, 0, 1, CLONE3),
         (reply, 0, 0, absent),
     ]
     for number in REFUSED[machine]:
         steps += [(equal, 0, 1, number), (reply, 0, 0, refuse)]
-    # Threads, but no processes.
+    # Allows threads, but no processes.
     steps += [(equal, 0, 3, CLONE[machine]), (load, 0, 0, 16), (bits, 1, 0, CLONE_THREAD), (reply, 0, 0, refuse), (reply, 0, 0, allow)]
     program = b"".join(struct.pack("=HBBI", *step) for step in steps)
     buffer = ctypes.create_string_buffer(program)
@@ -79,13 +81,13 @@ def refuse_calls():
 def serve():
     limit(int(sys.argv[1]), int(sys.argv[2]))
     refuse_calls()
-    # Requests are not the code's input, which is empty; what goes wrong is told where results are, in their order.
+    # The code's own input is empty, separate from the requests; errors go where results are, in their order.
     requests = os.fdopen(os.dup(0), "rb", closefd=False)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
     os.dup2(1, 2)
-    # What was printed before a time limit is worth having.
+    # Output from before a time limit is worth keeping.
     sys.stdout.reconfigure(line_buffering=True)
     sys.path.insert(0, DESK)
     driver = Driver()

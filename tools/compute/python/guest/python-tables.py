@@ -1,5 +1,5 @@
-# The module `tables`: spreadsheets of the task as rows, in place of what reads them elsewhere (pandas, openpyxl). The sheets were read outside
-# of the sandbox and come with the request. It follows python-driver.py in one text.
+# The module `tables`: the task's spreadsheets as rows, in place of other readers (pandas, openpyxl). The sheets were
+# read outside of the sandbox and come with the request. It follows python-driver.py in one text.
 import types
 
 
@@ -15,15 +15,15 @@ def tables_module():
         raise FileNotFoundError("there is no spreadsheet %s: there are %s" % (name, ", ".join(module.files) or "none"))
 
     def names():
-        """Names of the spreadsheets."""
+        """Returns the names of the spreadsheets."""
         return list(module.files)
 
     def sheets(name):
-        """Names of the sheets of a spreadsheet."""
+        """Returns the names of the sheets of a spreadsheet."""
         return [sheet["name"] for sheet in file_of(name)]
 
     def read(name, sheet=None):
-        """Rows of a sheet (the first, unless named) as dicts: numbers are numbers, dates texts as 2024-03-01, empty cells None."""
+        """Returns the rows of a sheet (the first, unless named) as dicts: numbers are numbers, dates texts as 2024-03-01, empty cells None."""
         found = [each for each in file_of(name) if sheet is None or each["name"].lower() == sheet.lower()]
         if not found:
             raise KeyError("%s has no sheet %s: there are %s" % (name, sheet, ", ".join(sheets(name))))
