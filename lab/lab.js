@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The entry of what measures and trains: from the sources, which Node 24 runs as they are. It is never published.
+// The entry of the programs that measure and train. They run from the sources, which Node 24 runs as they are, and are
+// never published.
 import { onNode24 } from '@gaia-mesh/cli/on-node-24.js';
 
 await onNode24(() => import('./main.ts'));

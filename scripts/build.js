@@ -1,19 +1,19 @@
-// Bundles the command line, the library and every program that they start into `dist/`: Node takes longer to find hundreds of modules
-// than to run them. npm runs this at the end of an installation (`prepare`); after a change of the sources, run `npm run build`.
-// It is plain JavaScript, so that the Node that runs npm can run it.
+// Bundles the command line, the library and every program that they start into `dist/`: Node takes longer to find
+// hundreds of modules than to run them. npm runs this at the end of an installation (`prepare`); run `npm run build`
+// after a change of the sources. It is plain JavaScript, so that the Node that runs npm can run it.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/** The packages that are bundled: every process loads them. All others are loaded from `node_modules`. */
+/** Packages that are bundled, since every process loads them. All others are loaded from `node_modules`. */
 const BUNDLED = ['zod', 'pino', 'commander', 'yaml', 'gpt-tokenizer'];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');
 const SOURCE_FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'scripts'];
 
-/** The entry points that users name: the command line, and what `package.json` exports. */
+/** Entry points that users name: the command line, and the exports of `package.json`. */
 const ENTRIES = {
   main: 'scripts/main.ts',
   library: 'scripts/library.ts',
@@ -29,10 +29,13 @@ const STARTS = [
   'scripts/launched-agent.ts',
 ];
 
-/** A module names a program (a process or a thread of its own) as `new URL('./program.ts', import.meta.url)`. */
+/**
+ * Matches a program (a process or a thread of its own), which a module names as `new URL('./program.ts',
+ * import.meta.url)`.
+ */
 const PROGRAM = /new URL\(\s*'(\.{1,2}\/[^']+\.ts)',\s*import\.meta\.url\s*,?\s*\)/g;
 
-// Declarations of types are there when npm packs: they stay.
+// Type declarations, which exist when npm packs, stay.
 for (const name of existsSync(dist) ? readdirSync(dist) : [])
   if (name.endsWith('.js')) rmSync(path.join(dist, name));
 await bundle();
@@ -74,7 +77,11 @@ function findPrograms() {
   return [...programs].sort();
 }
 
-/** @returns {string[]} relative to the root, with `/` */
+/**
+ * Lists the source files.
+ *
+ * @returns {string[]} relative to the root, with `/`
+ */
 function listSources() {
   return SOURCE_FOLDERS.flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
@@ -83,13 +90,18 @@ function listSources() {
   ).filter((file) => !/(^|\/)(testing|tests|fixtures|node_modules)\//.test(file));
 }
 
-/** @param {string} file a program, relative to the root */
+/**
+ * Returns the name of a program's bundle.
+ *
+ * @param {string} file a program, relative to the root
+ */
 function entryName(file) {
   return file.replace(/\.ts$/, '').replaceAll('/', '.');
 }
 
 /**
- * Rewrites the locations in a module for the flat folder `dist/`: programs are bundles beside it, and data files stay where they are.
+ * Rewrites the locations in a module for the flat folder `dist/`: programs are bundles beside it, and data files stay
+ * in place.
  *
  * @param {string} code
  * @param {string} id the module's file
@@ -112,7 +124,7 @@ function rewriteLocations(code, id) {
     .replaceAll('import.meta\u0000.url', 'import.meta.url');
 }
 
-/** Names one file for each set of programs that load a module as they start; other modules get files of their own. */
+/** Names one file for each set of programs that load a module at their start; other modules get files of their own. */
 function groupStarts() {
   const starts = STARTS.map((start) => path.join(root, start));
   const agent = starts.at(-1);

@@ -9,8 +9,8 @@ import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createLauncherPermits } from '@gaia-mesh/tools/engines/permits.ts';
 
 /**
- * Runs the agent that a launcher asks for over the channel, until that closes. The terminal's Ctrl-C is not for it: the launcher
- * ends the run in order, and its channel closes even if it is killed.
+ * Runs the agent that a launcher specifies over the channel, until the channel closes. It ignores the terminal's
+ * Ctrl-C: the launcher ends the run in order, and its channel closes even if it is killed.
  */
 export async function runLaunchedAgent(): Promise<void> {
   let agent: Agent | undefined;
@@ -18,7 +18,7 @@ export async function runLaunchedAgent(): Promise<void> {
     await agent?.stop();
     process.exit(0);
   };
-  // A full disk may strike wherever something is written: a sentence, and the launcher hears that the agent is gone.
+  // A full disk may fail any write: the agent explains it in a sentence, and the launcher learns of the agent's end.
   process.on('uncaughtException', (error) => {
     printError(explainShortage(error) ?? explainShortage(error.cause) ?? String(error.stack));
     process.exit(1);
@@ -27,7 +27,7 @@ export async function runLaunchedAgent(): Promise<void> {
   process.on('SIGTERM', () => void end());
   process.on('disconnect', () => void end());
   const [message, server] = await once(process, 'message');
-  // Nobody who knows the run comes before the agent is ready.
+  // Nothing that belongs to the run connects before the agent is ready.
   server?.on('connection', (socket: net.Socket) => socket.destroy());
   try {
     agent = await startAgent(agentSpecSchema.parse(message), createLauncherPermits(process), server);

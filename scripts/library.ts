@@ -1,6 +1,6 @@
 /**
- * What `import … from 'gaia-mesh'` gives: what an adapter, a tool or an engine of your own is written against, and the mesh
- * itself for those who drive it from their own code (`docs/library.md`).
+ * The exports of `gaia-mesh`: the types for writing an adapter, a tool or an engine, and the mesh itself for driving it
+ * from code (`docs/library.md`).
  */
 
 export type { AgentSpec } from '@gaia-mesh/core/agent/spec.ts';

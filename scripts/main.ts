@@ -1,11 +1,11 @@
 const [first, ...rest] = process.argv.slice(2);
 
-// Every run starts several agents: one that its launcher tells what to be needs no command line.
+// A run starts several agents: one that its launcher configures needs no command line.
 if (first === 'agent' && rest.length === 0 && process.send !== undefined) {
   const { runLaunchedAgent } = await import('./launched-agent.ts');
   await runLaunchedAgent();
 } else if (first === 'peer' && rest.length === 0 && process.send !== undefined) {
-  // One end of a stack that is measured.
+  // This process is one end of a stack that is being measured.
   const { runLaunchedPeer } = await import('@gaia-mesh/evaluation/compare/stacks/peers/launched-peer.ts');
   runLaunchedPeer();
 } else {

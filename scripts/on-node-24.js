@@ -1,7 +1,7 @@
-// In plain JavaScript, so that any Node can read it.
+// This file is plain JavaScript, so that any Node can read it.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-// The whole module: an older Node refuses to link a name that it does not have.
+// The whole module is imported: an older Node refuses to link a name that it does not have.
 import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -12,8 +12,8 @@ const REQUIRED_MAJOR = 24;
 const here = path.dirname(fileURLToPath(import.meta.url));
 
 /**
- * Runs a program on Node 24 or newer: in this process if its Node is that new, else the same command again with the Node that
- * the optional dependency `node` brought.
+ * Runs a program on Node 24 or newer: in this process if its Node is new enough, else by starting the same command with
+ * the Node of the optional dependency `node`.
  *
  * @param {() => Promise<unknown>} program
  */
@@ -23,14 +23,14 @@ export async function onNode24(program) {
     runOnNode(packagedNode());
     return;
   }
-  // Compiled code is kept between runs: it halves the start. In the project's own folder, not the system's shared one, where
-  // any user could put code for us to run. Agents bring their own folder in NODE_COMPILE_CACHE.
+  // Compiled code is kept between runs, which halves the start. It is kept in the project's own folder: in the system's
+  // shared one, any user could plant code. Agents bring their own folder in NODE_COMPILE_CACHE.
   if (!process.env.NODE_COMPILE_CACHE)
     module.enableCompileCache(path.join(nodeModules(), '.cache', 'gaia-mesh'));
   await program();
 }
 
-/** The `node_modules` that the package was installed in, or that of the checkout. */
+/** Returns the `node_modules` in which the package was installed, or that of the checkout. */
 function nodeModules() {
   const name = `${path.sep}node_modules`;
   const end = here.lastIndexOf(name + path.sep);
@@ -43,7 +43,7 @@ function packagedNode() {
     const file = path.join(path.dirname(require.resolve('node/package.json')), 'bin', 'node');
     if (existsSync(file)) return file;
   } catch {
-    // Not installed: it is optional, and there is none for some platforms.
+    // The package is optional, and some platforms have none.
   }
   console.error(
     `gaia-mesh needs Node ${REQUIRED_MAJOR} or newer; this is ${process.version}, and the package "node" that would bring one is not installed, or npm was told not to run its install script.\n` +
@@ -52,10 +52,13 @@ function packagedNode() {
   process.exit(1);
 }
 
-/** How often is looked whether npm is still there. */
+/** Milliseconds between checks that npm is still running. */
 const LOOK_EVERY_MS = 500;
 
-/** What npm started ends with npm, also where that is killed and tells nobody: as if the terminal had been closed. */
+/**
+ * Ends this process when npm, which started it, ends: a killed npm passes nothing on. The process gets the signal of a
+ * closed terminal.
+ */
 function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
@@ -67,11 +70,15 @@ function endWithNpm() {
   look.unref();
 }
 
-/** @param {string} node */
+/**
+ * Runs the same command on another Node.
+ *
+ * @param {string} node
+ */
 function runOnNode(node) {
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
-  // All are passed on, as nothing tells whether a signal came for the whole group (a terminal's Ctrl-C, which the child then
-  // gets twice) or for this process alone. This one waits for the child to tidy up, and ends as it did.
+  // All signals are passed on, as nothing tells whether one was sent to the whole group (a terminal's Ctrl-C, which the
+  // child then gets twice) or to this process alone. This process waits for the child to tidy up, and ends as it did.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`gaia-mesh: cannot start ${node}: ${error.message}`);

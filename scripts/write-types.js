@@ -1,5 +1,5 @@
-// Writes the type declarations of what the package exports to `dist/types/`, before npm packs it. `tsc --build` has made a declaration of
-// each source; this copies those that the exports reach, with imports between packages as relative paths.
+// Writes the type declarations of the package's exports to `dist/types/`, before npm packs it. `tsc --build` has made a
+// declaration of each source; this script copies those that the exports reach, with relative imports between packages.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const types = path.join(root, 'dist', 'types');
 const ENTRIES = ['scripts/library.ts', 'protocols/contract/suite.ts'];
 
 const { workspaces } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-/** The folder of each package, the deepest first, by its name. */
+/** Folders of the packages by name, the deepest first. */
 const folders = new Map(
   workspaces
     .toSorted((a, b) => b.length - a.length)
@@ -49,6 +49,8 @@ function findDeclaration(source) {
 }
 
 /**
+ * Returns the source that an import refers to.
+ *
  * @param {string} source that imports, relative to the root
  * @param {string} specifier
  */

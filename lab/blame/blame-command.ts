@@ -22,10 +22,10 @@ interface Options extends PublishOptions {
   readonly only: string;
 }
 
-/** How often the witness says another number than it knows, while blame asks it. */
+/** Probability that the witness reports a wrong number while blame runs. */
 const SLIPS = 0.1;
 const SEED = 20_261_124;
-/** Of ten lies so many must be named first, and of ten honest runs so many must leave everybody in peace. */
+/** Minimum shares: of lies that are named first, and of honest runs in which no message is blamed. */
 const FLOORS = { lies: 0.8, honest: 0.9 };
 
 export function blameTrialsCommand(command: Command): void {
@@ -37,7 +37,10 @@ export function blameTrialsCommand(command: Command): void {
     .action(run);
 }
 
-/** Plants lies at places that seeds draw, and counts how often blame names them first, and whom it names where nobody lied. */
+/**
+ * Plants lies at random places, and counts how often blame names them first, and which messages it names in honest
+ * runs.
+ */
 async function run({ trials, only, ...options }: Options): Promise<void> {
   const publish = createPublisher('docs/results/blame.md', options);
   const temper: Temper = { slips: 0 };
@@ -66,7 +69,7 @@ async function run({ trials, only, ...options }: Options): Promise<void> {
       harmless += lied.harmless;
       add(lied.trial);
     }
-    // In turn: of each setting one that is right and one that is wrong, as far as there are such.
+    // Takes one right and one wrong answer of each setting in turn, as far as they exist.
     const honest = [true, false].flatMap((isRight) =>
       all.flatMap((one) => {
         const answer = one.answers.find(
@@ -85,7 +88,7 @@ async function run({ trials, only, ...options }: Options): Promise<void> {
 
 interface Results {
   readonly trials: readonly Trial[];
-  /** Lies that left the answer right, and were drawn again. */
+  /** Lies that left the answer right and were drawn again. */
   readonly harmless: number;
 }
 

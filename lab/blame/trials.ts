@@ -15,11 +15,11 @@ import { SHIPS, type Temper } from './witness.ts';
 export interface Trial {
   readonly setting: string;
   readonly question: string;
-  /** `agent@type` of the lie; null in an honest run. */
+  /** The lie's `agent@type`; null in an honest run. */
   readonly lie: string | null;
   readonly isRight: boolean;
   readonly messages: number;
-  /** `agent@type` of whom blame names first; null where it names nobody. */
+  /** The `agent@type` that blame names first; null when it names none. */
   readonly named: string | null;
   readonly difference: number | null;
   readonly isAsItShould: boolean;
@@ -27,13 +27,13 @@ export interface Trial {
 
 const runGaia = (args: readonly string[]) => runCommand('gaia', args, { named: `gaia ${args.join(' ')}` });
 
-/** A team at work on questions, and where the results go. */
+/** A team with its questions and engine. */
 interface Setting {
   readonly name: string;
   readonly team: string;
   readonly questions: string;
   readonly files: string;
-  /** What is live, as options of the command. */
+  /** Options of the command that select the engine. */
   readonly engine: readonly string[];
 }
 
@@ -80,14 +80,14 @@ export interface Known {
   readonly setting: Setting;
   readonly answers: readonly Answer[];
   readonly out: string;
-  /** `agent@type` by question. */
+  /** The messages of each question as `agent@type`. */
   readonly places: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Lies that leave the answer right are drawn again, so often. */
+/** Maximum draws of a lie; lies that leave the answer right are drawn again. */
 const MAX_DRAWS = 40;
 
-/** Settings of trials: the embedded engine on shipped documents, and a model with slips. */
+/** Creates the settings of the trials: the embedded engine on shipped documents, and a model that slips. */
 export function createSettings(folder: string, modelUrl: string): Setting[] {
   const ships = path.join(folder, 'ships');
   mkdirSync(ships);
@@ -117,7 +117,7 @@ export function createSettings(folder: string, modelUrl: string): Setting[] {
   ];
 }
 
-/** Answers its questions honestly. */
+/** Lets a setting answer its questions honestly. */
 export async function answerHonestly(setting: Setting, folder: string): Promise<Known> {
   const out = path.join(folder, `${setting.name.replace(' ', '-')}.jsonl`);
   const answers = await runAnswers(setting, out);
@@ -142,7 +142,10 @@ export async function answerHonestly(setting: Setting, folder: string): Promise<
   };
 }
 
-/** A lie at a place that the seed draws, of those that make the answer wrong; `temper` rules what is live afterwards. */
+/**
+ * Runs a trial with a lie at a random place, among those that make the answer wrong; `temper` then rules the live
+ * model.
+ */
 export async function runLieTrial(
   all: readonly Known[],
   folder: string,
@@ -184,7 +187,7 @@ export async function runHonestTrial(
   return toTrial(setting, await runBlame(setting, out, id), null);
 }
 
-/** The line of the file, as it is. */
+/** Returns a question's line of the file, unchanged. */
 function findLine({ questions }: Setting, id: string): string {
   const known = readQuestions(questions).questions.findIndex(({ taskId }) => taskId === id);
   const line = readFileSync(questions, 'utf8').split('\n')[known];

@@ -2,7 +2,7 @@ import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import type { ModelScript, ScriptedReply } from '@gaia-mesh/tools/fixtures/model-server.ts';
 
-/** Beginnings of the prompts whose reply is JSON, and what the witness replies. */
+/** Beginnings of the prompts whose reply is JSON, and the witness's replies. */
 const STRUCTURED: readonly (readonly [string, JsonObject])[] = [
   [
     'You plan how',
@@ -24,17 +24,17 @@ const STRUCTURED: readonly (readonly [string, JsonObject])[] = [
 ];
 
 const STATED = /FINAL ANSWER: (\d+)/g;
-/** What each file of the questions says. */
+/** The fact in each file of the questions. */
 const FACT = /is moored at berth (\d+)/;
 
 export interface Temper {
-  /** How likely it is, each time, to say another number than it knows. */
+  /** Probability of a wrong number in each reply. */
   slips: number;
 }
 
 /**
- * A model that is asked at which berth a ship is: it reads the file where it has a tool for that, believes what it is told last, and now and
- * then says another number. Which times is decided by the seed and the order in which it is asked.
+ * A model that answers at which berth a ship is: it reads the file if it has a tool for that, believes the last
+ * statement it received, and sometimes reports a wrong number. The seed and the order of the requests decide when.
  */
 export function createWitness(temper: Readonly<Temper>, seed: number): ModelScript {
   const random = new Random(seed);
@@ -54,10 +54,10 @@ export function createWitness(temper: Readonly<Temper>, seed: number): ModelScri
   };
 }
 
-/** A question comes with how its file begins: what is behind this has to be read. */
+/** The beginning of each file, which its question quotes; the fact behind it has to be read. */
 const PREAMBLE = `Log of the harbour office. ${'The wind was light, the tide was rising, and nothing of note was seen on the quays. '.repeat(6).trim()}`;
 
-/** Ships, and where their files say that they are; the true berth of the last is another. */
+/** Ships with the berths that their files state; the last one's true berth is another. */
 export const SHIPS = ['411', '302', '587', '264'].map((berth, index) => {
   const file = `ship-${index + 1}.txt`;
   return {

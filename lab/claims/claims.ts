@@ -73,7 +73,7 @@ function leaveOut(claim: Claim): Decided {
   };
 }
 
-/** Decides the claims that one comparison is about. */
+/** Decides the claims about one comparison. */
 function decide(compare: string, own: readonly Claim[]): Promise<Decided[]> {
   return useRunFolder(async (folder) => {
     const conditions = own.filter(({ payloads }) => payloads === undefined).map((claim) => claim.refuted_if);
@@ -90,7 +90,7 @@ function decide(compare: string, own: readonly Claim[]): Promise<Decided[]> {
       trackChild(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'ignore', 'inherit'] })),
       'close',
     );
-    // A condition that holds is exit code 1, as is a comparison that failed; only the latter has no summary.
+    // Exit code 1 means a condition that holds or a comparison that failed; only the latter has no summary.
     if (!existsSync(summary)) throw new MeshError('io', `compare ${compare}: it ended without a summary`);
     const rows = readFileSync(summary, 'utf8').split('\n');
     return own.map((claim) => {
@@ -104,7 +104,7 @@ function decide(compare: string, own: readonly Claim[]): Promise<Decided[]> {
 }
 
 interface Found {
-  /** Undefined where the measurement cannot tell. */
+  /** Undefined when the measurement cannot tell. */
   readonly isRefuted: boolean | undefined;
   readonly found: string;
 }

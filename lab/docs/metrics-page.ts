@@ -5,7 +5,7 @@ import * as z from 'zod';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** `docs/metrics.md`: every key of the results files, as their schemas describe them. */
+/** Formats `docs/metrics.md`: every key of the results files, as their schemas describe them. */
 export function formatMetricsPage(): string {
   const files = [
     ['metrics.json', METRICS, metricsSchema],
@@ -43,7 +43,7 @@ const ANSWERS = `\`gaia\` writes a line for each question, cycle and team, in th
 
 const GROUPS = 'Groups of keys that the tables above refer to.';
 
-/** The object that a property is, or holds a list or a map of. */
+/** Finds the object in a property: itself, or the items of its list or map. */
 function findObject(property: JsonSchema): { object: JsonSchema; suffix: string } | undefined {
   const schema = stripNull(property);
   if (schema.properties !== undefined) return { object: schema, suffix: '' };
@@ -100,7 +100,7 @@ function stripNull(schema: JsonSchema): JsonSchema {
   return only === undefined || others.length > 0 ? schema : only;
 }
 
-/** A part of a schema. What is no schema is a bug here: ours have no such parts. */
+/** Checks that a part is a schema; anything else is a bug, since these schemas have no other parts. */
 function asSchema(part: JsonSchema['items']): JsonSchema {
   if (typeof part !== 'object' || Array.isArray(part)) throw new Error('expected a schema');
   return part;

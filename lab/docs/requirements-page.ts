@@ -13,11 +13,11 @@ interface RequirementTests extends Requirement {
 }
 
 const ID = /\b(?:MP|SV|RA|OV|REQ)-\d+[a-g]?\b/g;
-/** Ids as people write them in titles: RA-07..10, OV-18 to OV-21. */
+/** Ranges of ids as people write them in titles: RA-07..10, OV-18 to OV-21. */
 const RANGE = /\b(MP|SV|RA|OV|REQ)-(\d+)\s*(?:\.\.|…|to|–|-)\s*(?:\1-)?(\d+)\b/g;
 const SOURCE_FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'config', 'scripts', 'lab'];
 
-/** Every requirement of the page with the tests that name it. */
+/** Returns every requirement of the page with the tests that name it. */
 export function findRequirementTests(root: string, page: string): RequirementTests[] {
   const byId = new Map<string, { file: string; title: string }[]>();
   for (const file of listTestFiles(root)) {
@@ -35,7 +35,7 @@ export function findRequirementTests(root: string, page: string): RequirementTes
   }));
 }
 
-/** The page with its third column written anew: the first two are a person's. */
+/** Returns the page with a new third column; people write the first two. */
 export function withTests(page: string, requirements: readonly RequirementTests[]): string {
   const byId = new Map(requirements.map((requirement) => [requirement.id, requirement]));
   return page
@@ -48,10 +48,12 @@ export function withTests(page: string, requirements: readonly RequirementTests[
     .join('\n');
 }
 
-/** Beyond these many a reader looks for the id in the tests. */
+/** Maximum files shown; for more, readers search the tests for the id. */
 const SHOWN_FILES = 2;
 
-/** The files of the tests: their titles hold the id. The name of a file alone keeps the table narrow. */
+/**
+ * Formats the files of the tests, whose titles name the id. The file's name without its folder keeps the table narrow.
+ */
 function formatTestsCell({ tests }: RequirementTests): string {
   const files = [...new Set(tests.map(({ file }) => file))];
   if (files.length === 0) return '–';
@@ -74,7 +76,7 @@ function parseRequirements(page: string): Requirement[] {
   });
 }
 
-/** The cells of a row, with an empty one before the first. */
+/** Splits a row into its cells, with an empty one before the first. */
 function splitRow(line: string): string[] {
   return line.startsWith('| ') ? line.split('|').map((cell) => cell.trim()) : [];
 }
@@ -87,7 +89,7 @@ function listTestFiles(root: string): string[] {
   ).sort();
 }
 
-/** Titles of tests and of what groups them. */
+/** Finds the titles of tests and of their groups. */
 export function findTitles(source: string): string[] {
   const call =
     /\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
@@ -102,7 +104,7 @@ export function findIds(title: string): Set<string> {
       ids.add(`${prefix}-${String(number).padStart(first.length, '0')}`);
     }
   }
-  // "RA-30–34, 38, 40": what follows a comma goes with the id before it.
+  // In "RA-30–34, 38, 40", numbers after a comma belong to the id before it.
   for (const [, prefix = '', first = '', rest = ''] of title.matchAll(
     /\b(MP|SV|RA|OV|REQ)-(\d+)((?:,\s*\d+)+)\b/g,
   )) {

@@ -1,4 +1,4 @@
-// Writes what the pages of docs/ repeat of the code and its tests: npm run docs
+// Writes the parts of the pages in docs/ that repeat the code and its tests: npm run docs
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';

@@ -13,12 +13,13 @@ import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import * as z from 'zod';
 
-/** Ctrl-C ends a measurement in order: one for all of them, made when the first begins. */
+/** Ends measurements in order on Ctrl-C: one controller for all of them, created with the first. */
 let interruption: AbortController | undefined;
 const children = new Set<ChildProcess>();
 
 /**
- * A folder for one measurement. When it ends, also by Ctrl-C, the folder is gone, and so is everything that was {@link trackChild}.
+ * Gives `work` a folder for one measurement. At its end, and on Ctrl-C, the folder is deleted and every process of
+ * {@link trackChild} is killed.
  *
  * @throws MeshError `interrupted`
  */
@@ -32,13 +33,13 @@ export async function useRunFolder<T>(work: (folder: string, signal: AbortSignal
       return await raceAbort(signal, working);
     } finally {
       for (const child of children) child.kill();
-      // Without them it cannot go on, and tidies up what it has in the folder.
+      // Without its processes the work cannot continue, and tidies up its folder.
       await working.catch(() => undefined);
     }
   });
 }
 
-/** A process that a measurement has started. */
+/** Registers a process that a measurement has started. */
 export function trackChild<Child extends ChildProcess>(child: Child): Child {
   children.add(child);
   const release = guard({ pid: child.pid });
@@ -57,10 +58,10 @@ export interface RunMemory {
 }
 
 interface BenchRun {
-  /** From the start of npm to its end: what a person waits for. */
+  /** Time from the start of npm to its end, which a person waits for. */
   readonly wallMs: number;
   readonly stdout: string;
-  /** Sampled while the run was on. */
+  /** Samples taken during the run. */
   readonly memory: readonly RunMemory[];
 }
 
@@ -86,14 +87,14 @@ export async function runBench(
 }
 
 interface OutputOptions {
-  /** What an error calls it. */
+  /** Name of the command in errors. */
   readonly named?: string;
-  /** Hears the end of what it has said on standard error, each time that there is more. */
+  /** Receives the end of standard error each time that it grows. */
   readonly onError?: (said: string) => void;
 }
 
 /**
- * Runs `npm run <command>` as a user would; what it prints.
+ * Runs `npm run <command>` as a user would and returns its standard output.
  *
  * @throws Error when it does not end with exit code 0
  */
@@ -118,14 +119,18 @@ export async function runCommand(
   return stdout;
 }
 
-/** Every question about every document that ships with the project. */
+/** Lists all questions about all documents that ship with the project. */
 export function listShippedQuestions(): Task[] {
   return listShippedTasks().flatMap(
     (name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')).tasks,
   );
 }
 
-/** Writes a file for `--tasks` with `questions`, over and over if there are fewer than `count`. @returns its path */
+/**
+ * Writes a file for `--tasks` with `questions`, repeated if there are fewer than `count`.
+ *
+ * @returns its path
+ */
 export function writeTasks(folder: string, questions: readonly Task[], count = questions.length): string {
   const file = path.join(folder, 'lab-tasks.jsonl');
   const lines = Array.from({ length: count }, (_, i) => {
@@ -160,6 +165,6 @@ async function sampleMemory(folder: string, memory: RunMemory[]): Promise<void> 
       agentMb: Math.max(...agents.map((pid) => rss.get(pid) ?? 0)) / 1024,
     });
   } catch {
-    // Before the run has begun, or after its end, there is nothing to read.
+    // There is nothing to read before the run has begun or after its end.
   }
 }

@@ -16,10 +16,10 @@ import { trackChild, useRunFolder } from './bench-runs.ts';
 
 const run = promisify(execFile);
 const TEAMS = ['react', 'supervisor'] as const;
-/** An answer to these few questions takes seconds; a tree that cannot answer them hangs. */
+/** Time limit of a run. Answering these few questions takes seconds; a revision that cannot answer them hangs. */
 const MAX_RUN_MS = 300_000;
 
-/** One question of the script: what the model calls, turn by turn, before it answers. */
+/** One question of the script, with the model's calls, turn by turn, before it answers. */
 interface Scripted {
   readonly question: string;
   readonly file?: string;
@@ -47,7 +47,7 @@ const SCRIPT: readonly Scripted[] = [
   },
 ];
 
-/** The same replies whatever the prompts say, so that only the prompts differ. */
+/** A model with the same replies for all prompts, so that only the prompts differ. */
 const model: ModelScript = ({ messages }): ScriptedReply => {
   const asked = messages[1]?.content ?? '';
   if (messages[0]?.content.startsWith('You decide who works') === true) return { content: { type: 'math' } };
@@ -61,7 +61,7 @@ const model: ModelScript = ({ messages }): ScriptedReply => {
 interface PromptCost {
   readonly team: string;
   readonly requests: number;
-  /** Of messages and tools as they were sent, by o200k_base; per question. */
+  /** Tokens of messages and tools as they were sent, by o200k_base; per question. */
   readonly tokens: number;
   readonly bytes: number;
 }
@@ -96,7 +96,8 @@ async function measureCost(
           '--out',
           path.join(folder, 'a.jsonl'),
         ],
-        // Its format has no grammars: revisions whose schemas other servers would refuse are measured, too.
+        // The Anthropic format has no grammars, so that revisions can be measured whose schemas other servers would
+        // refuse.
         ...['--engine', 'anthropic', '--model', 'scripted', '--no-cache', '--json'],
       ],
       { cwd: folder, signal, timeout: MAX_RUN_MS, env: environment },
@@ -114,7 +115,7 @@ async function measureCost(
   }
 }
 
-/** A revision's files, with this tree's packages. */
+/** Checks out a revision's files, with this tree's packages. */
 async function checkOutTree(revision: string, folder: string): Promise<string> {
   const tree = path.join(folder, 'tree');
   mkdirSync(tree);
@@ -130,7 +131,10 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** What react and supervisor send a model for the same replies, here and at another revision. */
+/**
+ * Defines the command that counts the tokens of the prompts of react and supervisor, for the same replies, here and at
+ * another revision.
+ */
 export function definePromptTokens(command: Command): void {
   command
     .addOption(new Option('--against <revision>', 'measure another revision of the project beside this one'))

@@ -12,7 +12,7 @@ export interface PublishOptions {
   readonly write?: boolean;
 }
 
-/** What a command has measured, in each form that somebody may ask for. */
+/** The figures of a command in all output forms. */
 interface Measured {
   readonly report: object;
   readonly text: string;
@@ -20,8 +20,8 @@ interface Measured {
 }
 
 /**
- * What is to be called with the figures: it prints them, as one JSON value with the machine or as text, and with `--write` puts them into
- * `page`. Ask for it before anything is measured.
+ * Returns a function that prints the figures, as one JSON value with the machine or as text, and with `--write` puts
+ * them into `page`. Create it before measuring, so that a missing page fails early.
  *
  * @throws MeshError as {@link resolvePage} does
  */

@@ -6,18 +6,18 @@ import { count, formatDecimals } from '@gaia-mesh/evaluation/terminal/table.ts';
 
 interface Rounds {
   readonly rounds: number;
-  /** Rounds before them that do not count. */
+  /** Number of rounds before them that do not count. */
   readonly warmUp?: number;
-  /** Of the order within each round. */
+  /** Seed of the order within each round. */
   readonly seed?: number;
   readonly signal?: AbortSignal;
-  /** What a round is, in the plural: then it is shown how many there were, and how long the others will take. */
+  /** Plural name of a round, e.g. `rounds`; with it, progress and the remaining time are shown. */
   readonly shownAs?: string;
 }
 
 /**
- * The one loop of everything that is measured here: each target once a round, in random order. The machine changes its speed by itself,
- * so only what ran within one round is compared.
+ * Runs each target once a round, in random order; everything in the lab is measured by this loop. The machine's speed
+ * varies, so that only results of the same round are compared.
  *
  * @returns the samples of each target, round by round
  */
@@ -48,14 +48,15 @@ export async function runInterleaved<Name extends string, Sample>(
 export interface Estimate {
   readonly median: number;
   /**
-   * 95 % interval of the median, from order statistics of the binomial distribution (Conover, Practical Nonparametric Statistics,
-   * 3rd ed., 3.2): it assumes nothing about how the values are distributed. Of fewer than six values it is their range.
+   * The 95 % interval of the median, from order statistics of the binomial distribution (Conover, Practical
+   * Nonparametric Statistics, 3rd ed., 3.2): it makes no assumption about the distribution of the values. For fewer
+   * than six values it is their range.
    */
   readonly low: number;
   readonly high: number;
 }
 
-/** Undefined where nothing was measured; values that are no numbers count as not measured. */
+/** Estimates the median; undefined when nothing was measured. Values that are not finite count as not measured. */
 export function estimateMedian(values: readonly number[]): Estimate | undefined {
   const sorted = values.filter(Number.isFinite).toSorted((a, b) => a - b);
   const n = sorted.length;
@@ -65,7 +66,7 @@ export function estimateMedian(values: readonly number[]): Estimate | undefined 
   return low === undefined || high === undefined ? undefined : { median: computeMedian(sorted), low, high };
 }
 
-/** `782 ms (772–815)`; a dash where nothing was measured. */
+/** Formats an estimate as `782 ms (772–815)`, or as a dash when nothing was measured. */
 export function estimateText(estimate: Estimate | undefined, unit = ''): string {
   if (estimate === undefined) return '–';
   const { median: middle, low, high } = estimate;
@@ -73,7 +74,7 @@ export function estimateText(estimate: Estimate | undefined, unit = ''): string 
   return low === high ? text : `${text} (${formatDigits(low)}–${formatDigits(high)})`;
 }
 
-/** `1.57 (1.25–1.91)`: a ratio within rounds, with its 95 % interval. */
+/** Formats a ratio within rounds with its 95 % interval: `1.57 (1.25–1.91)`. */
 export function formatRatio({ ratio, low, high }: Pick<Comparison, 'ratio' | 'low' | 'high'>): string {
   const interval = Number.isFinite(high)
     ? `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`
@@ -81,7 +82,7 @@ export function formatRatio({ ratio, low, high }: Pick<Comparison, 'ratio' | 'lo
   return `${formatDecimals(ratio, 2)} (${interval})`;
 }
 
-/** Three digits that mean something. */
+/** Formats a number with three significant digits, or as a whole number from 100. */
 export function formatDigits(value: number): string {
   return Math.abs(value) >= 100 ? count(value) : String(Number(value.toPrecision(3)));
 }

@@ -49,7 +49,7 @@ interface Options {
 
 const UNSCRIPTED: ModelScript = [{ content: 'FINAL ANSWER: nothing (the server has no --script)' }];
 
-/** A model server without a model, in the formats of Ollama, OpenAI and Anthropic, until Ctrl-C. */
+/** Runs a model server without a model, in the formats of Ollama, OpenAI and Anthropic, until Ctrl-C. */
 async function run({ script, behaviour, models, context, port }: Options): Promise<void> {
   const { signal } = handleInterrupt('the server');
   const says = script === undefined ? UNSCRIPTED : readScript(resolveUserPath(script));

@@ -11,11 +11,11 @@ import * as z from 'zod';
 
 const object = z.custom<JsonObject>(isJsonObject, 'must be an object');
 
-/** A line of a script: what the model says, and to whom. Without `when` it is for every request. */
+/** A line of a script: a reply, and the requests that it fits. Without `when` it fits every request. */
 const lineSchema = z.strictObject({
-  /** A regular expression; some message of the request must match it. */
+  /** A regular expression that some message of the request must match. */
   when: z.string().exactOptional(),
-  /** How often it is said; without it, once, and the last line that fits for ever. */
+  /** Number of times that the line is used, 1 by default; the last fitting line is used without limit. */
   times: z.int().positive().exactOptional(),
   content: z.union([z.string(), object]).exactOptional(),
   thoughts: z.string().exactOptional(),
@@ -29,9 +29,9 @@ const lineSchema = z.strictObject({
 type Line = z.infer<typeof lineSchema>;
 
 /**
- * What a model says by a file of lines: of those that fit a request, the first that has not been said often enough, else the last one.
+ * Reads a script of replies: a request gets the first fitting line that has uses left, or else the last fitting one.
  *
- * @throws MeshError `config` with file and line for what cannot be used
+ * @throws MeshError `config` with file and line for an invalid script
  */
 export function readScript(file: string): ModelScript {
   let text: string;

@@ -4,7 +4,7 @@ const store = ['evaluation/store/sql/sqlite-store.test.ts', 'evaluation/store/op
 const journal = ['evaluation/batch/journal/journal.test.ts', 'evaluation/batch/resume.test.ts'];
 const secrets = ['scripts/tests/run/secrets.test.ts'];
 
-/** Of journals, stores, confinement and keys: where the project meets the user’s machine. */
+/** Bugs in journals, stores, confinement and keys, at the edge between the project and the user’s machine. */
 export const edgeMutants: readonly Mutant[] = [
   // Journals and stores of a batch.
   {
@@ -51,7 +51,7 @@ export const edgeMutants: readonly Mutant[] = [
   },
   {
     file: 'evaluation/store/sql/sqlite-store.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source code
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is source code
     find: 'database.exec(`BEGIN ${kind}`);',
     put: '',
     breaks: 'half of what belongs together is in the store',
@@ -142,7 +142,7 @@ export const edgeMutants: readonly Mutant[] = [
     breaks: 'servers outlive who made them',
     tests: ['core/system/process/guard.test.ts'],
   },
-  // Keys and what is shown.
+  // Keys and displayed texts.
   {
     file: 'tools/engines/servers/server-key.ts',
     find: 'if (key === undefined || hosts.some((host) => parseOrigin(host) === origin)) return key;',

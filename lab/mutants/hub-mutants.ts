@@ -9,14 +9,14 @@ const hub = [
   'core/hub/authorizer.test.ts',
   'core/agent/requests.test.ts',
 ];
-/** Thousands of packets. */
+/** A test with thousands of packets. */
 const volume = ['lab/fuzz/volume.test.ts'];
 const hostile = ['scripts/tests/run/hostile-agent.test.ts'];
 const delivery = ['core/hub/delivery'];
 const ledger = ['core/run/metrics', 'core/contracts/ledger.test.ts'];
 const outbox = ['core/agent/outbox.test.ts'];
 
-/** Of rights, relay, ledger and acknowledged delivery. */
+/** Bugs in rights, relay, ledger and acknowledged delivery. */
 export const hubMutants: readonly Mutant[] = [
   // Rights.
   {
@@ -262,7 +262,7 @@ export const hubMutants: readonly Mutant[] = [
   },
   {
     file: 'core/agent/outbox.ts',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source code
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is source code
     find: 'renameSync(`${this.#file}.part`, this.#file);',
     put: 'writeFileSync(this.#file, text);',
     breaks: 'an outbox is half of itself for a moment',

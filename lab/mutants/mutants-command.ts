@@ -18,9 +18,9 @@ interface MutantsOptions extends PublishOptions {
   readonly only?: string;
 }
 
-/** The share of planted bugs that the tests must find. */
+/** Minimum share of planted bugs that the tests must find. */
 const FLOOR = 0.95;
-/** Test runs at a time: each waits much of its time for processes. */
+/** Number of parallel test runs; each spends much of its time waiting for processes. */
 const PLOTS = 2;
 
 export function defineMutants(command: Command): void {
@@ -31,10 +31,13 @@ export function defineMutants(command: Command): void {
     .action(run);
 }
 
-/** Bugs in what the project promises: one promise each, as somebody might make them. */
+/** Bugs in the project's promises, one promise each, as a person might make them. */
 export const mutants: readonly Mutant[] = [...wireMutants, ...hubMutants, ...edgeMutants];
 
-/** Plants bugs in a copy of the project, one at a time, and says which of them no test of theirs finds. Exit code 1 below the floor. */
+/**
+ * Plants bugs in a copy of the project, one at a time, and reports those that none of their tests finds. Exit code 1
+ * below the floor.
+ */
 async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
   const chosen = mutants.filter(({ file, breaks }) => file.includes(only) || breaks.includes(only));
   if (chosen.length === 0) throw new MeshError('usage', `--only: no bug has ${JSON.stringify(only)}`);

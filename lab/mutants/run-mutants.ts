@@ -6,7 +6,7 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { trackChild } from '../measure/bench-runs.ts';
 import type { Mutant } from './mutant.ts';
 
-/** What became of a planted bug. */
+/** The outcome of a planted bug. */
 type Outcome = 'killed' | 'survived';
 
 export interface Tried extends Mutant {
@@ -16,7 +16,7 @@ export interface Tried extends Mutant {
 
 const run = promisify(execFile);
 
-/** Tests that hang have noticed, too. */
+/** Time limit of the tests; tests that hang have noticed the bug, too. */
 const TEST_TIMEOUT_MS = 180_000;
 
 /** A copy of the project's files, in which bugs are planted one after the other. */
@@ -27,7 +27,7 @@ export class Plot {
     this.#folder = folder;
   }
 
-  /** The packages are those of the project. */
+  /** Creates the copy, with the packages of the project. */
   static async laidOut(folder: string): Promise<Plot> {
     const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
       cwd: codeFolder,
@@ -37,13 +37,13 @@ export class Plot {
       mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
       cpSync(path.join(codeFolder, name), path.join(folder, name));
     }
-    // Copies, not a link: confined processes may read what lies in the project's own folder.
+    // The packages are copied, not linked: confined processes may only read inside the copy's own folder.
     const packages = [path.join(codeFolder, 'node_modules'), folder];
     await run('cp', ['-al', ...packages]).catch(() => run('cp', ['-a', ...packages]));
     return new Plot(folder);
   }
 
-  /** Plants a bug, and says whether one of its tests fails. The bug is gone afterwards. */
+  /** Plants a bug, runs its tests and reports whether one of them fails. The bug is removed afterwards. */
   async try(mutant: Mutant, signal: AbortSignal): Promise<Tried> {
     const startMs = performance.now();
     const file = path.join(this.#folder, mutant.file);
@@ -58,7 +58,7 @@ export class Plot {
     }
   }
 
-  /** Whether tests pass. */
+  /** Tells whether tests pass. */
   async passes(tests: readonly string[], signal: AbortSignal): Promise<boolean> {
     const args = ['run', '--bail', '1', '--reporter', 'dot', '--no-color', ...tests];
     const child = trackChild(
@@ -76,7 +76,11 @@ export class Plot {
   }
 }
 
-/** @throws Error when the place for it is not there, or not the only one */
+/**
+ * Replaces the bug's place in the text.
+ *
+ * @throws Error when the place does not exist, or exists more than once
+ */
 export function plantMutant({ file, find, put }: Mutant, whole: string): string {
   const places = whole.split(find).length - 1;
   if (places !== 1) throw new Error(`${file}: expected one place for a bug, found ${places}: ${find}`);

@@ -14,7 +14,7 @@ const hub = [
   'core/hub/relay.test.ts',
 ];
 
-/** Of the handshake and of frames. */
+/** Bugs in the handshake and in frames. */
 export const wireMutants: readonly Mutant[] = [
   // Handshake.
   {

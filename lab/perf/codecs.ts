@@ -9,7 +9,7 @@ import { Packr } from 'msgpackr';
 import { runBench, useRunFolder } from '../measure/bench-runs.ts';
 import { runInterleaved } from '../measure/rounds.ts';
 
-/** A codec library as somebody without a mesh would call it. */
+/** A codec library, called as in a program without a mesh. */
 interface CodecLibrary {
   encode(value: unknown): Uint8Array;
   decode(blob: Uint8Array): unknown;
@@ -27,7 +27,7 @@ const libraries: Readonly<Record<string, CodecLibrary>> = {
   cbor: { encode: (value) => cbor.encode(value), decode: (blob) => cbor.decode(blob) },
 };
 
-/** The adapter's time over its library's, for all packets of the default run. */
+/** Ratios of the adapter's time to its library's, for all packets of the default run. */
 export interface CodecTimes {
   readonly adapter: string;
   readonly encode: Comparison;
@@ -35,11 +35,11 @@ export interface CodecTimes {
 }
 
 const SEED = 1;
-/** Times that all packets are coded in one measurement: about a millisecond. */
+/** Number of times that all packets are coded in one measurement, which takes about a millisecond. */
 const REPEATS = 10;
 const WARM_UP_ROUNDS = 50;
 
-/** Adapters against the libraries that they call, in pairs of random order. */
+/** Measures adapters against the libraries that they call, in pairs of random order. */
 export function measureCodecs(rounds: number): Promise<CodecTimes[]> {
   return useRunFolder(async (folder, signal) => {
     await runBench(folder, ['--quiet']);

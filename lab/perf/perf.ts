@@ -31,9 +31,9 @@ const WATCH_ROUNDS = 15;
 
 interface PerfOptions extends PublishOptions {
   readonly questions?: string;
-  /** Only the relay, whole; false: without it; else with its quick loads. */
+  /** True measures only the relay, with all its loads; false leaves it out; undefined includes its quick loads. */
   readonly relay?: boolean;
-  /** Only what a page that follows a run costs it. */
+  /** Measures only the cost of a page that follows a run. */
   readonly watch?: boolean;
   readonly rounds?: number;
   readonly quick?: boolean;
@@ -93,7 +93,7 @@ async function runRelayOnly(options: PerfOptions): Promise<void> {
   });
 }
 
-/** The goal: a run that is watched takes at most 3 % longer. */
+/** Measures the goal that a watched run takes at most 3 % longer. */
 async function runWatchOnly({ rounds = WATCH_ROUNDS, json }: PerfOptions): Promise<void> {
   const { tasks, time } = await measureWatch(rounds, TASKS);
   if (json === true) printJson({ tasks, time });
@@ -109,14 +109,17 @@ function runRelay({ rounds = RELAY_ROUNDS, quick = false }: PerfOptions) {
 
 const summarySchema = z.object({ tasks_per_s: z.number().positive() });
 
-/** What a page that follows a run costs it. */
+/** The cost of a page that follows a run. */
 interface WatchCost {
   readonly tasks: number;
-  /** Seconds of a task with a page that reads, over those without. */
+  /** Time of a task with a page that reads, relative to one without. */
   readonly time: Comparison;
 }
 
-/** The same batch with and without `--watch`, in pairs of random order; a process of its own reads the events, as a browser would. */
+/**
+ * Measures the same batch with and without `--watch`, in pairs of random order; a process of its own reads the events,
+ * as a browser would.
+ */
 function measureWatch(rounds: number, tasks: number): Promise<WatchCost> {
   return useRunFolder(async (folder, signal) => {
     const file = writeTasks(folder, listShippedQuestions(), tasks);
@@ -128,7 +131,7 @@ function measureWatch(rounds: number, tasks: number): Promise<WatchCost> {
   });
 }
 
-/** A process reads the events of the page as soon as its address is there. */
+/** Measures tasks per second; a process reads the events of the page as soon as its address is known. */
 async function measureTaskRate(options: readonly string[]): Promise<number> {
   let isReading = false;
   const stdout = await runCommand('bench', ['--port-base', 'auto', ...options], {
@@ -143,7 +146,7 @@ async function measureTaskRate(options: readonly string[]): Promise<number> {
   return summarySchema.parse(JSON.parse(stdout)).tasks_per_s;
 }
 
-/** Leaves at the last event, so that the run ends. */
+/** A program that reads events and leaves at the last one, so that the run ends. */
 const READER = `
 const leave = new AbortController();
 const { body } = await fetch(process.argv[1], { signal: leave.signal });

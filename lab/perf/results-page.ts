@@ -8,9 +8,9 @@ import type { BatchTimes, RightAnswers, StartTimes } from './runs.ts';
 interface ResultsTables {
   /** Times and memory. */
   readonly speed: string;
-  /** What adapters take beyond the libraries that they call. */
+  /** Times of adapters relative to the libraries that they call. */
   readonly codecs: string;
-  /** How often the answers are right. */
+  /** Shares of right answers. */
   readonly answers: string;
 }
 
@@ -47,7 +47,10 @@ export function buildResultsTables(
   };
 }
 
-/** The measured part of `docs/results/runs.md`. `questions`: name of the question file, where it was not the shipped questions. */
+/**
+ * Builds the measured part of `docs/results/runs.md`. `questions` is the name of the question file, unless they are the
+ * shipped ones.
+ */
 export function buildResultsPart(
   { speed, codecs, answers }: ResultsTables,
   questions: string | undefined,

@@ -11,15 +11,15 @@ const metricsSchema = z.object({
   hops: z.array(z.object({ tool_us: z.number().nullable() })),
 });
 
-/** How long a person waits for the default run, milliseconds. */
+/** Times that a person waits for the default run, in milliseconds. */
 export interface StartTimes {
-  /** From `npm run bench` to the prompt. */
+  /** Time from `npm run bench` to the prompt. */
   readonly wallMs: Estimate | undefined;
-  /** From the broadcast to the final answer, less what was spent in tools. */
+  /** Time from the broadcast to the final answer, without the time in tools. */
   readonly meshMs: Estimate | undefined;
 }
 
-/** The first run, which compiles the code, is not counted. */
+/** Measures the default run. The first run, which compiles the code, does not count. */
 export function measureStart(rounds: number): Promise<StartTimes> {
   return useRunFolder(async (folder, signal) => {
     const bench = async () => {
@@ -38,21 +38,21 @@ export function measureStart(rounds: number): Promise<StartTimes> {
 
 const batchSchema = z.object({ tasks_per_s: z.number(), p50_ms: z.number(), p95_ms: z.number() });
 
-/** What a batch on the same live agents takes. */
+/** Times and memory of a batch on the same live agents. */
 export interface BatchTimes {
   readonly tasks: number;
   readonly tasksPerS: Estimate | undefined;
   readonly p50Ms: Estimate | undefined;
   readonly p95Ms: Estimate | undefined;
-  /** A quarter of the way in, and at the end. */
+  /** Memory a quarter of the way in, and at the end. */
   readonly memory: { readonly early: RunMemory; readonly late: RunMemory };
 }
 
-/** Each sample starts a `ps`, which takes its own share of two cores. */
+/** Milliseconds between samples; each starts a `ps`, which takes its own share of two cores. */
 const SAMPLE_EVERY_MS = 500;
 const NO_MEMORY: RunMemory = { hubMb: 0, agentMb: 0 };
 
-/** The first `tasks` of `questions`, over and over if there are fewer. */
+/** Measures the first `tasks` of `questions`, repeated if there are fewer. */
 export function measureBatch(rounds: number, tasks: number, questions: readonly Task[]): Promise<BatchTimes> {
   return useRunFolder(async (folder, signal) => {
     const options = ['--tasks', writeTasks(folder, questions, tasks), '--json'];
@@ -69,7 +69,7 @@ export function measureBatch(rounds: number, tasks: number, questions: readonly 
       p95Ms: estimateMedian(samples.map(({ p95_ms }) => p95_ms)),
       memory: {
         early: memory[Math.floor(memory.length / 4)] ?? NO_MEMORY,
-        // The last sample with all agents alive: what comes after is the end of the run, not its tasks.
+        // The last sample with all agents alive: later ones show the end of the run, not its tasks.
         late: memory.findLast(({ agentMb }) => agentMb > 0) ?? NO_MEMORY,
       },
     };
@@ -79,15 +79,15 @@ export function measureBatch(rounds: number, tasks: number, questions: readonly 
 const partSchema = z.object({ tasks: z.int(), normalized_em: z.number(), f1: z.number() });
 const answersSchema = partSchema.extend({ by_part: z.record(z.string(), partSchema) });
 
-/** Parts with fewer questions say nothing. */
+/** Minimum questions of a part; smaller parts are left out. */
 const MIN_TASKS = 10;
 
-/** Fractions right, by part and over `all`, with the Wilson interval of the exact matches. */
+/** Shares of right answers, by part and over `all`, with the Wilson interval of the exact matches. */
 export type RightAnswers = Readonly<
   Record<string, z.infer<typeof partSchema> & { readonly low: number; readonly high: number }>
 >;
 
-/** Lets the mesh answer every question. */
+/** Lets the mesh answer every question and measures the shares of right answers. */
 export function measureAnswers(questions: readonly Task[]): Promise<RightAnswers> {
   return useRunFolder(async (folder) => {
     const { stdout } = await runBench(folder, ['--tasks', writeTasks(folder, questions), '--json']);

@@ -10,7 +10,7 @@ export function startLab(args: readonly string[], options: CliOptions = {}): Cli
   });
 }
 
-/** Runs it to its end. */
+/** Runs a command of the laboratory to its end. */
 export function runLab(args: readonly string[]): Promise<CliResult> {
   return startLab(args).ended();
 }

@@ -30,7 +30,10 @@ interface EmbeddedOptions extends PublishOptions {
   readonly qa: string;
 }
 
-/** Says how often the embedded engine is right, how sure it may be, and how long it takes. */
+/**
+ * Defines the command that measures how often the embedded engine is right, how well its chances are calibrated, and
+ * how long it takes.
+ */
 export function defineEmbedded(command: Command): void {
   command
     .requiredOption('--wtq <dir>', 'folder with train.jsonl.gz and tables.jsonl.gz of WikiTableQuestions')
@@ -51,7 +54,7 @@ interface ReaderFigures {
   readonly p95_cpu_ms: number;
 }
 
-/** How often the reader is right, by part of a file of labelled questions. */
+/** Measures how often the reader is right, by part of a file of labelled questions. */
 export function measureReader(file: string): Record<string, ReaderFigures> {
   const scored = readQuestions(file).map(({ part, question, document, truths }) => {
     const before = cpuMs();
@@ -107,7 +110,7 @@ interface Samples {
 interface Report {
   readonly tables: readonly (HeldOutFigures & { readonly split: number })[];
   readonly texts: Readonly<Record<string, ReaderFigures>>;
-  /** Of a new process, to its first answer. */
+  /** Time of a new process up to its first answer. */
   readonly start: { readonly ms: number; readonly cpu_ms: number };
   readonly samples: { readonly as_they_ship: Samples; readonly in_other_words: Samples };
   readonly lines: Readonly<Record<string, number>>;
@@ -115,7 +118,7 @@ interface Report {
 
 const STARTS = 5;
 
-/** Medians of some processes that load the engine and answer one question about a table. */
+/** Returns the medians of some processes that load the engine and answer one question about a table. */
 async function measureFirstAnswer(): Promise<Report['start']> {
   const times: number[] = [];
   const cpuTimes: number[] = [];
@@ -136,7 +139,7 @@ const summarySchema = z.object({
   }),
 });
 
-/** What `gaia` says of the team that may use every tool. */
+/** Runs `gaia` with the team that may use every tool and returns its result. */
 async function measureSamples(name: string, folder: string): Promise<Samples> {
   const files = path.join(codeFolder, 'config', 'samples');
   const { stdout } = await run(
@@ -158,7 +161,7 @@ async function measureSamples(name: string, folder: string): Promise<Samples> {
   return summarySchema.parse(JSON.parse(stdout)).teams.react;
 }
 
-/** Lines of sources, tests aside. */
+/** Folders whose lines of source are counted, without tests. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'parser of questions about tables': ['tools/tables'],
   'seat of a model': ['tools/engines/embedded'],

@@ -1,4 +1,5 @@
-// A process that loads the embedded engine and answers one question: what is measured is its start. It prints its milliseconds on the processor.
+// A process that loads the embedded engine and answers one question, to measure its start. It prints its milliseconds
+// of processor time.
 
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { createExtractiveEngine } from '@gaia-mesh/tools/engines/extractive.ts';

@@ -1,13 +1,13 @@
 import { type Forest, LEAF } from '@gaia-mesh/reader/trees.ts';
 
-/** Rows of one question are neighbours: group g owns rows starts[g] to starts[g + 1]. */
+/** Training rows. Rows of one question are neighbours: group g owns rows starts[g] to starts[g + 1]. */
 export type RankingRows = {
   /** One array per row, all of the same length. */
   features: readonly ArrayLike<number>[];
-  /** Share of the probability each row should get; a group without any is skipped. */
+  /** Share of the probability that each row should get; a group without any is skipped. */
   targets: Float32Array;
   starts: readonly number[];
-  /** Scores the trees start from and only correct; 0 without. */
+  /** Scores that the trees start from and only correct; 0 by default. */
   base?: Float64Array;
 };
 
@@ -17,7 +17,7 @@ export type TreeOptions = {
   rate: number;
   minRows: number;
   l2: number;
-  /** Share of the groups each tree sees, and of the features each tree may split on. */
+  /** Share of the groups that each tree sees, and of the features that each tree may split on. */
   rowShare: number;
   featureShare: number;
   seed: number;
@@ -25,7 +25,7 @@ export type TreeOptions = {
 
 const BINS = 64;
 
-/** Seeded uniform numbers in [0, 1) (Marsaglia's xorshift32). */
+/** Creates seeded uniform numbers in [0, 1) (Marsaglia's xorshift32). */
 export function createSeededRandom(seed: number): () => number {
   let state = (seed * 2654435761 + 88675123) >>> 0 || 1;
   return () => {
@@ -80,7 +80,7 @@ function walk(nodes: NodeList, root: number, features: ArrayLike<number>): numbe
   }
 }
 
-/** At most BINS - 1 cut points, float32 as they are shipped, at quantiles of a sample. */
+/** Chooses at most BINS - 1 cut points at quantiles of a sample, as float32, the precision of the shipped file. */
 function chooseCuts(features: readonly ArrayLike<number>[], feature: number): Float32Array {
   const step = Math.max(1, Math.floor(features.length / 20_000));
   const sample: number[] = [];
@@ -144,7 +144,8 @@ function fillSoftmaxGradients(
     for (let row = from; row < to; row++) {
       const weight = Math.exp((scores[row] ?? 0) - top);
       const share = weight / sum;
-      // Marginal likelihood: the right rows share the credit in proportion to what the model already gives them.
+      // Marginal likelihood: the right rows share the credit in proportion to the probability that the model already
+      // gives them.
       const wanted = right === 0 ? 0 : (weight * (rows.targets[row] ?? 0)) / right;
       gradient[row] = wanted - share;
       hessian[row] = Math.max(1e-4, share * (1 - share));
@@ -157,7 +158,7 @@ function fillSoftmaxGradients(
 type Split = { gain: number; feature: number; bin: number };
 type Open = { node: number; rows: Int32Array; split: Split; sums: [number, number] };
 
-/** Best-first growth until `leaves`; returns the root's node number. */
+/** Grows a tree best-first up to `leaves`; returns the root's node number. */
 function growTree(
   rows: Int32Array,
   allowed: readonly number[],

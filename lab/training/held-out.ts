@@ -10,9 +10,9 @@ import type { Table } from '@gaia-mesh/tools/tables/table.ts';
 import type { TableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import type { WtqQuestion } from './wtq-data.ts';
 
-/** Answers of a question that calibration learns from: the right one is seldom further down. */
+/** Number of answers per question that calibration learns from: the right one is seldom further down. */
 const LEARNED_ANSWERS = 3;
-/** Of the engine, where nothing else is said. */
+/** Default threshold of the engine. */
 const THRESHOLD = 0.1;
 
 interface Ranked {
@@ -23,16 +23,16 @@ interface Ranked {
 
 export interface HeldOutFigures extends CalibrationFigures {
   readonly questions: number;
-  /** Right answers, where the most probable one is always given. */
+  /** Share of right answers when the most probable one is always given. */
   readonly accuracy: number;
-  /** Right answers of all questions, where the engine refuses what it refuses. */
+  /** Share of right answers among all questions when the engine may refuse. */
   readonly accuracy_with_refusals: number;
-  /** Of a question, on the processor: a clock would count what else a busy machine does. */
+  /** Processor time per question: a clock would include other work of a busy machine. */
   readonly median_cpu_ms: number;
   readonly p95_cpu_ms: number;
 }
 
-/** What a model makes of questions that it was not trained on. */
+/** Answers questions that a model was not trained on. */
 export function rankQuestions(
   model: TableModel,
   questions: readonly WtqQuestion[],
@@ -51,7 +51,7 @@ export function rankQuestions(
   });
 }
 
-/** The weights of calibration that fit best. */
+/** Fits the weights of calibration. */
 export function fitCalibration(questions: readonly Ranked[]): number[] {
   const rows = questions.flatMap(({ answers }) => answers.slice(0, LEARNED_ANSWERS));
   return fitLogistic(
@@ -61,8 +61,8 @@ export function fitCalibration(questions: readonly Ranked[]): number[] {
 }
 
 /**
- * Figures of held-out questions, with a calibration that has not seen them: each half of the tables is measured with what was fitted on the
- * other.
+ * Measures held-out questions with a calibration that has not seen them: each half of the tables is measured with the
+ * calibration fitted on the other half.
  */
 export function measureHeldOut(
   model: TableModel,
@@ -81,7 +81,7 @@ export function measureHeldOut(
   return summarizeRanked(measured);
 }
 
-/** The same answers, ranked by another calibration. */
+/** Ranks the same answers by another calibration. */
 function withChances(answers: Ranked['answers'], calibration: readonly number[]): Ranked['answers'] {
   return answers
     .map((answer) => ({ ...answer, chance: computeChance(answer.facts, calibration) }))
@@ -110,11 +110,11 @@ function summarizeRanked(measured: readonly Ranked[]): HeldOutFigures {
   };
 }
 
-/** Against columns that say the same. */
+/** Ridge penalty, which keeps columns with the same content solvable. */
 const RIDGE: number = 1e-3;
 const ROUNDS = 25;
 
-/** The weights of a logistic regression, by Newton's method. */
+/** Fits the weights of a logistic regression by Newton's method. */
 function fitLogistic(rows: readonly (readonly number[])[], isRight: readonly boolean[]): number[] {
   const size = rows[0]?.length ?? 0;
   const weights = new Array<number>(size).fill(0);
@@ -137,7 +137,7 @@ function fitLogistic(rows: readonly (readonly number[])[], isRight: readonly boo
   return weights;
 }
 
-/** A system of linear equations, by elimination; its matrix is positive definite. */
+/** Solves a system of linear equations by elimination; its matrix is positive definite. */
 function solveLinear(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const rows = matrix.map((line, at) => [...line, right[at] ?? 0]);
   for (const [at, pivot] of rows.entries()) {

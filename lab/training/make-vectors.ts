@@ -51,7 +51,7 @@ const bytes = packVectors(
 const out = fileURLToPath(new URL('../../tools/reader/weights/vectors.bin', import.meta.url));
 writeFileSync(out, bytes);
 console.log(`${words.length} words, ${axes.length} dimensions, ${bytes.length} bytes: ${out}`);
-/** The `count` axes of greatest variance of centred vectors, by power iteration with deflation. */
+/** Returns the `count` axes of greatest variance of centred vectors, by power iteration with deflation. */
 function computePrincipalAxes(vectors: readonly Float64Array[], count: number): Float64Array[] {
   const size = vectors[0]?.length ?? 0;
   const covariance = Array.from({ length: size }, () => new Float64Array(size));
@@ -93,7 +93,10 @@ function projectVector(vector: Float64Array, axes: readonly Float64Array[]): Flo
   return Float64Array.from(axes, (axis) => computeDot(vector, axis));
 }
 
-/** Spherical k-means; the first centres are evenly spread over the list, so the result is the same every time. */
+/**
+ * Clusters by spherical k-means; the first centres are evenly spread over the list, so that the result is always the
+ * same.
+ */
 function clusterVectors(vectors: readonly Float64Array[], count: number, rounds: number): Int32Array {
   const stride = Math.max(1, Math.floor(Math.min(vectors.length, 20 * count) / count));
   let centres = Array.from({ length: count }, (_, index) => vectors[index * stride] ?? new Float64Array(0));

@@ -50,12 +50,12 @@ export function prepareSpans(labelled: LabelledQuestion, sentences: readonly Sen
   return { labelled, sentences, asked, facts, wanted: new Set(labelled.truths.map(squeeze)) };
 }
 
-/** Normalised answers are compared without blanks: tokens and words are cut at different places. */
+/** Removes blanks from a normalised answer: tokens and words are cut at different places. */
 function squeeze(text: string): string {
   return normalizeAnswer(text).replaceAll(' ', '');
 }
 
-/** All candidates of a question, each marked right when it equals an accepted answer. */
+/** Lists all candidates of a question, each marked right when it equals an accepted answer. */
 export function listCandidates(question: SpanQuestion, edges: Uint8Array): Candidate[] {
   return question.facts.flatMap((facts) =>
     listSpans(edges, facts.tokens).map((span) => ({

@@ -51,7 +51,7 @@ export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   return lines.map((line) => schema.parse(JSON.parse(line)));
 }
 
-/** The document cut every 400 code points, as the team's first agent receives it. */
+/** Cuts the document every 400 code points, as the team's first agent receives it. */
 export function cutChunks(document: string, chunkChars = 400): string[] {
   const points = [...document];
   const chunks: string[] = [];
@@ -60,7 +60,7 @@ export function cutChunks(document: string, chunkChars = 400): string[] {
   return chunks;
 }
 
-/** Exact match and F1 of a prediction against the accepted answer it fits best. */
+/** Returns exact match and F1 of a prediction against the accepted answer that it fits best. */
 export function scoreSquad(prediction: string, truths: readonly string[]): { exact: number; f1: number } {
   return {
     exact: Math.max(0, ...truths.map((truth) => scoreSquadEm(prediction, truth))),

@@ -5,11 +5,11 @@ import { createSeededRandom } from './grow-trees.ts';
 import { listCandidates, type SpanQuestion } from './prepare-spans.ts';
 
 type SpanOptions = {
-  /** Keeps the mean of this many states spread over the last epoch (Polyak & Juditsky 1992). */
+  /** Number of states, spread over the last epoch, whose mean is kept (Polyak & Juditsky 1992). */
   snapshots: number;
   epochs: number;
   rate: number;
-  /** Rarer features are learnt by heart, not understood. */
+  /** Minimum questions with a feature; rarer features would be memorised. */
   minQuestions: number;
   seed: number;
 };
@@ -64,7 +64,7 @@ const sink = createSink();
 let ids = new Uint32Array(1 << 20);
 const touched: number[] = [];
 
-/** What training changes (or only reads: `kept`, 1 for a feature that may have a weight). */
+/** The state of training; `kept` is only read and has 1 for each feature that may have a weight. */
 type SpanState = {
   weights: Float32Array;
   squares: Float32Array;
@@ -79,8 +79,8 @@ function stepSpans(question: SpanQuestion, edges: Uint8Array, state: SpanState):
   const all = listCandidates(question, edges);
   const held = new Set(all.filter((candidate) => candidate.right).map((candidate) => candidate.facts));
   if (held.size === 0) return;
-  // Sentences without the answer are most of the work and little of the lesson: a sample of their candidates
-  // stands for the rest, with its weight.
+  // Sentences without the answer cause most of the work and teach little: a weighted sample of their candidates stands
+  // for the rest.
   const candidates = all.filter((candidate) => held.has(candidate.facts) || random() < SAMPLE_SHARE);
   const ends = new Int32Array(candidates.length + 1);
   const scores = new Float64Array(candidates.length);
@@ -124,7 +124,7 @@ function stepSpans(question: SpanQuestion, edges: Uint8Array, state: SpanState):
   }
 }
 
-/** What each candidate's probability should have been minus what it is. */
+/** Returns the difference between the probability that each candidate should have and the one that it has. */
 function computeSoftmaxErrors(scores: Float64Array, rights: readonly boolean[]): Float64Array {
   const top = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const shares = scores.map((score) => Math.exp(score - top));
@@ -139,7 +139,7 @@ function computeSoftmaxErrors(scores: Float64Array, rights: readonly boolean[]):
   );
 }
 
-/** 1 for every feature that stands in the candidates of at least `minQuestions` questions. */
+/** Returns 1 for every feature that occurs in the candidates of at least `minQuestions` questions. */
 export function countFeatures(
   questions: readonly SpanQuestion[],
   edges: Uint8Array,
@@ -170,7 +170,7 @@ function shuffle(order: number[], random: () => number): void {
   }
 }
 
-/** The mean of `count` states as int8 with one scale; the largest weights of the tail are clipped, 0.1 % of them. */
+/** Rounds the mean of `count` states to int8 with one scale; the largest 0.1 % of the weights are clipped. */
 function quantize(weights: Float32Array, count: number, edges: Uint8Array): SpanModel {
   const sizes = weights
     .filter((weight) => weight !== 0)

@@ -1,9 +1,10 @@
 // Trains the parser of questions about tables on WikiTableQuestions; same data and seed, same bytes.
 // Usage: node lab/training/train-tables.ts --data DIR [--out FILE] [--split 1|2|3] [--calibrated-by FILE]
 //
-// The data say what the answers are, not which programs give them: the likelihood of all programs that give the true answer is raised
-// (Pasupat and Liang 2015), by AdaGrad. With --split, the development part of an official split is left out, measured, and what the chances of
-// answers are is fitted on it. --calibrated-by takes those chances from such a model.
+// The data have the answers, but not the programs that give them: training raises the likelihood of all programs that
+// give the true answer (Pasupat and Liang 2015), by AdaGrad. With --split, the development part of an official split is
+// left out and measured, and the chances of answers are fitted on it. --calibrated-by takes those chances from such a
+// model.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -20,11 +21,14 @@ import { packTableModel, readTableModel } from '@gaia-mesh/tools/tables/table-mo
 import { fitCalibration, measureHeldOut, rankQuestions } from './held-out.ts';
 import { loadWtqData, type WtqQuestion } from './wtq-data.ts';
 
-/** A word that more questions have says nothing of a cell. */
+/** Share of questions above which a word is too frequent to identify a cell. */
 const COMMON_SHARE = 0.02;
-/** What was learned is surer of itself than it may be: of 0.6 to 1 the factor with the least calibration error on split 1. */
+/**
+ * Factor that corrects the trained model's overconfidence: of 0.6 to 1 the one with the least calibration error on
+ * split 1.
+ */
 const CALIBRATION = 0.9;
-/** Smaller steps than these are noise. */
+/** Smallest weight kept; smaller ones are noise. */
 const SMALLEST = 1e-6;
 const EPOCHS = 4;
 const RATE = 0.03;
@@ -50,10 +54,10 @@ const shipped = fileURLToPath(new URL('../../tools/tables/weights/tables.bin', i
 const out = values.out ?? (held.length === 0 ? shipped : undefined);
 if (out !== undefined) writeFileSync(out, packTableModel(model));
 
-/** Without the programs themselves, which take most of the memory. */
+/** An example without its programs, which take most of the memory. */
 interface Example {
   readonly space: FactoredPrograms;
-  /** Which programs give the true answer: 1. */
+  /** 1 for each program that gives the true answer. */
   readonly isRight: Uint8Array;
 }
 
@@ -67,7 +71,10 @@ function findCommonStems(): Set<string> {
   );
 }
 
-/** Of questions that the weights were not trained on; without any, of another model, or none: the model's probabilities as they are. */
+/**
+ * Fits the calibration on questions that the weights were not trained on; without any, takes another model's, or keeps
+ * the model's probabilities.
+ */
 function trainCalibration(): readonly number[] {
   if (values['calibrated-by'] !== undefined)
     return readTableModel(pathToFileURL(values['calibrated-by'])).calibration;
@@ -104,7 +111,7 @@ function train(questions: readonly WtqQuestion[]): Float32Array {
   return learned.map((weight) => weight * CALIBRATION);
 }
 
-/** One step of AdaGrad (Duchi, Hazan and Singer 2011); the log-likelihood before it. */
+/** Performs one step of AdaGrad (Duchi, Hazan and Singer 2011) and returns the log-likelihood before it. */
 function stepAdaGrad({ space, isRight }: Example, learned: Float32Array, squares: Float32Array): number {
   const chances = computeProbabilities(space, learned);
   const right = chances.reduce((sum, chance, at) => sum + (isRight[at] === 1 ? chance : 0), 0);

@@ -79,7 +79,10 @@ for (const fold of foldNumbers) {
 }
 save('answers.bin', packForest(trainAnswers(answered, { ...ANSWER_TREES, seed })));
 
-/** Questions of one document stay together, or a fold would be tested on paragraphs it has read. */
+/**
+ * Deals questions into folds; those of one document stay together, or a fold would be tested on paragraphs that it has
+ * read.
+ */
 function dealFolds(all: readonly LabelledQuestion[]): number[] {
   const numbers = new Map<string, number>();
   return all.map(({ document }) => {
@@ -98,7 +101,7 @@ function log(message: string): void {
   console.log(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${message}`);
 }
 
-/** Trains the ranker of step 2: right is every sentence that holds an accepted answer word for word. */
+/** Trains the ranker of step 2: every sentence that holds an accepted answer word for word is right. */
 function trainSentences(questions: readonly LabelledQuestion[], seed: number): Forest {
   const features: number[][] = [];
   const targets: number[] = [];
@@ -124,7 +127,7 @@ function trainSentences(questions: readonly LabelledQuestion[], seed: number): F
   });
 }
 
-/** Trains the re-ranker of step 4: right is every triple whose object scores an exact match. */
+/** Trains the re-ranker of step 4: every triple whose object scores an exact match is right. */
 function trainAnswers(questions: readonly AnsweredQuestion[], options: TreeOptions): Forest {
   const features: number[][] = [];
   const targets: number[] = [];
@@ -141,8 +144,8 @@ function trainAnswers(questions: readonly AnsweredQuestion[], options: TreeOptio
 }
 
 /**
- * The training documents are single paragraphs; users bring pages. Half of the questions get neighbouring
- * paragraphs (of the same article where there are any) around theirs, some with the title as a heading.
+ * Widens the training documents, which are single paragraphs, to pages such as users bring: half of the questions get
+ * neighbouring paragraphs (of the same article when there are any) around theirs, some with the title as a heading.
  */
 function widenDocuments(questions: readonly LabelledQuestion[], seed: number): LabelledQuestion[] {
   const random = createSeededRandom(seed);

@@ -14,7 +14,10 @@ const tableSchema = z.object({ id: z.string(), rows: z.array(z.array(z.string())
 
 export type WtqQuestion = z.infer<typeof questionSchema>;
 
-/** WikiTableQuestions as `train.jsonl.gz` and `tables.jsonl.gz` of a folder; a table is read when it is first asked for. */
+/**
+ * Loads WikiTableQuestions from `train.jsonl.gz` and `tables.jsonl.gz` of a folder; each table is parsed at its first
+ * use.
+ */
 export function loadWtqData(folder: string) {
   const lines = <T>(name: string, schema: z.ZodType<T>) => readLines(path.join(folder, name), schema);
   const rows = new Map(lines('tables.jsonl.gz', tableSchema).map(({ id, rows: own }) => [id, own]));

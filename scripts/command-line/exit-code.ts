@@ -18,7 +18,7 @@ export function toExitCode(error: MeshError): number {
   }
 }
 
-/** Of a batch that was not finished. */
+/** Returns the exit code of a batch that was not finished. */
 export function endToExitCode(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
   switch (end.kind) {
     case 'interrupted':

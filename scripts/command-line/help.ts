@@ -1,6 +1,6 @@
 import { type Command, Help, type HelpConfiguration } from 'commander';
 
-/** The options that people use, of commands with many: `--help` shows these, and `--help --all` every option. */
+/** The most used options of commands with many: `--help` shows these, and `--help --all` every option. */
 const commonOptions = new WeakMap<Command, ReadonlySet<string>>();
 
 /** Names the options of `command` that `--help` shows, without their dashes. */
@@ -9,7 +9,7 @@ export function showInHelp(command: Command, names: readonly string[]): Command 
   return command;
 }
 
-/** Leaves out of the help what few people need, unless all is asked for. */
+/** Hides rarely used options from the help unless `showsAll` is set. */
 export function twoLevelHelp(showsAll: boolean): HelpConfiguration {
   const help = new Help();
   return {
@@ -22,7 +22,7 @@ export function twoLevelHelp(showsAll: boolean): HelpConfiguration {
   };
 }
 
-/** Ends the help of `command` with the line that says how to see the rest, where something was left out. */
+/** Adds a last line to the help of `command` that says how to see the rest, if something is hidden. */
 export function explainHelp(command: Command, showsAll: boolean): void {
   if (showsAll) return;
   const all = new Help().visibleOptions(command).length;

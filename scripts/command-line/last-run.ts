@@ -3,7 +3,11 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
 
-/** The archive of the last run. @throws MeshError `usage` where there is none */
+/**
+ * Returns the archive of the last run.
+ *
+ * @throws MeshError `usage` when there is none
+ */
 export function findLastArchive(): string {
   const archive = path.join(findDefaultOut(), 'run_artifacts.tar.gz');
   if (existsSync(archive)) return archive;

@@ -6,8 +6,8 @@ import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 
 /**
- * What a `.env` may set: keys, names and models. A folder that came from somewhere else may hold one: it must not say where keys are sent,
- * what programs load, or by which secret a run knows its agents.
+ * Variables that a `.env` may set: keys, names and models. A folder from elsewhere may contain one: it must not decide
+ * where keys are sent, which programs load, or the secret by which a run knows its agents.
  */
 const KNOWN = [
   'OPENAI_API_KEY',
@@ -26,7 +26,10 @@ const KNOWN = [
 ];
 const MAX_BYTES = 64 * 1024;
 
-/** Keys from `.env` in the user's folder; what is in the environment already wins (RA-50). Says on standard error what it read. */
+/**
+ * Loads keys from `.env` in the user's folder; variables of the environment win (RA-50). Reports on standard error what
+ * it loaded.
+ */
 export function loadKeys(): void {
   const file = resolveUserPath('.env');
   const status = statSync(file, { throwIfNoEntry: false });

@@ -1,7 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { InvalidArgumentError } from 'commander';
 
-/** Values of options, checked where they come in. Each throws what commander prints with the option's name. */
+/**
+ * The parsers of this file check option values at the edge. Each throws an error that commander prints with the
+ * option's name.
+ */
 
 export function parsePositiveInteger(text: string): number {
   const value = Number(text);
@@ -10,10 +13,10 @@ export function parsePositiveInteger(text: string): number {
   return value;
 }
 
-/** Of an option that may be given several times. */
+/** Collects the values of an option that may be repeated. */
 export const collectTexts = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
-/** Of an option that takes several. */
+/** Collects the whole numbers of an option that takes several values. */
 export function collectPositiveIntegers(text: string, before: readonly number[] = []): number[] {
   return [...before, parsePositiveInteger(text)];
 }
@@ -48,7 +51,7 @@ export function parsePortBase(text: string): number | 'auto' {
   return value;
 }
 
-/** `1, 2` → [`1`, `2`] */
+/** Splits `1, 2` into [`1`, `2`]. */
 export function parseList(text: string): string[] {
   return text
     .split(',')
@@ -56,7 +59,7 @@ export function parseList(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** A store. Not commander's own error: it would repeat the password. */
+/** Parses the address of a store. It does not throw commander's own error, which would repeat the password. */
 export function parseStoreAddress(text: string): string {
   const url = /^postgres(ql)?:/i.test(text) ? URL.parse(text) : null;
   if (url === null || url.password === '') return text;

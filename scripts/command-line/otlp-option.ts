@@ -6,13 +6,17 @@ export interface OtlpOption {
   readonly otlp?: string;
 }
 
-/** Exports the archive of a run that has ended. A collector that is gone costs no result: it is said, and the exit code tells. */
+/**
+ * Exports the archive of a run that has ended. When the collector is unreachable, the results stay and the exit code
+ * reports the failure.
+ */
 export type ExportRun = (archive: string, name?: string) => Promise<void>;
 
 /**
- * What `--otlp` asks for, looked at before anything is started. Without it nothing of OpenTelemetry is loaded.
+ * Checks `--otlp` before the run starts and returns the exporter. Without the option, nothing of OpenTelemetry is
+ * loaded.
  *
- * @throws MeshError with what is wrong with it
+ * @throws MeshError with the fault of the option
  */
 export async function runExporter({ otlp }: OtlpOption): Promise<ExportRun> {
   if (otlp === undefined) return async () => undefined;

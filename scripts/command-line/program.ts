@@ -5,15 +5,15 @@ import { Command, CommanderError } from 'commander';
 import { toExitCode, USAGE_EXIT } from './exit-code.ts';
 import { explainHelp, twoLevelHelp } from './help.ts';
 
-/** One line of the list of commands. What a command takes and does is loaded when somebody asks for it. */
+/** One line of the list of commands. Its arguments and action are loaded only when they are needed. */
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  /** The heading that it stands below. */
+  /** The heading of its group. */
   readonly group: string;
-  /** Few people need it: `--help` leaves it to `--help --all`. */
+  /** True for commands that few people need: only `--help --all` lists them. */
   readonly advanced?: boolean;
-  /** Gives the function that adds arguments, options and the action. */
+  /** Loads the function that adds arguments, options and the action. */
   readonly load: () => Promise<(command: Command) => void>;
 }
 
@@ -25,18 +25,18 @@ interface Program {
 
 /** Runs the command that the process was started with, and sets the exit code. */
 export async function runProgram(program: Program): Promise<void> {
-  // Whoever read the output has seen enough (`| head`): not worth a stack trace, and no reason to break off a run.
+  // The reader of the output closed the pipe (`| head`): this neither ends a run nor deserves a stack trace.
   process.stdout.on('error', ignoreClosedPipe);
   process.stderr.on('error', ignoreClosedPipe);
   const [first, ...rest] = process.argv.slice(2);
-  // `help bench` is `bench --help`.
+  // `help bench` means `bench --help`.
   const args = first === 'help' ? [...rest.slice(0, 1), '--help'] : process.argv.slice(2);
   try {
     const parser = await createParser(program, args);
     await parser.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has said what is wrong; help and version end here too, with 0.
+      // Commander has printed the fault; help and version end here too, with 0.
       process.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;
     } else if (error instanceof MeshError) {
       const option = error.setting === undefined ? '' : ` (--${error.setting})`;
@@ -51,7 +51,7 @@ export async function runProgram(program: Program): Promise<void> {
   }
 }
 
-/** Makes a parser that knows the whole command which `args` ask for, and of all others the one line. */
+/** Creates a parser with the whole command that `args` name, and only the summaries of all others. */
 export async function createParser(
   { name, description, commands }: Program,
   args: readonly string[],
@@ -61,7 +61,7 @@ export async function createParser(
     .description(description)
     .version(packageVersion)
     .helpCommand(false)
-    // What stands behind a command is for it alone, and for a command within it.
+    // Options after a command belong to that command, or to a command within it.
     .enablePositionalOptions()
     .configureHelp(twoLevelHelp(showsAll))
     .showSuggestionAfterError()

@@ -1,7 +1,7 @@
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
-/** What to type to resume the run of this process: what was typed, with `--resume`. */
+/** Returns the command line that resumes the run of this process: its own arguments with `--resume`. */
 export function resumeCommand(): string {
   const [name = '', ...options] = process.argv.slice(2).map(createRedactor(process.env));
   const words = options.includes('--resume') ? options : [...options, '--resume'];

@@ -7,7 +7,7 @@ import {
   parsePositiveNumber,
 } from './option-values.ts';
 
-/** Options about teams and their mesh, of every command that has teams answer something. */
+/** Adds options about teams and their mesh, for every command whose teams answer questions. */
 export function addTeamOptions(command: Command): Command {
   return command
     .option('--adapter <spec|file>', 'encode packets with this protocol, as ADAPTER[+LAYER…]')
@@ -46,7 +46,7 @@ export function addTeamOptions(command: Command): Command {
     .option('--delivery <mode>', 'deliver packets at-most-once or acknowledged');
 }
 
-/** Options about many questions, each of them perhaps several times. */
+/** Adds options about many questions, each of which may be repeated. */
 export function addBatchOptions(command: Command): Command {
   command
     .option('--limit <n>', 'stop after the first n tasks of the file', parsePositiveInteger)
@@ -56,7 +56,7 @@ export function addBatchOptions(command: Command): Command {
   return addLimitOptions(command);
 }
 
-/** What many questions, or one of them, may take. */
+/** Adds limits of a batch, or of one of its questions. */
 export function addLimitOptions(command: Command): Command {
   return command
     .option('--max-tokens <n>', 'stop after this many tokens', parsePositiveInteger)

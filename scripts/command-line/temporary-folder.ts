@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 
-/** Gives `work` a folder of its own, which is gone afterwards, also when this process is killed before. */
+/** Gives `work` a folder of its own, which is deleted afterwards, even when this process is killed before. */
 export async function useTemporaryFolder<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(os.tmpdir(), `gaia-mesh-${name}-`));
   const release = guard({ folder });

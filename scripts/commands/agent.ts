@@ -86,7 +86,7 @@ export function defineAgent(command: Command): void {
     .action(run);
 }
 
-/** Runs one agent until it is told to end by a signal. */
+/** Runs one agent until a signal ends it. */
 async function run(options: AgentCommandOptions): Promise<void> {
   const running = await startAgent(toAgentSpec(options)).catch((error: unknown) => {
     if (!(error instanceof MeshError) || readSystemCode(error.cause) !== 'EADDRINUSE') throw error;
@@ -96,7 +96,7 @@ async function run(options: AgentCommandOptions): Promise<void> {
     await running.stop();
     process.exit(0);
   };
-  // Before anybody is told that it is up, and may want it to end.
+  // The handlers are installed before the agent announces itself, since the reader may end it at once.
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void end());
   printError(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
   if (!process.env.GAIA_MESH_SECRET) {
@@ -106,7 +106,11 @@ async function run(options: AgentCommandOptions): Promise<void> {
   }
 }
 
-/** @throws MeshError `usage`, with the option that cannot be taken */
+/**
+ * Parses the options of an agent.
+ *
+ * @throws MeshError `usage`, naming the invalid option
+ */
 function toAgentSpec(options: AgentCommandOptions): AgentSpec {
   const id = nodeIdSchema.safeParse(options.id);
   if (!id.success) throw new MeshError('usage', `--id: ${formatIssues(id.error)}`);
@@ -146,7 +150,7 @@ function resolveWorkspace({ id, workspace }: AgentCommandOptions): string {
   return path.join(workspaces, toFolderName(id));
 }
 
-/** Where it listens: on a port, or for its name on a NATS server. */
+/** Returns the agent's endpoint: a port, or its name on a NATS server. */
 function resolvePlace(options: AgentCommandOptions): AgentEndpoint {
   const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT } = options;
   if (transport === 'nats') {
@@ -162,7 +166,7 @@ function resolvePlace(options: AgentCommandOptions): AgentEndpoint {
   return { port };
 }
 
-/** `id:tool,…` */
+/** Parses partners of the form `id:tool,…`. */
 function parsePartners(list: readonly string[] = []): Partner[] {
   return list.map((entry) => {
     const colon = entry.lastIndexOf(':');

@@ -85,7 +85,7 @@ export function defineBench(command: Command): void {
     .action(run);
 }
 
-/** Runs the benchmark: one task, or a file of them on the same live agents. */
+/** Runs the benchmark: one task, or a file of tasks on the same live agents. */
 async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<void> {
   const exportRun = await runExporter(options);
   const plan = await planBench(options);
@@ -113,7 +113,7 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
       for (const task of plan.tasks) await mesh.ask(task, { cycle: 1 }, signal);
     }
   } catch (error) {
-    // A full disk, or a bug: whatever it is, no process and no port stays behind.
+    // After any failure, such as a full disk or a bug, no process and no port stays behind.
     await mesh.close();
     await watch?.close();
     throw error;
@@ -125,7 +125,7 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   report(plan, options, mesh.folder, metrics, batch);
   if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
   else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = endToExitCode(batch.end);
-  // A batch is done when every task was finished, whatever its score.
+  // A batch succeeds when every task was finished, whatever its score.
   else process.exitCode = statusToExitCode(batch?.summary.status ?? metrics.status);
   await exportRun(mesh.folder.archiveFile);
   await watch?.end(batch?.summary.status ?? metrics.status, signal, () =>
@@ -135,7 +135,7 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
 
 interface RunContext {
   readonly out: string;
-  /** Of the store. */
+  /** Address of the store. */
   readonly place: string;
   readonly resumed: Journal | undefined;
   readonly store: BatchStore;
@@ -154,7 +154,7 @@ async function runJournalled(
     return await runBenchBatch(plan, mesh, journal, {
       ...{ store, signal },
       onCached: progress.cached,
-      // Of all others the mesh tells, by the measure that the batch's own table has.
+      // The mesh reports all other tasks, by the same measure as the batch's own table.
       onEvent: (event) => {
         if (event.kind === 'finished' && event.result.cached) watch?.batchEvent(event);
       },
@@ -164,7 +164,7 @@ async function runJournalled(
   }
 }
 
-/** What a person types to start an agent. */
+/** Returns the command line that starts an agent. */
 function formatAgentCommand(agent: { id: string; tool: string; place: AgentEndpoint }): string {
   return `gaia-mesh agent --id ${quoteShellWord(agent.id)} --tool ${agent.tool} ${formatEndpointOptions(agent.place)}`;
 }
@@ -249,12 +249,12 @@ function report(
 
 const LOG = 'reason.log';
 const MAX_BYTES = 1024 * 1024;
-/** What an agent puts in the place of its log, a pipe or a link, stops nobody. */
+/** Flags that never block: an agent may replace its log by a pipe or a link. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 const lineSchema = z.object({ task_id: z.string(), evidence: z.string().min(1) });
 
-/** The passage that the agent of `workspace` took its answer to a task from, as its log says; undefined where it says nothing. */
+/** Finds the passage that an agent's log names as the source of its answer to a task; undefined when it names none. */
 function findEvidence(workspace: string, taskId: string): string | undefined {
   for (const line of readFileEnd(path.join(workspace, LOG)).split('\n').reverse()) {
     const entry = lineSchema.safeParse(tryParseJson(line));
@@ -277,7 +277,7 @@ function readFileEnd(file: string): string {
   }
 }
 
-/** Where the answer stands in the document, with the passage that it was taken from. */
+/** Finds the answer in the document, with the passage that it was taken from. */
 function findSource(
   { planned, pageStarts }: BenchPlan,
   task: Question,

@@ -26,7 +26,7 @@ import { parseList, parsePositiveInteger, parseShare } from '../command-line/opt
 import { resumeCommand } from '../command-line/resume-command.ts';
 import { addLimitOptions, addTeamOptions } from '../command-line/run-options.ts';
 
-/** `gaia blame`: which message made an answer wrong. */
+/** Defines `gaia blame`, which finds the message that made an answer wrong. */
 export function blameCommand(command: Command): void {
   showInHelp(command, [
     'out',
@@ -67,7 +67,7 @@ export function blameCommand(command: Command): void {
 
 const ANSWER_COLUMNS = 60;
 
-/** What was found, for people: the verdict first, then each message. */
+/** Formats the result for people: the verdict first, then each message. */
 function blameText(file: BlameFile): string {
   const { question, truth, answer, correct, outset, branches, tries, margin, messages } = file;
   const cost = branches.cost === null || branches.cost === 0 ? '' : `, $${branches.cost.toFixed(4)}`;
@@ -116,7 +116,7 @@ function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
   ];
 }
 
-/** Asks the branches of a question that was answered wrong, and says which message was to blame. */
+/** Runs the branches of a question that was answered wrong, and prints which message was to blame. */
 async function run(id: string, options: BlameOptions): Promise<void> {
   loadKeys();
   const interruption = handleInterrupt('blame');

@@ -124,7 +124,7 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
   const choice = toScenarioChoice(options);
   const page = options.write ? resolvePage('docs/results/comparison.md') : undefined;
   const adapters = await loadChosenAdapters(names);
-  // Before the minutes that the rounds take.
+  // The folder is checked first, since the rounds take minutes.
   checkWritable(resolveOutFolder(options.out));
   const { signal } = handleInterrupt();
   const watch = await openWatch(options, 'compare');
@@ -162,10 +162,14 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
   }
 }
 
-/** Far more processes than two cores can serve; a typing error must not start thousands. */
+/** Maximum number of agents, far more processes than two cores can serve: a typing error must not start thousands. */
 const MAX_AGENTS = 256;
 
-/** @throws MeshError `usage` for options that do not go together, or numbers of agents that are none */
+/**
+ * Parses the choice of scenarios.
+ *
+ * @throws MeshError `usage` for options that exclude each other, and for invalid numbers of agents
+ */
 function toScenarioChoice({ recording, teams, engines, tool, agents }: CompareOptions): ScenarioChoice {
   if (recording !== undefined && [teams, engines, tool].some((option) => option !== undefined)) {
     throw new MeshError(
@@ -192,11 +196,11 @@ interface RunContext {
   readonly workspaces: string;
   readonly signal: AbortSignal;
   readonly watch: Watch | undefined;
-  /** Runs that the budget is for. */
+  /** Number of runs that share the budget. */
   readonly of: number;
 }
 
-/** The budget is for all runs together. */
+/** Compares adapters on one scenario. All runs share the budget. */
 async function compareOne(
   { archive, agents }: Scenario,
   adapters: readonly ProtocolAdapter[],
@@ -237,13 +241,13 @@ function write(report: ComparisonFile, options: CompareOptions): void {
   printError(`written: comparison.json, comparison.csv and comparison.md in ${out}`);
 }
 
-/** The comparison and the runs that were recorded for it, as a page. */
+/** Writes the comparison and the runs that were recorded for it as a page. */
 async function writePage(
   report: ComparisonFile,
   scenarios: readonly Scenario[],
   options: CompareOptions,
 ): Promise<void> {
-  // A recording by itself is no run: there are neither metrics nor answers to show.
+  // A recording alone has neither metrics nor answers to show.
   const archives = new Set(scenarios.map(({ archive }) => archive).filter(isArchive));
   const runs = await Promise.all([...archives].map((archive) => readArchivedRun(archive)));
   const html = await buildReportHtml({ comparison: report, runs });

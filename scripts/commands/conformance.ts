@@ -19,7 +19,7 @@ export function defineConformance(command: Command): void {
     .action(run);
 }
 
-/** Runs the contract suite on somebody's adapter and says what fails. Exit code 1 if anything does. */
+/** Runs the contract suite on an adapter and reports failures. Exit code 1 if anything fails. */
 async function run(fileOrName: string, options: ConformanceOptions): Promise<void> {
   const isFile = parseFileName(fileOrName) !== undefined;
   const { green, red } = createStyles(process.stdout);

@@ -8,18 +8,18 @@ import { escapeControls } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 
-/** A frame in hexadecimal; as a packet in JSON it is shorter. */
+/** Maximum length of a line: a frame in hexadecimal, which is longer than its packet in JSON. */
 const MAX_LINE_BYTES = 2 * MAX_FRAME_BYTES;
 
 interface InputLine {
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly number: number;
   readonly bytes: Buffer;
 }
 
 /**
- * The lines of `input` that are not empty. They end at a line feed and nowhere else: `node:readline` also ends them at U+2028,
- * which JSON texts may hold.
+ * Yields the lines of `input` that are not empty. Only a line feed ends a line: `node:readline` also splits at U+2028,
+ * which JSON texts may contain.
  */
 async function* readInputLines(input: AsyncIterable<Buffer>): AsyncGenerator<InputLine> {
   let number = 0;
@@ -50,9 +50,9 @@ function* keepFilled(line: InputLine): Generator<InputLine> {
 
 const closed = new Promise<void>((resolve) => process.stdout.once('error', () => resolve()));
 
-/** Prints a line and waits while the reader is slower. Prints nothing more once nobody reads: {@link isRead} says so. */
+/** Prints a line and waits while its reader is slower. Prints nothing once the pipe is closed, see {@link isRead}. */
 async function printLine(text: string): Promise<void> {
-  // Another program gets what was asked for, to the byte; only a terminal is told of what would drive it.
+  // Another program gets the exact bytes; only for a terminal are control characters escaped.
   const line = process.stdout.isTTY ? escapeControls(text) : text;
   if (!isRead() || process.stdout.write(`${line}\n`)) return;
   await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
@@ -62,7 +62,7 @@ function isRead(): boolean {
   return process.stdout.errored === null;
 }
 
-// A JSON number is made text, as the scorers compare texts.
+// JSON numbers become text, as the scorers compare texts.
 const textSchema = z.union([z.string(), z.number()]).transform(String);
 
 const lineSchema = z.looseObject({
@@ -88,7 +88,7 @@ async function run(options: { readonly scorer: string; readonly input: string })
   try {
     await scoreLines(readInputLines(input), scorer, file);
   } catch (error) {
-    // What the stream itself failed with; the rest says already what is wrong.
+    // Only errors of the stream itself need an explanation; the others have one.
     if (error instanceof MeshError || readSystemCode(error) === undefined) throw error;
     throw new MeshError('config', `--input ${file}: ${explainFileFault(error)}`, { cause: error });
   }
@@ -102,7 +102,7 @@ async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file:
       `${file}:${number}`,
     );
     const scores = scorer.score(prediction, [truth, ...(aliases ?? [])]);
-    // GAIA's verdict is right or wrong; it is a number inside so that its mean is the accuracy.
+    // GAIA's verdict is right or wrong; inside it is a number so that its mean is the accuracy.
     const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;
     if (!isRead()) return;
     await printLine(JSON.stringify(shown));

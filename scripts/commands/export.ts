@@ -7,13 +7,13 @@ import { findLastArchive } from '../command-line/last-run.ts';
 
 interface ExportFormat {
   readonly about: string;
-  /** The place that is written to without `--out`. */
+  /** The default of `--out`. */
   readonly out: string;
-  /** Writes what `archive` holds to `out`, as the user typed it; returns what was written, in words. */
+  /** Writes the content of `archive` to `out`, a path as the user typed it; returns what was written, in words. */
   readonly write: (archive: string, out: string) => Promise<string>;
 }
 
-/** The formats of `--as`. Each loads what it needs when it is asked for. */
+/** The formats of `--as`. Each loads its dependencies when it is used. */
 const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
   [
     'otlp',
@@ -66,7 +66,7 @@ export function exportCommand(command: Command): void {
     .action(run);
 }
 
-/** Writes a run as other tools read it. */
+/** Writes a run in a format that other tools read. */
 async function run(archive: string | undefined, { as, out }: ExportCommandOptions): Promise<void> {
   const format = FORMATS.get(as);
   if (format === undefined)

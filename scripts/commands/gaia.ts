@@ -46,7 +46,7 @@ import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/wa
 import { blameCommand } from './blame.ts';
 import { gapsCommand } from './gaps.ts';
 
-/** Files that are missing and named before the first question; the log has them all. */
+/** Maximum missing files named before the first question; the log names all of them. */
 const SHOWN_MISSING = 10;
 
 export function defineGaia(command: Command): void {
@@ -94,13 +94,15 @@ export function defineGaia(command: Command): void {
     .option('--write', 'write the results to docs/results (in a checkout)')
     .option('--json', 'print the summary as JSON')
     .action(run);
-  // Of options that both have, those behind a subcommand are its own.
+  // Options of both belong to the subcommand when they follow its name.
   command.enablePositionalOptions();
   gapsCommand(command.command('gaps').description('review what the overseer learned from wrong answers'));
   blameCommand(command.command('blame').description('find the message that made an answer wrong'));
 }
 
-/** Has a file of questions answered by teams of agents, one after the other, and says what that came to (SV-01, RA-01). */
+/**
+ * Lets teams of agents answer a file of questions, one team after the other, and reports the results (SV-01, RA-01).
+ */
 async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<void> {
   loadKeys();
   const exportRun = await runExporter(options);
@@ -123,7 +125,7 @@ async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<voi
 
 interface RunContext {
   readonly store: BatchStore;
-  /** With `--write`. */
+  /** The results page, with `--write`. */
   readonly resultsPage: string | undefined;
   readonly exportRun: ExportRun;
   readonly signal: AbortSignal;
@@ -208,7 +210,8 @@ async function runTeams(
     teams.set(team.name, result);
     const { end } = result;
     if (end.kind !== 'finished') {
-      // A model may fail at what one team asks of it, and do what the others ask; two teams in a row, and it is gone.
+      // A model may fail at one team's requests and serve the others; after failures of two teams in a row it counts as
+      // gone.
       if (isStopped || !isOfTeam(end)) return { teams, end: unfinished ?? end };
       if (planned !== plan.teams.at(-1)) shared.note(`team ${team.name} is left: ${end.reason}`);
     }
@@ -220,18 +223,21 @@ async function runTeams(
   return { teams, end: { kind: 'finished' } };
 }
 
-/** Whether another team may do better. Files, store and a user who has had enough are the same for all. */
+/** Tells whether another team may do better. Files, the store and an interrupting user are the same for all teams. */
 function isOfTeam(end: BatchEnd): boolean {
   return end.kind === 'stopped' && (end.error.code === 'engine' || end.error.code === 'agent');
 }
 
-/** What a batch leaves behind goes to. */
+/** The targets of a batch's results. */
 interface Leaves extends Pick<RunContext, 'resultsPage'> {
   readonly journal: Journal;
   readonly head: BatchHead;
 }
 
-/** Answers, page, submission, summary: of whatever is finished, so that a batch that was broken off leaves something to look at. */
+/**
+ * Writes answers, page, submission and summary of all finished questions, so that an interrupted batch has results,
+ * too.
+ */
 async function finish(
   plan: GaiaPlan,
   options: GaiaOptions,
@@ -300,8 +306,8 @@ function collectWrongAnswers({ head, questions, read }: FinishedBatch): WrongAns
 }
 
 /**
- * Saves each team's submission, and sends it where the questions came from, or where the user asked for it. Part of a batch is never
- * sent: the rest would count as wrong.
+ * Saves each team's submission, and sends it when the questions came from a server or the user asked for it. A partial
+ * batch is never sent, since the rest would count as wrong.
  */
 async function submitTeams(
   plan: GaiaPlan,
@@ -333,7 +339,7 @@ function scoreLine(
   return `Submitted (${team}): score ${score} %, ${correct_count} of ${total_attempted} correct. ${message}`;
 }
 
-/** Before anything is asked (REQ-052). Where there is a server too, it may have what the folder has not. */
+/** Reports missing files before the first question (REQ-052). With a server, the folder need not have every file. */
 async function reportMissing(plan: GaiaPlan, note: (text: string) => void): Promise<void> {
   if (plan.folder === undefined || plan.api !== undefined) return;
   const missing = await findMissingFiles(plan.questions, plan.folder);

@@ -25,10 +25,10 @@ interface GapsOptions {
   readonly json?: boolean;
 }
 
-/** Longest text that is shown of a part of a record; the store takes a little more. */
+/** Maximum length of a record's text on the terminal; the store keeps a little more. */
 const COLUMNS = 2_000;
 
-/** `gaia gaps`: what the overseer proposed, for a person to decide about (OV-19). */
+/** Defines `gaia gaps`, which shows the overseer's proposals for a person to decide on (OV-19). */
 export function gapsCommand(command: Command): void {
   command
     .option(
@@ -43,13 +43,13 @@ export function gapsCommand(command: Command): void {
     .action(run);
 }
 
-/** Shows what the overseer learned, and takes a person's decisions about it (OV-19). */
+/** Shows what the overseer learned, and records a person's decisions (OV-19). */
 async function run(options: GapsOptions): Promise<void> {
   loadKeys();
   const verdicts = parseVerdicts(options);
   const place = resolveStorePath(options);
   const file = resolveStoreFile(place);
-  // Opening would make one.
+  // Opening a missing store would create it.
   if (file !== undefined && !existsSync(file))
     throw new MeshError(
       'usage',
@@ -59,7 +59,7 @@ async function run(options: GapsOptions): Promise<void> {
   try {
     const all = await readAllRecords(store);
     const unknown = [...verdicts.keys()].filter((id) => !all.some((record) => record.id === id));
-    // All or none: who mistypes one number looks at the list again.
+    // Decides all records or none: a mistyped number needs another look at the list.
     if (unknown.length > 0)
       throw new MeshError('usage', `${store.location}: there is no gap record ${unknown.join(', ')}`);
     const reviewed: StoredGapRecord[] = [];
@@ -98,7 +98,10 @@ async function readAllRecords(store: Store): Promise<StoredGapRecord[]> {
   }
 }
 
-/** Gap records as a person reads them before deciding. Models wrote them: no character of them drives the terminal. */
+/**
+ * Formats gap records for a person who decides on them. Models wrote them, so that their control characters are
+ * escaped.
+ */
 function formatGapList(records: readonly StoredGapRecord[], { bold }: Styles): string {
   return records.map((record) => formatBlock(record, bold)).join('\n\n');
 }
@@ -129,7 +132,7 @@ function formatBlock(record: StoredGapRecord, bold: (text: string) => string): s
   ].join('\n');
 }
 
-/** In words, since a hint that is only proposed is in use already. */
+/** Describes the state in words, since a hint that is only proposed is already in use. */
 function describeState(record: StoredGapRecord): string {
   if (record.status === 'rejected') return 'rejected';
   if (isAwaitingReview(record)) return 'waits for you';

@@ -19,7 +19,7 @@ import type { Command } from 'commander';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { parseList, parsePositiveNumber } from '../command-line/option-values.ts';
 
-/** What a timer can hold. */
+/** Maximum delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface HubCommandOptions {
@@ -49,8 +49,8 @@ export function defineHub(command: Command): void {
 }
 
 /**
- * The hub alone, for agents that somebody else started: dials them, says `ready` in one line, relays until it is told to end, and
- * then says in one JSON line what it carried.
+ * Runs the hub alone, for agents that were started elsewhere: connects to them, prints `ready` in one line, relays
+ * until a signal ends it, and then prints one JSON line with what it carried.
  */
 async function run(options: HubCommandOptions): Promise<void> {
   const nodes = options.ports.map(parseNode);
@@ -84,7 +84,7 @@ async function run(options: HubCommandOptions): Promise<void> {
     ...(options.stallTimeout === undefined ? {} : { stallTimeoutMs: options.stallTimeout * 1000 }),
   });
   print(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);
-  // When the last agent has gone there is still something to say at the end.
+  // The timer keeps the process alive after the last agent has left, so that it can print its counts.
   const awake = setInterval(() => undefined, LONGEST_TIMER_MS);
   await new Promise<void>((resolve) => onAbort(signal, resolve));
   clearInterval(awake);
@@ -94,7 +94,7 @@ async function run(options: HubCommandOptions): Promise<void> {
   print(JSON.stringify(counts));
 }
 
-/** Records what a hub relays between agents that begin by themselves. */
+/** Records packets that a hub relays between agents that start on their own. */
 class HubRecorder {
   readonly observer: Pick<MeshObserver, 'relayed'> = { relayed: (batch) => this.#record.relayed(batch) };
   readonly #file: string;
@@ -149,7 +149,7 @@ function parseNode(text: string): MeshNode {
   return { id: ANY, tool: ANY, port, secret: readRunSecret(process.env) };
 }
 
-/** Bytes are whole frames of packets; what the handshakes took is apart. */
+/** Sums the counts of all links. Bytes are whole frames of packets; handshakes are not included. */
 function toLinkCounts(links: readonly Link[]) {
   const sum = (key: keyof Link['counts']) => links.reduce((total, { counts }) => total + counts[key], 0);
   return {

@@ -32,7 +32,7 @@ export function importCommand(command: Command): void {
     .action(run);
 }
 
-/** Makes a recording of somebody else's traffic, and says what it guessed and what it left out. */
+/** Converts other programs' traffic to a recording, and reports guessed and dropped parts. */
 function run(file: string, { as, out, json }: ImportCommandOptions): void {
   const target = resolveUserPath(out);
   if (target === resolveUserPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
@@ -47,7 +47,7 @@ function formatNamed(name: string): FormatName {
   throw new MeshError('usage', `--as: expected ${formatNames.join(', ')}, not ${JSON.stringify(name)}`);
 }
 
-/** Names of agents that are shown; a log may have a thousand. */
+/** Maximum names of agents shown; a log may have a thousand. */
 const MAX_SHOWN = 12;
 
 function formatImportReport(report: ImportReport, out: string): string {

@@ -38,7 +38,7 @@ export function definePromptTest(command: Command): void {
     .action(run);
 }
 
-/** One fixture with both prompts. */
+/** One fixture with the results of both prompts. */
 interface Pair {
   readonly fixture: string;
   readonly old: TriedFixture;
@@ -55,7 +55,7 @@ function countPassed(pairs: readonly Pair[]): Passed {
   return { old: passed('old'), new: passed('new') };
 }
 
-/** What a person reads: who passed, what the others lack, and how the replies differ. */
+/** Formats the result for people: passed fixtures, faults, and the differences between the replies. */
 function formatPromptReport(prompt: string, pairs: readonly Pair[], styles: Styles): string {
   const passed = countPassed(pairs);
   const tokens = (side: 'old' | 'new') => count(pairs.reduce((sum, pair) => sum + pair[side].tokens, 0));
@@ -77,10 +77,10 @@ interface DiffLine {
   readonly text: string;
 }
 
-/** Lines of each side that are compared: nobody reads on. */
+/** Maximum lines of each side that are compared. */
 const MAX_LINES = 500;
 
-/** How `after` differs from `before`, line by line; what was there stands before what is. */
+/** Compares two texts line by line; removed lines stand before added ones. */
 export function diffLines(before: string, after: string): DiffLine[] {
   return diff(splitLines(before), splitLines(after)).map(([operation, text]) => ({
     kind: operation === 0 ? 'same' : operation === 1 ? 'old' : 'new',
@@ -111,14 +111,14 @@ function formatDetails(pair: Pair, styles: Styles): string {
   return [styles.bold(escapeText(pair.fixture)), ...faults, ...diff].join('\n');
 }
 
-/** What models say must not drive the terminal. */
+/** Replaces control characters, so that a model's reply cannot drive the terminal. */
 function escapeText(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
 /**
- * Tries a changed prompt beside the one that ships, on the same fixtures and the same model, and shows what each passes and how the
- * replies differ (REQ-081). Exits with 1 where the change passes fewer of them.
+ * Tries a changed prompt beside the shipped one, on the same fixtures and the same model, and shows the fixtures that
+ * each passes and how the replies differ (REQ-081). Exits with 1 when the change passes fewer of them.
  */
 async function run(name: string, options: PromptTestOptions): Promise<void> {
   const old = loadPrompt(name);
@@ -126,7 +126,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
   const fixtures = readFixtures(
     options.fixtures === undefined ? findFixtures(name) : resolveUserPath(options.fixtures),
   );
-  // What the step fills in is what the shipped prompt uses: a change that leaves one out, or has another, would not run.
+  // The step fills in the variables of the shipped prompt: a change with fewer or other variables would not run.
   const variables = listVariables(old);
   const prompts = {
     old: { name, text: old, variables },
@@ -143,13 +143,13 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
   const pairs: Pair[] = [];
   try {
     for (const fixture of fixtures) {
-      // One after the other: a local model would only queue them.
+      // The calls are sequential: a local model would only queue them.
       const before = await tryPrompt(engine, prompts.old, fixture, signal);
       const after = await tryPrompt(engine, prompts.new, fixture, signal);
       pairs.push({ fixture: fixture.name, old: before, new: after });
     }
   } catch (error) {
-    // Ctrl-C looks like a model that is gone.
+    // Ctrl-C looks like an unreachable model.
     signal.throwIfAborted();
     throw error;
   }

@@ -15,12 +15,12 @@ import { findLastArchive } from '../command-line/last-run.ts';
 
 interface ReportCommandOptions {
   readonly comparison?: string;
-  /** Answers of a batch, or what is beside them. */
+  /** Answers of a batch, or a file beside them. */
   readonly gaia?: string;
   readonly out?: string;
 }
 
-/** A page holds a few runs; each may bring some megabytes. */
+/** Maximum runs of a page; each may add some megabytes. */
 const MAX_RUNS = 8;
 
 export function defineReport(command: Command): void {
@@ -53,7 +53,7 @@ async function run(archives: readonly string[], options: ReportCommandOptions): 
   }
 }
 
-/** A comparison of adapters or of stacks: the file says which. */
+/** Reads a comparison of adapters or of stacks; the file decides which. */
 function readComparison({ comparison }: ReportCommandOptions): Pick<ReportSources, 'comparison' | 'stacks'> {
   if (comparison === undefined) return {};
   const file = resolveUserPath(comparison);
@@ -72,7 +72,7 @@ async function write(sources: ReportSources, out: string): Promise<void> {
   print(file);
 }
 
-/** A comparison or a batch can stand alone; without them the last run is meant. */
+/** Returns the archives to show: a comparison or a batch can stand alone; without them it is the last run. */
 function resolveArchives(archives: readonly string[], { comparison, gaia }: ReportCommandOptions): string[] {
   const isLast = archives.length === 0 && comparison === undefined && gaia === undefined;
   return isLast ? [findLastArchive()] : archives.map(resolveUserPath);

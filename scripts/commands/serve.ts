@@ -25,14 +25,14 @@ import { parseList, parsePositiveInteger, parseStoreAddress } from '../command-l
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { addTeamOptions } from '../command-line/run-options.ts';
 
-/** What tasks that were ended say of it has been written to their clients after this time. */
+/** Time in which the last answers of ended tasks reach their clients, in milliseconds. */
 const LAST_ANSWERS_MS = 100;
 
 const LOOPBACK = '127.0.0.1';
 const DEFAULT_PORT = 7700;
 const DEFAULT_BYTES = 1024 * 1024;
 const DEFAULT_WAITING = 16;
-/** Shorter ones can be guessed. */
+/** Minimum length of a token; shorter ones can be guessed. */
 const MIN_TOKEN_CHARACTERS = 16;
 
 export function serve(command: Command): void {
@@ -90,7 +90,7 @@ export function serve(command: Command): void {
     .action(run);
 }
 
-/** Keeps a team up and has it answer whoever asks, until Ctrl-C. */
+/** Keeps a team running and lets it answer clients until Ctrl-C. */
 async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
   const token = resolveToken(options);
   const exportRun = await runExporter(options);
@@ -138,12 +138,12 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
       printError(
         `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortenPath(path.join(out, 'metrics.json'))}`,
       );
-    // Of a team that nobody asked there is nothing to export.
+    // A team without any task has nothing to export.
     if (metrics.tasks > 0) await exportRun(served.archiveFile);
   }
 }
 
-/** Over stdio the client ends the server, by closing its pipe; over HTTP its user does. */
+/** Waits for the end: over stdio the client closes its pipe; over HTTP the user ends the server. */
 async function awaitEnd(plan: ServePlan, served: ServedTeam, interruption: AbortController): Promise<void> {
   const { signal } = interruption;
   const interrupted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
@@ -155,7 +155,7 @@ async function awaitEnd(plan: ServePlan, served: ServedTeam, interruption: Abort
   const mcp = createTeamServer(served, { description, version: packageVersion });
   await Promise.race([interrupted, serveStdio(mcp, process.stdin, process.stdout)]);
   process.stdin.destroy();
-  // Nobody waits for what is still under way.
+  // The client that waited for the remaining tasks is gone.
   if (!signal.aborted) interruption.abort(new MeshError('interrupted', 'the client is gone'));
 }
 
@@ -165,10 +165,10 @@ function announce(
   serving: Serving | undefined,
   token: string | undefined,
 ): void {
-  // Standard output is the client's pipe there.
+  // With stdio, standard output is the client's pipe.
   const say = plan.mcp === 'stdio' ? printError : print;
   const { url, mcp, card, grpc } = serving ?? {};
-  // A token of the user's is shown to nobody.
+  // A user's own token is never printed.
   const isOwn = typeof variable === 'string';
   if (json === true) {
     const shown = isOwn ? null : (token ?? null);
@@ -188,7 +188,11 @@ function announce(
   if (plan.mcp !== 'stdio') say('Ctrl-C ends it.');
 }
 
-/** @throws MeshError `usage` for a token that is not there or can be guessed, and for a host without one */
+/**
+ * Returns the token of the server.
+ *
+ * @throws MeshError `usage` for a token that is missing or can be guessed, and for a host without one
+ */
 function resolveToken({ token, listen, mcp, a2a }: ServeCommandOptions): string | undefined {
   if (mcp === 'stdio' && a2a !== true) return undefined;
   if (listen !== LOOPBACK && (token === undefined || token === false)) {

@@ -23,7 +23,7 @@ export function view(command: Command): void {
     .action(run);
 }
 
-/** Serves the runs and comparisons of a folder as pages, until it is told to end. */
+/** Serves the runs and comparisons of a folder as pages until Ctrl-C. */
 async function run(place: string | undefined, { port = 0, open = false }: ViewOptions): Promise<void> {
   const given = resolveOutFolder(place);
   if (!existsSync(given)) throw new MeshError('usage', `there is no ${given}: npm run bench makes a run`);

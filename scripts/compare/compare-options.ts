@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { WatchChoice } from '../command-line/watching.ts';
 import type { OutcomeOptions } from './compare-outcome.ts';
 
-/** What `compare` takes; all of it, since one command compares adapters and stacks. */
+/** Options of `compare`, in one type, since the command compares both adapters and stacks. */
 export interface CompareOptions extends OutcomeOptions, WatchChoice {
   readonly recording?: string;
   readonly teams?: readonly string[];
@@ -25,7 +25,7 @@ export interface CompareOptions extends OutcomeOptions, WatchChoice {
   readonly write?: boolean;
 }
 
-/** Options of adapters alone, and what there is for stacks instead. */
+/** Options for adapters only, with what to use for stacks instead. */
 const OF_ADAPTERS = [
   ['adapters', 'name them as stacks, e.g. mesh/msgpack'],
   ['teams', '--recording takes a run that was made'],
@@ -34,11 +34,11 @@ const OF_ADAPTERS = [
   ['agents', 'a stack has two ends'],
 ] as const;
 
-/** Options of stacks alone. */
+/** Options for stacks only. */
 const OF_STACKS = ['implementation', 'factor'] as const;
 
 /**
- * Options that would be of no effect are refused: who gives one expects it to do something.
+ * Refuses options that would have no effect, since their user expects one.
  *
  * @throws MeshError `usage`
  */
@@ -53,7 +53,11 @@ export function checkTogether(options: CompareOptions): void {
       throw new MeshError('usage', `--${name} goes with adapters, not with --stacks: ${instead}`);
 }
 
-/** @throws MeshError `usage` for what is no implementation */
+/**
+ * Parses the implementations to compare.
+ *
+ * @throws MeshError `usage` for an unknown one
+ */
 export function parseImplementations(asked: readonly string[] = ['bare', 'sdk']): readonly string[] {
   for (const one of asked) {
     if (one !== 'sdk' && one !== 'bare') {

@@ -37,13 +37,17 @@ export interface OutcomeOptions {
   readonly saveBaseline?: string;
 }
 
-/** What CI asks of a comparison, read and checked before the minutes that it takes. */
+/** Conditions of CI on a comparison; they are read and checked before it runs, since it takes minutes. */
 interface Demands {
   readonly thresholds: readonly Threshold[];
   readonly saved: Compared | undefined;
 }
 
-/** @throws MeshError `usage` for a condition that cannot be read, `config` for a baseline that is none */
+/**
+ * Parses the conditions and the baseline.
+ *
+ * @throws MeshError `usage` for an invalid condition, `config` for an invalid baseline
+ */
 export function parseDemands(
   { failIf = [], baseline }: OutcomeOptions,
   read: (file: string) => Compared,
@@ -63,9 +67,10 @@ export function parseDemands(
 }
 
 /**
- * Holds the conditions, says what changed and writes the reports. Exit code 1 when a condition fails, so that CI can hold a budget.
+ * Checks the conditions, prints changes and writes the reports. Sets exit code 1 when a condition fails, so that CI can
+ * enforce a budget.
  *
- * @param json the whole comparison, as it is kept
+ * @param json the whole comparison, as it is saved
  */
 export function settle(
   now: Compared,
@@ -86,7 +91,7 @@ export function settle(
   const command = ['npm run', 'compare', '--', ...process.argv.slice(3).map(quoteShellWord)].join(' ');
   if (junit !== undefined) writeOutput(junit, formatJunit(conditions));
   if (summary !== undefined) writeOutput(summary, formatSummary(now, { conditions, changes, command }));
-  // Behind the conditions: one that fails says so, and what is saved is what was asked for all the same.
+  // The baseline is saved even when a condition failed.
   if (saveBaseline !== undefined) writeOutput(saveBaseline, json);
 }
 

@@ -40,10 +40,12 @@ import { openWatch } from '../command-line/watching.ts';
 import { type CompareOptions, parseImplementations } from './compare-options.ts';
 import { parseDemands, settle } from './compare-outcome.ts';
 
-/** Seconds: five fresh pairs of processes of each arm, and of the baseline twice; all of them within ten minutes. */
+/**
+ * Seconds for five fresh pairs of processes of each arm, and twice as many of the baseline; at most ten minutes in all.
+ */
 const BUDGET_S = { each: 18, most: 540 };
 
-/** Compares stacks: the same exchanges through each, every end in a process of its own. */
+/** Compares stacks: the same exchanges pass through each, with every end in a process of its own. */
 export async function compareStacks(names: readonly string[], options: CompareOptions): Promise<void> {
   const { seed } = options;
   const demands = parseDemands(options, (file) =>
@@ -62,7 +64,7 @@ export async function compareStacks(names: readonly string[], options: CompareOp
   }
   const page = options.write ? resolvePage('docs/results/stacks.md') : undefined;
   const out = resolveOutFolder(options.out);
-  // Before the minutes that it takes.
+  // The folder is checked first, since the comparison takes minutes.
   checkWritable(out);
   const identity = arms.some(({ settings }) => settings.tls) ? await createSelfSigned() : null;
   if (identity === null && arms.some(({ settings }) => settings.tls)) {

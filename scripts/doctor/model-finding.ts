@@ -13,7 +13,7 @@ import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 
 export interface Finding {
   readonly what: string;
-  /** `note`: fine without it, but something will not be available. */
+  /** `note` means that a run works, but some feature is not available. */
   readonly status: 'ok' | 'note' | 'bad';
   readonly detail: string;
 }
@@ -27,7 +27,7 @@ export interface ModelOptions {
   readonly context?: number;
 }
 
-/** A model may have to be loaded from disk first. */
+/** Time limit of the trial; the server may have to load the model from disk first. */
 const TRY_TIMEOUT_MS = 120_000;
 
 const PROBE: ToolDefinition = {
@@ -36,7 +36,7 @@ const PROBE: ToolDefinition = {
   parameters: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] },
 };
 
-/** What a model can do: by the word of its server, and by one short conversation with a tool, as teams have them. */
+/** Reports a model's capabilities: from its server, and from one short conversation with a tool, as teams have them. */
 export async function checkModel(options: ModelOptions): Promise<Finding> {
   const { model, toolCalls, context } = options;
   const engine = options.engine ?? 'openai';
@@ -61,7 +61,11 @@ export async function checkModel(options: ModelOptions): Promise<Finding> {
   }
 }
 
-/** @throws MeshError as the engine does */
+/**
+ * Tries the model in one conversation.
+ *
+ * @throws MeshError as the engine does
+ */
 async function tryOut(
   engine: string,
   where: { readonly host?: string; readonly model?: string },

@@ -3,7 +3,7 @@ import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
-/** A pattern is checked where it is read, so that a mistake in it has its line. */
+/** A regular expression, checked when it is read, so that a mistake is reported with its line. */
 const pattern = z.string().refine(isPattern, 'is no regular expression');
 
 const expectationSchema = z.union([
@@ -14,26 +14,26 @@ const expectationSchema = z.union([
   z.strictObject({ field: z.string().min(1), equals: z.json() }),
 ]);
 
-/** What a reply to a prompt must be like; letters' case makes no difference to texts. */
+/** An expectation of a reply; comparisons of texts ignore case. */
 export type Expectation = z.infer<typeof expectationSchema>;
 
 const fixtureSchema = z.strictObject({
   name: z.string().min(1).max(200),
-  /** Texts of the prompt's variables; `answer_format` and `report_format` are the roles' own unless they are here. */
+  /** Texts of the prompt's variables; `answer_format` and `report_format` default to those of the roles. */
   variables: z.record(z.string(), z.string()),
   expect: z.array(expectationSchema).min(1),
 });
 
-/** One case that a prompt is tried on: what it is filled with, and what is expected of the reply. */
+/** One case for a prompt: the values of its variables, and what is expected of the reply. */
 export type Fixture = z.infer<typeof fixtureSchema>;
 
-/** A fixture is a question and a page or two; a file of more than this is no file of fixtures. */
+/** Maximum size of a file of fixtures; a fixture is a question and a page or two. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** Each is asked twice; more than this is a benchmark, for which there is `gaia`. */
+/** Maximum number of fixtures, each of which is asked twice; `gaia` is for larger benchmarks. */
 const MAX_FIXTURES = 1000;
 
 /**
- * Fixtures from a file, a JSON line each.
+ * Reads fixtures from a file, one JSON line each.
  *
  * @throws MeshError `config` with file and line
  */
@@ -63,7 +63,7 @@ function isPattern(text: string): boolean {
     new RegExp(text, 'i');
     return true;
   } catch {
-    // It throws for nothing else.
+    // RegExp throws only for an invalid pattern.
     return false;
   }
 }

@@ -6,15 +6,15 @@ import { REPORT_FORMAT } from '@gaia-mesh/tools/answers/fact.ts';
 import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
 import type { Expectation, Fixture } from './fixture.ts';
 
-/** What a model said to one fixture, and what is wrong with it. */
+/** A model's reply to one fixture, and its faults. */
 export interface TriedFixture {
   readonly reply: string;
-  /** Empty: it passed. */
+  /** Unmet expectations; empty when the reply passed. */
   readonly faults: readonly string[];
   readonly tokens: number;
 }
 
-/** A prompt as it is now, or as it might become. */
+/** A prompt, either the shipped one or a proposed change. */
 interface TriedPrompt {
   readonly name: string;
   readonly text: string;
@@ -22,15 +22,15 @@ interface TriedPrompt {
   readonly variables: readonly string[];
 }
 
-/** The variables of a prompt, each once. */
+/** Lists the variables of a prompt, each once. */
 export function listVariables(text: string): string[] {
   return [...new Set([...text.matchAll(/\{\{(.*?)\}\}/g)].map(([, name = '']) => name.trim()))];
 }
 
-/** What roles fill in that no fixture need say. */
+/** Variables that roles fill in, so that fixtures may leave them out. */
 const FORMS = { answer_format: ANSWER_FORMAT, report_format: REPORT_FORMAT };
 
-/** What a reply lacks of what is expected of it, in words; empty: nothing. */
+/** Describes unmet expectations in words; the list is empty when there are none. */
 export function findFaults(reply: string, expectations: readonly Expectation[]): string[] {
   return expectations.flatMap((expectation) => findFault(reply, expectation) ?? []);
 }
@@ -60,7 +60,7 @@ function hasText(reply: string, text: string): boolean {
   return reply.toLowerCase().includes(text.toLowerCase());
 }
 
-/** The reply as JSON, or what stands in it between the outermost braces: models say a word before and after. */
+/** Parses the reply as JSON, or the text between its outermost braces: models add words before and after. */
 function parseReplyJson(reply: string): { readonly value: unknown } | undefined {
   for (const text of [reply, reply.slice(reply.indexOf('{'), reply.lastIndexOf('}') + 1)]) {
     try {
@@ -81,9 +81,10 @@ function readPath(value: unknown, path: string): unknown {
 }
 
 /**
- * Asks a model with a prompt that is filled in from a fixture, without tools: it is the prompt that is tried, not the team.
+ * Sends a model a prompt filled in from a fixture, without tools: the trial is about the prompt, not the team.
  *
- * @throws MeshError `config` for a prompt or a fixture with other variables than the step's; `engine`; `usage` for an engine without a model
+ * @throws MeshError `config` for a prompt or a fixture with other variables than the step's; `engine`; `usage` for an
+ * engine without a model
  */
 export async function tryPrompt(
   engine: Engine,

@@ -12,8 +12,8 @@ export { temporaryFolder };
 /** Runs the command as a user's shell would: a process of its own, its own folder, real pipes. */
 
 /**
- * Longest wait for a line or an end: it is there to end a command that hangs, and to show what it said. How long one takes that does
- * not has no bound: several processes start cold on two cores that others use, too. Below a test's own time limit.
+ * Maximum wait for a line or an end; it ends a command that hangs, and shows its output. A working command has no such
+ * bound: several processes start cold on two cores that others use, too. It is below a test's own time limit.
  */
 const PATIENCE_MS = 120_000;
 
@@ -26,7 +26,7 @@ afterEachFile(() => {
 });
 
 export interface CliOptions {
-  /** The user's folder; without it an empty one. */
+  /** The user's folder; an empty one by default. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
@@ -46,7 +46,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   return new Cli(args, options).ended();
 }
 
-/** A command that is running. It leads a process group, as it would in a terminal. */
+/** A running command. It leads a process group, as it would in a terminal. */
 export class Cli {
   stdout = '';
   stderr = '';
@@ -89,7 +89,7 @@ export class Cli {
     return result;
   }
 
-  /** Waits for what it says on standard error. */
+  /** Waits for a pattern on standard error. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
     const look = () => {
@@ -110,7 +110,7 @@ export class Cli {
     }
   }
 
-  /** Stops reading what it prints, as a pager does that was quit. */
+  /** Stops reading the output, as a pager does when it quits. */
   hangUp(): void {
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
@@ -126,7 +126,7 @@ export class Cli {
     process.kill(-this.pid, signal);
   }
 
-  /** The agents that it said are up. */
+  /** Returns the agents that the command announced. */
   agents(): { id: string; tool: string; port: number; pid: number }[] {
     const lines = this.stderr.matchAll(
       /agent (\S+) (\S+) +(?:127\.0\.0\.1:(\d+)|nats:\S+ as \S+) +process (\d+)/g,
@@ -140,7 +140,7 @@ export class Cli {
   }
 }
 
-/** The environment without what npm, the test runner and the user's own settings put there. */
+/** Returns the environment without variables of npm, the test runner and the user's own settings. */
 function plainEnvironment(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([key]) =>
@@ -149,10 +149,10 @@ function plainEnvironment(): Record<string, string> {
   return Object.fromEntries(kept.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
 }
 
-/** Whether a process is there and not just a record that its parent has not read yet. */
+/** Tells whether a process is running and not merely a record that its parent has not read yet. */
 export function isRunning(pid: number): boolean {
   const file = `/proc/${pid}/stat`;
-  // The state follows the command's name, which is in brackets and may hold anything.
+  // The state follows the command's name, which is in brackets and may contain any character.
   if (existsSync('/proc/self/stat')) {
     return existsSync(file) && !/\) Z [^)]*$/.test(readFileSync(file, 'utf8'));
   }
@@ -173,7 +173,7 @@ export async function takePort(port = 0): Promise<{ port: number; free: () => Pr
   };
 }
 
-/** The JSON objects of a log or a results file, one a line. */
+/** Parses the JSON objects of a log or a results file, one per line. */
 export function jsonLines(file: string): Record<string, unknown>[] {
   return readFileSync(file, 'utf8')
     .split('\n')

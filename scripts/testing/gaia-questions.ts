@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runCli, temporaryFolder } from './cli.ts';
 
-/** The pipeline on its embedded engine: real agents, and no model. */
+/** Facts for the pipeline on its embedded engine: real agents, and no model. */
 export const FACTS = {
   lamp: 'The lamp of the tower was lit for the first time on 3 October 1868. It burned for eighty years.',
   bridge: 'The bridge over the Orra was built by Ida Lund. Its stones came from Tromsø.',
@@ -32,7 +32,7 @@ export const QUESTIONS = [
   },
 ];
 
-/** A folder with questions and their files. */
+/** Creates a folder with questions and their files. */
 export function place(questions: readonly object[] = QUESTIONS): string {
   const folder = temporaryFolder();
   for (const [name, text] of Object.entries(FACTS)) writeFileSync(path.join(folder, `${name}.txt`), text);
@@ -43,7 +43,7 @@ export function place(questions: readonly object[] = QUESTIONS): string {
 export const run = (cwd: string, ...args: string[]) =>
   runCli(['gaia', '--team', 'pipeline', '--questions', 'q.jsonl', '--out', 'a.jsonl', ...args], { cwd });
 
-/** Options of a batch of a team that asks one question after the other, and asks it whatever was answered before. */
+/** Options of a batch in which a team answers one question after the other, without the cache. */
 export const oneByOne = (team: string): readonly string[] => [
   ...['--team', team, '--questions', 'q.jsonl', '--out', 'a.jsonl'],
   ...['--no-cache', '--concurrency', '1'],

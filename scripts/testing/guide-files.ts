@@ -4,7 +4,10 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 const guide = readFileSync(path.join(codeFolder, 'docs', 'extending.md'), 'utf8');
 
-/** Writes what `docs/extending.md` shows as whole files into `folder`: those of users, or those that belong to the project. */
+/**
+ * Writes the whole files that `docs/extending.md` shows into `folder`: those of users, or those that belong to the
+ * project.
+ */
 export function writeGuideFiles(folder: string, whose: 'users' | 'project'): void {
   for (const [, name = '', text = ''] of guide.matchAll(/```(?:ts|yaml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)```/g)) {
     const isOfProject = name.includes('/') || name === 'numerals.yaml';
@@ -12,7 +15,7 @@ export function writeGuideFiles(folder: string, whose: 'users' | 'project'): voi
   }
 }
 
-/** Puts each line that the guide shows into the registry that it names. */
+/** Inserts each line that the guide shows into the registry that it names. */
 export function followRegistries(folder: string): void {
   for (const [, file = '', line = ''] of guide.matchAll(/lines? in `(\S+)`:\n\n```ts\n([\s\S]*?)\n```/g)) {
     const registry = path.join(folder, file);

@@ -6,8 +6,8 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 const OWN = '@gaia-mesh';
 
 /**
- * Gives a copy of the checkout in `folder` the checkout's packages: a folder of its own with a link to each, so that what the copy
- * puts there, such as its bundle, does not replace that of the checkout.
+ * Gives a copy of the checkout in `folder` the checkout's packages: a folder of its own with a link to each, so that
+ * files that the copy writes there, such as its bundle, do not replace those of the checkout.
  */
 export function linkPackages(folder: string): void {
   const packages = path.join(codeFolder, 'node_modules');

@@ -7,15 +7,15 @@ import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { onTestFinished } from 'vitest';
 
-/** The secret of the run that a member belongs to; the hub is given it in its environment. */
+/** The secret of the run that a member belongs to; the hub gets it in its environment. */
 export const MEMBER_SECRET = 'known to the members of this run';
 
-/** What a member does when a packet comes; it has everything that a real one has, its keys included. */
+/** A member's reaction to a packet; it has everything that a real member has, including its keys. */
 export type Misdeed = (packet: Packet, member: MemberAgent) => void;
 
 /**
- * An agent that belongs to the run: it has proved that it knows the secret and has exchanged keys through the real adapter, and now
- * writes whatever bytes it likes. It keeps no books.
+ * An agent that belongs to the run: it has proved that it knows the secret and has exchanged keys through the real
+ * adapter, and now writes arbitrary bytes. It keeps no ledger.
  */
 export class MemberAgent {
   readonly port: number;

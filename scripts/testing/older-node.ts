@@ -2,16 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** The entry promises to start on any Node from here on. */
+/** The oldest Node on which the entry promises to start. */
 const OLDEST_MAJOR = 20;
 
-/** The search path as the user's shell has it: without what npm put in front, the project's own Node among it. */
+/** The search path of the user's shell: without what npm put in front, which includes the project's own Node. */
 export const userSearchPath: string = (process.env.PATH ?? '')
   .split(path.delimiter)
   .filter((folder) => !folder.split(path.sep).includes('node_modules'))
   .join(path.delimiter);
 
-/** The machine's own Node, where it is too old to run the sources and new enough for the entry. */
+/** Returns the machine's own Node, if it is too old to run the sources and new enough for the entry. */
 export function olderNode(): string | undefined {
   const file = userSearchPath
     .split(path.delimiter)

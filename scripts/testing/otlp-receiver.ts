@@ -5,7 +5,7 @@ import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import definitions from 'otlp-definitions/build/src/generated/root.js';
 import { onTestFinished } from 'vitest';
 
-/** What of the compiled definitions is used here; their own types leave it out. */
+/** The part of the compiled definitions that is used here; their own types leave it out. */
 interface Kind {
   decode(bytes: Uint8Array): object;
   toObject(message: object, how: object): object;
@@ -29,16 +29,16 @@ const KINDS = {
 
 export interface OtlpReceiver {
   readonly url: string;
-  /** What came, as OTLP/JSON writes it, in order. */
+  /** Received data as OTLP/JSON, in order. */
   readonly traces: readonly unknown[];
   readonly metrics: readonly unknown[];
-  /** All bytes that came. */
+  /** All received bytes. */
   readonly bytes: readonly Buffer[];
 }
 
 /**
- * A collector that shares no code with what sends: it reads protobuf by OpenTelemetry's own definitions, as `protobufjs` compiled them.
- * It is closed when the test is over.
+ * A collector that shares no code with the sender: it reads protobuf by OpenTelemetry's own definitions, as
+ * `protobufjs` compiled them. It is closed at the end of the test.
  */
 export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
   const received = { traces: [] as unknown[], metrics: [] as unknown[], bytes: [] as Buffer[] };
@@ -66,7 +66,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
 }
 
-/** OTLP/JSON has ids in hexadecimal, where protobuf's own JSON has Base64. */
+/** Converts to OTLP/JSON, whose ids are hexadecimal, unlike protobuf's own JSON in Base64. */
 function jsonOf(path: keyof typeof KINDS, body: Buffer): unknown {
   const kind = KINDS[path];
   const object = kind.toObject(kind.decode(body), { longs: String, enums: Number, bytes: String });

@@ -5,7 +5,7 @@ import {
 } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { onTestFinished } from 'vitest';
 
-/** What each step of the pipeline is told to begin with, and a reply that it takes. */
+/** The beginning of each step's prompt, and a reply that the step accepts. */
 const STEPS = {
   search: { opening: 'You search a document', content: { chunks: [0] } },
   extract: { opening: 'You pick sentences', content: { sentences: [0] } },
@@ -17,7 +17,7 @@ const STEPS = {
 } as const;
 type StepName = keyof typeof STEPS;
 
-/** {@link openPipelineModel}, closed when the test is over. */
+/** Opens {@link openPipelineModel} and closes it at the end of the test. */
 export async function startPipelineModel(
   instead: Partial<Record<StepName, ScriptedReply>> = {},
 ): Promise<ModelServer> {
@@ -27,8 +27,8 @@ export async function startPipelineModel(
 }
 
 /**
- * A scripted model that does the pipeline's four steps; each reply takes 100 tokens in and 10 out. What `instead` says of a step
- * wins, for questions with the word `trouble`.
+ * Opens a scripted model that does the pipeline's four steps; each reply takes 100 tokens in and 10 out. For questions
+ * with the word `trouble`, the replies of `instead` win.
  */
 export function openPipelineModel(
   instead: Partial<Record<StepName, ScriptedReply>> = {},

@@ -7,17 +7,17 @@ import { json } from '@gaia-mesh/protocols/json.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { onTestFinished } from 'vitest';
 
-/** What a hand-written agent says of itself, and what it does. */
+/** The announcement of a hand-written agent, and its behaviour. */
 interface RawAgentOptions {
   readonly id: string;
   readonly tool: string;
   readonly subscribes?: readonly string[];
   readonly emits?: readonly string[];
-  /** Called for every packet but the mesh's own. */
+  /** Receives every packet except the mesh's own. */
   readonly onPacket?: (packet: Packet, agent: RawAgent) => unknown;
-  /** Accepts connections and never says a word. */
+  /** Accepts connections but never sends anything. */
   readonly isMute?: boolean;
-  /** Changes to what it says in the handshake. */
+  /** Changes to its announcement in the handshake. */
   readonly welcome?: Readonly<Record<string, unknown>>;
 }
 
@@ -31,8 +31,8 @@ const codec = json.open({
 });
 
 /**
- * An agent on a bare socket, written from the description of the wire alone: it performs the handshake without a secret and
- * speaks JSON. Tests use it to stay silent, to answer at once, or to misbehave.
+ * An agent on a bare socket, written only from the description of the wire: it performs the handshake without a secret
+ * and speaks JSON. Tests use it to stay silent, to answer at once, or to misbehave.
  */
 export class RawAgent {
   readonly port: number;
@@ -59,7 +59,7 @@ export class RawAgent {
     return agent;
   }
 
-  /** Its line of a team file. */
+  /** Its entry in a team file. */
   get entry(): { id: string; tool: string; port: number } {
     return { id: this.#options.id, tool: this.#options.tool, port: this.port };
   }
@@ -94,12 +94,12 @@ export class RawAgent {
     this.sendBytes(Buffer.concat([length, blob]));
   }
 
-  /** Writes bytes as they are. */
+  /** Writes bytes unchanged. */
   sendBytes(bytes: Uint8Array): void {
     this.#socket?.write(bytes);
   }
 
-  /** Ends the connection after what was written; bytes of a frame that has begun are torn off. */
+  /** Ends the connection after everything written; bytes of an unfinished frame are cut off. */
   hangUp(): void {
     this.#socket?.end();
   }

@@ -4,7 +4,7 @@ import { modelSumsSchema } from '@gaia-mesh/core/contracts/usage.ts';
 import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import * as z from 'zod';
 
-/** The files that a run leaves, as an outsider reads them: no key may be added that their schemas do not have. */
+/** The schemas of this file describe the files that a run leaves, and refuse keys that are not in them. */
 
 const count = z.int().nonnegative();
 const score = z.number().min(0).max(1).nullable();
@@ -24,7 +24,7 @@ const partSchema = z.strictObject({
   rouge_l: score,
 });
 
-/** What `bench --tasks --json` prints. */
+/** The output of `bench --tasks --json`. */
 export const summarySchema = z.strictObject({
   ...partSchema.shape,
   run_id: z.string(),

@@ -11,7 +11,7 @@ const servedSchema = z.object({
   token: z.string().nullable(),
 });
 
-/** A team that `serve` keeps up, and what it said of itself. */
+/** A team that `serve` keeps running, and its announcement. */
 export interface Served extends z.infer<typeof servedSchema> {
   readonly cli: Cli;
   /** Folder of its results. */
@@ -35,7 +35,7 @@ export async function startServe(
   return { ...said, cli, out };
 }
 
-/** Ends it as its user does, and gives what it left behind. */
+/** Ends it as its user does, and returns its outcome. */
 export async function endServe({ cli }: Served) {
   cli.signal('SIGINT');
   return cli.ended();
@@ -48,7 +48,7 @@ interface Reply {
   readonly events: readonly ReturnType<typeof JSON.parse>[];
 }
 
-/** A request with a token, and what came; a stream of events is read to its end. */
+/** Sends a request with a token and returns the response; a stream of events is read to its end. */
 export async function post(url: string, token: string | null, body: unknown, headers = {}): Promise<Reply> {
   const response = await fetch(url, {
     method: 'POST',

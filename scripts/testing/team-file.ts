@@ -16,7 +16,7 @@ export function writtenFile(folder: string, name: string, content: string | Uint
   return file;
 }
 
-/** Writes a task file, one JSON line a task. */
+/** Writes a task file, one JSON line per task. */
 export function taskFile(tasks: readonly object[]): string {
   return writtenFile(
     temporaryFolder(),
@@ -25,7 +25,7 @@ export function taskFile(tasks: readonly object[]): string {
   );
 }
 
-/** A document that no tool has to understand: the agents that answer here are the tests' own. */
+/** Creates a document and a question that no tool has to understand: the tests' own agents answer. */
 export function noteQuestion(folder: string): string[] {
   return ['--document', writtenFile(folder, 'note.txt', 'A short note.'), '--question', 'What is it?'];
 }

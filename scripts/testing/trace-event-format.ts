@@ -24,8 +24,9 @@ const traceSchema = z.strictObject({
 });
 
 /**
- * What a viewer would not take of a trace, or would draw elsewhere than it is meant, by the description of the Trace Event Format alone:
- * what each phase needs, slices of a thread within each other, beginnings with ends, and arrows that have a slice at both of theirs.
+ * Returns what a viewer would refuse in a trace, or would draw in the wrong place, by the description of the Trace
+ * Event Format alone: required fields of each phase, nested slices of a thread, beginnings with ends, and arrows with a
+ * slice at both ends.
  */
 export function faultsOfTrace(text: string): string[] {
   const { success, data, error } = traceSchema.safeParse(JSON.parse(text));
@@ -66,7 +67,10 @@ function threadsOf(events: readonly Event[]): Event[][] {
   ];
 }
 
-/** A viewer stacks the slices of a thread in order of time: one that ends after the one it began in has no place. */
+/**
+ * Checks that a viewer can stack the slices of a thread in order of time: none may end after the slice in which it
+ * began.
+ */
 function faultsOfThread(slices: readonly Event[]): string[] {
   const open: Event[] = [];
   return slices

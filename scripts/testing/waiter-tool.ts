@@ -1,4 +1,6 @@
-/** A tool of a user's own: it answers with the question, and where the question says so it waits until it is told to stop, or fails. */
+/**
+ * A user's own tool: it answers with the question or, when the question says so, waits until it is stopped, or fails.
+ */
 export const waiter = {
   name: 'waiter',
   description: 'Answers with the question',

@@ -14,6 +14,7 @@ interface ChildNode {
 /**
  * Returns how to start `entry` as a Node process that may only read, and only the code beside it, this folder and
  * `readable`: it cannot write, start processes or threads, or run code made of texts. Its JavaScript heap is bounded.
+ *
  * `--permission` must be among the arguments: otherwise Node passes the flags of a restricted parent, this agent, to
  * its child in NODE_OPTIONS, and the child may then do whatever the agent may.
  */

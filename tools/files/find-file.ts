@@ -74,7 +74,9 @@ export const listFiles: DataTool<z.infer<typeof noArguments>> = {
  * Finds the best match for a name that a model wrote, in this order (RA-45, C-15): exactly that path in the task's
  * files, then in `downloads/`; the same path apart from case, or the same last part; the agent's own workspace.
  * Otherwise returns the path in `downloads/`.
+ *
  * Nothing outside these folders is found, whatever the name and wherever links lead (RA-52).
+ *
  * @throws MeshError `tool` for a name that leads outside, and for anything but a regular file
  */
 export async function findFile(context: FileContext, name: string): Promise<FoundFile> {

@@ -6,6 +6,7 @@ import type { LoadedFile } from './loaded-file.ts';
 /**
  * Runs a library over a file. Libraries report broken bytes in many ways, including failed type checks and stack
  * overflows: here, and only here, every error counts as the file's fault.
+ *
  * @throws MeshError `tool`
  */
 export async function fromLibrary<Result>(

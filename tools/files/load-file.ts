@@ -13,6 +13,7 @@ const IN_ARCHIVE = /^(.+?\.zip)[/\\](.+)$/i;
 /**
  * Loads the file that {@link findFile} finds for `name`, or a member of an archive of the task:
  * `photos.zip/harbour.png`.
+ *
  * @throws MeshError `tool` for a file that is missing (REQ-052), too large, or outside the task's folders
  */
 export async function loadTaskFile(context: FileContext, name: string): Promise<LoadedFile> {
@@ -32,6 +33,7 @@ export async function loadTaskFile(context: FileContext, name: string): Promise<
 
 /**
  * Loads the bytes of a regular file.
+ *
  * @throws MeshError `tool`, naming `name`
  */
 export async function loadFile(file: string, name: string): Promise<LoadedFile> {

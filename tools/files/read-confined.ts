@@ -8,12 +8,13 @@ import type { LoadedFile } from './loaded-file.ts';
 import { chooseReading, perform, type Reading, stripFileLine } from './reading/reading.ts';
 
 const JOB = 'read-document';
-/** The same limits as for documents that agents read in a thread, see `reading-thread.ts`. */
+/** Limits equal to those of documents that agents read in a thread, see `reading-thread.ts`. */
 const LIMITS = { timeoutMs: 60_000, heapMb: 768, rssMb: 2048, maxOutputBytes: 2 * MAX_DOCUMENT_BYTES };
 
 /**
  * Reads a file in a process without rights or keys, for a caller that has both. When that process dies, only this file
  * is not read.
+ *
  * @throws MeshError `tool` when the file cannot be read, not in time or not within the memory, or when `signal` is
  * aborted
  */
@@ -34,6 +35,7 @@ export async function readConfined(
 /**
  * Returns only the text of a document, spreadsheet, archive (its list) or text file, for a prompt. Libraries read it in
  * a process that has none of the caller's rights. `file` is a path that the caller trusts.
+ *
  * @throws MeshError `tool` for one that is missing or unreadable (REQ-052), with its path, and for pictures and
  * recordings
  */

@@ -7,6 +7,7 @@ import { decodeText } from './text-encoding.ts';
 
 /**
  * Returns a file's text behind a line about the file.
+ *
  * @throws MeshError `tool` for a file that is not text, with the tool that reads it
  */
 export function reportText(file: LoadedFile): string {
@@ -17,6 +18,7 @@ export function reportText(file: LoadedFile): string {
 
 /**
  * Decodes a file's text.
+ *
  * @throws MeshError `tool` for a file that is not text, with the tool that reads it
  */
 export function decodeFileText({ name, bytes }: LoadedFile): { text: string; encoding: string } {

@@ -6,6 +6,7 @@ const HEADER_BYTES = 16;
 
 /**
  * Reads a weight file and returns its body.
+ *
  * @throws when the file is not of `kind` at `version` or is cut short
  */
 export function readWeightFile(url: URL, kind: string, version: number): Uint8Array {

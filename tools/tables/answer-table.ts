@@ -40,6 +40,7 @@ const models = new Map<string, TableModel>();
  * Answers a question about a table, the most probable answer first, by the programs of a bounded grammar: a log-linear
  * semantic parser trained on WikiTableQuestions by its answers alone (after Pasupat and Liang, ACL 2015). Returns an
  * empty list when no program gives an answer.
+ *
  * @param rows the first is the heading
  * @param weights file of the model; defaults to the one that ships
  */

@@ -15,15 +15,15 @@ export function clean(command: Command): void {
 }
 
 const HEAD = /\.batch\.json$/;
-/** What batches in a folder share. */
+/** Files that batches in a folder share. */
 const SHARED = /^(agent_run_\d{8}-\d{6}\.log|submission_payload(\.[\w-]+)?\.log)$/;
 
 /**
- * Deletes what batches of questions left in a folder: answers, journals, pages, the meshes' results and the store beside them. A store
- * that has a place of its own stays. A batch is known by its head; without one nothing is touched.
+ * Deletes what batches of questions left in a folder: answers, journals, pages, the meshes' results and the store
+ * beside them, but not a store elsewhere. A batch is recognised by its head; without one nothing is deleted.
  *
- * @returns how many batches there were
- * @throws MeshError `locked` while one is on
+ * @returns number of batches
+ * @throws MeshError `locked` while one is running
  */
 function deleteBatches(folder: string): number {
   if (!existsSync(folder)) return 0;
@@ -37,7 +37,7 @@ function deleteBatches(folder: string): number {
         .filter((name) => name.startsWith(`${path.basename(stem)}.leaderboard.`) && name.endsWith('.jsonl'))
         .map((name) => path.join(folder, name));
       const files = [answers, journal, `${journal}.previous`, report, ...leaderboards, `${stem}.runs`];
-      // The head last: as long as it is there, the rest can be found.
+      // The head is deleted last: while it exists, the rest can be found.
       for (const file of [...files, head]) rmSync(file, { recursive: true, force: true });
     } finally {
       lock.release();
@@ -48,7 +48,7 @@ function deleteBatches(folder: string): number {
   return batches.length;
 }
 
-/** A file of that name that is something else is the user's own. */
+/** Lists the batch with this head; a file of that name with other content is the user's own. */
 function listBatches(folder: string, name: string): { answers: string }[] {
   const file = path.join(folder, name);
   try {
@@ -60,13 +60,13 @@ function listBatches(folder: string, name: string): { answers: string }[] {
   }
 }
 
-/** Deletes what runs and batches of questions left in a folder, and nothing else. */
+/** Deletes only what runs and batches of questions left in a folder. */
 async function run(options: { readonly out?: string }): Promise<void> {
   const directory = resolveOutFolder(options.out);
   const runs = path.join(directory, 'runs');
   const batches = deleteBatches(directory) + deleteBatches(path.join(runs, 'gaia'));
   const hadRuns = await deleteRuns(directory, runs);
-  // What else is in `runs/` is the user's.
+  // Other files in `runs/` are the user's.
   for (const folder of [path.join(runs, 'gaia'), runs]) await removeEmpty(folder);
   if (batches > 0)
     print(`deleted ${batches} ${batches === 1 ? 'batch' : 'batches'} of questions in ${directory}`);
@@ -74,7 +74,7 @@ async function run(options: { readonly out?: string }): Promise<void> {
   if (batches === 0 && !hadRuns) print(`nothing to clean in ${directory}`);
 }
 
-/** Locks the folder first, so that no run is on and nothing but a run's is deleted. */
+/** Deletes the results of runs. It locks the folder first, so that it cannot interfere with a running run. */
 async function deleteRuns(directory: string, runs: string): Promise<boolean> {
   if (!existsSync(path.join(directory, 'workspaces'))) return false;
   const folder = await RunFolder.open(directory, 'clean', new Set());

@@ -44,7 +44,7 @@ interface DoctorOptions extends ModelOptions {
   readonly json?: boolean;
 }
 
-/** Checks what a run needs, and says what to do about what is missing. Exit code 1 if a run would fail. */
+/** Checks everything that a run needs, and says how to fix what is missing. Exit code 1 if a run would fail. */
 async function run(options: DoctorOptions): Promise<void> {
   loadKeys();
   const findings = await Promise.all([
@@ -69,7 +69,7 @@ async function run(options: DoctorOptions): Promise<void> {
   if (findings.some((finding) => finding.status === 'bad')) process.exitCode = 1;
 }
 
-/** What is missing here because this is no Linux. */
+/** Reports features that are missing because this is not Linux. */
 function checkSystem(): Finding {
   const lacks = listMissingParts();
   const name = `${namePlatform()} ${process.arch}`;
@@ -81,7 +81,7 @@ async function checkNode(): Promise<Finding> {
   return { what: 'Node', status: 'ok', detail: `${process.version} (${process.execPath})` };
 }
 
-/** Whether the default team's ports are free. */
+/** Checks that the default team's ports are free. */
 async function checkPorts(): Promise<Finding> {
   const team = loadTeam('default');
   const wanted = team.agents.map((agent, index) => agent.port ?? team.port_base + index);
@@ -115,7 +115,7 @@ const NETWORK = {
   open: 'all may open connections, since no network namespace can be made here (unshare --net)',
 };
 
-/** Whether agents are really held to their folder. */
+/** Checks that agents are really confined to their folder. */
 async function checkSandbox(): Promise<Finding> {
   const script = "require('node:fs').readFileSync(process.execPath)";
   try {
@@ -146,7 +146,7 @@ async function checkOllamaServer(): Promise<Finding> {
   }
 }
 
-/** Whether a run over NATS would find its server; nobody needs one who does not ask for it. */
+/** Checks the NATS server that a run over NATS would use; other runs need none. */
 async function checkNats(environment: NodeJS.ProcessEnv): Promise<Finding> {
   try {
     const address = resolveNatsAddress(undefined, environment);
@@ -159,7 +159,10 @@ async function checkNats(environment: NodeJS.ProcessEnv): Promise<Finding> {
   }
 }
 
-/** What would run the Python of questions, and what holds it. Agents that users write in Python need `python3` whatever this says. */
+/**
+ * Reports what would run the Python of questions, and its guarantees. Agents that users write in Python need `python3`
+ * in any case.
+ */
 async function checkPython(): Promise<Finding> {
   const { backend, version, guarantees, missing } = await probePython();
   if (backend === 'none') return { what: 'Python', status: 'note', detail: missing.join('; ') };
@@ -169,13 +172,13 @@ async function checkPython(): Promise<Finding> {
   return { what: 'Python', status: 'ok', detail: `${name}, ${held}${why}` };
 }
 
-/** Engines' keys, and those of the services that tools ask. */
+/** Keys of the engines and of the services that tools use. */
 const KEYS = [
   ...['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
   ...Object.values<Service>(SERVICES).flatMap(({ keys: names = [] }) => names),
 ];
 
-/** Names only: a key must not get onto a screen. */
+/** Reports only the names of keys: a key must not appear on a screen. */
 async function checkKeys(environment: NodeJS.ProcessEnv): Promise<Finding> {
   const names = [...new Set(KEYS)];
   const set = names.filter((name) => (environment[name] ?? '').trim() !== '');
@@ -187,7 +190,7 @@ async function checkKeys(environment: NodeJS.ProcessEnv): Promise<Finding> {
   };
 }
 
-/** Packages of the recognition of text, and which model looks at images instead if there is one. */
+/** Reports the packages for text recognition, or the model that looks at images instead. */
 async function checkImages(environment: NodeJS.ProcessEnv): Promise<Finding> {
   const models = ['VISION_BASE_URL', 'OLLAMA_VISION_MODEL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
   const model = models.find((name) => (environment[name] ?? '') !== '');

@@ -17,11 +17,11 @@ import type { Command } from 'commander';
 interface Item {
   readonly name: string;
   readonly description: string;
-  /** More about it, in columns of their own. */
+  /** Further facts, in columns of their own. */
   readonly facts?: Readonly<Record<string, string | number>>;
 }
 
-/** Width of a description, so that a line fits a wide terminal. */
+/** Maximum width of a description, so that a line fits a wide terminal. */
 const COLUMNS = 100;
 
 const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
@@ -54,7 +54,7 @@ export function defineList(command: Command): void {
     .action(run);
 }
 
-/** Prints what there is of one kind. */
+/** Lists all items of one kind. */
 async function run(what: string, options: { readonly json?: boolean }): Promise<void> {
   const items = Object.hasOwn(lists, what) ? await lists[what]?.() : undefined;
   if (items === undefined) {
@@ -83,14 +83,14 @@ function toPlainItems(names: readonly string[]): Item[] {
   return names.map((name) => ({ name, description: '' }));
 }
 
-/** Roles are the agents that think; the others are the tools that they ask. */
+/** Converts a team to a list item. Roles are the agents that think; the others are the tools that they use. */
 function toTeamItem(name: string): Item {
   const { agents, routing, description = '' } = loadTeam(name);
   const tools = agents.filter(({ tool }) => Object.hasOwn(dataTools, tool)).length;
   return { name, description, facts: { roles: agents.length - tools, tools, routing } };
 }
 
-/** In the order of the registry, which has each kind together. */
+/** Converts a tool to a list item, in the order of the registry, which groups the kinds. */
 function toToolItem({ name, accepts, emits, description }: Tool): Item {
   if (Object.hasOwn(dataTools, name)) return { name, description, facts: { kind: 'tool' } };
   if (accepts.includes(callType(name))) return { name, description, facts: { kind: 'role' } };

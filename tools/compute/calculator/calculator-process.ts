@@ -62,6 +62,7 @@ export class CalculatorProcess {
 
   /**
    * Evaluates an expression.
+   *
    * @throws MeshError `tool` with the expression's fault, or when it took too long or too much memory
    */
   async evaluate(expression: string, signal: AbortSignal): Promise<Evaluated> {

@@ -53,8 +53,10 @@ const NODES = new Set([
 /**
  * Evaluates a calculation. It runs only the library's own functions on this list; it allows no assignments, no access
  * to properties and no texts.
+ *
  * It bounds what it can see (ranges, kinds of expressions), but neither memory nor time: run it in a process of its
  * own.
+ *
  * @throws Error with the fault of the expression or its result
  */
 export function evaluateExpression(evaluators: Evaluators, expression: string): Evaluated {

@@ -14,12 +14,14 @@ import { GUARANTEES, type PythonBackend, type PythonRunContext } from './python-
 
 /**
  * Python as WebAssembly (Pyodide), in a Node process of its own: the back end for every platform.
+ *
  * The code is separated from the machine by three layers, from the inside: the names that lead from Python to
  * JavaScript are removed; behind them is a fresh realm (`node:vm`) that has the language and nothing of Node, so no
  * process, files, sockets or `require`, and in which no text becomes code; around it is a process that may read
  * Pyodide, the code in this folder and the task's files, and may not write or start anything (`--permission`), without
  * the parent's environment variables. Python's memory, JavaScript's heap and written files are bounded separately; the
  * parent's clock ends endless calls.
+ *
  * It cannot promise that V8 and Node's `vm` have no fault: only the realm closes the network, which Node 24's
  * permissions do not cover, and signals. Compiled packages (numpy, pandas) and threads are not available.
  */
@@ -42,6 +44,7 @@ const CACHE_FOLDER = '.cache';
 
 /**
  * Finds the installed Pyodide.
+ *
  * @throws MeshError `tool` when the package is not installed
  */
 export async function findPyodide(): Promise<PythonBackend> {

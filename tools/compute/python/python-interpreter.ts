@@ -61,6 +61,7 @@ export type PythonOutcome = Omit<Reply, 'version'>;
  * A Python process that keeps its names from one call to the next; python-driver.py is the other side. Requests are
  * JSON lines on its standard input; the program's output comes unchanged on its standard output, followed by a line
  * with the reply.
+ *
  * It takes one call at a time. A call that does not end in time, floods, or is aborted ends the process.
  */
 export class PythonInterpreter {
@@ -94,6 +95,7 @@ export class PythonInterpreter {
 
   /**
    * Starts an interpreter and waits until it takes requests.
+   *
    * @throws MeshError `tool` when it does not start
    */
   static async start(
@@ -116,6 +118,7 @@ export class PythonInterpreter {
 
   /**
    * Runs a request.
+   *
    * @throws MeshError `tool` when the process ended or was stopped during the call; its names and files are then lost
    */
   async run(request: JsonObject, limits: Limits): Promise<PythonOutcome> {

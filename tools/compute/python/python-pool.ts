@@ -46,6 +46,7 @@ class PythonPool {
 
   /**
    * Runs a cell in the interpreter of the task's earlier cells. `lost` is the reason when their names are gone.
+   *
    * @throws MeshError `tool` when it did not end in time or ended the interpreter: the task's names are then gone
    */
   async cell(taskId: string, job: PythonJob): Promise<PythonOutcome & { readonly lost?: string }> {

@@ -37,6 +37,7 @@ interface PythonReport {
 
 /**
  * Parses the options of an agent that runs Python.
+ *
  * @throws MeshError `config` for other options in the team file
  */
 export function parsePythonOptions(options: DataToolContext['options']): PythonOptions {
@@ -63,6 +64,7 @@ interface BackendChoice {
 
 /**
  * Finds the back end that runs Python here, once: trying out the sandbox of the system's Python takes a second.
+ *
  * @throws MeshError `tool` when there is none, with what to install
  */
 export async function findPythonBackend(choice: PythonChoice): Promise<PythonBackend> {
@@ -93,6 +95,7 @@ function findBackend(choice: PythonChoice): Promise<BackendChoice> {
 
 /**
  * Chooses a back end.
+ *
  * @throws MeshError `tool` when neither is available
  */
 export async function chooseBackend(choice: PythonChoice, look: Look): Promise<BackendChoice> {

@@ -20,6 +20,7 @@ import { type PythonCommand, PythonInterpreter } from './python-interpreter.ts';
  * The system's Python in a sandbox of Linux: namespaces made by `bwrap` or `unshare`, a root with only the system's
  * programs, the interpreter and the task's files (read-only), limits of the process, no rights, and a filter of system
  * calls.
+ *
  * It guarantees only what `probeSystemPython` has seen to hold on this machine. It cannot guarantee that the kernel has
  * no fault, since the code speaks to it directly, nor that the files below `/usr` and the interpreter's prefix hold no
  * secrets, since the code can read them; and it bounds the processor only by a call's time limit.
@@ -49,6 +50,7 @@ const probeSchema = z.partialRecord(
 
 /**
  * Finds a Python and a sandbox, and tries everything that the sandbox must stop.
+ *
  * @throws MeshError `tool` when there is none, with what to install
  */
 export async function probeSystemPython(): Promise<PythonBackend> {

@@ -29,6 +29,7 @@ export interface ZipArchive {
   readonly members: readonly ZipMember[];
   /**
    * Unpacks a member.
+   *
    * @throws MeshError `tool` for a member that is encrypted, unsafe, damaged or too large
    */
   read(member: ZipMember): Uint8Array<ArrayBuffer>;
@@ -50,6 +51,7 @@ const MAX_COMMENT_BYTES = 0xffff;
 /**
  * Opens a ZIP archive by its central directory. Each member is unpacked only when it is read, within the bounds;
  * libraries would unpack whatever the archive declares.
+ *
  * @throws MeshError `tool` for other files, and for ZIP64, archives of several volumes and more than {@link
  * MAX_MEMBERS} members
  */
@@ -125,6 +127,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
 
 /**
  * Unpacks every member once, so that a library without bounds is given only archives that keep them.
+ *
  * @throws MeshError `tool`
  */
 export function checkZip(file: LoadedFile): void {

@@ -37,6 +37,7 @@ export function listZip(file: LoadedFile): DataToolReply {
 
 /**
  * Returns a member as a file of its own, `archive.zip/member`.
+ *
  * @throws MeshError `tool` for one that is missing, encrypted, unsafe, an archive itself, or too large
  */
 export function openZipMember(file: LoadedFile, entry: string): LoadedFile {

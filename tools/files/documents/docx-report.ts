@@ -5,6 +5,7 @@ import type { LoadedFile } from '../loaded-file.ts';
 
 /**
  * Returns the text of a Word document, with its tables.
+ *
  * @throws MeshError `tool` for other files
  */
 export async function reportDocx(file: LoadedFile): Promise<string> {

@@ -16,6 +16,7 @@ const MAX_TEXT_CHARACTERS = 16_000_000;
 
 /**
  * Returns the text of a page, without tags, scripts, addresses of links and pictures.
+ *
  * @throws MeshError `tool` for a file that is not text
  */
 export async function reportHtml(file: LoadedFile): Promise<string> {
@@ -26,6 +27,7 @@ export async function reportHtml(file: LoadedFile): Promise<string> {
 
 /**
  * Returns the text of a book, chapter by chapter in the order of its package (EPUB 3.3, 5.7).
+ *
  * @throws MeshError `tool` for other files, and for a book without chapters
  */
 export async function reportEpub(file: LoadedFile): Promise<string> {

@@ -20,6 +20,7 @@ interface Piece {
 
 /**
  * Returns the text of a PDF document, page by page.
+ *
  * @throws MeshError `tool` for other files, and for one that needs a password or lacks the requested pages
  */
 export async function reportPdf(file: LoadedFile, pages?: string): Promise<string> {

@@ -15,6 +15,7 @@ type Parts = (name: string) => XmlElement | undefined;
 
 /**
  * Returns the text of a presentation, slide by slide.
+ *
  * @throws MeshError `tool` for other files
  */
 export async function reportPptx(file: LoadedFile): Promise<string> {
@@ -173,6 +174,7 @@ const attributesSchema = z.record(z.string(), z.string());
 
 /**
  * Parses an XML document to its root element, with all children in order.
+ *
  * @throws Error for other texts, and for XML with definitions of its own (DOCTYPE), which no program writes here
  */
 function parseXml(xml: string): XmlElement {

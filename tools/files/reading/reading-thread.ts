@@ -60,6 +60,7 @@ let queue: Promise<PQueue> | undefined;
 /**
  * Reads a file in another thread: a library that hangs or uses up memory over hostile bytes is stopped without
  * affecting anything else. `file.bytes` are transferred, and empty afterwards.
+ *
  * @throws MeshError `tool` when the file cannot be read, not in time or not within the memory, or when `signal` is
  * aborted
  */

@@ -19,6 +19,7 @@ export type Reading =
 
 /**
  * Reads a file. Only this function knows the module of each reading; each loads its library when it is needed.
+ *
  * @throws MeshError `tool` for a file that cannot be read in this way
  */
 export async function perform(reading: Reading, file: LoadedFile): Promise<DataToolReply> {
@@ -54,6 +55,7 @@ export function stripFileLine(reply: string): string {
 
 /**
  * Chooses the reading of a file by its name; unknown extensions are read as text.
+ *
  * @throws MeshError `tool` for pictures and recordings, whose tools are no readers of documents
  */
 export function chooseReading(fileName: string): Reading {

@@ -36,6 +36,7 @@ const TOTAL = /^(grand |sub)?totals?:?$|^sum:?$/i;
 /**
  * Answers an SQL statement about the sheets of a file, each of which is a table. When no date shows the order of day
  * and month and the two readings give different results, returns both.
+ *
  * @throws MeshError `tool` for a file that is not a spreadsheet, and for SQL that cannot be run
  */
 export async function answerSql(file: LoadedFile, sql: string): Promise<DataToolReply> {

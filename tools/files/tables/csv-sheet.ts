@@ -15,6 +15,7 @@ const MAX_RECORD_CHARACTERS = 1024 * 1024;
 
 /**
  * Parses a CSV file of any delimiter and encoding to a sheet. Values stay texts: `007` is not a number.
+ *
  * @throws MeshError `tool` for a file that is not text
  */
 export async function parseCsvSheet(file: LoadedFile): Promise<Sheet> {

@@ -52,6 +52,7 @@ let queue: Promise<PQueue> | undefined;
 
 /**
  * Runs SQL over the sheets of a file in a process of its own, since only ending its process stops SQLite.
+ *
  * @throws MeshError `tool` for a file that is not a spreadsheet, and for SQL that cannot be run, not in time or not
  * within the memory
  */

@@ -30,6 +30,7 @@ const MAX_NOTES = 200;
 
 /**
  * Returns the sheets of a spreadsheet as Markdown tables and as data.
+ *
  * @throws MeshError `tool`
  */
 export async function reportSpreadsheet(
@@ -212,6 +213,7 @@ const MAX_CELLS = 300_000;
 
 /**
  * Returns the sheets of a spreadsheet as `[{ name, columns, rows }]` in JSON. Numbers of a CSV file become numbers.
+ *
  * @throws MeshError `tool`
  */
 export async function exportSheetCells(file: LoadedFile): Promise<string> {

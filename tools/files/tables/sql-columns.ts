@@ -54,6 +54,7 @@ const SHOWN_CHARACTERS = 60;
 /**
  * Types the cells of a column. A cell that cannot have the type of its column is NULL there, and a further column holds
  * all cells as texts. Durations stay texts, and a further column holds their seconds.
+ *
  * @param rows the number of each cell's row in the sheet
  */
 export function typeCells(

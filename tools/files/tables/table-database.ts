@@ -102,7 +102,9 @@ function nameTable(sheet: string): string {
 /**
  * Fills a database with only the data that `sql` reads: typing all cells of a large workbook takes longer than most
  * questions about it.
+ *
  * @param otherwise the order of day and month when a table does not show it
+ *
  * @throws MeshError `tool` for SQL that cannot be prepared, naming the existing tables and columns
  */
 export function fillDatabase(of: SqlTables, sql: string, otherwise: DateOrder | undefined): FilledDatabase {
@@ -221,6 +223,7 @@ function guardDatabase(
 
 /**
  * Prepares the single statement of `sql`. Its whole numbers come as bigints, its rows as lists.
+ *
  * @throws MeshError `tool`
  */
 export function prepareSelect(database: DatabaseSync, tables: SqlTables, sql: string): StatementSync {

@@ -39,6 +39,7 @@ const fillSchema = z.object({
 /**
  * Reads the sheets of an XLSX, XLSM, XLSB, XLS, ODS, CSV or TSV file. The first bytes decide its kind, since the
  * library takes anything for CSV. Only XLSX files have colours of fills.
+ *
  * @throws MeshError `tool` for other files, and for one that is damaged or protected by a password
  */
 export async function readSheets(file: LoadedFile): Promise<Sheet[]> {
@@ -68,6 +69,7 @@ export async function readSheets(file: LoadedFile): Promise<Sheet[]> {
 
 /**
  * Finds a sheet by its name, ignoring case.
+ *
  * @throws MeshError `tool`, naming the existing sheets
  */
 export function findSheet(file: LoadedFile, sheets: readonly Sheet[], wanted: string): Sheet {

@@ -43,6 +43,7 @@ export function parseNumber(value: CellValue): number | undefined {
 
 /**
  * Sums numbers as on paper: 0.1 + 0.2 is 0.3, in any order. `shift` moves the decimal point to the left.
+ *
  * Each number is read as the decimal that it is written as, with 15 digits if it has a fraction, and added exactly.
  */
 export function sumDecimals(numbers: Iterable<number>, shift = 0): number {

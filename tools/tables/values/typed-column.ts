@@ -40,6 +40,7 @@ export function detectOrder(cells: readonly CellValue[]): DateOrder | undefined 
 
 /**
  * Types the cells of a column: each by itself and, when it has several readings, as the other cells show.
+ *
  * @param tableOrder the order of day and month when the column's own dates show none
  */
 export function typeColumn(cells: readonly CellValue[], tableOrder?: DateOrder): TypedColumn {
