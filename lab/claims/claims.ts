@@ -58,8 +58,8 @@ async function run({ times = false, ...options }: ClaimsOptions): Promise<void> 
   }
   await publish({
     report: { decided },
-    text: decided.map(claimText).join('\n\n'),
-    part: claimsPart(decided),
+    text: formatClaims(decided),
+    part: buildClaimsPart(decided),
   });
 }
 
@@ -69,7 +69,7 @@ function leaveOut(claim: Claim): Decided {
   return {
     claim,
     verdict: 'not measured',
-    found: 'not measured on this revision; `npm run claims -- --times` measures it',
+    found: '`npm run claims -- --times` measures it',
   };
 }
 
@@ -148,7 +148,7 @@ function countTokens({ payloads, refuted_if }: Claim, folder: string): Found {
   };
 }
 
-function claimsPart(decided: readonly Decided[]): MeasuredPart {
+function buildClaimsPart(decided: readonly Decided[]): MeasuredPart {
   const counts = VERDICTS.map(
     (name) => `${decided.filter(({ verdict }) => verdict === name).length} ${name}`,
   );
@@ -158,26 +158,24 @@ function claimsPart(decided: readonly Decided[]): MeasuredPart {
       'A claim that is reproduced here holds for this data and these libraries, and one that is not may hold for others: the condition stands with each.',
       'Bytes and tokens are exact and the same on every machine. Times are those of one machine over loopback.',
     ],
-    body: [
-      formatMarkdownTable([
-        ['claim', 'verdict'],
-        ...decided.map(({ claim, verdict }) => [`[${claim.id}](#${claim.id})`, verdict]),
-      ]),
-      ...decided.map(claimText),
-    ].join('\n\n'),
+    body: formatClaims(decided),
   };
 }
 
-function claimText({ claim, verdict, found }: Decided): string {
-  const { id, source, says, condition, compare, differs } = claim;
-  return [
-    `### ${id}`,
-    `> ${says}\n>\n> [${source.title}](${source.url}); ${condition}`,
-    `**${verdict[0]?.toUpperCase()}${verdict.slice(1)}.**`,
-    [
-      `- ${found}`,
-      `- by \`npm run compare -- ${compare}\``,
-      ...(differs === undefined ? [] : [`- not as in the claim: ${differs}`]),
-    ].join('\n'),
-  ].join('\n\n');
+/** A table for each comparison that decides claims. */
+function formatClaims(decided: readonly Decided[]): string {
+  return [...Map.groupBy(decided, ({ claim }) => claim.compare)]
+    .map(([compare, own]) =>
+      [
+        `By \`npm run compare -- ${compare}\`:`,
+        formatMarkdownTable([['published', 'about', 'verdict', 'found here'], ...own.map(formatClaim)]),
+      ].join('\n\n'),
+    )
+    .join('\n\n');
+}
+
+function formatClaim({ claim, verdict, found }: Decided): string[] {
+  const { source, says, condition, differs } = claim;
+  const difference = differs === undefined ? '' : `. Not as in the claim: ${differs}`;
+  return [`${says} [${source.title}](${source.url})`, condition, verdict, `${found}${difference}`];
 }
