@@ -1,6 +1,6 @@
 /**
  * The exports of `gaia-mesh`: the types for writing an adapter, a tool or an engine, and the mesh itself for driving it
- * from code (`docs/library.md`).
+ * from code (`docs/extending.md`).
  */
 
 export type { AgentSpec } from '@gaia-mesh/core/agent/spec.ts';

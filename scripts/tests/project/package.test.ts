@@ -201,7 +201,7 @@ describe('installed in an empty folder', () => {
   test.each([
     ['code of the user', consumer, /^note\n$/],
     [
-      'the example of docs/library.md',
+      'the example of docs/extending.md',
       libraryExample(),
       /^0 search_docs: \d+ bytes\n[\s\S]*^3 October 1868 after [\d.]+ ms\n$/m,
     ],
@@ -223,8 +223,8 @@ describe('installed in an empty folder', () => {
 });
 
 function libraryExample(): string {
-  const page = readFileSync(path.join(codeFolder, 'docs', 'library.md'), 'utf8');
-  return /^```ts\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '';
+  const page = readFileSync(path.join(codeFolder, 'docs', 'extending.md'), 'utf8');
+  return /^```ts\n(\/\/ ask\.ts[\s\S]*?)^```/m.exec(page)?.[1] ?? '';
 }
 
 /** Packs a copy of the working tree, so that `dist/` of the checkout stays as it is. */
