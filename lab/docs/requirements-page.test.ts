@@ -21,8 +21,8 @@ describe('a title', () => {
   });
 });
 
-test('docs/requirements.md says which tests hold each requirement (npm run docs)', () => {
-  const page = readFileSync(path.join(codeFolder, 'docs', 'requirements.md'), 'utf8');
+test('lab/docs/requirements.md says which tests hold each requirement (npm run docs)', () => {
+  const page = readFileSync(path.join(codeFolder, 'lab', 'docs', 'requirements.md'), 'utf8');
   const requirements = findRequirementTests(codeFolder, page);
 
   expect(requirements.length).toBeGreaterThan(190);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A line of the specification, as `docs/requirements.md` has it. */
+/** A line of the specification, as `lab/docs/requirements.md` has it. */
 interface Requirement {
   readonly id: string;
   readonly text: string;
@@ -61,7 +61,7 @@ function formatTestsCell({ tests }: RequirementTests): string {
     .slice(0, SHOWN_FILES)
     .map(
       (file) =>
-        `[${path.basename(file).replace(/(?:\.test)?\.ts$/, '')}](../${file.replaceAll(path.sep, '/')})`,
+        `[${path.basename(file).replace(/(?:\.test)?\.ts$/, '')}](../../${file.replaceAll(path.sep, '/')})`,
     );
   const more = files.length - shown.length;
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
