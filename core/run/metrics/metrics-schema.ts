@@ -36,7 +36,7 @@ const agent = z.strictObject({
   bytes_tx: count('bytes of packets to it'),
   tokens: count('tokens that it reported')
     .nullable()
-    .describe('tokens that it reported; null of one that hands work on to somebody else’s server or agent'),
+    .describe('tokens that it reported; null for an agent that delegates to a foreign server or agent'),
   refused: count('packets from it that the hub refused, and packets to it that it refused itself'),
   session_bytes: count('bytes of handshake and ledger, both ways'),
   tool_us: z
