@@ -1,15 +1,18 @@
-// Writes the type declarations of the package's exports to `dist/types/`, before npm packs it. `tsc --build` has made a
-// declaration of each source; this script copies those that the exports reach, with relative imports between packages.
+// Writes the type declarations of what the package exports to `dist/types/`, before npm packs it. `tsc --build` has made a declaration of
+// each source; this copies those that the exports reach, with imports between packages as relative paths.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const types = path.join(root, 'dist', 'types');
-const ENTRIES = ['scripts/library.ts', 'protocols/contract/suite.ts'];
 
-const { workspaces } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-/** Folders of the packages by name, the deepest first. */
+const { workspaces, exports } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+/** The sources behind the package's exports. */
+const entries = Object.values(exports).flatMap((entry) =>
+  entry.types === undefined ? [] : [entry.types.replace('./dist/types/', '').replace(/\.d\.ts$/, '.ts')],
+);
+/** The folder of each package, the deepest first, by its name. */
 const folders = new Map(
   workspaces
     .toSorted((a, b) => b.length - a.length)
@@ -20,11 +23,11 @@ const folders = new Map(
 );
 
 rmSync(types, { recursive: true, force: true });
-const sources = new Set(ENTRIES);
+const sources = new Set(entries);
 // The set grows during the loop.
 for (const source of sources) {
   const text = readFileSync(findDeclaration(source), 'utf8').replaceAll(
-    /(from |import\()(['"])((?:\.\.?|@gaia-mesh)\/[^'"]+\.ts)\2/g,
+    /(from |import\()(['"])((?:\.\.?|@gaia-mesh)\/[^'"]+)\2/g,
     (_, before, quote, specifier) => {
       const target = resolveSource(source, specifier);
       sources.add(target);
@@ -49,13 +52,11 @@ function findDeclaration(source) {
 }
 
 /**
- * Returns the source that an import refers to.
- *
  * @param {string} source that imports, relative to the root
  * @param {string} specifier
  */
 function resolveSource(source, specifier) {
   if (!specifier.startsWith('@')) return path.posix.join(path.posix.dirname(source), specifier);
   const name = specifier.split('/').slice(0, 2).join('/');
-  return path.posix.join(folders.get(name), specifier.slice(name.length + 1));
+  return path.posix.join(folders.get(name), specifier.slice(name.length + 1) || 'index.ts');
 }

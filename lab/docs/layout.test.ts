@@ -76,6 +76,17 @@ describe('the tree', () => {
     expect(peerDependencies).toMatchObject(outside(published.map((each) => each.peerDependencies)));
   });
 
+  test.each(['core', 'protocols', 'protocols/stacks', 'evaluation'])(
+    'has at most 25 public names in %s/index.ts',
+    (folder) => {
+      const names = [
+        ...text(path.join(folder, 'index.ts')).matchAll(/^export (?:type )?\{([^}]+)\}/gm),
+      ].flatMap(([, list = '']) => list.split(',').filter((name) => name.trim() !== ''));
+      expect(names.length).toBeGreaterThan(1);
+      expect(names.length).toBeLessThanOrEqual(25);
+    },
+  );
+
   test.each(['workspaces/', 'downloads/', 'agent_cache.json', 'agent_run_*.log', '.env', 'runs/'])(
     'leaves %s out of version control (RA-51, MP-72)',
     (pattern) => {
