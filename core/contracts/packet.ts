@@ -4,18 +4,19 @@ import { MAX_PAYLOAD_DEPTH } from './limits.ts';
 import { isNodeId, MAX_NODE_ID_LENGTH, nodeIdSchema } from './node-id.ts';
 
 /**
- * The envelope: the one schema of everything that travels after the handshake. What an application says is in
- * `payload`; what the mesh needs is around it. Adapters validate with {@link parsePacket} where bytes become values.
+ * The envelope: the one schema of everything that travels after the handshake. `payload` holds the
+ * application’s content; the keys around it are for the mesh. Adapters validate with {@link parsePacket} where
+ * bytes become values.
  *
  * | key | meaning |
  * |---|---|
- * | `type` | what the payload is; agents subscribe to types. `mesh.*` is the mesh's own, never relayed |
- * | `from`, `to` | node ids; no `to` means: for everybody |
+ * | `type` | kind of the payload; agents subscribe to types. `mesh.*` belongs to the mesh and is never relayed |
+ * | `from`, `to` | node ids; without `to` the packet is for all agents |
  * | `id`, `reply_to` | id of this packet, unique in the run; id of the request that this one answers |
  * | `task_id` | the task (question) that it belongs to |
  * | `tag` | `final_answer` ends the task; `task_failed` ends it without an answer |
  * | `token_used` | tokens that the work for this packet took |
- * | `log_uri` | where the sender left a record, relative to the output folder |
+ * | `log_uri` | path of the sender’s record, relative to the output folder |
  * | `ts` | milliseconds since 1970 at the sender, for people; clocks that measure are monotonic |
  */
 export interface Packet {

@@ -1,16 +1,16 @@
 /**
- * What a part of a prompt is, so that each of its tokens is on one line of the token ledger:
+ * Kinds of parts of a prompt, by which each of its tokens is on one line of the token ledger:
  *
- * | kind | what it is |
+ * | kind | meaning |
  * |---|---|
- * | `system` | the system message: who the model is to be |
+ * | `system` | the system message, which gives the model its role |
  * | `tools` | definitions of the tools that it may call |
  * | `question` | the question of the task |
- * | `file` | a document, or what was read of a file before the model was asked |
- * | `peer` | what another agent or role said: a plan, facts, criticism, an answer |
- * | `tool_result` | what a tool replied to a call |
- * | `history` | what the model itself said and called in earlier turns of the conversation |
- * | `retry` | why an earlier reply could not be used |
+ * | `file` | a document, or the text of a file that was read before the model was asked |
+ * | `peer` | text of another agent or role: a plan, facts, criticism, an answer |
+ * | `tool_result` | a tool’s reply to a call |
+ * | `history` | the model’s own texts and calls from earlier turns of the conversation |
+ * | `retry` | the reason why an earlier reply could not be used |
  * | `structure` | the words of the prompt around all of these, and the marks between messages |
  */
 export const PROMPT_KINDS = [

@@ -152,7 +152,7 @@ function gunzipStart(bytes: Buffer): Buffer {
     const maxOutputLength = MAX_UNPACK_RATIO_OF_DEFLATE * PROBE_BYTES;
     return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength });
   } catch {
-    return Buffer.alloc(0); // Whoever reads the archive says what is wrong with it.
+    return Buffer.alloc(0); // The reader of the archive reports the fault.
   }
 }
 

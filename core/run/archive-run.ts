@@ -15,23 +15,26 @@ import type { RunFolder } from './run-folder.ts';
 import type { RunOptions } from './run-options.ts';
 import type { TaskLog } from './task-log.ts';
 
-/** An archive holds at most this much; what goes beyond is named in the manifest and left out. */
+/** Maximum bytes of an archive; further files are listed in the manifest and left out. */
 const MAX_ARCHIVE_BYTES = 2 * 1024 * 1024 * 1024;
 
-/** A run that is over: what its archive says of it beside how it was asked for and what its workspaces hold. */
+/** Facts about a finished run for its archive, besides its options and its workspaces. */
 interface FinishedRun {
   readonly runId: string;
   readonly startedAt: Date;
   readonly revision: string | null;
-  /** Only in runs with faults. */
+  /** Present only in runs with faults. */
   readonly faults: object | undefined;
-  /** The text of `metrics.json`. */
+  /** Text of `metrics.json`. */
   readonly metrics: string;
-  /** Only a batch leaves `results.jsonl`. */
+  /** True if the run leaves `results.jsonl`. */
   readonly isBatch: boolean;
 }
 
-/** Writes the archive, from which a run can be looked at, made again and replayed: its recording lies in the workspaces already. */
+/**
+ * Writes the archive from which a run can be inspected, repeated and replayed: its recording is already in
+ * the workspaces.
+ */
 export async function archiveRun(
   { workspaces, resultsFile, archiveFile }: RunFolder,
   { adapter, engine, team, command, version, timeoutMs }: RunOptions,
@@ -55,7 +58,8 @@ export async function archiveRun(
 }
 
 /**
- * Writes the archive of a run: everything below `workspaces`, and `manifest.json`, which lists it all with hashes. Whole or not at all.
+ * Writes the archive of a run, whole or not at all: everything below `workspaces`, and `manifest.json`, which
+ * lists all files with their hashes.
  */
 export async function writeArchive(
   archiveFile: string,
@@ -65,11 +69,11 @@ export async function writeArchive(
   const { files, omitted } = await listFiles(workspaces);
   const whole = { schema_version: MANIFEST_VERSION, ...manifest, files, omitted };
   await writeFile(path.join(workspaces, 'manifest.json'), `${JSON.stringify(whole, null, 2)}\n`);
-  // Loaded when it is needed: until then the agents' start has the processor.
+  // The module is loaded on demand: until then the agents' start has the processor.
   const { create } = await import('tar');
   const temporary = `${archiveFile}.part`;
   const names = ['manifest.json', ...files.map((file) => file.path)];
-  // Level 1: a person waits for it.
+  // Level 1, because a person waits for it.
   await create(
     { gzip: { level: 1 }, file: temporary, cwd: workspaces, portable: true, noDirRecurse: true, mode: 0o600 },
     names,
@@ -83,7 +87,10 @@ interface ManifestFile {
   readonly sha256: string;
 }
 
-/** Lists all files below `folder` with their hashes, links and dot files left out; paths with `/`, sorted. */
+/**
+ * Lists all files below `folder` with their hashes, without links and dot files; paths have `/` and are
+ * sorted.
+ */
 async function listFiles(folder: string): Promise<{ files: ManifestFile[]; omitted: string[] }> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries
@@ -109,7 +116,10 @@ async function listFiles(folder: string): Promise<{ files: ManifestFile[]; omitt
   return { files, omitted };
 }
 
-/** Writes what the hub recorded, joined with what the agents report, as a file; all but the payloads stays in memory. */
+/**
+ * Writes the hub's record, joined with the agents' reports, as a file; everything but the payloads stays in
+ * memory.
+ */
 export async function writeRecording(
   record: RunRecord,
   workspaces: string,
@@ -139,7 +149,7 @@ export async function writeRecording(
   return { timeline: new Timeline(traces), recording: { packets, missing } };
 }
 
-/** What decides anything at random: only a model's sampling does. */
+/** Returns the seeds of all random decisions: only a model's sampling is random. */
 function listSeeds(team: Team): Record<string, unknown> {
   const seeds = team.agents.map((agent) => [agent.id, resolveEngine(team, agent).options?.seed ?? null]);
   return Object.fromEntries(seeds);

@@ -8,7 +8,10 @@ import { toMicroseconds } from './metrics/metrics.ts';
 import type { Scores } from './metrics/metrics-schema.ts';
 import { PacketLines } from './packet-lines.ts';
 
-/** Puts all that an observer is told into a hub's log and its record, and passes it on, refusals sampled. An agent's loss goes to `onLost` instead. */
+/**
+ * Creates an observer that writes every event into a hub's log and its record and passes it on, with refusals
+ * sampled. An agent's loss goes to `onLost` instead.
+ */
 export function createLoggedObserver(
   log: Log,
   record: RunRecord,
@@ -57,7 +60,7 @@ function broadcastTimes({ beganUs, encodeUs, forwardedUs }: BroadcastTimes): Rec
   };
 }
 
-/** The line of a task that ended. */
+/** Builds the log line of a task that ended. */
 export function buildTaskEndLine(
   { taskId, status, answer, reason, elapsedMs, counts }: TaskOutcome,
   scores: Scores,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import os from 'node:os';
 import { promisify } from 'node:util';
 
-/** The machine and the versions that a run was made with. */
+/** Describes the machine and the versions that a run uses. */
 export function describeEnvironment(version: string): Record<string, string | number> {
   return {
     gaia_mesh: version,
@@ -16,13 +16,16 @@ export function describeEnvironment(version: string): Record<string, string | nu
   };
 }
 
-/** The checked-out revision of the code at `folder`, `-dirty` where it was changed; null outside a checkout. */
+/**
+ * Returns the checked-out revision of the code at `folder`, with `-dirty` if it was changed; null outside a
+ * checkout.
+ */
 export async function readGitRevision(folder: string): Promise<string | null> {
   try {
     const args = ['-C', folder, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
     const { stdout } = await promisify(execFile)('git', args, { timeout: 5000 });
     return stdout.trim();
   } catch {
-    return null; // No git, or no checkout: an installed package.
+    return null; // There is no git or no checkout, as in an installed package.
   }
 }

@@ -33,12 +33,15 @@ import { createRunId, RunFolder } from './run-folder.ts';
 import type { RunOptions, TaskBounds, TaskRunResult } from './run-options.ts';
 import { TaskLog } from './task-log.ts';
 
-/** Frames of the run until the recording is made of them. */
+/** Name of the file that holds the run's frames until the recording is built from them. */
 const FRAMES_FILE = '.hub.frames';
-/** A process that ended is reported within this time of its connection's end. */
+/** Time within which a process's end is reported after its connection's end. */
 const LAST_WORDS_MS = 200;
 
-/** The steps of a run's tasks by packet type and sender, each packet's time from the arrival of its cause to its own arrival. */
+/**
+ * Summarizes the steps of a run's tasks by packet type and sender; a packet's time runs from the arrival of
+ * its cause to its own arrival.
+ */
 function summarizeHops(timeline: Timeline): RunMetrics['hops'] {
   const hops = new Map<string, Hop>();
   for (const { trace, us, parts } of timeline.pieces()) {
@@ -51,7 +54,7 @@ function summarizeHops(timeline: Timeline): RunMetrics['hops'] {
     }));
     hop.latencyUs.add(us);
     hop.sumUs += us;
-    // One packet of which nobody knows makes a mean that nobody knows.
+    // A single packet with unknown work makes the mean unknown.
     if (trace.work === undefined || parts.unknown > 0) hop.toolUs = null;
     else if (hop.toolUs !== null) hop.toolUs += parts.tool + parts.engine;
   }
@@ -87,8 +90,9 @@ function roundOrNull(value: number | null): number | null {
 }
 
 /**
- * One run: agents come up, the hub connects, tasks run on the same live agents, then the books are closed and everything
- * is written. Whatever happens in between, {@link close} leaves `metrics.json`, the archive, no process and no port.
+ * One run: agents come up, the hub connects, tasks run on the same live agents, then the ledger is closed and
+ * everything is written. Whatever happens in between, {@link close} leaves `metrics.json`, the archive, no
+ * process and no port.
  */
 export class MeshRun {
   readonly runId: string;
@@ -103,9 +107,9 @@ export class MeshRun {
   readonly #revision: Promise<string | null>;
   readonly #startedAt = new Date();
   readonly #faults: RunFaults | undefined;
-  /** Only where deliveries are acknowledged. */
+  /** Present only with acknowledged delivery. */
   readonly #acknowledged: AcknowledgedDelivery | undefined;
-  /** Only in runs with a model. */
+  /** Present only in runs with a model. */
   readonly #usage: RunUsage | undefined;
   readonly #exchanges: RunExchanges | undefined;
   readonly #transport: RunTransport;
@@ -183,7 +187,7 @@ export class MeshRun {
     });
     const run = new MeshRun(options, runId, folder, transport);
     try {
-      // While the agents start there is nothing else to do.
+      // There is nothing else to do while the agents start.
       warmUp(options.adapter);
       await run.#connect(await run.#agents.listening());
       return run;
@@ -191,7 +195,7 @@ export class MeshRun {
       await run.#agents.stop();
       await transport.close();
       run.folder.release();
-      // Whatever else went wrong after Ctrl-C is not the news.
+      // After Ctrl-C, other errors are consequences and need no report.
       throw options.signal.aborted ? options.signal.reason : error;
     }
   }
@@ -229,14 +233,12 @@ export class MeshRun {
     };
   }
 
-  /** A task was answered without the mesh, by the cache: it counts among the tasks, and moved no byte. */
+  /** Counts a task that the cache answered: it is among the tasks, but moved no bytes. */
   answered(outcome: TaskOutcome, scores: Scores): void {
     this.#tally.add(outcome, scores);
   }
 
-  /**
-   * Closes the books, ends the agents and writes the results. Call it once.
-   */
+  /** Closes the ledger, ends the agents and writes the results. Call it once. */
   async close(isBatch: boolean): Promise<RunMetrics> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
@@ -323,7 +325,7 @@ export class MeshRun {
 
   #lost(node: MeshNode, reason: string): void {
     this.#faults?.agentLost(node.id, node.tool);
-    // The launcher knows more, and says it, if it was the process that ended.
+    // If the process ended, the launcher knows more and reports it.
     setTimeout(() => {
       if (!this.#deaths.has(node.id)) this.#options.observer.agentLost?.(node, reason);
     }, LAST_WORDS_MS);

@@ -3,9 +3,12 @@ import type { RelayedBatch } from '../hub/mesh-observer.ts';
 import { readEpochMs } from '../system/log.ts';
 
 const BUFFER_BYTES = 64 * 1024;
-/** The texts of a head have 640 characters at most, each of six bytes at most, and what is around them takes 400. */
+/**
+ * Maximum bytes of a line: the texts of a head have at most 640 characters of at most six bytes each, and the
+ * rest takes 400.
+ */
 const MAX_LINE_BYTES = 8 * 1024;
-/** Ids of tasks and tags come again in every line; more of them than this are not kept. */
+/** Maximum kept texts: task ids and tags are repeated in every line. */
 const MAX_KEPT_TEXTS = 1000;
 
 const DIGIT_0 = 0x30;
@@ -15,8 +18,9 @@ const WORD_BYTES = 8;
 const IS_LITTLE_ENDIAN = os.endianness() === 'LE';
 
 /**
- * Text that is written again and again, eight bytes at a time. The last eight may go beyond its end; what comes next is written over that.
- * The words are copied as numbers, which keeps their bits: no valid UTF-8 is NaN, the only number whose bits may change.
+ * Text that is written again and again, eight bytes at a time. The last eight bytes may reach beyond its end;
+ * the next piece overwrites them. The words are copied as numbers, which keeps their bits: no valid UTF-8 is
+ * NaN, the only number whose bits may change.
  */
 class Piece {
   readonly length: number;
@@ -25,7 +29,7 @@ class Piece {
   constructor(text: string) {
     this.length = Buffer.byteLength(text);
     const words = Math.ceil(this.length / WORD_BYTES);
-    // Memory of its own, so that it begins where a word may.
+    // The buffer has its own memory, so that it begins at a word boundary.
     const { buffer } = Buffer.alloc(words * WORD_BYTES).fill(text, 0, this.length);
     this.words = new Float64Array(buffer, 0, words);
   }
@@ -34,7 +38,7 @@ class Piece {
 const TOKENS = new Piece(',"token_used":');
 const BYTES = new Piece(',"bytes":');
 
-/** Members whose text comes again: `,"tag":"final_answer"`, and the like. */
+/** Members whose text is repeated, such as `,"tag":"final_answer"`. */
 class Members {
   readonly #key: string;
   readonly #kept = new Map<string, Piece>();
@@ -59,8 +63,8 @@ function formatMember(key: string, text: string): string {
 }
 
 /**
- * Lines of a hub's log, one a relayed packet, as JSON. A hub relays a million packets a second: the lines are put together as bytes, out of
- * pieces that come again.
+ * Formats the lines of a hub's log, one JSON line per relayed packet. A hub relays a million packets a
+ * second, so the lines are assembled as bytes from repeated pieces.
  */
 export class PacketLines {
   readonly #write: (lines: Uint8Array) => void;
@@ -70,7 +74,7 @@ export class PacketLines {
   readonly #tasks = new Members('task_id');
   readonly #tags = new Members('tag');
 
-  /** `write` takes whole lines; their bytes are written over after it returns. */
+  /** `write` receives whole lines; their bytes are overwritten after it returns. */
   constructor(write: (lines: Uint8Array) => void) {
     this.#write = write;
   }
@@ -80,7 +84,7 @@ export class PacketLines {
     const begin = `{"level":"info","time":${readEpochMs().toFixed(3)},"event":"packet"`;
     const times = `"arrived_us":${Math.round(arrivedUs)},"forwarded_us":${Math.round(forwardedUs)}`;
     const end = new Piece(`,"recipients":${recipients.length},${times}}\n`);
-    // Neighbours are mostly of one type, and to the same.
+    // Neighbours mostly share type, sender and recipient.
     let opening: Piece | undefined;
     let [lastType, lastFrom, lastTo]: (string | undefined)[] = [];
     batch.each(({ type, from, to, id, task_id, tag, token_used }, frameBytes) => {
@@ -118,7 +122,7 @@ export class PacketLines {
     this.#at = at + length;
   }
 
-  /** One that does not come again. */
+  /** Writes a text that is not repeated. */
   #text(text: string): void {
     const bytes = this.#bytes;
     let at = this.#at;
@@ -135,7 +139,7 @@ export class PacketLines {
     this.#at = at;
   }
 
-  /** A whole number that is not below 0. */
+  /** Writes a non-negative whole number. */
   #number(number: number): void {
     if (number > 0x7fffffff) {
       this.#piece(new Piece(String(number)));

@@ -2,8 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import * as z from 'zod';
 
 /**
- * What an agent and its launcher say about permits, beside what else they say: an agent asks before each request to a model
- * server and gives the permit back after it. `pauseMs`: the server wants nobody to ask for so long.
+ * Messages of an agent to its launcher about permits, beside their other messages: an agent requests a permit
+ * before each request to a model server and releases it afterwards. `pauseMs` is the time for which the
+ * server accepts no requests.
  */
 const agentMessageSchema = z.union([
   z.strictObject({
@@ -12,23 +13,25 @@ const agentMessageSchema = z.union([
   z.strictObject({ release: z.int().nonnegative(), pauseMs: z.number().nonnegative().optional() }),
 ]);
 
-/** Whether a message of an agent's is for the limiter. */
+/** Returns true if an agent's message is for the limiter. */
 export const isPermitMessage = (message: unknown): boolean => agentMessageSchema.safeParse(message).success;
 
-/** What the launcher says: an id of {@link agentMessageSchema}'s `acquire`, granted or refused. */
+/** Messages of the launcher: an id of {@link agentMessageSchema}'s `acquire`, granted or refused. */
 export const limiterMessageSchema = z.union([
   z.strictObject({ granted: z.int().nonnegative() }),
   z.strictObject({ refused: z.int().nonnegative(), why: z.string() }),
 ]);
 type LimiterMessage = z.infer<typeof limiterMessageSchema>;
 
-/** Requests that a model server works on at once: a local one takes its turns, a cloud one counts by the minute. */
+/**
+ * Requests that a model server handles at once: a local one queues them, a cloud one counts by the minute.
+ */
 const DEFAULT_CONCURRENCY = 4;
-/** Permits that one agent holds or waits for; an agent works on 256 packets at most. */
+/** Maximum permits that one agent holds or waits for; an agent works on at most 256 packets. */
 const MAX_PERMITS_PER_AGENT = 1024;
-/** Endpoints at once: a team has a handful. */
+/** Maximum endpoints at once: a team has a handful. */
 const MAX_ENDPOINTS = 256;
-/** One agent can stop all others for no longer; limits are per minute. */
+/** Maximum time for which one agent can stop all others; servers' limits are per minute. */
 const MAX_PAUSE_MS = 60_000;
 
 interface Claim {
@@ -37,20 +40,20 @@ interface Claim {
   isGranted: boolean;
 }
 
-/** Who holds permits or waits for them: an agent's process, or a part of one's own. */
+/** Holder of permits or of places in the queue: an agent's process, or a part of this one. */
 type Holder = object;
 
 interface Endpoint {
   granted: number;
   pausedUntilMs: number;
   timer: NodeJS.Timeout | undefined;
-  /** Ids in the order that they came, by holder; the holder whose turn is next comes first. */
+  /** Waiting ids by holder, in order of arrival; the holder whose turn is next comes first. */
   readonly waiting: Map<Holder, number[]>;
 }
 
 /**
- * Grants permits for requests to model servers that several agents share: at most `concurrency` at a time for each endpoint,
- * holders in turn, so that one with many requests does not keep the others waiting.
+ * Grants permits for requests to model servers that several agents share: at most `concurrency` at a time for
+ * each endpoint, with the holders in turn, so that one with many requests does not keep the others waiting.
  */
 export class RateLimiter {
   readonly #concurrency: number;
@@ -61,7 +64,7 @@ export class RateLimiter {
     this.#concurrency = options.concurrency ?? DEFAULT_CONCURRENCY;
   }
 
-  /** Serves an agent's process over its channel for as long as it has one; what it holds then is given back. */
+  /** Serves an agent's process over its channel while it has one, and releases its permits at the end. */
   serve(agent: ChildProcess): void {
     const say = (message: LimiterMessage) => {
       // An agent that is gone has left the limiter, or is about to.
@@ -82,7 +85,7 @@ export class RateLimiter {
   /**
    * Calls `grant` when it is this claim's turn, which may be at once.
    *
-   * @returns why it never will be
+   * @returns the reason if it can never be granted
    */
   acquire(holder: Holder, id: number, endpoint: string, grant: () => void): string | undefined {
     const claims = this.#claims.get(holder) ?? new Map<number, Claim>();
@@ -100,7 +103,7 @@ export class RateLimiter {
     return undefined;
   }
 
-  /** Gives a permit back, or no longer waits for it; an id that is not known is nobody's. */
+  /** Releases a permit or a place in the queue; unknown ids are ignored. */
   release(holder: Holder, id: number, pauseMs = 0): void {
     const claims = this.#claims.get(holder);
     const claim = claims?.get(id);
@@ -121,9 +124,9 @@ export class RateLimiter {
     this.#advance(claim.endpoint, place);
   }
 
-  /** Gives back all that a holder has, and forgets what it waits for. */
+  /** Releases all permits of a holder and its places in the queue. */
   leave(holder: Holder): void {
-    // What waits first: a permit that comes back must not go to who is gone.
+    // Waiting claims go first: a released permit must not be granted to a holder that is gone.
     const claims = [...(this.#claims.get(holder) ?? [])];
     for (const isGranted of [false, true]) {
       for (const [id, claim] of claims) if (claim.isGranted === isGranted) this.release(holder, id);
@@ -137,7 +140,7 @@ export class RateLimiter {
       const leftMs = place.pausedUntilMs - performance.now();
       const [next] = place.waiting;
       if (leftMs > 0) {
-        // Who waits keeps its process alive, and nobody else: an endpoint that nobody waits for is forgotten after its pause.
+        // A waiting claim keeps the process alive; an endpoint without one is forgotten after its pause.
         place.timer = setTimeout(() => this.#advance(endpoint, place), Math.ceil(leftMs));
         if (next === undefined) place.timer.unref();
         return;
@@ -149,7 +152,7 @@ export class RateLimiter {
   }
 
   #grantFirst(place: Endpoint, [holder, [id, ...rest]]: [Holder, number[]]): void {
-    // At the end of the row: the others come first now.
+    // The holder moves to the end of the queue, so that the others come first.
     place.waiting.delete(holder);
     if (rest.length > 0) place.waiting.set(holder, rest);
     const claim = id === undefined ? undefined : this.#claims.get(holder)?.get(id);

@@ -9,18 +9,18 @@ import type { AgentGroup } from './agents/agent-group.ts';
 import { AgentRecovery } from './agents/agent-recovery.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 
-/** `faults` of `metrics.json`: there when faults, or restarts, were asked for. */
+/** `faults` of `metrics.json`: present if faults or restarts were requested. */
 export type FaultMetrics = NonNullable<RunMetrics['faults']>;
-/** Tasks and how they went, while they are counted. */
+/** Counters of tasks and their outcomes. */
 type Answers = { -readonly [Key in keyof FaultMetrics['answers']]: FaultMetrics['answers'][Key] };
 
-/** What a run is asked to endure. */
+/** Faults and restarts that a run is asked for. */
 export interface FaultRequest {
-  /** As the user wrote it; null where only restarts are asked for. */
+  /** The user's text; null if only restarts were requested. */
   readonly spec: string | null;
   readonly seed: number | null;
   readonly faults: readonly Fault[];
-  /** Agents that die are started again. */
+  /** True to restart agents that die. */
   readonly restarts: boolean;
 }
 
@@ -28,15 +28,18 @@ interface RunFaultsOptions {
   readonly agents: AgentGroup;
   readonly network: () => MeshNetwork | undefined;
   readonly log: Log;
-  /** What people should know while the run is on. */
+  /** Receives messages for people during the run. */
   readonly onEvent: (news: string) => void;
   readonly onDelivery: (event: DeliveryEvent) => void;
   readonly signal: AbortSignal;
 }
 
-/** The faults of one run: injects them at their times, has agents started again, and knows in the end what it came to. */
+/**
+ * The faults of one run: it injects them at their times, has agents restarted, and reports the consequences
+ * at the end.
+ */
 export class RunFaults {
-  /** What makes the deliveries of the run. */
+  /** Delivery strategy of the run. */
   readonly delivery: FaultyDelivery;
   readonly #request: FaultRequest;
   readonly #options: RunFaultsOptions;
@@ -73,18 +76,21 @@ export class RunFaults {
     }
   }
 
-  /** Whether a lost agent is being started again. */
+  /** Returns true if a lost agent is being restarted. */
   isReturning(id: string): boolean {
     return this.#recovery?.isReturning(id) ?? false;
   }
 
-  /** What the manifest says. */
+  /** Facts for the manifest. */
   get manifest(): Pick<FaultMetrics, 'spec' | 'seed' | 'restart'> {
     const { spec, seed, restarts } = this.#request;
     return { spec, seed, restart: restarts ? 'on-failure' : 'never' };
   }
 
-  /** Call it before each task: none begins while an agent is on its way back, for it would only miss the document. */
+  /**
+   * Waits until no agent is being restarted; call it before each task, since a returning agent would miss the
+   * document.
+   */
   async taskBegins(): Promise<void> {
     await this.#recovery?.settled();
     this.#startMs ??= performance.now();
@@ -95,7 +101,7 @@ export class RunFaults {
     this.#recovery?.lost(id, tool);
   }
 
-  /** Says in the reason of a task without an answer what faults did to it. */
+  /** Adds the effect of faults to the reason of a task without an answer. */
   explained(outcome: TaskOutcome): { outcome: TaskOutcome; harmed: number } {
     const harmed = this.delivery.counters.takeHarmedOf(outcome.taskId);
     if (harmed === 0 || outcome.status === 'answered') return { outcome, harmed };
@@ -108,7 +114,7 @@ export class RunFaults {
     if (harmed > 0) addAnswer(this.#harmed, status, scores);
   }
 
-  /** Ends what is going on. Right after it the ledger is closed. */
+  /** Ends all faults. Close the ledger right after it. */
   async end(): Promise<void> {
     await this.#recovery?.end();
     this.#schedule.stop();
@@ -158,7 +164,7 @@ export class RunFaults {
   }
 }
 
-/** A line of hub.log about one delivery. */
+/** Builds a line of hub.log about one delivery. */
 function toDeliveryEntry({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): object {
   const { id, type, task_id } = packet;
   const event = kind === 'undeliverable' ? 'undeliverable' : 'fault';
@@ -172,7 +178,7 @@ function addAnswer(answers: Answers, status: TaskStatus, { normalized_em = null 
   if (normalized_em !== null) answers.right = (answers.right ?? 0) + normalized_em;
 }
 
-/** Counts what was injected; duplicates are counted when they are written. */
+/** Counts the injected faults; duplicates are counted when they are written. */
 function countInjected(
   { total }: FaultCounters,
   timed: readonly TimedFaultRecord[],
@@ -191,7 +197,7 @@ function countInjected(
   };
 }
 
-/** Agents that lost nothing are left out. */
+/** Lists the packets that agents lost; agents that lost nothing are left out. */
 function listLosses(
   counters: FaultCounters,
   agents: readonly { readonly id: string; readonly tool: string }[],

@@ -17,30 +17,38 @@ import { CACHE_FOLDER } from './agents/launcher.ts';
 
 /** Finished runs that are kept beside the newest one, in `runs/`. */
 const KEPT_RUNS = 10;
-/** A folder without it is not ours to empty. */
+/** File that marks a folder as ours; a folder without it must not be emptied. */
 const MARKER = '.gaia-mesh';
 const LOCK = '.lock';
-/** Names in `runs/` that are ours: a folder of that name may well be the user's own, with other things in it. */
+/**
+ * Names in `runs/` that are ours: a folder with that name may well be the user's own, with other things in
+ * it.
+ */
 const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
-/** What a marker may say: a name within `runs/`, and neither that folder nor the one above it. */
+/**
+ * Run names that a marker may contain: names within `runs/`, but neither that folder nor the one above it.
+ */
 const RUN_NAME = /^[\w-][\w.-]*$/;
 export const isRunId = (name: string): boolean => RUN_ID.test(name);
 
-/** What runs leave in `workspaces/` beside folders of agents; the last two while they write. */
+/**
+ * Files that runs leave in `workspaces/` beside the agents' folders; the last two suffixes exist while they
+ * are written.
+ */
 const OF_RUNS =
   /^(\.gaia-mesh|\.lock|\.hub\.frames|hub\.log|(manifest|metrics)\.json|(tasks|results|recording)\.jsonl)(\.part|\.body)?$/;
-/** Every folder of an agent has one of them. */
+/** Every agent's folder has one of these. */
 const OF_AGENTS = ['agent.log', 'memory.json', CACHE_FOLDER];
 
-/** Sorts by time: `20261121-230941-5f3a9c`. */
+/** Creates an id that sorts by time: `20261121-230941-5f3a9c`. */
 export function createRunId(): string {
   const [date, time] = new Date().toISOString().replaceAll(/[-:]/g, '').split('.')[0]?.split('T') ?? [];
   return `${date}-${time}-${randomBytes(3).toString('hex')}`;
 }
 
 /**
- * The folder that a run writes to: `metrics.json`, `run_artifacts.tar.gz`, `results.jsonl` and `workspaces/`. Locked while
- * a run is on; what an earlier run left is moved to `runs/<run id>/` first.
+ * The folder that a run writes to: `metrics.json`, `run_artifacts.tar.gz`, `results.jsonl` and `workspaces/`.
+ * It is locked during a run; results of an earlier run are moved to `runs/<run id>/` first.
  */
 export class RunFolder {
   readonly directory: string;
@@ -53,10 +61,11 @@ export class RunFolder {
   }
 
   /**
-   * Takes the folder for one run and empties its workspaces, but for the folders `kept` of agents that were started by hand: they
-   * run already and write there. The last run's results go to `runs/`, unless `keepsResults`: then they are to be gone on with.
+   * Takes the folder for one run and empties its workspaces, except the folders `kept` of agents that were
+   * started by hand: they run already and write there. The last run's results go to `runs/`, unless
+   * `keepsResults` is set to continue them.
    *
-   * @throws MeshError `locked` while another run has it; `io` when it cannot be written or is somebody else's
+   * @throws MeshError `locked` while another run has it; `io` when it is not writable or not ours
    */
   static async open(
     directory: string,
@@ -85,7 +94,7 @@ export class RunFolder {
     }
     writeFileSync(path.join(folder.workspaces, MARKER), `${runId}\n`, { flag: 'a' });
     folder.#lock = folder.#take();
-    // The marker may have come with somebody else's files, and stand beside the user's now.
+    // The marker may have come with foreign files, and now stand beside the user's.
     for (const name of entries) folder.#refuseForeign(name);
     if (!keepsResults) await folder.#retire(runId);
     await folder.#emptyWorkspaces(kept);
@@ -93,7 +102,7 @@ export class RunFolder {
     return folder;
   }
 
-  /** Where files of a run in `directory` are; takes nothing. */
+  /** Returns the paths of a run's files in `directory` without taking the folder. */
   static at(directory: string): Pick<RunFolder, 'journalFile'> {
     return new RunFolder(directory);
   }
@@ -110,18 +119,18 @@ export class RunFolder {
     return path.join(this.directory, 'results.jsonl');
   }
 
-  /** What the batch is whose results are in {@link resultsFile}, and what of it is finished. */
+  /** Journal of the batch whose results are in {@link resultsFile}, with its finished tasks. */
   get journalFile(): string {
     return path.join(this.directory, 'results.journal');
   }
 
-  /** Gives the folder free for the next run. */
+  /** Releases the folder for the next run. */
   release(): void {
     this.#lock?.release();
   }
 
   /**
-   * Whoever has prepared the folder may have put links where a run writes and deletes: they would lead it out of the folder.
+   * Refuses links in places where a run writes and deletes: they could lead it out of the folder.
    *
    * @throws MeshError `io`, naming the link
    */
@@ -130,16 +139,16 @@ export class RunFolder {
     const written = [...results, ...results.map((file) => `${file}.part`), path.join(this.directory, 'runs')];
     const ours = [this.workspaces, ...[MARKER, LOCK].map((name) => path.join(this.workspaces, name))];
     for (const file of [...written, ...ours]) refuseLink(file);
-    // The last run's results are about to be moved there, over what has their names.
+    // The last run's results are about to be moved there, over files with their names.
     if (RUN_NAME.test(this.#marked)) refuseLink(path.join(this.directory, 'runs', this.#marked));
   }
 
-  /** What a run leaves beside its workspaces. */
+  /** Paths of a run's results beside its workspaces. */
   get #results(): string[] {
     return [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile];
   }
 
-  /** The id of the run that left what is there; results go to the folder of that name below `runs/`. */
+  /** Id of the run that left the present files; its results go to the folder of that name below `runs/`. */
   get #marked(): string {
     return readText(path.join(this.workspaces, MARKER)).split('\n')[0] ?? '';
   }
@@ -156,7 +165,7 @@ export class RunFolder {
   /** Moves the last run's results to `runs/<run id>/`. */
   async #retire(runId: string): Promise<void> {
     const marked = this.#marked;
-    // Results that no run of ours left are kept, too, and never deleted.
+    // Results that none of our runs left are kept, too, and never deleted.
     const previous = marked === runId ? `before-${runId}` : marked;
     const results = this.#results.filter((file) => existsSync(file));
     if (RUN_NAME.test(previous) && results.length > 0) {
@@ -170,7 +179,7 @@ export class RunFolder {
     }
   }
 
-  /** @throws MeshError `io` for what no run of ours leaves: it is not deleted */
+  /** @throws MeshError `io` for files that none of our runs leaves: they are not deleted */
   #refuseForeign(name: string): void {
     const file = path.join(this.workspaces, name);
     const status = readFileStatus(file);
@@ -192,7 +201,7 @@ export class RunFolder {
       const { name } = entry;
       if (name === LOCK || name === MARKER || kept.has(name)) continue;
       const target = path.join(this.workspaces, name);
-      // Of a link the link alone goes: `rm` follows none.
+      // `rm` follows no links, so only the link itself is removed.
       const hasCache = entry.isDirectory() && isFolder(path.join(target, CACHE_FOLDER));
       if (hasCache) await clearFolder(target, CACHE_FOLDER);
       else await rm(target, { recursive: true, force: true });
@@ -217,7 +226,7 @@ function isFolder(file: string): boolean {
   return readFileStatus(file)?.isDirectory() === true;
 }
 
-/** Of a link itself; undefined where nothing is, or nothing can be. */
+/** Returns the status of a file, or of a link itself; undefined if there is none. */
 function readFileStatus(file: string): Stats | undefined {
   try {
     return lstatSync(file, { throwIfNoEntry: false });
@@ -234,8 +243,8 @@ async function clearFolder(folder: string, kept: string): Promise<void> {
 }
 
 /**
- * Makes `workspaces` and marks it as one that runs may empty, if nothing is in it yet: an agent that is started by hand may
- * be the first to write there.
+ * Creates `workspaces` and, if it is empty, marks it as a folder that runs may empty: an agent that is
+ * started by hand may be the first to write there.
  */
 export function markWorkspaces(workspaces: string): void {
   mkdirSync(workspaces, { recursive: true });

@@ -10,7 +10,7 @@ import type { Scores } from './metrics/metrics-schema.ts';
 import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
 import type { FaultRequest } from './run-faults.ts';
 
-/** What a run is made of, looked up and checked before anything is started. */
+/** Everything a run needs, resolved and checked before anything is started. */
 export interface RunOptions
   extends Pick<
     AgentGroupOptions,
@@ -26,20 +26,20 @@ export interface RunOptions
     | 'signal'
   > {
   readonly adapter: ProtocolAdapter;
-  /** What an answer is worth; no answer is null. */
+  /** Scores an answer; null means that there is none. */
   readonly score: (task: Task, answer: string | null) => Scores;
   /** Folder for the results. */
   readonly out: string;
-  /** The results there are gone on with, instead of being put aside. */
+  /** True to continue the results there, instead of moving them aside. */
   readonly resumes?: boolean;
   readonly timeoutMs: number;
   readonly engine: Pick<Engine, 'tokenSource'> & { readonly name: string };
-  /** What the manifest says about how the run was asked for. */
+  /** Facts for the manifest about the run's command. */
   readonly version: string;
   readonly codeFolder: string;
   readonly command: readonly string[];
   readonly observer: RunObserver;
-  /** Ids of agents that hand work on to others, of whose tokens nobody here knows. */
+  /** Ids of agents that hand work on to others, so that their token counts are unknown. */
   readonly unseen?: ReadonlySet<string>;
   /** Files that lie in agents' workspaces from the start, for their tools alone. */
   readonly workspaceFiles?: readonly {
@@ -47,7 +47,7 @@ export interface RunOptions
     readonly name: string;
     readonly text: string;
   }[];
-  /** Faults to inject, and whether agents that die are started again. */
+  /** Faults to inject, and the choice to restart agents that die. */
   readonly faults?: FaultRequest;
 }
 
@@ -68,26 +68,26 @@ interface BegunRun {
   readonly workspaces: string;
 }
 
-/** What a run tells whoever watches, beside what its mesh does. */
+/** Receives events of a run in addition to those of its mesh. */
 export interface RunObserver extends Partial<MeshObserver> {
-  /** The run has its id and its folder; agents are about to start. */
+  /** Called when the run has its id and its folder, and agents are about to start. */
   began?(run: BegunRun): void;
   agentUp?(agent: AgentUp): void;
   taskEnded?(outcome: TaskOutcome, sums: Pick<TaskRunResult, 'scores' | 'models'>): void;
-  /** A fault struck a delivery. */
+  /** Called when a fault struck a delivery. */
   deliveryFault?(event: DeliveryEvent): void;
-  /** A fault with a time of its own began or ended, or an agent came back. */
+  /** Called when a timed fault began or ended, or an agent came back. */
   faultEvent?(news: string): void;
 }
 
-/** What asking a task came to, with all that its end came with. */
+/** Outcome of a task with its scores and usage. */
 export interface TaskRunResult {
   readonly outcome: TaskOutcome;
   readonly scores: Scores;
-  /** What models took for it; undefined in runs without one. */
+  /** Usage of models for it; undefined in runs without one. */
   readonly models: ModelSums | undefined;
-  /** The same by role and model. */
+  /** Usage by role and model. */
   readonly usage: readonly Usage[];
-  /** Its tokens part by part; undefined where no model was asked. */
+  /** Its tokens by kind; undefined if no model was asked. */
   readonly tokenLedger: TokenLedgerFigures | undefined;
 }

@@ -3,8 +3,8 @@ import type { JsonObject } from '../contracts/packet.ts';
 import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 
 /**
- * The tasks that a run was asked, as lines of `tasks.jsonl`, from which it can be made again. Documents are long and batches, too: they
- * are kept there, not in memory.
+ * Logs the tasks of a run as lines of `tasks.jsonl`, from which the run can be repeated. Documents and
+ * batches are long, so they are kept there and not in memory.
  */
 export class TaskLog {
   readonly #descriptor: number;
@@ -15,7 +15,7 @@ export class TaskLog {
     this.#descriptor = openSync(file, 'w+', 0o600);
   }
 
-  /** A task that is asked again stands there once. */
+  /** Adds a task; a repeated task is stored once. */
   add(task: Task): void {
     if (this.#lines.has(task.taskId)) return;
     const line = Buffer.from(formatTaskLine(task));
@@ -25,7 +25,7 @@ export class TaskLog {
     this.#end += line.length;
   }
 
-  /** The payload of the document that opened a task, as it was; undefined for one that was not asked. */
+  /** Rebuilds the payload of the document that opened a task; undefined for a task that was not asked. */
   payloadOf(taskId: string): JsonObject | undefined {
     const line = this.#lines.get(taskId);
     if (line === undefined) return undefined;
@@ -46,7 +46,7 @@ export class TaskLog {
   }
 }
 
-/** A task as a line of `tasks.jsonl`. */
+/** Formats a task as a line of `tasks.jsonl`. */
 export function formatTaskLine(task: Task): string {
   const [answer, ...aliases] = task.truths;
   const line: JsonObject = {

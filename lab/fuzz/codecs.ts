@@ -12,9 +12,10 @@ import { Defect, type FuzzTarget, fuzzTarget, tryCall } from './target.ts';
 const cases = fc.record({ packet: anyPacket, other: anyPacket, damages });
 
 /**
- * Any packet arrives as it was. Bytes that were damaged on the way are refused with the code `packet`, or are a packet that arrives
- * as it is when it is written again; a peek sees what decoding sees. Where members have keys, damaged bytes are refused or
- * say what was said, and nothing arrives twice. What was refused leaves no trace.
+ * Creates a target for an adapter. Any packet must arrive unchanged. Bytes that were damaged on the way must
+ * be refused with the code `packet`, or decode to a packet that survives another encoding; a peek must agree
+ * with decoding. If members have keys, damaged bytes must be refused or decode to the original packet, and
+ * nothing may arrive twice. Refused bytes leave no trace.
  */
 export function createAdapterTarget(name: string, spec: string): FuzzTarget {
   return fuzzTarget(name, cases, async () => {
@@ -26,7 +27,7 @@ export function createAdapterTarget(name: string, spec: string): FuzzTarget {
       const bytes = applyDamages(blob, otherBlob, list);
       const isWhole = bytes.equals(blob) || bytes.equals(otherBlob);
       const read = isWhole ? undefined : readDamaged(members, bytes, [packet, other]);
-      // The same in other words counts as having arrived.
+      // Another encoding of the same packet counts as having arrived.
       if (members.haveKeys && read !== undefined) return;
       expectArrives(members.reader, blob, packet);
       expectAgain(members, Buffer.from(blob), packet);
@@ -35,7 +36,7 @@ export function createAdapterTarget(name: string, spec: string): FuzzTarget {
   });
 }
 
-/** The members of one run: fresh in every case, so that no case depends on those before it. */
+/** The members of one run, created for every case so that no case depends on earlier ones. */
 class FuzzMembers {
   readonly reader: Codec;
   readonly haveKeys: boolean;
@@ -47,7 +48,7 @@ class FuzzMembers {
     this.reader = this.#codecOf(HUB_ID);
   }
 
-  /** As its sender; where it is nobody's name and nobody has keys, anybody will do. */
+  /** Encodes a packet as its sender; without keys any codec can stand in for an unknown sender. */
   write(packet: Packet): Uint8Array {
     return (this.#codecs.get(packet.from) ?? this.reader).encode(packet);
   }
@@ -91,7 +92,7 @@ function expectArrives(reader: Codec, blob: Uint8Array, packet: Packet): void {
   }
 }
 
-/** Bytes that came before: no packet twice where members have keys, and else the same one. */
+/** Checks repeated bytes: with keys they are refused, otherwise they give the same packet. */
 function expectAgain(members: FuzzMembers, copy: Buffer, packet: Packet): void {
   if (!members.haveKeys) {
     expectArrives(members.reader, copy, packet);
@@ -100,7 +101,10 @@ function expectAgain(members: FuzzMembers, copy: Buffer, packet: Packet): void {
   }
 }
 
-/** What no packet may hold, found without the code that is under test; undefined where there is nothing of it. */
+/**
+ * Finds content that no packet may hold, without using the code under test; returns undefined if there is
+ * none.
+ */
 function findLoss(packet: Packet): string | undefined {
   let found: string | undefined;
   JSON.stringify(packet, (key, value: unknown) => {
@@ -117,7 +121,7 @@ function fail(what: string, bytes: Uint8Array): never {
   throw new Defect(what, bytes);
 }
 
-/** What is sealed: noise, and what compresses well, from nothing to more than any layer stores as it is. */
+/** Content to seal: noise and compressible bytes, from nothing to more than any layer stores uncompressed. */
 const content = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
   fc.uint8Array({ minLength: 1000, maxLength: 1100 }),
@@ -129,8 +133,9 @@ const content = fc.oneof(
 const layerCases = fc.record({ bytes: content, other: content, damages });
 
 /**
- * Any bytes come out as they went in. Damaged ones are refused with the code `packet`; or come out as others, where the layer
- * only compresses, and those come out as they went in again.
+ * Creates a target for a layer. Any bytes must come out as they went in. Damaged ones must be refused with
+ * the code `packet`; a layer that only compresses may unseal them to other bytes, which must survive another
+ * round.
  */
 export function createLayerTarget(layerName: string): FuzzTarget {
   return fuzzTarget(`layer:${layerName}`, layerCases, async () => {

@@ -1,20 +1,26 @@
 import fc from 'fast-check';
 
-/** What happens to bytes on their way to a decoder. Places are taken modulo the length: one damage fits every blob. */
+/**
+ * Damage to bytes on their way to a decoder. Positions are taken modulo the length, so one damage fits every
+ * blob.
+ */
 export type Damage =
   | { readonly kind: 'flip'; readonly at: number; readonly bit: number }
   | { readonly kind: 'cut'; readonly at: number }
   | { readonly kind: 'drop'; readonly at: number; readonly length: number }
   | { readonly kind: 'insert'; readonly at: number; readonly bytes: Uint8Array }
   | { readonly kind: 'overwrite'; readonly at: number; readonly bytes: Uint8Array }
-  /** Behind the nth of a byte that structures the text. */
+  /** Insertion behind the nth occurrence of a structural byte. */
   | { readonly kind: 'behind'; readonly byte: number; readonly nth: number; readonly bytes: Uint8Array }
   | { readonly kind: 'repeat'; readonly from: number; readonly length: number; readonly at: number }
   /** The beginning of this blob and the end of another. */
   | { readonly kind: 'splice'; readonly at: number; readonly otherAt: number }
   | { readonly kind: 'replace'; readonly bytes: Uint8Array };
 
-/** What decoders trip over: members of JSON objects; other pieces of text; tokens of MessagePack, CBOR, protobuf, compressed streams. */
+/**
+ * Input that decoders stumble over: members of JSON objects; other pieces of text; tokens of MessagePack,
+ * CBOR, protobuf, compressed streams.
+ */
 const members = [
   '"__proto__":{"a":1},',
   '"type":"x",',
@@ -107,7 +113,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
 
 export const damages = fc.array(damage, { minLength: 1, maxLength: 4 });
 
-/** `blob` after all of `list`. It is left as it is. */
+/** Applies all of `list` to a copy of `blob`. */
 export function applyDamages(blob: Uint8Array, other: Uint8Array, list: readonly Damage[]): Buffer {
   return list.reduce((bytes, one) => applyDamage(bytes, other, one), Buffer.from(blob));
 }

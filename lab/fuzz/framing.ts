@@ -4,12 +4,18 @@ import { SLAB_BYTES } from '@gaia-mesh/core/wire/slab.ts';
 import fc from 'fast-check';
 import { Defect, fuzzTarget } from './target.ts';
 
-/** Room for frames of a slab and more, and small enough that lengths beyond it are as likely as lengths below. */
+/**
+ * Maximum frame size: room for more than a slab, and small enough that lengths beyond it are as likely as
+ * lengths below.
+ */
 const MAX_FRAME_BYTES = 600_000;
-/** The room for a read. A reader wants a slab where little has come, twice as much and this room where more has; it holds twice what it wants at most. */
+/**
+ * Room for one read. A reader wants a slab if few bytes have come, otherwise twice as much as has come plus
+ * this room; it holds at most twice what it wants.
+ */
 const READ_BYTES = 16 * 1024;
 
-/** A length as it is written, and the bytes that really follow. */
+/** A length prefix, and the number of bytes that really follow. */
 const stretch = fc.oneof(
   { weight: 8, arbitrary: fc.nat(600).map((length) => ({ length, follow: length })) },
   {
@@ -40,7 +46,10 @@ const cases = fc.record({
   uses: fc.array(fc.constantFrom('copied', 'held'), { minLength: 1, maxLength: 8 }),
 });
 
-/** Any bytes, split anywhere: what the reader finds is what a reader of the whole stream finds, in bounded memory. */
+/**
+ * Any bytes, split anywhere: the reader must find the same frames as a reader of the whole stream, in bounded
+ * memory.
+ */
 export const framing = fuzzTarget('framing', cases, async () => ({ stretches, noise, chunks, uses }) => {
   const stream = Buffer.concat([...stretches.map(buildFrame), noise]);
   const found: Buffer[] = [];
@@ -49,7 +58,7 @@ export const framing = fuzzTarget('framing', cases, async () => ({ stretches, no
     const use = uses[runs % uses.length] ?? 'copied';
     runs += 1;
     if (use === 'held') run.slab.hold();
-    // What is held is looked at when all has come: nothing may have been written over it.
+    // Held bytes are compared at the end: nothing may have overwritten them.
     for (const blob of run.blobs()) found.push(use === 'held' ? asBuffer(blob) : Buffer.from(blob));
   });
   const fault = feedReader(reader, stream, chunks);
@@ -68,7 +77,10 @@ export const framing = fuzzTarget('framing', cases, async () => ({ stretches, no
   }
 });
 
-/** As a socket does: into the reader's own space, as many as fit. The error that ended it, if one did. */
+/**
+ * Feeds the reader like a socket: into the reader's own space, as many bytes as fit. Returns the error that
+ * ended it, if any.
+ */
 function feedReader(reader: FrameReader, stream: Buffer, chunks: readonly number[]): MeshError | undefined {
   for (let at = 0, turn = 0; at < stream.length; turn++) {
     const space = reader.space();
@@ -89,7 +101,7 @@ function feedReader(reader: FrameReader, stream: Buffer, chunks: readonly number
   return undefined;
 }
 
-/** The simplest reader: it has the whole stream, and copies. */
+/** Splits a whole stream into frames: the simplest reader, which copies everything. */
 export function splitFrames(stream: Buffer, maxFrameBytes: number) {
   const blobs: Buffer[] = [];
   let at = 0;
@@ -109,7 +121,7 @@ function buildFrame({ length, follow }: { readonly length: number; readonly foll
   return frame;
 }
 
-/** The same bytes. */
+/** Returns a Buffer over the same bytes. */
 function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }

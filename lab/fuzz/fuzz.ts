@@ -39,7 +39,10 @@ export function fuzz(command: Command): void {
     .action(run);
 }
 
-/** Throws hostile bytes at what reads bytes, for so many minutes, and says what broke. Exit code 1 if anything did. */
+/**
+ * Feeds hostile bytes to everything that reads bytes, for `minutes`, and reports failures. Exit code 1 if
+ * there are any.
+ */
 async function run(options: FuzzOptions): Promise<void> {
   const targets = findTargets(options.target ?? []);
   const seed = options.seed ?? randomInt(1, SEEDS);
@@ -93,15 +96,16 @@ interface CampaignOptions {
   readonly signal: AbortSignal;
 }
 
-/** Cases of a target at a time: few, so that the slowest of them does not hold the others up for long. */
+/** Cases of a target per turn: few, so that the slowest target does not hold up the others for long. */
 const BATCH_RUNS = 40;
 
-/** Seeds are whole numbers from 0, below this. */
+/** Upper bound of seeds, which are whole numbers from 0. */
 export const SEEDS = 2 ** 31;
 
 /**
- * Fuzzes all targets for `minutes` in all. Whose turn it is has had the least time; each has one turn at least. The n-th batch of every
- * target has the n-th seed: the same seed gives the same cases, however long it goes on. A target that fails is done.
+ * Fuzzes all targets for `minutes` in total. The target with the least time so far has the next turn; each
+ * has at least one. The n-th batch of every target has the n-th seed, so the same seed gives the same cases,
+ * however long it goes on. A target that fails is finished.
  */
 export async function runCampaign(
   targets: readonly FuzzTarget[],
@@ -122,7 +126,7 @@ export async function runCampaign(
   return turns.map((turn) => turn.report());
 }
 
-/** One case of `target` and its shrinking, as a failure named it. */
+/** Repeats one case of `target` and its shrinking, as a failure named it. */
 export async function replayCase(target: FuzzTarget, seed: number, path: string): Promise<TargetReport> {
   const beganMs = performance.now();
   const { runs, failure } = await target.fuzz({ seed, runs: 1, path });
@@ -158,7 +162,7 @@ class Turns {
   }
 }
 
-/** A stack of each kind: compressed, signed, encrypted, and all at once. */
+/** Stacks of each kind: compressed, signed, encrypted, and all at once. */
 const STACKS = [
   'json+zstd',
   'cbor+deflate-dict+crc32c',
@@ -179,7 +183,8 @@ export const fuzzTargets: readonly FuzzTarget[] = [
 ];
 
 /**
- * The targets that `names` choose, each by its whole name or by the part before the colon; all without names.
+ * Returns the targets that `names` choose, each by its whole name or by the part before the colon; all
+ * without names.
  *
  * @throws MeshError `usage` for a name that chooses none
  */

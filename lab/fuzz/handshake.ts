@@ -29,7 +29,7 @@ const value = fc.oneof(
   fc.jsonValue({ stringUnit: 'binary' }),
   fc.constantFrom(-1, 1e308, '*', '', 'hmac', '../a'),
 );
-/** A good message with some of its keys set to something else. */
+/** A good message with some of its keys set to other values. */
 const changedMessage = fc
   .tuple(
     fc.constantFrom(...goodMessages),
@@ -62,7 +62,7 @@ const message = fc.oneof(
     ),
   },
 );
-/** Both parts of a good conversation, but for the proof: whoever takes it for one does not look. */
+/** Both parts of a good conversation except the proof: a side that accepts it does not check. */
 const conversations = (['open', 'hmac'] as const).flatMap((auth) =>
   [
     [
@@ -73,14 +73,14 @@ const conversations = (['open', 'hmac'] as const).flatMap((auth) =>
   ].map((turns) => turns.map((turn) => encodeFrame(Buffer.from(JSON.stringify(turn))))),
 );
 
-/** What is written at once: frames, or bytes that are none. */
+/** Bytes that are written at once: frames, or bytes that are none. */
 const write = fc.oneof(
   { weight: 5, arbitrary: message.map((blob) => encodeFrame(blob)) },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 12 }) },
   { weight: 1, arbitrary: fc.constantFrom('ffffffff', '00040001', '00000000', '80000000').map(fromHex) },
 );
 
-/** One after the other, as pieces. */
+/** Pieces that are written one after the other. */
 const anyWrites: fc.Arbitrary<readonly Uint8Array[]> = fc.oneof(
   { weight: 4, arbitrary: fc.array(write, { maxLength: 4 }) },
   { weight: 1, arbitrary: fc.constantFrom(...conversations) },
@@ -90,14 +90,14 @@ function fromHex(hex: string): Buffer {
   return Buffer.from(hex, 'hex');
 }
 
-/** Short, so that whoever says nothing does not cost much; far longer than good messages take. */
+/** Timeout of messages: short, so that a silent peer costs little, but far longer than good messages take. */
 const TIMEOUT_MS = 60;
-/** A busy machine may not look at its timers for so long. */
+/** Time for which a busy machine may neglect its timers. */
 const MAX_LATE_MS = 5_000;
 
 const cases = fc.record({
   writes: anyWrites,
-  /** Whether all goes out in one piece; else each piece waits for an answer, or a little while. */
+  /** True to write everything at once; otherwise each piece waits for an answer, or a little while. */
   isAtOnce: fc.boolean(),
   ending: fc.constantFrom('hang up', 'reset', 'wait'),
   secret: fc.constantFrom('', 'a secret'),
@@ -105,13 +105,16 @@ const cases = fc.record({
 });
 type HandshakeCase = typeof cases extends fc.Arbitrary<infer C> ? C : never;
 
-/** Whoever is at the other end: the handshake ends in time, with an agreement or an error with a code, and nothing stays open. */
+/**
+ * Whatever the peer does, the handshake must end in time, with an agreement or an error with a code, and
+ * leave no open connection.
+ */
 export const handshake = fuzzTarget('handshake', cases, async () => async (one) => {
   const before = openSockets();
   const { promise: accepted, resolve: accept } = Promise.withResolvers<net.Socket>();
   const listener = await listen(accept);
   const where = { host: '127.0.0.1', port: listener.port };
-  // Who dials is the hub.
+  // The hub dials.
   const stranger = one.side === 'hub' ? accepted : connectSocket(where);
   const said = stranger.then((socket) => sendWrites(socket, one));
   try {
@@ -131,7 +134,7 @@ export const handshake = fuzzTarget('handshake', cases, async () => async (one) 
   }
 });
 
-/** What was wrong with how it ended; undefined for an agreement, and for an error with one of the codes that it may have. */
+/** Returns the fault of an outcome; undefined for an agreement, or for an error with an allowed code. */
 async function checkOutcome(ours: Promise<FrameSocket>, one: HandshakeCase): Promise<string | undefined> {
   let socket: FrameSocket | undefined;
   try {
@@ -162,7 +165,7 @@ async function shakeHands(socket: FrameSocket, { side, secret }: HandshakeCase):
     resolveAdapter,
     isBusy: () => false,
   });
-  // What the others offered is looked at here.
+  // The other members' offers are checked here.
   agreed.opener.open(agreed.session);
 }
 
@@ -184,7 +187,7 @@ async function sendWrites(socket: net.Socket, { writes, isAtOnce, ending }: Hand
   if (ending === 'hang up') socket.end();
   if (ending === 'reset') socket.resetAndDestroy();
   if (ending === 'wait') {
-    // Until the other end has had enough.
+    // Wait until the other end closes the connection.
     const closed = new Promise<void>((resolve) => socket.once('close', resolve));
     if (!socket.destroyed) await raceTimeout(TIMEOUT_MS + 2 * MAX_LATE_MS, closed, undefined);
   }

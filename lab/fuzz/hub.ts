@@ -10,7 +10,7 @@ import { anyPacket } from './packets.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
 const MAX_FRAME_BYTES = 64 * 1024;
-/** A busy machine takes its time; a hub that has stopped takes for ever. */
+/** Maximum wait: a busy machine takes its time; a stopped hub takes for ever. */
 const MAX_WAIT_MS = 10_000;
 const HOSTILE = 'b-2';
 
@@ -32,8 +32,9 @@ const cases = fc.record({
 type HubCase = typeof cases extends fc.Arbitrary<infer C> ? C : never;
 
 /**
- * A live hub with an honest pair and a hostile member, over real sockets: whatever the hostile one writes, what the honest ones write
- * arrives, in order; and every byte that the sockets moved is on one of the hub's counters.
+ * A live hub with an honest pair and a hostile member, over real sockets: whatever the hostile member writes,
+ * packets of the honest ones must arrive in order, and every byte that the sockets moved must be on one of
+ * the hub's counters.
  */
 export const hub = fuzzTarget('hub', cases, async () => (one) => {
   const { adapter, final, routing } = one;
@@ -47,7 +48,7 @@ async function exchange(links: readonly Link[], members: readonly MeshMember[], 
   if (!a || !c || !hostile || !linkA || !linkC || !hostileLink) throw new Defect('a member is missing');
   const sessionRx = hostileLink.counts.sessionRx;
   const written = one.actions.map((each) => encodeAction(hostile, each));
-  // Between the actions, so that hub and codecs have each of them behind them.
+  // Honest packets go between the actions, so that hub and codecs have processed each action.
   const fromA = [0, 1, 2].map((n) => note('a', n));
   const fromC = [0, 1, 2].map((n) => note('c', n));
   for (let turn = 0; turn < 3; turn++) {
@@ -118,7 +119,7 @@ function expectEqual(what: string, counted: number, moved: number, stream: Uint8
   if (counted !== moved) throw new Defect(`${what}: ${counted} are counted, ${moved} were moved`, stream);
 }
 
-/** What the hostile member writes: a packet as it should be, a damaged one, or bytes that are no frame at all. */
+/** A write of the hostile member: a good packet, a damaged one, or bytes that are no frame at all. */
 interface Action {
   readonly packet: Packet;
   readonly damages: readonly Damage[];
@@ -140,7 +141,7 @@ function createActionArbitrary(from: string): fc.Arbitrary<Action> {
   });
 }
 
-/** As frames, but for what is no frame. */
+/** Encodes an action as frames, except raw bytes. */
 function encodeAction(member: MeshMember, { kind, packet, damages: list, raw }: Action): Uint8Array {
   if (kind === 'raw') return raw;
   const blob = member.encode(packet);

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { listenOnPlace, trackConnections } from '@gaia-mesh/stacks/listen.ts';
 
-/** A server on a free port of this machine, and how to end it with all its connections. */
+/** A server on a free port of this machine; `close` ends it with all its connections. */
 interface FuzzListener {
   readonly port: number;
   close(): Promise<void>;
@@ -9,7 +9,7 @@ interface FuzzListener {
 
 export async function listen(onConnection: (socket: net.Socket) => void): Promise<FuzzListener> {
   const server = net.createServer({ noDelay: true }, (socket) => {
-    // Whoever was cut off hears of it by an error: that is what is tested.
+    // A peer that was cut off gets an error, which is what the test expects.
     socket.on('error', () => socket.destroy());
     onConnection(socket);
   });
@@ -17,7 +17,7 @@ export async function listen(onConnection: (socket: net.Socket) => void): Promis
   return { port: await listenOnPlace(server, { port: 0 }), close };
 }
 
-/** Settles as `promise` does, or with `late` after `ms`. */
+/** Settles like `promise`, or with `late` after `ms`. */
 export async function raceTimeout<T, Late>(ms: number, promise: Promise<T>, late: Late): Promise<T | Late> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<Late>((resolve) => {

@@ -11,14 +11,14 @@ import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { listen } from './loopback.ts';
 import { Defect, tryCall } from './target.ts';
 
-/** The secret of the run. */
+/** Secret of the run. */
 export const SECRET = 'known to the members';
 
-/** An agent of a live mesh, with a good handshake behind it: it hears packets, and writes what it is told to. */
+/** An agent of a live mesh after a good handshake: it receives packets, and writes on request. */
 export class MeshMember {
   readonly id: string;
   readonly heard: Packet[] = [];
-  /** What it found wrong with what the hub sent. */
+  /** Fault that it found in what the hub sent. */
   fault: unknown;
   port = 0;
   close: () => Promise<void> = async () => undefined;
@@ -80,7 +80,7 @@ export class MeshMember {
     frames.start(agreed.maxFrameBytes, (run) => this.#hear(codec, run));
   }
 
-  /** As an agent does: heads first, and what it cannot read is dropped. */
+  /** Reads like an agent: heads first, and unreadable packets are dropped. */
   #hear(codec: Codec, run: FrameRun): void {
     try {
       for (const blob of run.copies()) {
@@ -102,7 +102,7 @@ interface Mesh extends Pick<MeshNetworkOptions, 'final' | 'maxFrameBytes'> {
   readonly routing: Routing;
 }
 
-/** Lets `work` have a live hub and its members, over real sockets. */
+/** Runs `work` with a live hub and its members, over real sockets. */
 export async function useMesh(
   { ids, adapter, routing, ...options }: Mesh,
   work: (links: readonly Link[], members: readonly MeshMember[]) => Promise<void>,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Packet, type PacketHead, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import fc from 'fast-check';
 
-/** Who the packets are from and for: members of the run, as signing adapters write for no others. */
+/** Senders and recipients of the packets: members of the run, since signing adapters write for no others. */
 export const MEMBERS = ['a', 'b-2'] as const;
 
 const text = fc.oneof(
@@ -20,7 +20,7 @@ const text = fc.oneof(
 );
 const count = fc.oneof(fc.nat(300), fc.maxSafeNat(), fc.constantFrom(2 ** 31, 2 ** 32, 2 ** 53 - 1));
 
-/** Texts around the lengths at which formats go over to a longer header, and layers begin to compress. */
+/** Texts around the lengths at which formats switch to a longer header, and layers begin to compress. */
 const longText = fc
   .tuple(
     fc.constantFrom('x', 'é', '😀', '{"', '\\'),
@@ -37,7 +37,7 @@ const value = fc.oneof(
 const payload = fc
   .dictionary(fc.string({ unit: 'binary', maxLength: 12 }), value, { maxKeys: 6 })
   .map((made) => JSON.stringify(made))
-  // No packet may hold the key.
+  // No packet may contain the key.
   .filter((json) => !json.includes('"__proto__":'))
   .map((json) => JSON.parse(json));
 
@@ -61,7 +61,7 @@ export const anyPacket: fc.Arbitrary<Packet> = fc
   )
   .map(parsePacket);
 
-/** Equal in every value. −0 counts as 0: not every format keeps it. */
+/** Compares all values. −0 counts as 0, because some formats do not keep it. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (isDeepStrictEqual(a, b)) return true;
   return isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)));

@@ -27,15 +27,15 @@ import * as z from 'zod';
 import { applyDamages, damages } from './damage.ts';
 import { type FuzzTarget, fuzzTarget, tryReading } from './target.ts';
 
-/** Somebody who reads foreign bytes, and what such bytes look like when they are good. */
+/** A reader of foreign bytes, with good samples of them. */
 interface Reader {
   readonly name: string;
   readonly samples: () => Promise<readonly Uint8Array[]>;
-  /** In a folder that is its own; a MeshError is the one way to refuse. */
+  /** Reads the bytes in a folder of its own; only a MeshError may refuse them. */
   readonly read: (bytes: Buffer, folder: string) => unknown;
 }
 
-/** Damages samples and has them read. */
+/** Creates a target that damages samples and has them read. */
 function createReaderTarget({ name, samples, read }: Reader): FuzzTarget {
   const cases = fc.record({ sample: fc.nat(100), other: fc.nat(100), list: damages });
   return fuzzTarget(name, cases, async () => {
@@ -63,7 +63,7 @@ function writeSample(folder: string, name: string, bytes: Uint8Array): string {
   return file;
 }
 
-/** One sample as a file of that name. */
+/** Creates a target that reads a sample as a file of that name. */
 function createFileReader(
   name: string,
   fileName: string,
@@ -123,11 +123,14 @@ const SHEET =
 const PAGE =
   '<html><head><title>t</title></head><body><h1>h</h1><table><tr><td>1</td></tr></table></body></html>';
 
-/** For a document of a few kB. */
+/** Bounds for a document of a few kB. */
 const BOUNDS = { timeoutMs: 10_000, heapMb: 512, growthBytes: 512 * 2 ** 20 };
 const neverEnds = new AbortController().signal;
 
-/** Documents, in a thread as agents read them: a library may throw where nobody catches. */
+/**
+ * Creates a target that reads documents in a thread, as agents do: a library may throw where no caller
+ * catches.
+ */
 function createDocumentReader(
   name: string,
   fileName: string,
@@ -153,10 +156,13 @@ const REPLIES = [
   '<tool_call>{"name":"a","arguments":{"__proto__":1}}</tool_call>',
 ];
 
-/** Everybody who reads what comes from outside, beside packets: archives, recordings, files of users and their documents, models. */
+/**
+ * All readers of external data besides packets: archives, recordings, files of users and their documents,
+ * model replies.
+ */
 export const readers: readonly FuzzTarget[] = [
   createFileReader('archive', 'a.tar.gz', async () => [await buildArchive()], readRecording),
-  // Damage inside, which the packing does not hide.
+  // The damage lies inside, where the packing does not hide it.
   createReaderTarget({
     name: 'reader:archive-inside',
     samples: async () => [gunzipSync(await buildArchive())],

@@ -1,17 +1,17 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
 
-/** Something that is fuzzed. Its cases follow from the seed alone, whichever other targets run beside it. */
+/** A target of fuzzing. Its cases depend on the seed alone, whichever other targets run beside it. */
 export interface FuzzTarget {
   readonly name: string;
-  /** Takes `runs` cases. Ends at the first failure, shrunken. */
+  /** Runs `runs` cases and ends at the first failure, shrunk. */
   fuzz(batch: FuzzBatch): Promise<BatchResult>;
 }
 
 interface FuzzBatch {
   readonly seed: number;
   readonly runs: number;
-  /** Where in the cases of `seed` to begin: the path that a failure printed. */
+  /** Position in the cases of `seed` at which to begin: the path that a failure printed. */
   readonly path?: string;
 }
 
@@ -23,16 +23,16 @@ interface BatchResult {
 export interface Failure {
   readonly seed: number;
   readonly path: string;
-  /** The shrunken case as fast-check writes it. */
+  /** The shrunk case as fast-check writes it. */
   readonly counterexample: string;
-  /** What was wrong, with the bytes in hex where there are some. */
+  /** Description of the defect, with the bytes in hex if there are any. */
   readonly reason: string;
 }
 
-/** A failure is shrunken for no longer than this: a case that hangs takes its whole time bound at every step. */
+/** Time limit for shrinking a failure: a case that hangs takes its whole time bound at every step. */
 const MAX_SHRINK_MS = 60_000;
 
-/** A target out of an arbitrary and a check that throws; `check` is prepared once. */
+/** Creates a target from an arbitrary and a check that throws; the check is prepared once. */
 export function fuzzTarget<Case>(
   name: string,
   cases: fc.Arbitrary<Case>,
@@ -69,7 +69,7 @@ function toFailure<Case>(details: fc.RunDetails<[Case]>): Failure | null {
   };
 }
 
-/** What a target did wrong. */
+/** Wrong behaviour of a target. */
 export class Defect extends Error {
   constructor(what: string, bytes?: Uint8Array) {
     super(bytes === undefined ? what : `${what}\nbytes: ${formatHex(bytes)}`);
@@ -77,7 +77,7 @@ export class Defect extends Error {
   }
 }
 
-/** More than a person reads; the case has them all. */
+/** Maximum bytes that are shown to a person; the case has them all. */
 const MAX_SHOWN_BYTES = 600;
 
 function formatHex(bytes: Uint8Array): string {
@@ -85,19 +85,22 @@ function formatHex(bytes: Uint8Array): string {
   return bytes.length <= MAX_SHOWN_BYTES ? shown : `${shown}… (${bytes.length} in all)`;
 }
 
-/** No call on a frame of a few kB may compute for longer; the largest that a layer unpacks, 64 MiB, takes a tenth of it. */
+/**
+ * Maximum CPU time of a call on a frame of a few kB; the largest that a layer unpacks, 64 MiB, takes a tenth
+ * of it.
+ */
 const MAX_CALL_MS = 2_000;
 
-/** Reasons go to logs and terminals. */
+/** Maximum characters of a reason, which goes to logs and terminals. */
 const MAX_REASON_LENGTH = 1_200;
 
 /**
- * The result of `run`; undefined where it refused in the one way that is allowed.
+ * Returns the result of `run`; undefined if it refused in the allowed way.
  *
- * @throws Defect for any other error, and where it took too long
+ * @throws Defect for any other error, and if it took too long
  */
 export function tryCall<T>(what: string, bytes: Uint8Array, run: () => T): T | undefined {
-  // Time of this thread and not of the clock: other work on the machine says nothing.
+  // CPU time of this thread is measured, because the clock would include other work on the machine.
   const before = process.threadCpuUsage();
   const result = tryDecode(what, bytes, run);
   const { user, system } = process.threadCpuUsage(before);
@@ -106,15 +109,15 @@ export function tryCall<T>(what: string, bytes: Uint8Array, run: () => T): T | u
   return result;
 }
 
-/** A document of a few kB may be read for so long: libraries are loaded with the first one. */
+/** Maximum CPU time for reading a document of a few kB: libraries are loaded with the first one. */
 const MAX_READING_MS = 10_000;
-/** What a reading may leave the process larger by. */
+/** Maximum growth of the process by one reading. */
 const MAX_GROWTH_BYTES = 512 * 2 ** 20;
 
 /**
- * Has foreign bytes read. A MeshError is the one way to refuse them.
+ * Has foreign bytes read; only a MeshError may refuse them.
  *
- * @throws Defect for any other error, and where it took too long or too much memory
+ * @throws Defect for any other error, and if it took too long or too much memory
  */
 export async function tryReading(what: string, bytes: Uint8Array, read: () => unknown): Promise<void> {
   const before = process.cpuUsage();
@@ -126,7 +129,7 @@ export async function tryReading(what: string, bytes: Uint8Array, read: () => un
       const thrown = error instanceof Error ? error.stack : String(error);
       throw new Defect(`${what}: threw no MeshError, but ${thrown}`, bytes);
     }
-    // What a reader was stopped for.
+    // The reader was stopped for a limit.
     if (/ took (longer|more) than /.test(error.message)) throw new Defect(`${what}: ${error.message}`, bytes);
     if (error.message.length > 4 * MAX_REASON_LENGTH)
       throw new Defect(`${what}: refused with ${error.message.length} letters`, bytes);

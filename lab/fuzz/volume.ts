@@ -7,30 +7,31 @@ import fc from 'fast-check';
 import { type MeshMember, useMesh } from './mesh-member.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
-/** Looks, not time: what is missing after so many in which nothing came is lost. */
+/** Interval of checks, and the silence after which missing packets are lost; checks are counted, not time. */
 const LOOK_EVERY_MS = 20;
 const MAX_QUIET_MS = 3000;
 
 /**
- * Packets of a sender, in bursts: short ones are collected by the hub and written at the end of a turn, long ones at once, and the
- * largest have memory of their own. Between the ways one packet can overtake another.
+ * Packets of a sender, in bursts: the hub collects short ones and writes them at the end of a turn, writes
+ * long ones at once, and gives the largest their own memory. A packet could overtake another between these
+ * ways.
  */
 const burst = fc.record({
   packets: fc.integer({ min: 1, max: 2000 }),
   bytes: fc.constantFrom(0, 0, 10, 10, 300, 4000, 20_000, 300_000),
-  /** Whether the other sender has its turn first. */
+  /** True to let the other sender have its turn first. */
   yields: fc.boolean(),
 });
 const cases = fc.array(burst, { minLength: 4, maxLength: 16 });
 
-/** Of a burst at most so many bytes. */
+/** Maximum bytes of a burst. */
 const MAX_BURST_BYTES = 4_000_000;
-/** Long enough that a packet in ten thousand is missed. */
+/** Minimum packets of a case: enough to miss one packet in ten thousand. */
 const MIN_PACKETS = 12_000;
 
 /**
- * Two senders and a hearer over real sockets, thousands of packets: each sender's come whole, once and in order, and every byte that
- * the sockets moved is counted once.
+ * Two senders and a receiver over real sockets, with thousands of packets: each sender's packets must arrive
+ * whole, once and in order, and every byte that the sockets moved must be counted once.
  */
 export const volume = fuzzTarget('volume', cases, async () => (bursts) => {
   const mesh = { ids: ['a', 'b-2', 'c'], adapter: 'json', routing: 'broadcast' as const };
@@ -73,7 +74,7 @@ async function flood(
   }
 }
 
-/** A member that numbers what it sends, from 1. */
+/** A member that numbers its packets, from 1. */
 class Sender {
   readonly #member: MeshMember;
   sent = 0;
@@ -82,7 +83,7 @@ class Sender {
     this.#member = member;
   }
 
-  /** So many packets in one write. */
+  /** Sends `packets` packets in one write. */
   async send(packets: number, bytes: number): Promise<void> {
     const { socket, id } = this.#member;
     const frames = Array.from({ length: packets }, () => {
@@ -98,7 +99,7 @@ function createNumberedPacket(from: string, number: number, bytes: number): Pack
   return { type: 'note', from, id: `${from}.${number}`, task_id: 't', token_used: 0, ts: 0, payload };
 }
 
-/** Of `from` the hearer has heard 1 to `count`. */
+/** Checks that the receiver has packets 1 to `count` from `from`. */
 function check({ heard }: MeshMember, from: string, count: number): void {
   let expected = 1;
   for (const packet of heard) {

@@ -19,14 +19,14 @@ import { compileProgram } from './programs.ts';
 import { type Sample, sampleSchema } from './sample.ts';
 import { AGENT_TOOL, formatAgentId, isBroker, type RelayTarget } from './targets.ts';
 
-/** A target that is not up after this time never will be. */
+/** Time limit for a target's start. */
 const START_TIMEOUT_MS = 20_000;
-/** Of what a target has said on its standard error: letters of the end. */
+/** Characters at the end of a target's standard error that are kept. */
 const MAX_SAID = 300;
 
 const countersSchema = z.object({ packets: z.number(), tokens: z.number(), refused_packets: z.number() });
 
-/** Of the process that makes the load: its own channels come before. */
+/** First descriptor of the sockets in the load generator: its own channels come before. */
 const FIRST_SOCKET = 3;
 
 type Settings = Readonly<Record<string, string | number>>;
@@ -84,7 +84,7 @@ export function carryLoad(target: RelayTarget, load: Load): Promise<Sample> {
         printError(`${target.name}, ${load.name}: it was too fast to be recorded to the end`);
       if (target.countsPackets === true) {
         hub.kill('SIGTERM');
-        // The line before says that it is ready.
+        // The preceding line reports that it is ready.
         await lines.next();
         expectCounted(sample, await lines.next(), fail);
       }
@@ -96,10 +96,10 @@ export function carryLoad(target: RelayTarget, load: Load): Promise<Sample> {
   });
 }
 
-/** Where a hub finds one agent. */
+/** Opens the listener on which a hub finds one agent. */
 async function openListener(): Promise<{ readonly port: number; readonly socket: Promise<net.Socket> }> {
   const { promise, resolve } = Promise.withResolvers<net.Socket>();
-  // What comes before a process takes the connection over is that process's to read.
+  // Bytes that arrive before a process takes over the connection belong to that process.
   const server = net.createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
     server.close();
     resolve(socket);
@@ -107,7 +107,10 @@ async function openListener(): Promise<{ readonly port: number; readonly socket:
   return { port: await listenOnPlace(server.unref(), { port: 0 }), socket: promise };
 }
 
-/** The agents' ends of all connections, after the handshake if there is one. Nothing has been read of them beyond it. */
+/**
+ * Returns the agents' ends of all connections, after the handshake if there is one. Nothing beyond it has
+ * been read.
+ */
 async function awaitConnections(
   agents: readonly { readonly socket: Promise<net.Socket> }[],
   hub: ChildProcess,
@@ -126,7 +129,10 @@ async function awaitConnections(
   throw fail('it did not start');
 }
 
-/** The hub says nothing more until all agents are ready, so that no byte behind the handshake is read here. */
+/**
+ * Performs the agent's handshake. The hub sends nothing more until all agents are ready, so no byte behind
+ * the handshake is read here.
+ */
 async function shakeHands(socket: net.Socket, node: string, secret: string): Promise<void> {
   await answerHub(FrameSocket.accept(socket.resume()), {
     ...{ node, tool: AGENT_TOOL, secret, subscribes: ['doc_init'], emits: ['e'], adapter: undefined },
@@ -135,7 +141,10 @@ async function shakeHands(socket: net.Socket, node: string, secret: string): Pro
   });
 }
 
-/** The load in C: on these connections to a hub, or as clients of a broker. What it measured; undefined if it ended without a word. */
+/**
+ * Runs the load in C on these connections to a hub, or as clients of a broker. Returns its measurements;
+ * undefined if it ended without output.
+ */
 async function runCLoad(
   program: string,
   settings: Settings,

@@ -1,45 +1,51 @@
 import { PEERS, TARGET_NAMES, TASKS, type TargetName } from './targets.ts';
 
-/** What the agents do, and who is to carry it. */
+/** Traffic of the agents, and the targets that carry it. */
 export interface Load {
   readonly name: string;
   readonly kind: 'throughput' | 'one in flight' | 'latency' | 'stuck' | 'one fewer' | 'Node agents';
   readonly agents: number;
-  /** Of a packet, without what its wire puts around it. */
+  /** Bytes of a packet without the overhead of its wire format. */
   readonly bytes: number;
   readonly seconds: number;
-  /** Packets that each agent may have on the way; without it, as many as fit its window of bytes. */
+  /** Packets that each agent may have under way; without it, as many as fit its window of bytes. */
   readonly inFlight?: number;
-  /** Packets a second, of all agents together, at their times whatever comes back. */
+  /** Packets per second of all agents together, sent on schedule whatever comes back. */
   readonly rate?: number;
-  /** The last agent takes no bytes. */
+  /** True if the last agent accepts no bytes. */
   readonly isOneStuck?: boolean;
-  /** Each agent is a Node process with the client that is used there; without it all are sockets of one process in C. */
+  /**
+   * True if each agent is a Node process with the client used there; otherwise all are sockets of one process
+   * in C.
+   */
   readonly areNode?: boolean;
   readonly targets: readonly TargetName[];
-  /** It is carried in no more rounds than these: no verdict is taken from it. */
+  /** Maximum rounds of this load: no verdict depends on it. */
   readonly rounds?: number;
 }
 
-/** Of one agent on the way, and of all of them: not more than a slow target carries in a few seconds. */
+/** Maximum bytes under way, of one agent and of all: no more than a slow target carries in a few seconds. */
 const WINDOW_BYTES = 256 * 1024;
 const ALL_BYTES = 4 * 1024 * 1024;
 const ALL_PACKETS = 10_000;
-/** What any wire puts around a packet. */
+/** Maximum bytes that any wire format adds to a packet. */
 const MAX_HEAD_BYTES = 64;
 
-/** The envelope alone takes 107 bytes with a real time in it: the smallest packets stand for 64 B. */
+/**
+ * Size of the smallest packets, which stand for 64 B: the envelope alone takes 107 bytes with a real time in
+ * it.
+ */
 export const SMALL_BYTES = 108;
 const KIB = 1024;
 const MIB = KIB * KIB;
-/** Deliveries a second: 12,000 with four agents. */
+/** Packets per second: with four agents these are 12,000 deliveries. */
 const LATENCY_RATE = 4000;
 
 const YARDSTICKS: readonly TargetName[] = ['flood', 'raw Node', 'C relay'];
-/** Everything but the run, which records every packet: a few loads show what that takes. */
+/** All targets except the run, which records every packet: a few loads show the cost of that. */
 const BARE = TARGET_NAMES.filter((name) => name !== 'run');
 
-/** The loads of one run of `perf --relay`. */
+/** Lists the loads of one run of `perf --relay`. */
 export function listLoads(isQuick: boolean): Load[] {
   const seconds = isQuick ? 0.7 : 1;
   const sizes = isQuick ? [SMALL_BYTES, 512, 4 * KIB] : [SMALL_BYTES, 512, 4 * KIB, 64 * KIB, MIB];
@@ -60,7 +66,7 @@ export function listLoads(isQuick: boolean): Load[] {
     ...throughput,
     { ...four, name: 'one in flight', kind: 'one in flight', inFlight: 1, targets: framed },
     { ...fixedRate, name: `${LATENCY_RATE * 3} deliveries/s`, targets: framed },
-    // Gaps of the machine are most of a tail, and come by chance.
+    // Gaps of the machine cause most of a tail, and come by chance.
     {
       ...fixedRate,
       name: `${LATENCY_RATE * 3} deliveries/s, once more`,
@@ -78,7 +84,10 @@ export function listLoads(isQuick: boolean): Load[] {
   ];
 }
 
-/** With four agents all; with more of them those that a verdict, or a reader's question, is about. */
+/**
+ * Chooses all targets for four agents; with more agents, those that a verdict or a reader's question
+ * concerns.
+ */
 function chooseTargets(agents: number, bytes: number): readonly TargetName[] {
   if (bytes === 512 && agents < 64) return TARGET_NAMES;
   if (agents === 4 || bytes === 512) return BARE;
@@ -86,7 +95,7 @@ function chooseTargets(agents: number, bytes: number): readonly TargetName[] {
   return agents < 64 || bytes < MIB ? [...YARDSTICKS, ...PEERS] : [...YARDSTICKS, 'NATS'];
 }
 
-/** As the load generators take them. */
+/** Returns the settings of a load for the load generators. */
 export function loadSettings(load: Load, target: TargetName) {
   const { warmMs, runMs } = chooseTimes(load, target);
   return {
@@ -102,17 +111,23 @@ export function loadSettings(load: Load, target: TargetName) {
   };
 }
 
-/** Bytes that each agent may have on the way: more than one packet, but for the largest. */
+/** Returns the bytes that each agent may have under way: more than one packet, except for the largest. */
 function computeWindowBytes({ agents, bytes }: Load): number {
   const few = bytes < MIB ? 2 * (bytes + MAX_HEAD_BYTES) : bytes;
   const share = Math.min(ALL_BYTES, ALL_PACKETS * bytes) / agents;
   return Math.max(few, Math.min(WINDOW_BYTES, Math.floor(share)));
 }
 
-/** A run is measured while it still records: a second of a flood is more than a recording has room for. */
+/**
+ * Times of a run, which is measured while it still records: a second of a flood exceeds the room of a
+ * recording.
+ */
 const RUN_TIMES = { warmMs: 150, runMs: 350 };
 
-/** How long it is carried, and what is let pass before: code of agents gets compiled, and at a fixed rate code gets hot slowly. */
+/**
+ * Returns the time of measurement and the warm-up before it: agents' code must be compiled, and at a fixed
+ * rate code gets hot slowly.
+ */
 function chooseTimes({ isOneStuck, areNode, rate, seconds }: Load, target: TargetName) {
   if (target === 'run') return RUN_TIMES;
   const runMs = seconds * 1000;
@@ -121,12 +136,12 @@ function chooseTimes({ isOneStuck, areNode, rate, seconds }: Load, target: Targe
   return { warmMs: areNode === true ? 1000 : 500, runMs };
 }
 
-/** How often a load is carried in so many rounds. */
+/** Returns the number of rounds in which a load is carried. */
 export function countLoadRounds(load: Load, rounds: number): number {
   return Math.min(rounds, load.rounds ?? rounds);
 }
 
-/** What all loads take on an idle machine with these targets, in seconds. */
+/** Estimates the seconds that all loads take on an idle machine with these targets. */
 export function estimateSeconds(
   loads: readonly Load[],
   rounds: number,
@@ -137,7 +152,7 @@ export function estimateSeconds(
       .filter((name) => installed.includes(name))
       .map((name) => {
         const bytes = load.agents * (load.agents - 1) * computeWindowBytes(load);
-        // What is on the way at the end comes at a GB a second.
+        // Packets under way at the end arrive at a GB per second.
         const ending = bytes / 1e9;
         const start = name === 'run' ? 1.5 : load.areNode === true ? 1.2 : 0.3;
         const { warmMs, runMs } = chooseTimes(load, name);

@@ -14,7 +14,7 @@ const C_SOURCES = {
   relay: ['relay.c'],
 } as const;
 
-/** A file of this folder. */
+/** Returns the path of a file in this folder. */
 export function resolveScript(...names: readonly string[]): string {
   return path.join(import.meta.dirname, ...names);
 }
@@ -22,8 +22,8 @@ export function resolveScript(...names: readonly string[]): string {
 /**
  * Compiles a program from its C sources, once for each version of them, into the package's cache.
  *
- * @returns the program
- * @throws MeshError `config` where there is no C compiler, or it fails
+ * @returns the path of the program
+ * @throws MeshError `config` if there is no C compiler, or it fails
  */
 export async function compileProgram(name: keyof typeof C_SOURCES): Promise<string> {
   const sources = C_SOURCES[name].map((file) => resolveScript('c', file));
@@ -58,7 +58,7 @@ export async function compileProgram(name: keyof typeof C_SOURCES): Promise<stri
   );
 }
 
-/** The first line that `program` prints of its version; undefined where it is not installed. */
+/** Returns the first line of the version that `program` prints; undefined if it is not installed. */
 export async function readVersion(program: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(program, ['--version']);

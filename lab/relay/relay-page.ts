@@ -17,7 +17,7 @@ import {
 import { listMissingTargets, TARGET_NAMES } from './targets.ts';
 import { listUnsureLoads, listVerdicts, type Verdict } from './verdicts.ts';
 
-/** Everything that was measured, as one value: the verdicts, and each sample that they were made of with its round. */
+/** Builds the report with all measurements: the verdicts, and each sample behind them with its round. */
 export function buildRelayReport(results: RelayResults) {
   return {
     machine: describeMachine(),
@@ -37,7 +37,7 @@ export function buildRelayReport(results: RelayResults) {
   };
 }
 
-/** What is printed: the verdicts first, then what they were made of, each table with a sentence on how to read it. */
+/** Formats the output: the verdicts first, then their data, each table with a sentence on how to read it. */
 export function formatRelayTables(results: RelayResults): string {
   const throughput = (reading: SampleReading) => {
     const outcomes = filterKind(results, 'throughput');
@@ -138,7 +138,7 @@ function formatVerdictTable(verdicts: readonly Verdict[]): string {
   return formatMarkdownTable([['what', 'measured', 'wanted (aim)', 'verdict', 'C relay'], ...cells]);
 }
 
-/** One row a target, one column for each thing that is read off its outcomes; nothing where none of them was measured. */
+/** Formats one row per target and one column for each reading of its outcomes; empty if none was measured. */
 function formatOutcomeRows(
   outcomes: readonly RelayOutcome[],
   columns: readonly (readonly [string, (own: readonly RelayOutcome[]) => string])[],
@@ -169,7 +169,7 @@ function filterKind({ outcomes }: RelayResults, kind: RelayOutcome['load']['kind
   return outcomes.filter(({ load }) => load.kind === kind);
 }
 
-/** The measured part of `docs/results/relay.md`. */
+/** Builds the measured part of `docs/results/relay.md`. */
 export function buildRelayPart(results: RelayResults): MeasuredPart {
   const abouts = results.targets.map(({ name, about }) => `- **${name}**: ${about}`).join('\n');
   const failures = [...new Set(results.outcomes.flatMap((outcome) => outcome.failures))];

@@ -7,12 +7,12 @@ import { countLoadRounds, estimateSeconds, type Load, listLoads } from './loads.
 import type { Sample, SampleReading } from './sample.ts';
 import { listInstalledTargets, listMissingTargets, type RelayTarget, type TargetName } from './targets.ts';
 
-/** What one target did with one load, round by round; a round that it did not survive is missing. */
+/** Results of one target with one load, round by round; a round that it did not survive is missing. */
 export interface RelayOutcome {
   readonly load: Load;
   readonly target: TargetName;
   readonly rounds: ReadonlyMap<number, Sample>;
-  /** Why rounds are missing. */
+  /** Reasons for the missing rounds. */
   readonly failures: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface RelayResults {
   readonly outcomes: readonly RelayOutcome[];
 }
 
-/** Every load and target once a round, the targets of a load one behind the other. */
+/** Measures every load and target once per round, the targets of a load one after the other. */
 export async function measureRelay(isQuick: boolean, rounds: number): Promise<RelayResults> {
   const targets = await listInstalledTargets();
   const loads = listLoads(isQuick);
@@ -63,7 +63,10 @@ export async function measureRelay(isQuick: boolean, rounds: number): Promise<Re
   return { targets, rounds, outcomes: outcomes.map((each) => ({ ...each, target: each.target.name })) };
 }
 
-/** What another target loses is a result, not the end of the measurement; but this hub loses nothing. */
+/**
+ * Returns true for this project's hub, whose losses end the measurement; losses of another target are a
+ * result.
+ */
 function isOurs({ name }: RelayTarget): boolean {
   return name === 'run' || name === 'flood' || name === 'flood again';
 }

@@ -3,49 +3,49 @@ import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { compileProgram, readVersion, resolveScript } from './programs.ts';
 
-/** What carries the load: a hub that dials the agents, or a broker that they dial. */
+/** A carrier of the load: a hub that dials the agents, or a broker that they dial. */
 export interface RelayTarget {
   readonly name: TargetName;
-  /** What it is, for the page. */
+  /** Description for the page. */
   readonly about: string;
   readonly wire: 'frames' | 'bytes' | 'nats' | 'redis';
-  /** `ports` are the agents'; of a broker its own, alone. */
+  /** Returns the command. `ports` are the agents' ports, or a broker's single port. */
   command(ports: readonly string[], folder: string): readonly string[];
-  /** It shakes hands with the agents, by their names and this secret. */
+  /** Secret for the handshake with the agents, if it makes one. */
   readonly secret?: string;
-  /** It prints one JSON line of its counters at the end. */
+  /** True if it prints one JSON line of its counters at the end. */
   readonly countsPackets?: boolean;
 }
 
-/** In the order of all tables. */
+/** Names of the targets, in the order of all tables. */
 export const TARGET_NAMES = ['run', 'flood', 'flood again', 'raw Node', 'C relay', 'NATS', 'Redis'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
-/** Those of other projects. */
+/** Targets of other projects. */
 export const PEERS = ['NATS', 'Redis'] as const satisfies readonly TargetName[];
 
-/** Whether the agents dial it; a hub dials them. */
+/** Returns true if the agents dial it; a hub dials them. */
 export function isBroker({ wire }: RelayTarget): boolean {
   return wire !== 'frames' && wire !== 'bytes';
 }
 
-/** Task ids that packets name in turn: in a run each is an open task. */
+/** Number of task ids that packets name in turn: in a run each is an open task. */
 export const TASKS = 40;
-/** How an agent of the load is called; see `c/messages.c`. */
+/** Returns the id of an agent of the load; see `c/messages.c`. */
 export const formatAgentId = (index: number): string => `a${index.toString(16).padStart(2, '0')}`;
 
-/** A destination that takes nothing is cut off after this time. */
+/** Time after which a destination that accepts nothing is cut off. */
 const STALL_TIMEOUT_S = 0.2;
-/** What each of them says it is: a tool that a run hands documents to. */
+/** Tool that each agent claims: one to which a run hands documents. */
 export const AGENT_TOOL = 'search';
 
-/** Longer than any load: the tasks of a run stay open while it is measured. */
+/** Timeout of the tasks, longer than any load: they stay open while a run is measured. */
 const TASK_TIMEOUT_S = 600;
 const RUN_SECRET = 'the secret of a relay that is measured';
 
 const ENTRY = [process.execPath, path.join(codeFolder, 'scripts', 'gaia-mesh.js')];
 
-/** All targets that this machine has. */
+/** Lists all targets that this machine has. */
 export async function listInstalledTargets(): Promise<RelayTarget[]> {
   const relay = await compileProgram('relay');
   return [
@@ -68,7 +68,9 @@ export async function listInstalledTargets(): Promise<RelayTarget[]> {
   ];
 }
 
-/** A batch as a user starts it, on a team whose agents are those of the load. Its tasks wait for an answer that never comes. */
+/**
+ * A batch as a user starts it, on a team of the load's agents. Its tasks wait for an answer that never comes.
+ */
 const run: RelayTarget = {
   name: 'run',
   about: '`npm run bench` with 40 open tasks: packets are observed, recorded and booked',
@@ -125,7 +127,7 @@ async function listInstalledBrokers(): Promise<RelayTarget[]> {
       about: await readVersion('redis-server'),
       command: ([port = ''], folder) => [
         ...['redis-server', '--port', port, '--bind', '127.0.0.1', '--save', '', '--dir', folder],
-        // Its default cuts a slow subscriber off; nobody is to be lost here.
+        // The default would cut off a slow subscriber; here none may be lost.
         ...['--client-output-buffer-limit', 'pubsub 0 0 0'],
       ],
     },
@@ -133,7 +135,7 @@ async function listInstalledBrokers(): Promise<RelayTarget[]> {
   return brokers.flatMap(({ about, ...broker }) => (about === undefined ? [] : [{ ...broker, about }]));
 }
 
-/** Brokers that would be compared, too, if the machine had them. */
+/** Lists brokers that are not installed and would be compared, too. */
 export function listMissingTargets(targets: readonly RelayTarget[]): string[] {
   return PEERS.filter((name) => !targets.some((target) => target.name === name));
 }

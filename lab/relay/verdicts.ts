@@ -12,18 +12,18 @@ import {
 } from './sample.ts';
 import { PEERS, type TargetName } from './targets.ts';
 
-/** One thing that the relay is to show, with what this run has shown of it. */
+/** One requirement for the relay, with the evidence of this run. */
 export interface Verdict {
   readonly what: string;
-  /** Undefined where this run has not measured it. */
+  /** Undefined if this run has not measured it. */
   readonly estimate: Estimate | undefined;
-  /** The same ratio with the C relay in the flood's place: what can be reached on this machine without JavaScript. */
+  /** The same ratio with the C relay in the flood's place: the limit of this machine without JavaScript. */
   readonly ofC: Estimate | undefined;
   readonly bound: 'at least' | 'at most';
   readonly floor: number;
   readonly aim: number;
   readonly unit: '' | 'MB';
-  /** By the whole interval: one that reaches across the floor cannot tell. */
+  /** Judgement by the whole interval: an interval that contains the floor cannot tell. */
   readonly verdict: 'aim reached' | 'reached' | 'not reached' | 'cannot tell' | 'not measured';
 }
 
@@ -41,7 +41,7 @@ const matchThroughput =
 const FOUR = matchThroughput(4, 512);
 const SMALL = matchThroughput(4, SMALL_BYTES);
 
-/** What the flood is to reach against others: at least a rate; at most of anything else that is read off. */
+/** Targets of the flood against others: a minimum for rates, a maximum for every other reading. */
 const AGAINST: readonly (readonly [string, Where, TargetName, FloorAndAim, SampleReading?])[] = [
   ['rate against NATS, N=4, 512 B', FOUR, 'NATS', [2, 4]],
   ['rate against NATS, N=16, 512 B', matchThroughput(16, 512), 'NATS', [6, 10]],
@@ -57,7 +57,7 @@ const AGAINST: readonly (readonly [string, Where, TargetName, FloorAndAim, Sampl
   ['p99 latency against NATS', matchKind('latency'), 'NATS', [1, 1], createLatencyReading('p99')],
 ];
 
-/** Each figure of the requirements with what these rounds have shown of it. */
+/** Lists each figure of the requirements with the evidence of these rounds. */
 export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
   const readings = (where: Where, reading: SampleReading) =>
     outcomes
@@ -68,7 +68,7 @@ export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
       .filter((outcome) => outcome.target === own && where(outcome))
       .flatMap(({ load, rounds }) => {
         const others = outcomes.find((each) => each.load === load && each.target === other)?.rounds;
-        // Only within a round.
+        // Ratios are only formed within a round.
         return [...rounds].map(([round, sample]) => {
           const against = others?.get(round);
           return against === undefined ? Number.NaN : reading(sample) / reading(against);
@@ -181,14 +181,14 @@ function nameVerdict(
   return holds(low, floor) || holds(high, floor) ? 'cannot tell' : 'not reached';
 }
 
-/** A generator that waits for less of its time may be what limits. */
+/** Idle percentage below which the generator may be the limit. */
 const MIN_IDLE_PERCENT = 5;
-/** Differences below this mean nothing on a machine that changes its speed. */
+/** Ratio below which a difference means nothing on a machine that changes its speed. */
 const CLEARLY_FASTER = 1.15;
 
 /**
- * Names of the loads in which the generator may have limited the flood: it was hardly idle, and the C relay got no more out of it.
- * Elsewhere the hub's rate is the hub's own.
+ * Lists the loads in which the generator may have limited the flood: it was hardly idle, and the C relay got
+ * no more out of it. In all other loads the hub was the limit.
  */
 export function listUnsureLoads({ outcomes }: RelayResults): string[] {
   const floods = outcomes.filter(({ load, target }) => load.kind === 'throughput' && target === 'flood');

@@ -1,30 +1,31 @@
 import type { DeliveryCounters } from '@gaia-mesh/core/hub/faults/fault-counters.ts';
 import type { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
 
-/** What became of the deliveries of a round: each is on exactly one line. */
+/** Fates of the deliveries of a round: each is on exactly one line. */
 export interface Fates {
   /** One for each packet and each agent but its sender. */
   readonly offered: number;
-  /** Whoever got them has them in its books: read, or refused since they were corrupted. */
+  /** Deliveries in the recipients' ledgers: read, or refused as corrupted. */
   readonly received: number;
   readonly refused: number;
-  /** Given to a connection that then ended: nobody knows how many arrived. */
+  /** Deliveries to a connection that then ended: the number that arrived is unknown. */
   readonly unconfirmed: number;
-  /** The agent was not there. */
+  /** Deliveries for an agent that was absent. */
   readonly undeliverable: number;
-  /** Dropped, and copies that nobody sent: asked for by faults. */
+  /** Deliveries that faults dropped, and copies that they added. */
   readonly dropped: number;
   readonly duplicated: number;
 }
 
 /**
- * The deliveries of a round without faults, counted from the other end: a packet is owed to each agent but its sender, and undeliverable
- * for an agent that was gone when it came. What is owed and what the links say must be the same.
+ * The deliveries of a round without faults, counted from the other end: a packet is owed to each agent but
+ * its sender, and undeliverable for an agent that was gone when it came. The packets owed must equal the
+ * links' counts.
  */
 export class DeliveryLedger {
   #network: MeshNetwork | undefined;
   #broadcasts = 0;
-  /** What had been relayed when an agent was lost. */
+  /** Number of packets relayed when an agent was lost. */
   readonly #gone = new Map<string, number>();
   readonly #missed = new Map<string, number>();
 
@@ -46,7 +47,7 @@ export class DeliveryLedger {
     this.#gone.delete(id);
   }
 
-  /** `faulty`: what stood between relay and links has counted, if anything did. */
+  /** Returns the fates; `faulty` has the counts of the faulty delivery, if there was one. */
   fates(faulty: DeliveryCounters | undefined): Fates {
     const links = this.#links;
     const sum = (of: (link: (typeof links)[number]) => number) =>
@@ -63,7 +64,7 @@ export class DeliveryLedger {
     };
   }
 
-  /** Where the fates do not sum to what was offered. */
+  /** Lists where the fates do not sum to the offered deliveries. */
   differences(isFaulty: boolean): string[] {
     if (isFaulty) return [];
     return this.#ids.flatMap((id) => {

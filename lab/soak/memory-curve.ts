@@ -1,24 +1,24 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
-/** Memory counts as settled after the first minute; of a run shorter than two, after half of it. */
+/** Memory counts as settled after the first minute; in a run shorter than two minutes, after half of it. */
 const SETTLED_PART = 0.5;
 const SETTLED_SECONDS = 60;
-/** Memory of a run that lasts must not grow by more. */
+/** Maximum growth of memory in a run that lasts, as a fraction. */
 export const MAX_GROWTH = 0.1;
 
 export interface MemoryGrowth {
-  /** Bytes at rest, when memory had settled and at the end, and by which part of the first it grew. */
+  /** Bytes at rest when memory had settled and at the end, and the growth as a fraction of the first. */
   readonly early: number;
   readonly late: number;
   readonly growth: number;
-  /** The most that was seen under load. */
+  /** Maximum that was seen under load. */
   readonly peak: number;
 }
 
 /**
- * The resident memory of this process over a run. It is compared at rest, between rounds and with the garbage collected: under load
- * it says how much garbage there was at that moment, and hides what is really kept.
+ * The resident memory of this process over a run. It is compared at rest, between rounds and after garbage
+ * collection: under load it shows the garbage of that moment, and hides the memory that is really kept.
  */
 export class MemoryCurve {
   readonly #atRest: { readonly seconds: number; readonly bytes: number }[] = [];
@@ -33,7 +33,7 @@ export class MemoryCurve {
     }, everyMs);
   }
 
-  /** Call it when nothing is going on. */
+  /** Takes a measurement at rest; call it when nothing is going on. */
   rest(): void {
     this.#collect();
     this.note(process.memoryUsage.rss(), (performance.now() - this.#startMs) / 1000);
@@ -57,12 +57,15 @@ export class MemoryCurve {
   }
 }
 
-/** Node gives its collector to those who ask for it at the start; a context that is made later has it, too. */
+/**
+ * Returns Node's garbage collector. Node exposes it by a flag at the start; a context created after setting
+ * the flag has it, too.
+ */
 function findCollector(): () => void {
   v8.setFlagsFromString('--expose-gc');
   const collect: unknown = vm.runInNewContext('gc');
   v8.setFlagsFromString('--no-expose-gc');
-  // Of the last resort: the collector also gives back the pages that it would keep for later.
+  // The last-resort flavour also gives back pages that the collector would keep for later.
   return typeof collect === 'function'
     ? () => collect({ type: 'major', flavor: 'last-resort' })
     : () => undefined;

@@ -32,11 +32,11 @@ const number = z.number().nonnegative();
 const pointSchema = z.object({
   agents: number,
   processes: number,
-  /** Dialling all agents and agreeing with each, milliseconds: all set-ups, sorted. */
+  /** Milliseconds for dialling all agents and agreeing with each: all set-ups, sorted. */
   setUpMs: z.array(number),
   packetsPerS: number,
   deliveriesPerS: number,
-  /** Resident memory of the hub's process, bytes: connected and idle, and the most under load. */
+  /** Resident memory of the hub's process in bytes: connected and idle, and at its peak under load. */
   idleRss: number,
   peakRss: number,
   isBalanced: z.boolean(),
@@ -52,7 +52,10 @@ export function scale(command: Command): void {
     .action(run);
 }
 
-/** Measures set-up, throughput and memory of the hub for several numbers of agents. Exit code 1 if a book does not balance. */
+/**
+ * Measures set-up, throughput and memory of the hub for several numbers of agents. Exit code 1 if a ledger
+ * does not balance.
+ */
 async function run(options: ScaleOptions): Promise<void> {
   const publish = createPublisher('docs/results/scale.md', options);
   const numbers = parseList(options.agents).map(parseAgentCount);
@@ -76,7 +79,9 @@ async function run(options: ScaleOptions): Promise<void> {
   if (points.some(({ isBalanced }) => !isBalanced)) process.exitCode = 1;
 }
 
-/** By this command in a process of its own: what one point leaves in memory is not the next one's. */
+/**
+ * Measures a point with this command in a separate process, so that no point inherits memory from another.
+ */
 async function measureApart(agents: number, seconds: number): Promise<ScalePoint> {
   const entry = path.join(codeFolder, 'lab', 'lab.js');
   const args = [entry, 'scale', `--agents=${agents}`, `--seconds=${seconds}`, '--json'];
@@ -90,7 +95,7 @@ async function measureApart(agents: number, seconds: number): Promise<ScalePoint
   return point;
 }
 
-/** What a command said last before it failed. */
+/** Returns the last line that a command printed before it failed. */
 function takeLastLine(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   return said.split('\n').at(-1) || toErrorMessage(error);
@@ -104,19 +109,19 @@ function parseAgentCount(text: string): number {
   return value;
 }
 
-/** Processes that host the agents: more would only take the cores from the hub. */
+/** Maximum processes that host the agents: more would only take cores from the hub. */
 const MOST_PROCESSES = 4;
 const SET_UPS = 7;
 const SAMPLE_MS = 20;
 const PATIENCE_MS = 60_000;
 
-/** So many agents, all of which send to all others as fast as the hub lets them, for a time. */
+/** Measures `agents` agents, all of which send to all others for `seconds`, as fast as the hub lets them. */
 async function measureScale(agents: number, seconds: number, signal: AbortSignal): Promise<ScalePoint> {
   const processes = Math.min(MOST_PROCESSES, agents);
   const swarm = await Swarm.start(agents, processes, (message) => console.error(message));
   try {
     const setUpMs: number[] = [];
-    // The last of the connections stays.
+    // The last connection stays open.
     for (let attempt = 1; attempt < SET_UPS; attempt++) (await connect(swarm, attempt, setUpMs)).close();
     const network = await connect(swarm, SET_UPS, setUpMs);
     try {
@@ -177,7 +182,7 @@ async function measureFlood(swarm: Swarm, network: MeshNetwork, seconds: number,
 
 const MEGABYTE = 2 ** 20;
 
-/** One row a point; the first is the heading. */
+/** Formats one row per point; the first is the heading. */
 function scaleRows(points: readonly ScalePoint[]): string[][] {
   const mb = (bytes: number) => `${formatDecimals(bytes / MEGABYTE, 0)} MB`;
   const head = ['agents', 'processes', 'set-up, median (best–worst)', 'packets/s', 'deliveries/s'];
@@ -196,7 +201,7 @@ function scaleRows(points: readonly ScalePoint[]): string[][] {
   ];
 }
 
-/** The measured part of `docs/results/scale.md`. */
+/** Builds the measured part of `docs/results/scale.md`. */
 export function scalePart(points: readonly ScalePoint[], seconds: number): MeasuredPart {
   return {
     facts: `adapter json, routing broadcast, payloads of 16 B to 1.5 KB; ${seconds} s of flood a point`,
@@ -213,7 +218,7 @@ export function scalePart(points: readonly ScalePoint[], seconds: number): Measu
   };
 }
 
-/** As a Mermaid chart, over the numbers of agents: https://mermaid.js.org/syntax/xyChart.html */
+/** Formats a Mermaid chart over the numbers of agents: https://mermaid.js.org/syntax/xyChart.html */
 function formatCurve(
   title: string,
   points: readonly ScalePoint[],

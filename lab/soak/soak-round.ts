@@ -15,19 +15,19 @@ import { DeliveryLedger, type Fates } from './delivery-ledger.ts';
 import type { Swarm } from './swarm.ts';
 import { LOSSY, SYNTHETIC_TOOL } from './synthetic-agent.ts';
 
-/** Something that goes wrong in a round, when so much of it (0 to 1) has passed. */
+/** A fault in a round, at the fraction `at` (0 to 1) of it. */
 type InjectedFault =
   | { readonly kind: 'kill'; readonly at: number; readonly process: number }
   /** An agent that reads nothing for a while: the others wait for it, or it is cut off. */
   | { readonly kind: 'slow' | 'stall'; readonly at: number; readonly agent: string; readonly forMs: number };
 
-/** A hub that soaks cuts off an agent that takes nothing for so long. */
+/** Time after which the soaked hub cuts off an agent that accepts nothing. */
 const SOAK_STALL_MS = 500;
 const SLOW_MS = SOAK_STALL_MS / 5;
-/** Longer than it takes to fill all queues and to be cut off then. */
+/** Duration of a stall: longer than it takes to fill all queues and to be cut off then. */
 const STALLED_MS = 4 * SOAK_STALL_MS;
 
-/** The injected faults of one round, in order: the same for the same seed and number. */
+/** Draws the injected faults of one round, in order; the same seed and number give the same faults. */
 export function drawInjectedFaults(
   seed: number,
   round: number,
@@ -35,7 +35,7 @@ export function drawInjectedFaults(
   processes: number,
 ): InjectedFault[] {
   const random = new Random(seed * 1000 + round);
-  // Not at the very end: what is broken must have time to come back under load.
+  // No fault comes at the very end: broken agents must have time to come back under load.
   const at = () => 0.05 + 0.8 * random.uniform();
   const agent = () => String(random.integer(agents));
   return [
@@ -53,24 +53,24 @@ interface RoundPlan {
   readonly faults: readonly Fault[];
   readonly seed: number;
   readonly injected: readonly InjectedFault[];
-  /** How much of the round has passed, 0 to 1, when so many packets have come. */
+  /** Returns the fraction of the round that has passed, 0 to 1, when `packets` packets have come. */
   readonly progress: (packets: number) => number;
-  /** Whoever watches. */
+  /** Observer of the round. */
   readonly observer: RunObserver;
 }
 
-/** What a round came to. Packets are counted as the hub takes them, deliveries as it makes them. */
+/** Results of a round. Packets are counted as the hub receives them, deliveries as it makes them. */
 export interface RoundReport {
   readonly round: number;
   readonly adapter: string;
   readonly seconds: number;
   readonly packets: number;
-  /** What became of the deliveries. */
+  /** Fates of the deliveries. */
   readonly fates: Fates;
   /** Packets that the hub refused. */
   readonly refused: number;
   readonly kills: number;
-  /** Connections that ended, those of killed agents among them. */
+  /** Connections that ended, including those of killed agents. */
   readonly lost: number;
   readonly tasks: { readonly answered: number; readonly ended: number };
   readonly agentRss: number;
@@ -79,19 +79,21 @@ export interface RoundReport {
 
 const TICK_MS = 10;
 const TASK_TIMEOUT_MS = 5_000;
-/** For an agent to be back, and for all to be quiet, on a machine that does other things, too. */
+/**
+ * Time limit for an agent's return, and for all to become quiet, on a machine that does other things, too.
+ */
 const PATIENCE_MS = 60_000;
 const REDIAL_MS = 50;
-/** Part of the packets that are none. */
+/** Fraction of the packets that are invalid. */
 const BROKEN_RATE = 0.001;
 
 /**
- * Between the batches of one agent in a round with faults, where the hub decides about every single delivery: a flood would leave it no
- * time for handshakes, and nobody could come back.
+ * Pause between the batches of one agent in a round with faults, where the hub decides about every single
+ * delivery: a flood would leave it no time for handshakes, and no agent could come back.
  */
 const FAULTY_PAUSE_MS = 50;
 
-/** One handshake, a flood with injected faults and tasks in it, and the closing of the books. */
+/** Runs one handshake, a flood with injected faults and tasks in it, and the closing of the ledgers. */
 export async function runSoakRound(swarm: Swarm, plan: RoundPlan, signal: AbortSignal): Promise<RoundReport> {
   const round = await SoakRound.begin(swarm, plan);
   try {
@@ -150,7 +152,7 @@ class SoakRound {
       router: createRouter('broadcast'),
       observer: combineObservers(
         { agentLost: ({ id }) => round.#agentLost(id), broadcast: () => books.broadcast() },
-        // The end of a round ends all connections: nobody is lost then.
+        // The end of a round closes all connections, so losses are not reported then.
         { ...observer, agentLost: (node, why) => round.#isOver || observer.agentLost?.(node, why) },
       ),
       maxFrameBytes: MAX_FRAME_BYTES,
@@ -163,7 +165,7 @@ class SoakRound {
     return round;
   }
 
-  /** The flood, until the round is over. */
+  /** Floods the hub until the round is over. */
   async pass(signal: AbortSignal): Promise<void> {
     const plan = this.#plan;
     const swarm = this.#swarm;
@@ -186,7 +188,7 @@ class SoakRound {
     await tasks;
   }
 
-  /** Lets what is under way arrive, closes the books and compares them. */
+  /** Lets packets under way arrive, closes the ledgers and compares them. */
   async close(): Promise<RoundReport> {
     const agentRss = await this.#quiet();
     this.#isOver = true;
@@ -247,7 +249,10 @@ class SoakRound {
     this.#returning.set(id, back);
   }
 
-  /** Its process has been started again, or only its connection has ended: then the agent may notice that late. */
+  /**
+   * Brings an agent back whose process was restarted, or whose connection alone ended: then the agent may
+   * notice that late.
+   */
   async #bringBack(id: string): Promise<void> {
     const deadlineMs = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -263,7 +268,10 @@ class SoakRound {
     }
   }
 
-  /** Tasks one after the other, through the flood. One may fail while an agent is gone; an answer is right. */
+  /**
+   * Runs tasks one after the other, through the flood. A task may fail while an agent is gone; an answer must
+   * be right.
+   */
   async #runTasks(over: AbortSignal): Promise<void> {
     for (let number = 1; !over.aborted; number++) {
       const question = `question ${number} of round ${this.#plan.number}`;
@@ -285,11 +293,15 @@ class SoakRound {
     }
   }
 
-  /** Ends the flood and waits until the hub has every packet of it; the memory of the largest process of agents. */
+  /**
+   * Ends the flood and waits until the hub has every packet of it. Returns the memory of the largest process
+   * of agents.
+   */
   async #quiet(): Promise<number> {
     const deadlineMs = performance.now() + PATIENCE_MS;
     for (;;) {
-      // First, as in the others' flood the way back is long; what those sent who come back meanwhile is asked for again.
+      // The flood is stopped first, since agents return slowly while it lasts; agents that return meanwhile
+      // are asked again.
       const { sent, rss } = await this.#swarm.quiet();
       await Promise.all(this.#returning.values());
       const { links } = this.#network;

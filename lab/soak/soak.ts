@@ -28,7 +28,7 @@ interface SoakOptions extends WatchChoice {
   readonly json?: boolean;
 }
 
-/** Seeds that are drawn are below this: short enough to type. */
+/** Upper bound of drawn seeds: short enough to type. */
 const DRAWN_SEEDS = 1_000_000;
 const MAX_AGENTS = 256;
 const MEGABYTE = 2 ** 20;
@@ -51,8 +51,9 @@ export function defineSoak(command: Command): void {
 }
 
 /**
- * Soaks the hub: a flood of packets in rounds, each with another adapter, while agents are killed, doze and come back, and tasks are
- * asked. Exit code 1 if a book does not balance, memory grows, or anything is left behind.
+ * Soaks the hub: a flood of packets in rounds, each with another adapter, while agents are killed, doze and
+ * come back, and tasks are asked. Exit code 1 if a ledger does not balance, memory grows, or anything is left
+ * behind.
  */
 async function run(options: SoakOptions): Promise<void> {
   const { minutes, agents, processes, rounds, seed = randomInt(1, DRAWN_SEEDS) } = options;
@@ -131,7 +132,7 @@ interface SoakPlan {
   readonly agents: number;
   readonly processes: number;
   readonly rounds: number;
-  /** What ends it, whichever comes first. */
+  /** Limits of time and packets; the first one reached ends the soak. */
   readonly minutes: number;
   readonly packets: number;
 }
@@ -142,26 +143,34 @@ interface SoakReport {
   readonly deliveries: number;
   readonly seconds: number;
   readonly rounds: readonly RoundReport[];
-  /** Memory of the hub's process, bytes. */
+  /** Memory of the hub's process in bytes. */
   readonly memory: MemoryGrowth;
-  /** What was left when everything had ended. */
+  /** Handles that were left when everything had ended. */
   readonly left: readonly string[];
   readonly violations: readonly string[];
 }
 
-/** The protocols that rounds take in turn: those whose heads the hub can read without decoding, so that it is the hub that is soaked. */
+/**
+ * Protocols that rounds use in turn: the hub can read their heads without decoding, so that the hub itself is
+ * soaked.
+ */
 const ADAPTERS = ['json', 'msgpack', 'cbor'] as const;
-/** Every so many rounds deliveries go one by one, with faults; the checksum shows what was corrupted. */
+/**
+ * One in this many rounds delivers packets one by one, with faults; the checksum shows the corrupted ones.
+ */
 const FAULTY_EVERY = 3;
 const FAULTY_ADAPTER = 'json+crc32c';
 const FAULTS = 'drop=1%,dup=1%,corrupt=0.5%,delay=2ms±2:0>1';
-/** A round with faults gets so many packets for each of another: it decides about every single delivery. */
+/** Packets of a round with faults relative to another round: the hub decides about every single delivery. */
 const FAULTY_SHARE = 0.05;
 const SAMPLE_EVERY_MS = 100;
-/** Turns of the event loop for what was closed to be gone. */
+/** Maximum turns of the event loop until closed handles have gone. */
 const LOOKS = 1000;
 
-/** A bounded flood of synthetic agents through real connections, round after round, with injected faults by seed. */
+/**
+ * Runs a bounded flood of synthetic agents through real connections, round after round, with injected faults
+ * by seed.
+ */
 async function runSoakCampaign(
   plan: SoakPlan,
   signal: AbortSignal,
@@ -228,12 +237,15 @@ function planRound(plan: SoakPlan, number: number) {
   };
 }
 
-/** Handles of this process that were not there before: connections, listeners, timers, child processes and their pipes. */
+/**
+ * Finds handles of this process that were not there before: connections, listeners, timers, child processes
+ * and their pipes.
+ */
 async function findLeftHandles(before: readonly string[]): Promise<string[]> {
   let left: string[] = [];
   // Handles that were just closed go within the next turns of the event loop.
   for (let look = 0; look < LOOKS; look++) {
-    // A turn, not a timer: that would be one of them.
+    // A timer would itself be a handle, so this waits for a turn.
     await nextTurn();
     const known = [...before];
     left = process.getActiveResourcesInfo().filter((name) => {

@@ -1,4 +1,4 @@
-// Hosts synthetic agents for `soak` and `scale`, until the channel of whoever started it closes.
+// Hosts synthetic agents for `soak` and `scale`, until the channel of the process that started it closes.
 // Usage: swarm-process.ts ID:PART …
 import { orderSchema, type SwarmEvent } from './swarm.ts';
 import { SyntheticAgent } from './synthetic-agent.ts';
@@ -30,7 +30,7 @@ process.on('message', (message) => {
       break;
   }
 });
-// Nobody is left to say anything to.
+// No launcher is left to receive events.
 process.on('disconnect', () => process.exit(0));
 process.on('SIGINT', () => undefined);
 emit({ kind: 'listening', ports: Object.fromEntries(agents.map(({ id, port }) => [id, port])) });

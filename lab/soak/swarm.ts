@@ -8,9 +8,12 @@ import type { MeshNode } from '@gaia-mesh/core/hub/link.ts';
 import * as z from 'zod';
 import { type Flood, SYNTHETIC_TOOL } from './synthetic-agent.ts';
 
-/** What the launcher of synthetic agents and the process that hosts them say to each other, over the process's channel. */
+/**
+ * Messages between the launcher of synthetic agents and the process that hosts them, over the process's
+ * channel.
+ */
 export const orderSchema = z.discriminatedUnion('kind', [
-  /** Sessions send from now on, as fast as the hub takes it, those that begin later too. */
+  /** Sessions send from now on, as fast as the hub accepts it, including sessions that begin later. */
   z.object({
     kind: z.literal('flood'),
     seed: z.int(),
@@ -18,32 +21,36 @@ export const orderSchema = z.discriminatedUnion('kind', [
     pauseMs: z.number(),
     ahead: z.number(),
   }),
-  /** Sessions stop sending and say what they have sent. */
+  /** Sessions stop sending and report the number of packets sent. */
   z.object({ kind: z.literal('quiet') }),
-  /** An agent reads nothing for so long. */
+  /** An agent stops reading for `ms`. */
   z.object({ kind: z.literal('doze'), agent: z.string(), ms: z.number() }),
 ]);
 type Order = z.infer<typeof orderSchema>;
 
 const eventSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('listening'), ports: z.record(z.string(), z.int().positive()) }),
-  /** `sent` counts the packets of the session that an agent is in; null for one that is in none. */
+  /** `sent` counts the packets of an agent's present session; null for an agent without one. */
   z.object({ kind: z.literal('quiet'), sent: z.record(z.string(), z.int().nullable()), rss: z.int() }),
-  /** An agent saw what must not be: a packet missing, twice or out of order. */
+  /** An agent saw a packet missing, repeated or out of order. */
   z.object({ kind: z.literal('violation'), agent: z.string(), message: z.string() }),
 ]);
 export type SwarmEvent = z.infer<typeof eventSchema>;
 
 /**
- * Packets that all agents together may be ahead of each other. Without a bound the buffers of their connections fill, and each packet in
- * them is as many deliveries as there are agents: 256 of them had a minute's work left when they had stopped.
+ * Maximum packets that all agents together may be ahead of each other. Without a bound the buffers of their
+ * connections fill, and each packet in them is as many deliveries as there are agents: 256 agents had a
+ * minute's work left when they had stopped.
  */
 const ALL_AHEAD = 16_384;
 
-/** An agent that reads nothing for a while may take so long to notice that it is to be quiet. */
+/** Time limit for becoming quiet: an agent that stopped reading for a while may notice the order late. */
 const QUIET_TIMEOUT_MS = 60_000;
 
-/** Synthetic agents in few processes. Agent `i` has id `i`; the first and the last have their parts in tasks. */
+/**
+ * Synthetic agents in a few processes. Agent `i` has id `i`; the first and the last have their parts in
+ * tasks.
+ */
 export class Swarm {
   readonly secret: string = randomBytes(32).toString('hex');
   readonly #processes: SwarmProcess[];
@@ -83,7 +90,7 @@ export class Swarm {
     return String(this.#agents - 1);
   }
 
-  /** Where all agents listen now, by their ids. */
+  /** Returns the present addresses of all agents, by their ids. */
   async nodes(): Promise<MeshNode[]> {
     const all = await Promise.all(this.#processes.map((process) => process.ports));
     return all
@@ -92,7 +99,7 @@ export class Swarm {
       .sort((a, b) => Number(a.id) - Number(b.id));
   }
 
-  /** Where an agent listens, when its process has come back if it was killed. */
+  /** Returns the address of an agent, after its process has come back if it was killed. */
   async node(id: string): Promise<MeshNode> {
     const port = (await this.#of(id).ports)[id] ?? 0;
     return { id, tool: SYNTHETIC_TOOL, port, secret: this.secret };
@@ -103,7 +110,10 @@ export class Swarm {
     for (const process of this.#processes) process.order({ kind: 'flood', ...flood, ahead });
   }
 
-  /** Ends the flood; what each agent has sent in its session, and the largest process's memory. */
+  /**
+   * Ends the flood; returns the packets that each agent has sent in its session, and the largest process's
+   * memory.
+   */
   async quiet(): Promise<{ sent: ReadonlyMap<string, number | null>; rss: number }> {
     const events = await Promise.all(this.#processes.map((process) => process.quiet()));
     const sent = new Map(events.flatMap((one) => Object.entries(one.sent)));
@@ -130,7 +140,7 @@ export class Swarm {
   }
 }
 
-/** One process, and the one that comes in its place when it is killed. */
+/** One process, and its replacement when it is killed. */
 class SwarmProcess {
   readonly ids: readonly string[];
   ports: Promise<Record<string, number>>;
@@ -138,7 +148,7 @@ class SwarmProcess {
   readonly #secret: string;
   readonly #onViolation: (message: string) => void;
   #child: ChildProcess;
-  /** What the process in its place must be told. */
+  /** Order that a replacement process must receive. */
   #flood: Order | undefined;
   #onQuiet: ((event: Extract<SwarmEvent, { kind: 'quiet' }>) => void) | undefined;
   #isStopping = false;
@@ -153,13 +163,13 @@ class SwarmProcess {
 
   order(order: Order): void {
     if (order.kind === 'flood') this.#flood = order;
-    // A process that was just killed does not hear it; the one in its place need not.
+    // A process that was just killed does not receive it; its replacement need not.
     if (this.#child.connected) this.#child.send(order, () => undefined);
   }
 
   async quiet(): Promise<Extract<SwarmEvent, { kind: 'quiet' }>> {
     this.#flood = undefined;
-    // Killed a moment ago, it would not hear of it.
+    // A process that was killed a moment ago would not receive the order.
     await this.ports;
     const { promise, resolve, reject } = Promise.withResolvers<Extract<SwarmEvent, { kind: 'quiet' }>>();
     this.#onQuiet = resolve;
@@ -175,7 +185,7 @@ class SwarmProcess {
 
   kill(): void {
     const child = this.#child;
-    // One is on its way back already.
+    // A replacement is already being started.
     if (this.#isStopping || child.killed) return;
     child.kill('SIGKILL');
     this.ports = once(child, 'exit').then(() => {
@@ -202,7 +212,7 @@ class SwarmProcess {
     const { promise, resolve, reject } = Promise.withResolvers<Record<string, number>>();
     const child = fork(path.join(import.meta.dirname, 'swarm-process.ts'), this.#parts, {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      // A terminal's Ctrl-C is for the hub, which ends it in order.
+      // A terminal's Ctrl-C is for the hub, which ends the process in order.
       detached: true,
       env: { ...process.env, GAIA_MESH_SECRET: this.#secret },
     });

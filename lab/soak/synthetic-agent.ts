@@ -12,12 +12,12 @@ import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 
-/** Violations that one connection reports: they mostly have one cause. */
+/** Maximum violations that one connection reports: they mostly have one cause. */
 const MAX_VIOLATIONS = 5;
 
 /**
- * Checks the packets that one connection brings: each sender's come in the order of their numbers, none twice, none left out. Ids
- * are `<session>-<number>`; a sender that begins another session begins anew.
+ * Checks the packets of one connection: each sender's packets must come in numerical order, none twice, none
+ * missing. Ids are `<session>-<number>`; a sender that begins another session starts again.
  */
 export class PacketOrder {
   readonly #onViolation: (message: string) => void;
@@ -26,13 +26,13 @@ export class PacketOrder {
   #violations = 0;
   #furthest = 0;
 
-  /** `isLossy`: some may be missing or come twice, since it was asked for. */
+  /** `isLossy`: packets may be missing or repeated, because faults were requested. */
   constructor(isLossy: boolean, onViolation: (message: string) => void) {
     this.#isLossy = isLossy;
     this.#onViolation = onViolation;
   }
 
-  /** How far the one has come that came furthest: packets since the first one that was seen of it. */
+  /** Progress of the sender that is furthest: packets since the first one seen from it. */
   get furthest(): number {
     return this.#furthest;
   }
@@ -55,46 +55,51 @@ export class PacketOrder {
   }
 }
 
-/** Type of the packets that only fill the mesh, and the task that they say they belong to. */
+/** Type of the packets that only fill the mesh, and the task that they name. */
 const NOISE = 'noise';
 const NOISE_TASK = 'noise';
-/** What the first agent of a team makes of a document, and the last one an answer of. */
+/** Types of the first agent's result for a document, and of the last agent's answer. */
 const STEP = 'step';
 const ANSWER = 'answer';
-/** A run whose name ends so has packets missing and coming twice, since it was asked for. */
+/** Suffix of a run's name in which packets may be missing and repeated, because faults were requested. */
 export const LOSSY = '-lossy';
 export const SYNTHETIC_TOOL = 'synthetic';
 
-/** Packets of one write: many enough that the writer is not what limits, few enough that every agent has its turn. */
+/**
+ * Packets of one write: enough that the writer is not the limit, few enough that every agent has its turn.
+ */
 const BATCH_PACKETS = 32;
-/** Payload sizes from small to about what fits a page of memory. */
+/** Payload sizes from small to about a page of memory. */
 const PAYLOAD_BYTES = [16, 100, 400, 1500] as const;
-/** Ids of all sessions of a run differ by this: an agent that is started again does not know what it had used. */
+/**
+ * Digits of packet numbers. Ids start with the session, because a restarted agent does not know which ones it
+ * had used.
+ */
 const ID_DIGITS = 9;
 
-/** What an agent of a swarm is, and what it is told to do with its connection. */
+/** Description of an agent of a swarm. */
 interface SyntheticOptions {
   readonly id: string;
   readonly secret: string;
-  /** The first hears documents, the last one answers; all others only fill the mesh. */
+  /** The first agent receives documents, the last one answers; all others only fill the mesh. */
   readonly part: 'first' | 'last' | 'filler';
   readonly onViolation: (agent: string, message: string) => void;
 }
 
-/** What a flood is like. */
+/** Settings of a flood. */
 export interface Flood {
   readonly seed: number;
-  /** Part of the packets that are no packets at all. */
+  /** Fraction of the packets that are invalid. */
   readonly brokenRate: number;
-  /** Between batches; 0 for as fast as the hub takes them. */
+  /** Pause between batches in milliseconds; 0 to send as fast as the hub accepts. */
   readonly pauseMs: number;
-  /** Packets that an agent sends beyond what it has heard of the one that came furthest. */
+  /** Packets that an agent may send beyond the number received from the sender that is furthest. */
   readonly ahead: number;
 }
 
 /**
- * An agent without a tool, many of which fit a process: it fills the mesh as fast as the hub lets it, checks the order of what it
- * hears, keeps its books, and has a part in tasks that run through the noise.
+ * An agent without a tool, many of which fit a process: it fills the mesh as fast as the hub lets it, checks
+ * the order of received packets, keeps its ledger, and has a part in tasks that run through the noise.
  */
 export class SyntheticAgent {
   readonly port: number;
@@ -104,7 +109,7 @@ export class SyntheticAgent {
   #flood: Flood | undefined;
   #sessions = 0;
   #runId: string | undefined;
-  /** The run in which it sends nothing any more, whatever it hears late. */
+  /** Run in which it sends nothing any more, whatever arrives late. */
   #quietRunId: string | undefined;
 
   private constructor(options: SyntheticOptions, server: net.Server, port: number) {
@@ -123,19 +128,19 @@ export class SyntheticAgent {
     return this.#options.id;
   }
 
-  /** Packets sent in the session that it is in. */
+  /** Packets sent in its present session. */
   get sent(): number | null {
     return this.#session?.sent ?? null;
   }
 
-  /** Settles when the present session sends nothing any more. */
+  /** Settles when the present session has stopped sending. */
   async set(flood: Flood | undefined): Promise<void> {
     this.#flood = flood;
     if (flood === undefined) this.#quietRunId = this.#runId;
     await this.#session?.set(flood);
   }
 
-  /** Reads nothing for so long. */
+  /** Stops reading for `ms`. */
   doze(ms: number): void {
     this.#session?.doze(ms);
   }
@@ -170,7 +175,8 @@ export class SyntheticAgent {
       await session.set(undefined);
       this.#session = undefined;
     } catch (error) {
-      // A hub that dials while the last connection is still closing is refused, and dials again: it says so where it matters.
+      // A hub that dials while the last connection is still closing is refused and dials again; it reports
+      // real failures itself.
       if (!(error instanceof MeshError)) throw error;
       socket.destroy();
     }
@@ -199,11 +205,11 @@ class SyntheticSession {
   readonly #order: PacketOrder;
   readonly #isQuiet: () => boolean;
   #number = 0;
-  /** What it begins with when it first hears something: before that the hub may not be listening yet. */
+  /** Flood that begins with the first received packet: before that the hub may not be listening yet. */
   #first: Flood | undefined;
   #flood: Flood | undefined;
   #flooding: Promise<void> = Promise.resolve();
-  /** Somebody waits to hear something, or for the flood's end. */
+  /** Wakes code that waits for a packet or for the flood's end. */
   #onChange: (() => void) | undefined;
 
   constructor(
@@ -256,7 +262,7 @@ class SyntheticSession {
       if (from !== HUB_ID) this.#order.saw(from, id);
       if (type === DOC_INIT || type === STEP) packet = readPacket(this.#codec, head, blob);
     } catch {
-      // Corrupted on the way, as the round asked for: the books say so.
+      // A fault corrupted it on the way: the ledger reports it.
       this.#books.refused(bytes);
       return;
     }
@@ -264,7 +270,10 @@ class SyntheticSession {
     if (packet !== undefined && !this.#isQuiet()) this.#work(packet);
   }
 
-  /** The first agent turns the question round, the last one turns it round again and answers. */
+  /**
+   * Does the agent's part of a task: the first agent reverses the question, the last one reverses it again
+   * and answers.
+   */
   #work({ type, task_id, payload }: Packet): void {
     const { part } = this.#options;
     if (type === DOC_INIT && part === 'first') {
@@ -291,7 +300,7 @@ class SyntheticSession {
       }
       const frames: Buffer[] = [];
       for (let i = 0; i < BATCH_PACKETS; i++) frames.push(this.#noise(random, flood, lines));
-      // One write: what is written must be booked by then, since the connection may end at any time.
+      // Everything must be counted before the one write, since the connection may end at any time.
       if (!this.#socket.sendFrames(Buffer.concat(frames))) await this.#socket.drained();
       await (flood.pauseMs === 0 ? nextTurn() : sleep(flood.pauseMs));
     }
@@ -310,7 +319,8 @@ class SyntheticSession {
     const packet = this.#packet(NOISE, NOISE_TASK, { text: 'x'.repeat(size) });
     const blob = this.#codec.encode(packet);
     let known = lines.get(size);
-    // The books of packets that differ in their number only are the same: making them takes longer than the packet.
+    // Packets that differ only in their number have the same ledger line: measuring takes longer than the
+    // packet.
     if (known?.blobBytes !== blob.length) {
       const line = measureLine(this.#codec, packet, blob.length, this.#codec.layerBytes?.last);
       known = { line, blobBytes: blob.length };
@@ -320,7 +330,7 @@ class SyntheticSession {
     return encodeFrame(blob);
   }
 
-  /** Bytes that no adapter reads: the hub counts them as refused. */
+  /** Encodes bytes that no adapter reads: the hub counts them as refused. */
   #broken(size: number): Buffer {
     const wire = PREFIX_BYTES + size;
     const envelope = { envelope: size, header_size: wire, net: wire };
@@ -347,7 +357,7 @@ class SyntheticSession {
   }
 }
 
-/** `abc` → `cba` */
+/** Turns `abc` into `cba`. */
 function reverseText(text: string): string {
   return [...text].reverse().join('');
 }

@@ -6,7 +6,9 @@ const JOBS = 3;
 const STATES = ['queued', 'running', 'waiting for input', 'blocked', 'retrying'] as const;
 const KINDS = ['resize-image', 'send-mail', 'check-link', 'translate-title', 'reindex'] as const;
 
-/** A queue of small jobs: submitted, acknowledged, reported on, done. About 200 bytes a packet. */
+/**
+ * Traffic of a queue of small jobs: submitted, acknowledged, reported on, done. About 200 bytes per packet.
+ */
 export const chatty: Part = {
   name: 'chatty',
   about: 'small jobs that are acknowledged, reported on and done: about 200 bytes a packet',
@@ -58,7 +60,7 @@ function drawTask(random: Random, index: number): Task {
       payload: { job: jobId, ok: true, confidence: Math.round(random.uniform() * 100) / 100, remarks: null },
     });
   }
-  // Everybody hears how it ended.
+  // The result is broadcast to all.
   say({
     ...{ type: 'queue.empty', from: 'coordinator', cause },
     payload: { jobs: JOBS, failed: 0, closed: `2026-01-0${index + 1}T08:00:00Z` },

@@ -3,10 +3,12 @@ import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { Part, Said, Task } from './part.ts';
 import { type Paragraph, splitSentences, type Texts } from './texts.ts';
 
-/** Documents that go into one packet; no paragraph comes twice in a packet, which would flatter compression. */
+/**
+ * Number of documents in one packet; no paragraph is repeated in a packet, which would flatter compression.
+ */
 const COUNTS = [1, 1, 2, 3] as const;
 
-/** Whole documents, handed on and annotated: 10 kB and more a packet. */
+/** Traffic of whole documents that are handed on and annotated: 10 kB and more per packet. */
 export const documents: Part = {
   name: 'documents',
   about: 'whole documents that are handed on, annotated and rewritten: 10 to 45 kB a packet',

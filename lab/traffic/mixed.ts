@@ -5,7 +5,7 @@ import { splitSentences, type Texts } from './texts.ts';
 
 const TASKS = 6;
 
-/** Of other scripts: what takes more than one byte a character in UTF-8, and more tokens. */
+/** Quotes in other scripts, which take more than one byte per character in UTF-8, and more tokens. */
 const QUOTES = [
   'Der Turm steht seit 1868 auf dem Felsen, und an stürmischen Tagen hört man ihn singen.',
   'Ο φάρος άναψε για πρώτη φορά ένα βράδυ του Οκτωβρίου· οι ψαράδες τον είδαν από μακριά.',
@@ -15,7 +15,10 @@ const QUOTES = [
   'Le gardien notait tout : le vent, la houle, les oiseaux 🐦 et les bateaux ⛵.',
 ] as const;
 
-/** Question, hits, a plan, a draft, remarks, a second draft: from 150 bytes to 5 kB, in several languages. */
+/**
+ * Traffic of a question, hits, a plan, a draft, remarks and a second draft: from 150 bytes to 5 kB, in
+ * several languages.
+ */
 export const mixed: Part = {
   name: 'mixed',
   about: 'question, hits, plan, draft and remarks in several languages: 150 bytes to 5 kB a packet',

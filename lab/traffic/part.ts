@@ -2,15 +2,18 @@ import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { Texts } from './texts.ts';
 
-/** One packet of a task, before it has ids: whom it is from and to, and which of the task's packets caused it. */
+/**
+ * One packet of a task before it has ids: its sender and recipient, and the position of the packet that
+ * caused it.
+ */
 export interface Said {
   readonly type: string;
   readonly from: string;
-  /** Without it, everybody hears it. */
+  /** Recipient; without it, the packet is a broadcast. */
   readonly to?: string;
-  /** Place in the task's list of the packet that caused it; -1 for the document that opens the task. */
+  /** Position of the causing packet in the task's list; -1 for the document that opens the task. */
   readonly cause: number;
-  /** It answers the packet that caused it. */
+  /** True if it answers the packet that caused it. */
   readonly isReply?: boolean;
   readonly payload: JsonObject;
 }

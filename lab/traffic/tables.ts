@@ -15,7 +15,7 @@ const CITIES = [
 ] as const;
 const UNITS = ['kWh', 'm³', 'kg', 'pcs'] as const;
 
-/** Rows of numbers and texts, as objects, as lists and as columns: 1 to 20 kB a packet. */
+/** Traffic of rows of numbers and texts, as objects, as lists and as columns: 1 to 20 kB per packet. */
 export const tables: Part = {
   name: 'tables',
   about: 'rows of numbers and texts, as objects, as lists, as columns and grouped: 1 to 20 kB a packet',

@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
-/** A paragraph under the heading that stands above it. */
+/** A paragraph with the heading above it. */
 export interface Paragraph {
   readonly heading: string;
   readonly text: string;
 }
 
-/** The documents of the sample tasks, by name, in paragraphs. */
+/** Documents of the sample tasks, by name, in paragraphs. */
 export type Texts = readonly { readonly name: string; readonly paragraphs: readonly Paragraph[] }[];
 
-/** Texts that were written for this project: `config/tasks`. */
+/** Reads the texts that were written for this project: `config/tasks`. */
 export function readSourceTexts(): Texts {
   const folder = path.join(codeFolder, 'config', 'tasks');
   return readdirSync(folder, { withFileTypes: true })
@@ -24,7 +24,7 @@ export function readSourceTexts(): Texts {
     });
 }
 
-/** A short paragraph without a full stop is a heading. */
+/** Splits a text into paragraphs. A short paragraph without a full stop is a heading. */
 function splitParagraphs(text: string): Paragraph[] {
   let heading = '';
   return text

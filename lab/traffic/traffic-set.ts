@@ -16,7 +16,7 @@ import type { Part, Task } from './part.ts';
 import { tables } from './tables.ts';
 import { readSourceTexts } from './texts.ts';
 
-/** Writes it, and says how large it is. */
+/** Writes the recording and prints its size. */
 export function writeTraffic(command: Command): void {
   command.action(() => {
     const recording = buildTrafficSet();
@@ -34,13 +34,14 @@ const AGENTS = ['coordinator', 'worker-1', 'worker-2', 'reviewer'] as const;
 
 const PARTS: readonly Part[] = [chatty, mixed, documents, tables];
 const SEED = 20_261;
-/** 1 January 2026: packets have a time of day, and the file is the same whenever it is made. */
+/** 1 January 2026: packets have a time of day, and the file must be identical whenever it is made. */
 const START_MS = 1_767_225_600_000;
 const STEP_MS = 7;
 
 /**
- * The recording that `compare` takes by itself: traffic of four kinds, from 100 bytes to 40 kB a packet, the same bytes whenever it is
- * made. None of its payloads has a structure that an adapter of this project was made for.
+ * Builds the default recording of `compare`: traffic of four kinds, from 100 bytes to 40 kB per packet, with
+ * identical bytes whenever it is made. No adapter of this project was designed for the structure of its
+ * payloads.
  */
 export function buildTrafficSet(): Recording {
   const texts = readSourceTexts();

@@ -11,7 +11,7 @@ import { readRunSecret } from '../../wire/run-secret.ts';
 import { RateLimiter } from '../rate-limiter.ts';
 import { AgentProcess } from './launcher.ts';
 
-/** An agent of the group listens now. */
+/** An agent of the group that has begun to listen. */
 export interface AgentUp {
   readonly id: string;
   readonly tool: string;
@@ -21,39 +21,42 @@ export interface AgentUp {
 
 export interface AgentGroupOptions {
   readonly team: Team;
-  /** First port, or `auto` for any free ones; without it the team's own. */
+  /** First port, or `auto` for any free ones; undefined for the team's own. */
   readonly portBase: number | 'auto' | undefined;
-  /** Agents that somebody else started: they are dialled, not launched. */
+  /** Agents that someone else started: the hub dials them but does not launch them. */
   readonly external: ReadonlySet<string>;
-  /** How agents are started; see `AgentProcess`. */
+  /** Script with which agents are started; see `AgentProcess`. */
   readonly entry: string;
   readonly readable: readonly string[];
   /** `workspaces/`: agent `id` may write to its `<id>/` only. */
   readonly workspaces: string;
-  /** What an agent is told, and what its process may do. */
+  /** Returns the setup of an agent and the permissions of its process. */
   readonly launchOf: (agent: TeamAgent) => AgentLaunch;
-  /** What a person types to start an agent that nobody launches, for the message that it is not there. */
+  /**
+   * Returns the command with which a person starts an agent that is not launched, for the message that it is
+   * missing.
+   */
   readonly howToStart?: (agent: { id: string; tool: string; place: AgentEndpoint }) => string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What to do where a port is in use, for people. */
+  /** Advice for the case that a port is in use, for people. */
   readonly portHint?: string;
-  /** How the hub reaches them; without it, over their ports. */
+  /** Transport over which the hub reaches the agents; the default is their TCP ports. */
   readonly transport?: RunTransport;
-  /** The run's secret, which launched agents get. */
+  /** Secret of the run, which launched agents receive. */
   readonly secret: string;
   readonly onUp: (agent: AgentUp) => void;
   readonly onDeath: (agent: { id: string; tool: string }, how: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** The processes of a team: started together, and ended together. */
+/** The processes of a team, which are started and ended together. */
 export class AgentGroup {
   readonly #options: AgentGroupOptions;
   readonly #agents = new Map<string, AgentProcess>();
   readonly #permits = new RateLimiter();
   #isStopped = false;
 
-  /** Starts them; wait for {@link listening} before dialling. */
+  /** Starts the agents; wait for {@link listening} before dialling. */
   constructor(options: AgentGroupOptions) {
     const { team, external } = options;
     this.#options = options;
@@ -61,9 +64,9 @@ export class AgentGroup {
   }
 
   /**
-   * Where each agent listens, in the team's order.
+   * Returns the address of each agent, in the team's order.
    *
-   * @throws MeshError `agent` when one does not come up; what `signal` was aborted with
+   * @throws MeshError `agent` when an agent does not come up; the reason of `signal` if it is aborted
    */
   async listening(): Promise<MeshNode[]> {
     const ups = this.#options.team.agents.map(async (agent) => {
@@ -73,14 +76,14 @@ export class AgentGroup {
     return raceAbort(this.#options.signal, Promise.all(ups));
   }
 
-  /** Kills an agent of this group: a fault of the run. */
+  /** Kills an agent of this group, as a fault of the run. */
   kill(id: string): void {
     this.#agents.get(id)?.kill();
   }
 
   /**
-   * Ends what is left of an agent of this group and starts it again in its workspace; where it listens now. One that somebody else
-   * started listens where it did before, when that one has started it again.
+   * Ends an agent of this group, starts it again in its workspace, and returns its new address. An agent that
+   * someone else started returns to its old address when it is restarted there.
    *
    * @throws MeshError `agent` when it does not come up
    */
@@ -104,7 +107,7 @@ export class AgentGroup {
     const { launchOf, environment, workspaces } = this.#options;
     const { setup, permissions = {} } = launchOf(agent);
     const place = this.#transport.placeOf(id, this.#portOf(id));
-    // What its transport adds to the environment is for all agents of the run.
+    // Environment variables of the transport are for all agents of the run.
     const { environment: named = [] } = permissions;
     const ofTransport = Object.keys(this.#transport.environment);
     const process = new AgentProcess(
@@ -124,7 +127,7 @@ export class AgentGroup {
     return process;
   }
 
-  /** The agent, once it listens. */
+  /** Returns the agent's node once it listens. */
   async #up(agent: TeamAgent, process: AgentProcess): Promise<MeshNode> {
     const node = this.#nodeOf(agent, await process.listening);
     const { id, tool } = agent;
@@ -147,7 +150,7 @@ export class AgentGroup {
       ...(external.has(id) && howToStart !== undefined ? { start: howToStart({ id, tool, place }) } : {}),
       ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
       ...(agent.may_fail === undefined ? {} : { mayFail: agent.may_fail }),
-      // An agent that was started by hand knows no secret but the one that its environment gave it.
+      // An agent that was started by hand knows only the secret from its own environment.
       secret: external.has(agent.id) ? readRunSecret(environment) : secret,
     };
   }

@@ -3,32 +3,35 @@ import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../contracts/limits.ts';
 import type { MeshNode } from '../../hub/link.ts';
 import { raceAbort } from '../../system/process/abort.ts';
 
-/** One loss of an agent. Times are milliseconds from the start of the first task; null for one that did not come back. */
+/**
+ * One loss of an agent. Times are milliseconds from the start of the first task; null if it did not come
+ * back.
+ */
 interface Recovery {
   readonly agent: string;
   readonly tool: string;
   readonly lost_at_ms: number;
   back_at_ms: number | null;
   took_ms: number | null;
-  /** Starts that this took, the failed ones among them. */
+  /** Number of starts that the return took, including failed ones. */
   attempts: number;
 }
 
 interface RecoveryOptions {
-  /** Starts a lost agent again, and says where it listens. */
+  /** Restarts a lost agent and returns its address. */
   readonly restart: (id: string) => Promise<MeshNode>;
   /** Takes it back into the network. */
   readonly readmit: (node: MeshNode, signal: AbortSignal) => Promise<void>;
-  /** No more tries are left for an agent. */
+  /** Called when an agent has no tries left. */
   readonly onGivenUp: (id: string) => void;
-  /** What people should know. */
+  /** Receives messages for people. */
   readonly onEvent: (news: string) => void;
-  /** Milliseconds from the start of the first task. */
+  /** Returns the milliseconds since the start of the first task. */
   readonly nowMs: () => number;
   readonly signal: AbortSignal;
 }
 
-/** Starts agents again that were lost: each at most {@link MAX_RESTARTS} times, and later each time. */
+/** Restarts lost agents, each at most {@link MAX_RESTARTS} times and with a growing delay. */
 export class AgentRecovery {
   readonly recoveries: Recovery[] = [];
   readonly #options: RecoveryOptions;
@@ -42,7 +45,7 @@ export class AgentRecovery {
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
   }
 
-  /** An agent was lost. Further news of the same loss changes nothing. */
+  /** Handles the loss of an agent. Further reports of the same loss change nothing. */
   lost(id: string, tool: string): void {
     if (this.#signal.aborted || this.#returning.has(id) || this.#isGivenUp(id)) return;
     const lostAtMs = Math.round(this.#options.nowMs());
@@ -55,12 +58,12 @@ export class AgentRecovery {
     return this.#returning.has(id);
   }
 
-  /** Settles when nobody is on the way back. */
+  /** Settles when no agent is being restarted. */
   async settled(): Promise<void> {
     while (this.#returning.size > 0) await Promise.all(this.#returning.values());
   }
 
-  /** Brings back nobody any more. */
+  /** Stops restarting agents. */
   async end(): Promise<void> {
     this.#ending.abort();
     await this.settled();
@@ -96,7 +99,7 @@ export class AgentRecovery {
     const { restart, readmit, onEvent: onNews } = this.#options;
     try {
       await this.#pause(RESTART_BACKOFF_MS * 2 ** (attempt - 1));
-      // Whoever ends the run need not wait for it: its process is ended with the others.
+      // The end of the run need not wait for the restart: the process is ended with the others.
       const node = await raceAbort(this.#signal, restart(id));
       await readmit(node, this.#signal);
       return true;

@@ -3,24 +3,27 @@ import type { AgentPermissions } from '../../agent/spec.ts';
 import { LOADAVG } from '../../system/platform.ts';
 import { hasNamespaces, isolateNodeCommand } from '../../system/process/without-network.ts';
 
-/** How a process is started that may do less than its parent. */
+/** Command of a process with fewer permissions than its parent. */
 interface Confined {
   readonly program: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** It has no network of its own: it can only be reached over a port that its parent opened for it. */
+  /**
+   * True if it has no network of its own: it can only be reached over a port that its parent opened for it.
+   */
   readonly isOffline: boolean;
 }
 
-/** What any program may need: where programs and the home are, language and time. No key is among them. */
+/** Variables that any program may need: search path and home, language and time. No key is among them. */
 const PLAIN_VARIABLES = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM|NO_COLOR|CI)$/;
-/** How the network is reached, for those who may. */
+/** Variables that configure network access, for agents that have it. */
 const NETWORK_VARIABLES =
   /^((https?|no|all)_proxy|NODE_USE_ENV_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
 /**
- * How Node runs with `args` under {@link AgentPermissions}: files, processes and threads by Node's permission model, SQLite by its flag,
- * variables by name, and the network by a namespace without one, where this machine has those.
+ * Builds the command that runs Node with `args` under {@link AgentPermissions}: Node's permission model
+ * restricts files, processes and threads; a flag restricts SQLite; variables are chosen by name; and a
+ * namespace without a network isolates the process, where this machine supports namespaces.
  */
 export function buildConfinedCommand(
   args: readonly string[],
@@ -33,13 +36,13 @@ export function buildConfinedCommand(
   const own = workspace + path.sep;
   const flags = [
     '--permission',
-    // How busy the machine is, by which patience is measured.
+    // The load of the machine, by which patience is measured.
     `--allow-fs-read=${LOADAVG}`,
     ...[...readable, own, ...reads].map((name) => `--allow-fs-read=${name}`),
     ...[own, ...writes].map((name) => `--allow-fs-write=${name}`),
     ...(childProcesses === true ? ['--allow-child-process'] : []),
     ...(workers === true ? ['--allow-worker'] : []),
-    // It writes files that the permission model does not see.
+    // SQLite writes files that the permission model does not see.
     ...(store === true ? [] : ['--no-experimental-sqlite']),
   ];
   const isOffline = network !== true && hasNamespaces();

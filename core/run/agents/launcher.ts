@@ -14,29 +14,32 @@ import { isPermitMessage, type RateLimiter } from '../rate-limiter.ts';
 import { buildConfinedCommand } from './confinement.ts';
 
 /**
- * In a workspace: code that Node has compiled, kept for the next run of the same agent, which starts in half the time. Each
- * agent has its own, since it may write there: nobody's code comes from another's folder.
+ * Folder in a workspace for code that Node has compiled: the next run of the same agent starts in half the
+ * time. Each agent has its own, since it may write there: no agent's code comes from another's folder.
  */
 export const CACHE_FOLDER = '.cache';
 
 /** Bytes of an agent's standard error that are kept, to be shown if it dies. */
 const STDERR_BYTES = 8 * 1024;
 const TAIL_LINES = 8;
-/** What a process wrote before its end comes within this time. */
+/** Time limit for output that a process wrote before its end. */
 const LAST_WORDS_MS = 200;
 
 interface LauncherOptions {
-  /** The file that Node runs with `agent` as its argument: it waits for the agent's spec on its channel. */
+  /** Script that Node runs with the argument `agent`: it waits for the agent's spec on its channel. */
   readonly entry: string;
-  /** Folders and files that agents may read: code and packages, nothing of the user's (decided: Node's permission model). */
+  /**
+   * Folders and files that agents may read: code and packages, but nothing of the user (decided: Node's
+   * permission model).
+   */
   readonly readable: readonly string[];
   readonly secret: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What to do where a port is in use, for people. */
+  /** Advice for the case that a port is in use, for people. */
   readonly portHint?: string;
-  /** Who grants the agents their requests to model servers: they share the servers (decided). */
+  /** Grants the agents' requests to model servers, which they share (decided). */
   readonly permits: RateLimiter;
-  /** Called once for an agent that ends before it was told to. */
+  /** Called once for an agent that ends before it was asked to. */
   readonly onDeath: (agent: AgentProcess, how: string) => void;
 }
 
@@ -49,7 +52,7 @@ const messageSchema = z.union([
 export class AgentProcess {
   readonly id: string;
   readonly tool: string;
-  /** Settles with the port that the agent listens on; 0 for one that listens elsewhere. */
+  /** Settles with the port on which the agent listens; 0 if it listens elsewhere. */
   readonly listening: Promise<number>;
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;
@@ -64,15 +67,18 @@ export class AgentProcess {
     this.id = spec.id;
     this.tool = spec.tool;
     this.#logFile = path.join(workspace, 'agent.log');
-    // It must be there when Node starts: a folder that is not counts as a file, and nothing in it may be written.
+    // The folder must exist when Node starts: a missing folder counts as a file, and nothing inside may be
+    // written.
     const cache = path.join(workspace, CACHE_FOLDER);
     mkdirSync(cache, { recursive: true });
     const { program, args, environment, isOffline } = buildConfinedCommand(
       [
-        // Young objects get 16 MB before they are collected, not 1: a collection in the middle of a packet takes longer than the packet.
+        // Young objects get 16 MB before they are collected, not 1: a collection in the middle of a packet
+        // takes longer than the packet.
         '--min-semi-space-size=16',
-        // No more than that, and all is collected when it has grown by half, not to four times: an agent that had worked through
-        // a thousand tasks held nearly twice the memory. It costs a twentieth of the tasks per second.
+        // The heap grows by half before a full collection, not to four times: an agent that had worked
+        // through a thousand tasks held nearly twice the memory. It costs a twentieth of the tasks per
+        // second.
         '--max-semi-space-size=16',
         '--heap-growing-percent=50',
         options.entry,
@@ -85,7 +91,7 @@ export class AgentProcess {
     );
     this.#child = spawn(program, args, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      // A process group of its own: a terminal's Ctrl-C would end an agent that has not got as far as ignoring it.
+      // The agent gets its own process group: a terminal's Ctrl-C would end one that does not ignore it yet.
       detached: true,
       env: { ...environment, GAIA_MESH_SECRET: options.secret, NODE_COMPILE_CACHE: cache },
     });
@@ -101,7 +107,7 @@ export class AgentProcess {
       this.#tell(spec);
     }
     this.listening = this.#awaitPort(noPort);
-    // Whoever awaits it hears of a failure; until then it must not count as unhandled.
+    // The caller receives a failure; until it waits, the failure must not count as unhandled.
     this.listening.catch(() => undefined);
     void this.#ended.then((how) => {
       if (this.#isOwnEnd) options.onDeath(this, how);
@@ -112,12 +118,12 @@ export class AgentProcess {
     return this.#child.pid;
   }
 
-  /** Kills it as a fault of the run, which is reported as any other death. */
+  /** Kills the agent as a fault of the run, which is reported like any other death. */
   kill(): void {
     this.#isShot = this.#child.kill('SIGKILL');
   }
 
-  /** Ends it: the launcher's channel closes, which an agent takes as its end; one that does not is killed. */
+  /** Ends the agent by closing its channel; an agent that does not end is killed. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#child.connected) this.#child.disconnect();
@@ -126,7 +132,7 @@ export class AgentProcess {
     clearTimeout(timer);
   }
 
-  /** One that could not be started has no channel; of that, or that it has ended already, is heard by its end. */
+  /** Sends the spec. A process without a channel has failed to start or has ended, which its end reports. */
   #tell(spec: AgentSpec, server?: net.Server): void {
     if (this.#child.pid === undefined || !this.#child.connected) {
       server?.close();
@@ -161,7 +167,7 @@ export class AgentProcess {
     }
   }
 
-  /** Waits for the process's end, and for the last it said; how it ended, in words. */
+  /** Waits for the process's end and its last output; returns a description of how it ended. */
   async #awaitEnd(): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     const { stderr } = this.#child;
@@ -169,24 +175,24 @@ export class AgentProcess {
       this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES);
     });
     this.#child.on('error', (error) => {
-      // Of one that was started the end is heard; this may be a message that came too late for it.
+      // The exit of a started process reports its end; this may be a message that came too late for it.
       if (this.#child.pid === undefined) resolve(explainShortage(error) ?? error.message);
     });
-    // Not `close`: Node does not emit it for a child whose channel was closed on this side.
+    // Node does not emit `close` for a child whose channel was closed on this side.
     this.#child.on('exit', (code, signal) => {
-      // One that crashed while the run was ending because of that very crash was not ended by this side.
+      // A process that crashed while its crash was ending the run was not ended by this side.
       this.#isOwnEnd = !this.#isStopping || this.#isShot || (code !== 0 && !this.#child.killed);
       resolve(describeExit(code, signal));
     });
     const how = await promise;
-    // One that could not be started has none.
+    // A process that could not be started has no standard error.
     if (stderr?.readableEnded === false) {
       await Promise.race([once(stderr, 'close'), sleep(LAST_WORDS_MS, undefined, { ref: false })]);
     }
     return how + this.#tail();
   }
 
-  /** The last it said: its standard error, else the end of its log. */
+  /** Returns the last output: standard error, or else the end of its log. */
   #tail(): string {
     const text = this.#stderr.trim() || readLogEnd(this.#logFile);
     if (text === '') return '';
@@ -207,6 +213,6 @@ function readLogEnd(file: string): string {
   try {
     return readFileSync(file, 'utf8').slice(-STDERR_BYTES).trim();
   } catch {
-    return ''; // It died before it had a log.
+    return ''; // The agent died before it wrote a log.
   }
 }

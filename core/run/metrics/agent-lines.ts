@@ -2,12 +2,18 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { toFolderName } from '../../contracts/node-id.ts';
 
-/** Read at a time; a line is shorter, and whatever has no end in so many bytes is stepped over. */
+/** Maximum bytes of one read; a line is shorter, and a longer one without an end is skipped. */
 const MAX_READ_BYTES = 1024 * 1024;
-/** An agent that puts a pipe or a link in the place of its file stops nobody, and shows nothing. */
+/**
+ * Flags that refuse links and do not block on pipes: an agent that puts one in place of its file stops
+ * nothing, and shows nothing.
+ */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** What the agents `ids` append to the files of one name in their workspaces. What is in these already is of earlier runs. */
+/**
+ * Lines that the agents `ids` append to the files of one name in their workspaces. Lines already there belong
+ * to earlier runs.
+ */
 export class AgentLines {
   readonly #files: readonly GrowingFile[];
 
@@ -15,24 +21,24 @@ export class AgentLines {
     this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, toFolderName(id), fileName)));
   }
 
-  /** The lines that were finished since the last call, agent by agent. */
+  /** Yields the lines that were finished since the last call, agent by agent. */
   *next(): Generator<string> {
     for (const file of this.#files) yield* file.newLines();
   }
 }
 
-/** A file that others append lines to. */
+/** A file to which another process appends lines. */
 class GrowingFile {
   readonly #path: string;
   #offset = 0;
 
   constructor(file: string) {
     this.#path = file;
-    // Whatever is in it is old.
+    // Skip the present content: it belongs to earlier runs.
     this.newLines();
   }
 
-  /** The lines that were finished since the last call; none while there is no file. */
+  /** Returns the lines that were finished since the last call; none while the file is missing. */
   newLines(): string[] {
     let descriptor: number;
     try {

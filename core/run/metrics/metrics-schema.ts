@@ -245,7 +245,8 @@ const delivery = z.strictObject({
 });
 
 /**
- * What `metrics.json` says, key by key. The types of the code that fills it in and `docs/metrics.md` (`npm run docs`) both come from here.
+ * Schema of `metrics.json`. The types of the code that fills it in and `docs/metrics.md` (`npm run docs`)
+ * both come from here.
  */
 export const metricsSchema = z.strictObject({
   schema_version: z.literal(1).describe('version of this file'),
@@ -322,5 +323,5 @@ type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReado
 /** `metrics.json`. A batch has sums over its tasks, and mean scores. */
 export type RunMetrics = DeepReadonly<z.infer<typeof metricsSchema>>;
 
-/** What an answer is worth, by measure; null where no true answer is known. */
+/** Scores of an answer by measure; null if no true answer is known. */
 export type Scores = Readonly<Record<string, number | null>>;

@@ -8,7 +8,7 @@ import type { RunMetrics, Scores } from './metrics-schema.ts';
 import type { RunLedger } from './run-ledger.ts';
 import type { TokenLedgerFigures } from './token-ledger.ts';
 
-/** Collects, while tasks end, what `metrics.json` says of them. */
+/** Collects the results of tasks for `metrics.json` as they end. */
 export class RunTally {
   readonly #scores = new Map<string, { sum: number; count: number }>();
   readonly #status: Record<TaskStatus, number> = { answered: 0, timeout: 0, failed: 0 };
@@ -36,7 +36,7 @@ export class RunTally {
     return pickWorstStatus(this.#status);
   }
 
-  /** Mean over the tasks that have the measure; null where none has. */
+  /** Returns the mean over the tasks that have the measure; null if none has it. */
   mean(measure: string): number | null {
     const entry = this.#scores.get(measure);
     return entry === undefined ? null : entry.sum / entry.count;
@@ -50,14 +50,14 @@ interface RunFacts {
   readonly models: ModelSums | undefined;
   readonly tokenLedger: TokenLedgerFigures | undefined;
   readonly faults: RunMetrics['faults'] | undefined;
-  /** Only where deliveries are acknowledged. */
+  /** Present only with acknowledged delivery. */
   readonly acknowledged: AcknowledgedDelivery | undefined;
-  /** Wall time of a batch. */
+  /** Wall time of a batch in milliseconds. */
   readonly wallMs: number;
   readonly isBatch: boolean;
 }
 
-/** What `metrics.json` says, but for times, which the recording tells later. */
+/** Builds `metrics.json` without the times, which come from the recording later. */
 export function buildRunMetrics(
   tally: RunTally,
   { adapter, team, engine, unseen }: Pick<RunOptions, 'adapter' | 'team' | 'engine' | 'unseen'>,
@@ -110,7 +110,10 @@ export function buildRunMetrics(
   };
 }
 
-/** `current` is the link that the agent has now, `own` are all that it had: it may have been started again. */
+/**
+ * Builds the metrics of an agent. `current` is its present link, `own` are all its links: it may have been
+ * restarted.
+ */
 function buildAgentMetrics(
   current: Link,
   own: readonly Link[],
@@ -153,7 +156,7 @@ function sumLinkCounts(links: readonly Link[], key: keyof LinkCounts): number {
   return links.reduce((sum, { counts }) => sum + counts[key], 0);
 }
 
-/** Milliseconds to the microsecond: what a monotonic clock can tell. */
+/** Rounds milliseconds to the microsecond, the resolution of a monotonic clock. */
 export function toMicroseconds(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

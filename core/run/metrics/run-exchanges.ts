@@ -6,9 +6,9 @@ import { countExchange } from '../../tokens/count-exchange.ts';
 import { AgentLines } from './agent-lines.ts';
 import { sumLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
 
-/** Of tasks that have not ended: what agents note of others that nobody asked is not kept. */
+/** Maximum unfinished tasks; exchanges for further ones, which the run did not ask, are not kept. */
 const MAX_OPEN_TASKS = 4_096;
-/** Characters of the texts of one task; prompts of thirty turns are some hundred thousand. */
+/** Maximum characters of the texts of one task; prompts of thirty turns have some hundred thousand. */
 const MAX_TASK_CHARACTERS = 32_000_000;
 
 interface TaskExchanges {
@@ -18,20 +18,23 @@ interface TaskExchanges {
 }
 
 /**
- * What the tokens of a run are, task by task: counted here, from what agents noted of their exchanges with models, since a table of
- * tokens in each agent would take its memory and its time.
+ * Counts the tokens of a run by kind, task by task. It counts them here, from the agents' exchange logs,
+ * because a table of tokens in each agent would take memory and time there.
  */
 export class RunExchanges {
   readonly #lines: AgentLines;
   readonly #open = new Map<string, TaskExchanges>();
   #total: TokenLedgerFigures | undefined;
 
-  /** What is in the files already is of earlier runs. */
+  /** Exchanges already in the files belong to earlier runs. */
   constructor(workspaces: string, ids: readonly string[]) {
     this.#lines = new AgentLines(workspaces, ids, EXCHANGES_FILE);
   }
 
-  /** The ledger of a task's tokens. Ask once, when it has ended; undefined where it asked no model. */
+  /**
+   * Returns the ledger of a task's tokens; undefined if it asked no model. Call it once, when the task has
+   * ended.
+   */
   async ended(taskId: string): Promise<TokenLedgerFigures | undefined> {
     for (const line of this.#lines.next()) this.#keep(line);
     const task = this.#open.get(taskId);
@@ -48,7 +51,7 @@ export class RunExchanges {
           ...{ promptTokens: prompt_tokens, completionTokens: completion_tokens },
           counted: await countExchange(exchange),
         });
-      // The hub lives in this process, and other tasks' clocks run.
+      // Yield, because the hub runs in this process, and other tasks' clocks run.
       await setImmediate();
     }
     const { figures } = ledger;
@@ -56,7 +59,7 @@ export class RunExchanges {
     return figures;
   }
 
-  /** Over all tasks that have ended, and what came for them afterwards. */
+  /** Returns the ledger over all ended tasks, including exchanges that arrived afterwards. */
   async total(): Promise<TokenLedgerFigures | undefined> {
     for (const line of this.#lines.next()) this.#keep(line);
     for (const taskId of [...this.#open.keys()]) await this.ended(taskId);
@@ -65,7 +68,7 @@ export class RunExchanges {
 
   #keep(line: string): void {
     const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
-    // The log's own word that it was cut, or something else's of this name.
+    // The line is the logger's own, or comes from another program.
     if (!parsed.success) return;
     const { data } = parsed;
     let task = this.#open.get(data.task_id);

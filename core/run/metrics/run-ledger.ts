@@ -9,24 +9,25 @@ import type { LinesByType } from '../../recording/run-record.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 
 /**
- * The ledger of a run. Bytes of packets are on the lines of `types` (each packet once, as its sender wrote it); what the hub wrote and
- * read in all is beside them, and must be what the operating system counted.
+ * The ledger of a run. Bytes of packets are on the lines of `types` (each packet once, as its sender wrote
+ * it); the totals that the hub wrote and read stand beside them, and must equal the operating system's
+ * counts.
  */
 export type RunLedger = RunMetrics['ledger'];
 
 type Carried = Pick<MeshNetwork, 'links' | 'formerLinks' | 'ownLine' | 'typeCounts' | 'initBytes'>;
 
 interface LedgerSources {
-  /** Lines of those who handed in no ledger, as the hub read their packets. */
+  /** Lines of agents that handed in no ledger, as the hub decoded their packets. */
   readonly decoded?: ReadonlyMap<Link, LinesByType>;
-  /** What made the deliveries, where they were acknowledged, and what became of them, where there were faults. */
+  /** The acknowledged delivery and the fault counters, if the run has them. */
   readonly acknowledged?: Pick<AcknowledgedDelivery, 'counters'> | undefined;
   readonly faults?: FaultCounters | undefined;
-  /** What carried the frames, where it has a connection of its own. */
+  /** Bytes of the transport's own connection, if it has one. */
   readonly connection?: RunLedger['connection'] | undefined;
 }
 
-/** Joins what the hub counted with what the senders booked and what the sockets moved. */
+/** Joins the hub's counts with the senders' ledgers and the sockets' bytes. */
 export function buildRunLedger(
   network: Carried,
   { decoded, acknowledged, faults, connection }: LedgerSources = {},
@@ -115,13 +116,19 @@ export function buildRunLedger(
   };
 }
 
-/** What the deliveries below the mailboxes come to: the relay's, and those that were made again, without those that never were. */
+/**
+ * Sums the bytes of the deliveries below the mailboxes: those of the relay and the repeated ones, without
+ * those that were never written.
+ */
 function sumOfferedBytes(relayedBytes: number, acknowledged: LedgerSources['acknowledged']): number {
   const { repeated, unwritten } = acknowledged?.counters ?? {};
   return relayedBytes + (repeated?.bytes ?? 0) - (unwritten?.bytes ?? 0);
 }
 
-/** The lines that only a run with faults has: from what was offered, copy by copy, to what the sockets wrote. */
+/**
+ * Builds the lines that only a run with faults has: from the offered deliveries, copy by copy, to the bytes
+ * that the sockets wrote.
+ */
 function buildFaultLines(
   counters: FaultCounters,
   links: readonly Link[],
@@ -151,12 +158,15 @@ function buildFaultLines(
   return { ...lines, unsent_bytes: unsentBytes };
 }
 
-/** A connection that is up takes everything: a difference there is the ledger's own to report. */
+/**
+ * Counts bytes that a lost connection never sent; on a live connection any difference is the ledger's to
+ * report.
+ */
 function countUnsentBytes({ alive, counts, socket }: Link): number {
   return alive ? 0 : counts.bytesTx + counts.sessionTx + counts.ackTx - socket.bytesWritten;
 }
 
-/** The mailboxes must sum, and to what the relay counted, copy by copy. */
+/** Checks that the mailboxes' counts balance and equal the relay's, copy by copy. */
 function checkMailboxes(
   { counters }: Pick<AcknowledgedDelivery, 'counters'>,
   relayedBytes: number,

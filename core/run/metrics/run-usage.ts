@@ -8,15 +8,16 @@ import { AgentLines } from './agent-lines.ts';
 const lineSchema = usageSchema.extend({ task_id: z.string() });
 
 /**
- * What models took in a run, task by task: read from the workspaces of its agents, where each reply is noted as it comes. Packets
- * would not do: what an agent did for a task that ran out of time, or before it died, is in none.
+ * Usage of models in a run, task by task, read from the agents' workspaces, where each reply is recorded as
+ * it arrives. Packets would not suffice: work for a task that timed out, or of an agent that died, is in
+ * none.
  */
 export class RunUsage {
   readonly #lines: AgentLines;
   readonly #open = new Map<string, UsageBook>();
   readonly #all = new UsageBook();
 
-  /** Undefined where nothing of a run asks a model: there is nothing to read while its tasks go by. */
+  /** Returns undefined if no part of the run asks a model, so that nothing is read during its tasks. */
   static of(
     workspaces: string,
     { team, engine, unseen }: Pick<RunOptions, 'team' | 'engine' | 'unseen'>,
@@ -30,12 +31,18 @@ export class RunUsage {
     );
   }
 
-  /** What is in the files already is of earlier runs: agents that were started by hand keep their workspaces. */
+  /**
+   * Usage already in the files belongs to earlier runs: agents that were started by hand keep their
+   * workspaces.
+   */
   constructor(workspaces: string, ids: readonly string[]) {
     this.#lines = new AgentLines(workspaces, ids, USAGE_FILE);
   }
 
-  /** What a task took. Ask once, when it has ended: what comes later is in {@link total} alone. */
+  /**
+   * Returns the usage of a task. Call it once, when the task has ended: later usage is in {@link total}
+   * alone.
+   */
   ended(taskId: string): UsageBook {
     this.#read();
     const book = this.#open.get(taskId) ?? new UsageBook();
@@ -43,7 +50,7 @@ export class RunUsage {
     return book;
   }
 
-  /** Over all tasks until now. */
+  /** Sum over all tasks so far. */
   get total(): ModelSums {
     this.#read();
     return this.#all.total;
@@ -55,7 +62,7 @@ export class RunUsage {
 
   #add(line: string): void {
     const parsed = lineSchema.safeParse(tryParseJson(line));
-    // The log's own word that it was cut, or something else's of this name: it says nothing of models.
+    // The line is the logger's own, or comes from another program, and records no usage.
     if (!parsed.success) return;
     const { task_id, ...usage } = parsed.data;
     this.#all.add(usage);

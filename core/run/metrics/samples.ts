@@ -1,7 +1,9 @@
-/** Values that are kept; 800 KB. */
+/** Maximum values that are kept; 800 KB. */
 const MAX_SAMPLES = 100_000;
 
-/** Collects measured values. Past a bound it keeps every second, fourth, … so that memory stays flat. */
+/**
+ * Collects measured values. Past a bound it keeps every second, fourth, … value so that memory stays flat.
+ */
 export class Samples {
   readonly #values: number[] = [];
   #count = 0;
@@ -22,8 +24,8 @@ export class Samples {
   }
 
   /**
-   * The value below which a fraction `p` of the samples lies (nearest rank), or null where there are too few to hold it:
-   * p95 needs 20, p99 100, p99.9 1000.
+   * Returns the value below which a fraction `p` of the samples lies (nearest rank), or null if there are too
+   * few samples: p95 needs 20, p99 100, p99.9 1000.
    */
   percentile(p: number): number | null {
     const n = this.#values.length;

@@ -4,11 +4,11 @@ import type { CountedExchange } from '../../tokens/count-exchange.ts';
 
 const count = z.int().nonnegative();
 
-/** From the fourth time on, how often hardly matters: it is one line. */
+/** Reads that are told apart; later ones share a line, since their number hardly matters. */
 const MAX_READ = 4;
-/** Roles × packet types × kinds × reads: a team has some hundred. */
+/** Maximum lines: roles × packet types × kinds × reads; a team has some hundred. */
 const MAX_LINES = 5_000;
-/** Different parts of one task: what comes beyond is taken for new. */
+/** Maximum distinct parts of one task; further ones count as new. */
 const MAX_DIGESTS = 50_000;
 
 const tokenLineSchema = z
@@ -57,7 +57,7 @@ export const tokenLedgerSchema = z
   .meta({ id: 'token ledger', description: 'Each token of a run’s prompts and replies on one line.' });
 export type TokenLedgerFigures = z.infer<typeof tokenLedgerSchema>;
 
-/** One exchange as an agent noted it. Tokens are the server's; null where it gave none. */
+/** One exchange as an agent recorded it. Tokens are the server's count; null if it gave none. */
 interface LedgerExchange {
   readonly role: string;
   readonly packetType: string;
@@ -67,7 +67,9 @@ interface LedgerExchange {
   readonly counted: CountedExchange;
 }
 
-/** Adds up what agents noted of their exchanges with models, and finds what was read before in the same task. */
+/**
+ * Adds up the exchanges that agents recorded, and recognises parts that were read before in the same task.
+ */
 export class TokenLedger {
   readonly #prompt = new Map<string, TokenLine>();
   readonly #completion = new Map<string, TokenLedgerFigures['completion'][number]>();
@@ -79,7 +81,7 @@ export class TokenLedger {
     const by = { role, packet_type: packetType, model };
     if (promptTokens === null || completionTokens === null) {
       this.#uncounted += 1;
-      // It was read all the same.
+      // The model has read the parts all the same.
       for (const { digest } of counted.parts) this.#readOf(digest);
       return;
     }
@@ -107,12 +109,12 @@ export class TokenLedger {
     }
   }
 
-  /** An exchange of which a text is missing: it is on no line. */
+  /** Counts an exchange with a missing text, which is on no line. */
   addUnknown(): void {
     this.#uncounted += 1;
   }
 
-  /** Undefined where nothing was noted. */
+  /** Figures of the ledger; undefined if no exchange was added. */
   get figures(): TokenLedgerFigures | undefined {
     if (this.#prompt.size === 0 && this.#uncounted === 0) return undefined;
     return {
@@ -138,7 +140,7 @@ export class TokenLedger {
   }
 }
 
-/** Lines of several tasks as those of all of them. */
+/** Sums the ledgers of several tasks. */
 export function sumLedgers(ledgers: readonly TokenLedgerFigures[]): TokenLedgerFigures | undefined {
   const [first] = ledgers;
   if (first === undefined) return undefined;

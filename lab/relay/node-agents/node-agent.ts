@@ -8,10 +8,10 @@ import { encodeFrames } from '@gaia-mesh/core/wire/frame.ts';
 import * as z from 'zod';
 import { type AgentState, AgentTraffic, agentOrderSchema } from './traffic.ts';
 
-/** Behind the channel. */
+/** Descriptor behind the channel. */
 const HUB_SOCKET = 4;
 const SUBJECT = 'm';
-/** What has not come by then is lost. */
+/** Messages that have not arrived by then are lost. */
 const FINISH_MS = 5000;
 
 const number = z.coerce.number().int().nonnegative();
@@ -22,20 +22,23 @@ const [wire, port, self, agents, bytes, windowBytes] = z
 const traffic = new AgentTraffic(self, agents, bytes, windowBytes);
 let isSending = false;
 let isPlanned = false;
-/** What is to come in all, as soon as that is known. */
+/** Number of messages due in all, once it is known. */
 let due = Number.POSITIVE_INFINITY;
 let finished: () => void = () => undefined;
 
 const send = await (wire === 'nats' ? connectNats() : connectFrames());
 
-/** The connection of this project's own agents. One write for all messages, as the client of NATS makes one of a turn's. */
+/**
+ * Opens a connection of this project's own agents. It writes all messages at once, as the client of NATS does
+ * in a turn.
+ */
 async function connectFrames(): Promise<(blobs: readonly Uint8Array[]) => void> {
   const link = FrameSocket.accept(new net.Socket({ fd: HUB_SOCKET }));
   link.start(MAX_FRAME_BYTES, (run) => {
     for (const blob of run.blobs()) hear(blob);
     return 'done';
   });
-  // Whoever measures sees that an agent has gone.
+  // The measuring process sees that an agent has gone.
   void link.closed.then(() => process.exit(1));
   return (blobs) => link.sendFrames(encodeFrames(blobs));
 }
@@ -48,7 +51,7 @@ async function connectNats(): Promise<(blobs: readonly Uint8Array[]) => void> {
       if (error === null) hear(data);
     },
   });
-  // Before it answers the server has read the subscription.
+  // The server's answer means that it has read the subscription.
   await connection.flush();
   return (blobs) => {
     for (const blob of blobs) connection.publish(SUBJECT, blob);
@@ -59,7 +62,7 @@ function hear(blob: Uint8Array): void {
   traffic.hear(blob);
   if (traffic.heard >= due) finished();
   if (!isSending || isPlanned) return;
-  // Once a turn, for all that came in it.
+  // Plan one send per turn for everything received in it.
   isPlanned = true;
   setImmediate(sendMore);
 }

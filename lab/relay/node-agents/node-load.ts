@@ -7,14 +7,15 @@ import { trackChild } from '../../measure/bench-runs.ts';
 import { resolveScript } from '../programs.ts';
 import { type AgentOrder, type AgentState, agentStateSchema } from './traffic.ts';
 
-/** An agent that says nothing for so long has died or never will. */
+/** Silence after which an agent has died or will never answer. */
 const SILENCE_MS = 30_000;
-/** In which Linux counts a process's time towards programs, whatever its own clock. */
+/** Unit in which Linux reports a process's time to programs, whatever its own clock. */
 const TICKS_PER_S = 100;
 
 /**
- * The load with agents as people have them: each a Node process of its own, with the client that is used there. It takes the settings of
- * the load in C, and answers like it. `sockets`: the agents' connections to a hub; of a broker each makes its own.
+ * Runs the load with agents as people have them: each is a Node process with the client used there. It takes
+ * the settings of the load in C, and returns the same figures. `sockets` are the agents' connections to a
+ * hub; agents of a broker make their own.
  */
 export async function runNodeLoad(
   { wire, agents, size, window, warm_ms, run_ms, port = 0, pid }: Readonly<Record<string, string | number>>,
@@ -29,7 +30,7 @@ export async function runNodeLoad(
       fork(resolveScript('node-agents', 'node-agent.ts'), settings, { stdio: [...stdio] }),
     );
     child.once('exit', () => gone.abort(new Error('an agent has ended')));
-    // The process has it by now.
+    // The process has the socket by now.
     socket?.destroy();
     return child;
   });
@@ -42,7 +43,7 @@ export async function runNodeLoad(
         return agentStateSchema.parse((await answer)[0]);
       }),
     );
-  // All are there before the first message goes out.
+  // All agents must be present before the first message.
   await ask('state');
   await ask('begin');
   await after(Number(warm_ms));
@@ -52,9 +53,9 @@ export async function runNodeLoad(
   const hubCpu = readCpuSeconds(pid) - cpuBefore;
   const behind = await ask('state');
   const sent = (await ask('stop')).map((state) => state.sent);
-  // What an agent has sent does not come back to it.
+  // An agent does not receive its own messages.
   const finished = await ask('finish', (self) => sum(sent) - (sent[self] ?? 0));
-  // Between its own two states: they are not made at the same instant by all.
+  // Each span lies between two states of the same agent, because agents do not report at the same instant.
   const spans = behind.map((end, self) => {
     const begin = before[self] ?? end;
     const seconds = (end.atMs - begin.atMs) / 1000;
@@ -79,10 +80,10 @@ export async function runNodeLoad(
   };
 }
 
-/** Processor time that a process has used so far, in seconds. */
+/** Returns the processor time of a process so far, in seconds. */
 function readCpuSeconds(pid: string | number | undefined): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // Its name, in brackets, may hold spaces.
+  // The name in brackets may contain spaces.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
 }

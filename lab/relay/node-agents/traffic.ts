@@ -1,13 +1,16 @@
 import * as z from 'zod';
 
-/** What the load with Node clients tells each of its agents. Each order is answered with a state; that of `finish` when `due` messages came. */
+/**
+ * Orders of the load to each of its Node agents. Each order is answered with a state; `finish` is answered
+ * when `due` messages have arrived.
+ */
 export const agentOrderSchema = z.object({
   kind: z.enum(['begin', 'state', 'stop', 'finish']),
   due: z.int(),
 });
 export type AgentOrder = z.infer<typeof agentOrderSchema>;
 
-/** By the agent's own clocks: what it has sent and heard until now, how long it has slept, and what it has used of a processor. */
+/** State of an agent by its own clocks: messages sent and received so far, idle time, and processor time. */
 export const agentStateSchema = z.object({
   sent: z.int(),
   heard: z.int(),
@@ -18,10 +21,10 @@ export const agentStateSchema = z.object({
 });
 export type AgentState = z.infer<typeof agentStateSchema>;
 
-/** Messages of one sender that differ. */
+/** Distinct messages of one sender. */
 const CYCLE = 1000;
 const CYCLE_BYTES = 512 * 1024;
-/** One of so many is compared byte by byte. */
+/** One in this many messages is compared byte by byte. */
 const COMPARED = 64;
 
 const FROM = '{"type":"e","from":"a';
@@ -29,23 +32,23 @@ const FROM_AT = FROM.length;
 const ID_AT = FROM_AT + '00","id":"'.length;
 
 /**
- * What one agent of the load sends, and what it has heard. Every agent sends as fast as the slowest is heard: none is more than a window
- * ahead of any other, so that what is on the way is bounded, and nobody has to be told of it by another way.
+ * Traffic of one agent of the load, sent and received. Every agent sends as fast as the slowest receives:
+ * none is more than a window ahead of any other, so the data under way is bounded without any other signal.
  */
 export class AgentTraffic {
   readonly #self: number;
   readonly #bytes: number;
   readonly #window: number;
-  /** By sender. */
+  /** Messages by sender. */
   readonly #messages: readonly (readonly Buffer[])[];
-  /** Messages heard, by sender. */
+  /** Number of messages received, by sender. */
   readonly #got: number[];
   sent = 0;
   heard = 0;
-  /** Messages that were not what that sender sent at that place. */
+  /** Messages that differ from the sender's message at that position. */
   bad = 0;
 
-  /** It may be `windowBytes` ahead of the agent that it has heard least of. */
+  /** `windowBytes` bounds the lead over the agent from which it has received least. */
   constructor(self: number, agents: number, bytes: number, windowBytes: number) {
     this.#self = self;
     this.#bytes = bytes;
@@ -73,7 +76,7 @@ export class AgentTraffic {
     this.heard += 1;
   }
 
-  /** The messages that may be sent now; they count as sent. */
+  /** Returns the messages that may be sent now; they count as sent. */
   next(): Buffer[] {
     const least = Math.min(...this.#got.filter((_, sender) => sender !== this.#self));
     const own = this.#messages[this.#self] ?? [];
@@ -100,7 +103,7 @@ function readHexDigit(blob: Uint8Array, at: number): number {
   return character < 0x61 ? character - 0x30 : character - 0x57;
 }
 
-/** Its number in the cycle of its sender. */
+/** Reads a message's number in the cycle of its sender. */
 function readNumber(blob: Uint8Array): number {
   let number = 0;
   for (let at = ID_AT; at < ID_AT + 5; at++) number = number * 10 + (blob[at] ?? 0) - 0x30;

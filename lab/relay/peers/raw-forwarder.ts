@@ -1,11 +1,12 @@
 /**
- * Forwards chunks to all others and looks at nothing: what Node's sockets cost. Frames of several senders come out torn.
+ * Forwards chunks to all other connections without reading them, to measure the cost of Node's sockets.
+ * Frames of several senders come out torn.
  * Usage: raw-forwarder.ts PORT PORT …
  */
 import { once } from 'node:events';
 import net from 'node:net';
 
-// The process ends when a connection does: what is measured needs all agents.
+// The process ends when a connection does: the measurement needs all agents.
 const sockets = await Promise.all(
   process.argv.slice(2).map(async (port) => {
     const socket = net.connect({ host: '127.0.0.1', port: Number(port), noDelay: true });
