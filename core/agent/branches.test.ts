@@ -6,8 +6,15 @@ import { Branches } from './branches.ts';
 
 const digest = (payload: JsonObject) => hashText(JSON.stringify(payload));
 const reply = (key: string, leads_to: number | null) => ({
-  ...{ key, role: 'a', model: 'm', content: key, tool_calls: [], finish: 'stop' as const },
-  ...{ prompt_tokens: 1, completion_tokens: 1, leads_to },
+  key,
+  role: 'a',
+  model: 'm',
+  content: key,
+  tool_calls: [],
+  finish: 'stop' as const,
+  prompt_tokens: 1,
+  completion_tokens: 1,
+  leads_to,
 });
 const FILE: BranchFile = {
   branches: 1,
@@ -27,7 +34,13 @@ const FILE: BranchFile = {
   },
 };
 const cause = (task_id: string, payload: JsonObject = {}): Packet => ({
-  ...{ type: 'x.call', from: 'a', id: 'a-1', task_id, token_used: 0, ts: 0, payload },
+  type: 'x.call',
+  from: 'a',
+  id: 'a-1',
+  task_id,
+  token_used: 0,
+  ts: 0,
+  payload,
 });
 const result = { type: 'x.result', to: 'a', reply_to: 'a-1', payload: { said: 'anew' } };
 

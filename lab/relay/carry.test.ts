@@ -67,7 +67,10 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
 
   test('sees a stuck agent cut off, and the others go on', async () => {
     const sample = await carryLoad(await target('flood'), {
-      ...{ ...load, bytes: 4096, isOneStuck: true, seconds: 1.5 },
+      ...load,
+      bytes: 4096,
+      isOneStuck: true,
+      seconds: 1.5,
     });
     expect(sample.cut_s).toBeGreaterThan(0.2);
     expect(sample.tenths.slice(-4).every((each) => each > 0)).toBe(true);

@@ -135,7 +135,12 @@ async function awaitConnections(
  */
 async function shakeHands(socket: net.Socket, node: string, secret: string): Promise<void> {
   await answerHub(FrameSocket.accept(socket.resume()), {
-    ...{ node, tool: AGENT_TOOL, secret, subscribes: ['doc_init'], emits: ['e'], adapter: undefined },
+    node,
+    tool: AGENT_TOOL,
+    secret,
+    subscribes: ['doc_init'],
+    emits: ['e'],
+    adapter: undefined,
     resolveAdapter: (name) => loadAdapter(name),
     isBusy: () => false,
   });

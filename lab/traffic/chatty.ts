@@ -24,7 +24,10 @@ function drawTask(random: Random, index: number): Task {
     const worker = job % 2 === 0 ? 'worker-1' : 'worker-2';
     const jobId = `${index + 1}${job + 1}-${random.bits().toString(16)}`;
     const submitted = say({
-      ...{ type: 'job.submit', from: 'coordinator', to: worker, cause },
+      type: 'job.submit',
+      from: 'coordinator',
+      to: worker,
+      cause,
       payload: {
         job: jobId,
         kind: pick(KINDS),
@@ -34,35 +37,59 @@ function drawTask(random: Random, index: number): Task {
       },
     });
     say({
-      ...{ type: 'job.accepted', from: worker, to: 'coordinator', cause: submitted, isReply: true },
+      type: 'job.accepted',
+      from: worker,
+      to: 'coordinator',
+      cause: submitted,
+      isReply: true,
       payload: { job: jobId, state: 'queued', position: random.integer(40), eta_ms: random.integer(9000) },
     });
     say({
-      ...{ type: 'job.progress', from: worker, to: 'coordinator', cause: submitted },
+      type: 'job.progress',
+      from: worker,
+      to: 'coordinator',
+      cause: submitted,
       payload: {
-        ...{ job: jobId, state: pick(STATES), done: Math.round(random.uniform() * 1000) / 1000 },
+        job: jobId,
+        state: pick(STATES),
+        done: Math.round(random.uniform() * 1000) / 1000,
         note: `step ${1 + random.integer(9)} of ${9 + random.integer(9)}: ${random.integer(500)} items looked at, none refused so far`,
       },
     });
     const done = say({
-      ...{ type: 'job.done', from: worker, to: 'coordinator', cause: submitted },
+      type: 'job.done',
+      from: worker,
+      to: 'coordinator',
+      cause: submitted,
       payload: {
-        ...{ job: jobId, state: 'done', took_ms: random.integer(20_000), warnings: [] },
+        job: jobId,
+        state: 'done',
+        took_ms: random.integer(20_000),
+        warnings: [],
         output: { ref: `s3://outbox/${random.bits().toString(36)}.bin`, bytes: random.integer(900_000) },
       },
     });
     const checked = say({
-      ...{ type: 'job.check', from: 'coordinator', to: 'reviewer', cause: done },
+      type: 'job.check',
+      from: 'coordinator',
+      to: 'reviewer',
+      cause: done,
       payload: { job: jobId, by: worker, sample: random.uniform() < 0.3 },
     });
     cause = say({
-      ...{ type: 'job.verdict', from: 'reviewer', to: 'coordinator', cause: checked, isReply: true },
+      type: 'job.verdict',
+      from: 'reviewer',
+      to: 'coordinator',
+      cause: checked,
+      isReply: true,
       payload: { job: jobId, ok: true, confidence: Math.round(random.uniform() * 100) / 100, remarks: null },
     });
   }
   // The result is broadcast to all.
   say({
-    ...{ type: 'queue.empty', from: 'coordinator', cause },
+    type: 'queue.empty',
+    from: 'coordinator',
+    cause,
     payload: { jobs: JOBS, failed: 0, closed: `2026-01-0${index + 1}T08:00:00Z` },
   });
   return { opening: { queue: `inbox-${index + 1}`, jobs: JOBS, deadline: '2026-01-31T00:00:00Z' }, said };

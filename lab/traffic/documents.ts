@@ -22,23 +22,38 @@ function drawTask(random: Random, texts: Texts, count: number): Task {
   const said: Said[] = [];
   const say = (packet: Said) => said.push(packet) - 1;
   const handed = say({
-    ...{ type: 'document', from: 'coordinator', to: 'worker-1', cause: -1 },
+    type: 'document',
+    from: 'coordinator',
+    to: 'worker-1',
+    cause: -1,
     payload: { title, sections: groupSections(paragraphs), lang: 'en' },
   });
   const split = say({
-    ...{ type: 'document.sentences', from: 'worker-1', to: 'worker-2', cause: handed },
+    type: 'document.sentences',
+    from: 'worker-1',
+    to: 'worker-2',
+    cause: handed,
     payload: { title, lines: listSentences(random, paragraphs) },
   });
   const marked = say({
-    ...{ type: 'document.marked', from: 'worker-2', to: 'reviewer', cause: split },
+    type: 'document.marked',
+    from: 'worker-2',
+    to: 'reviewer',
+    cause: split,
     payload: { title, markdown: formatDocument(title, paragraphs), html: false },
   });
   const reviewed = say({
-    ...{ type: 'document.reviewed', from: 'reviewer', to: 'coordinator', cause: marked, isReply: false },
+    type: 'document.reviewed',
+    from: 'reviewer',
+    to: 'coordinator',
+    cause: marked,
+    isReply: false,
     payload: { title, accepted: true, body: paragraphs.map(({ text }) => text), by: ['reviewer'] },
   });
   say({
-    ...{ type: 'document.filed', from: 'coordinator', cause: reviewed },
+    type: 'document.filed',
+    from: 'coordinator',
+    cause: reviewed,
     payload: { title, shelf: `a-${random.integer(90)}`, pages: paragraphs.length },
   });
   return { opening: { title, wanted: 'file it' }, said };

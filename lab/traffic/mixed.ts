@@ -37,25 +37,39 @@ function drawTask(random: Random, texts: Texts, index: number): Task {
   const lookups = ['worker-1', 'worker-2'].map((worker) => {
     const query = { text: wanted.slice(0, 80), limit: 4, filters: { source: name, language: ['en', 'de'] } };
     const asked = say({
-      ...{ type: 'lookup.call', from: 'coordinator', to: worker, cause: -1 },
+      type: 'lookup.call',
+      from: 'coordinator',
+      to: worker,
+      cause: -1,
       payload: { query },
     });
     return say({
-      ...{ type: 'lookup.result', from: worker, to: 'coordinator', cause: asked, isReply: true },
+      type: 'lookup.result',
+      from: worker,
+      to: 'coordinator',
+      cause: asked,
+      isReply: true,
       payload: { hits: drawHits(random, name, some(4)), total: 40 + random.integer(400), truncated: true },
     });
   });
   const planned = say({
-    ...{ type: 'plan', from: 'coordinator', cause: lookups.at(-1) ?? -1 },
+    type: 'plan',
+    from: 'coordinator',
+    cause: lookups.at(-1) ?? -1,
     payload: {
       steps: ['collect', 'draft', 'check', 'shorten'].map((action, step) => ({
-        ...{ step, action, assignee: step % 2 === 0 ? 'worker-1' : 'worker-2' },
+        step,
+        action,
+        assignee: step % 2 === 0 ? 'worker-1' : 'worker-2',
         because: some(1)[0]?.slice(0, 60) ?? '',
       })),
     },
   });
   const drafted = say({
-    ...{ type: 'draft', from: 'worker-2', to: 'reviewer', cause: planned },
+    type: 'draft',
+    from: 'worker-2',
+    to: 'reviewer',
+    cause: planned,
     payload: {
       revision: 1,
       markdown: `# ${name}\n\n${some(14).join(' ')}\n\n> ${quote}\n`,
@@ -63,7 +77,11 @@ function drawTask(random: Random, texts: Texts, index: number): Task {
     },
   });
   const remarked = say({
-    ...{ type: 'remarks', from: 'reviewer', to: 'worker-2', cause: drafted, isReply: true },
+    type: 'remarks',
+    from: 'reviewer',
+    to: 'worker-2',
+    cause: drafted,
+    isReply: true,
     payload: {
       accepted: false,
       scores: { clarity: random.integer(11), evidence: random.integer(11), style: random.integer(11) },
@@ -71,7 +89,10 @@ function drawTask(random: Random, texts: Texts, index: number): Task {
     },
   });
   const redrafted = say({
-    ...{ type: 'draft', from: 'worker-2', to: 'coordinator', cause: remarked },
+    type: 'draft',
+    from: 'worker-2',
+    to: 'coordinator',
+    cause: remarked,
     payload: {
       revision: 2,
       markdown: `# ${name}\n\n${some(22).join(' ')}\n\n> ${quote}\n`,
@@ -79,7 +100,9 @@ function drawTask(random: Random, texts: Texts, index: number): Task {
     },
   });
   say({
-    ...{ type: 'finding', from: 'coordinator', cause: redrafted },
+    type: 'finding',
+    from: 'coordinator',
+    cause: redrafted,
     payload: { statement: wanted, confidence: 0.5 + random.integer(50) / 100, quote, open: some(1) },
   });
   return { opening: { request: wanted, about: name, background: some(20).join(' ') }, said };
@@ -87,7 +110,9 @@ function drawTask(random: Random, texts: Texts, index: number): Task {
 
 function drawHits(random: Random, name: string, sentences: readonly string[]): JsonValue {
   return sentences.map((snippet, rank) => ({
-    ...{ rank, uri: `doc://${name}#p${random.integer(60)}`, relevance: random.uniform() },
+    rank,
+    uri: `doc://${name}#p${random.integer(60)}`,
+    relevance: random.uniform(),
     snippet,
   }));
 }

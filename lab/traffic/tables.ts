@@ -37,7 +37,10 @@ function drawTask(random: Random, count: number): Task {
   const said: Said[] = [];
   const say = (packet: Said) => said.push(packet) - 1;
   const asked = say({
-    ...{ type: 'rows.query', from: 'coordinator', to: 'worker-1', cause: -1 },
+    type: 'rows.query',
+    from: 'coordinator',
+    to: 'worker-1',
+    cause: -1,
     payload: {
       table: 'deliveries',
       where: { from: rows[0]?.date ?? '', max: count },
@@ -45,27 +48,46 @@ function drawTask(random: Random, count: number): Task {
     },
   });
   const found = say({
-    ...{ type: 'rows', from: 'worker-1', to: 'coordinator', cause: asked, isReply: true },
+    type: 'rows',
+    from: 'worker-1',
+    to: 'coordinator',
+    cause: asked,
+    isReply: true,
     payload: { rows: rows.map((row): JsonObject => ({ ...row })), count },
   });
   const listed = say({
-    ...{ type: 'rows.lists', from: 'coordinator', to: 'worker-2', cause: found },
+    type: 'rows.lists',
+    from: 'coordinator',
+    to: 'worker-2',
+    cause: found,
     payload: { header: Object.keys(rows[0] ?? {}), body: rows.map((row): JsonValue => Object.values(row)) },
   });
   const turned = say({
-    ...{ type: 'rows.columns', from: 'worker-2', to: 'reviewer', cause: listed },
+    type: 'rows.columns',
+    from: 'worker-2',
+    to: 'reviewer',
+    cause: listed,
     payload: { columns: toColumns(rows), nulls: 0 },
   });
   const measured = say({
-    ...{ type: 'rows.samples', from: 'reviewer', to: 'worker-2', cause: turned, isReply: true },
+    type: 'rows.samples',
+    from: 'reviewer',
+    to: 'worker-2',
+    cause: turned,
+    isReply: true,
     payload: { samples: rows.map(() => random.uniform() * 2 - 1), rate_hz: 250 },
   });
   const grouped = say({
-    ...{ type: 'rows.groups', from: 'worker-2', to: 'coordinator', cause: measured },
+    type: 'rows.groups',
+    from: 'worker-2',
+    to: 'coordinator',
+    cause: measured,
     payload: { groups: groupCities(rows), of: count },
   });
   say({
-    ...{ type: 'rows.stored', from: 'coordinator', cause: grouped },
+    type: 'rows.stored',
+    from: 'coordinator',
+    cause: grouped,
     payload: { table: 'deliveries', stored: count, version: random.integer(1000) },
   });
   return { opening: { table: 'deliveries', wanted: 'a summary by city' }, said };
@@ -86,14 +108,18 @@ function drawRow(random: Random, at: number): Row {
 
 function toColumns(rows: readonly Row[]): JsonObject {
   return {
-    ...{ date: rows.map(({ date }) => date), city: rows.map(({ city }) => city) },
-    ...{ amount: rows.map(({ amount }) => amount), price: rows.map(({ price }) => price) },
+    date: rows.map(({ date }) => date),
+    city: rows.map(({ city }) => city),
+    amount: rows.map(({ amount }) => amount),
+    price: rows.map(({ price }) => price),
   };
 }
 
 function groupCities(rows: readonly Row[]): JsonValue {
   return [...Map.groupBy(rows, ({ city }) => city)].map(([city, own]) => ({
-    ...{ city, rows: own.length, total: own.reduce((sum, { price }) => sum + price, 0) },
+    city,
+    rows: own.length,
+    total: own.reduce((sum, { price }) => sum + price, 0),
     largest: own.reduce<JsonValue>((most, { amount }) => Math.max(Number(most), amount), 0),
   }));
 }

@@ -90,8 +90,12 @@ function toPackets(
     cause: null,
     toolUs: null,
     packet: {
-      ...{ type: 'doc_init', from: HUB_ID, id: ids[0] ?? '' },
-      ...{ ...envelope, ts: ts(), payload: opening },
+      type: 'doc_init',
+      from: HUB_ID,
+      id: ids[0] ?? '',
+      ...envelope,
+      ts: ts(),
+      payload: opening,
     },
   });
   for (const { type, from, to, cause, isReply, payload } of said) {
@@ -103,9 +107,14 @@ function toPackets(
       cause: causeId,
       toolUs: null,
       packet: {
-        ...{ type, from, ...(to === undefined ? {} : { to }), id },
+        type,
+        from,
+        ...(to === undefined ? {} : { to }),
+        id,
         ...(isReply === true ? { reply_to: causeId } : {}),
-        ...{ ...envelope, ts: ts(), payload },
+        ...envelope,
+        ts: ts(),
+        payload,
       },
     });
   }

@@ -47,8 +47,11 @@ export class RunExchanges {
       if (exchange === undefined) ledger.addUnknown();
       else
         ledger.add({
-          ...{ role, packetType: packet_type, model: line.model },
-          ...{ promptTokens: prompt_tokens, completionTokens: completion_tokens },
+          role,
+          packetType: packet_type,
+          model: line.model,
+          promptTokens: prompt_tokens,
+          completionTokens: completion_tokens,
           counted: await countExchange(exchange),
         });
       // Yield, because the hub runs in this process, and other tasks' clocks run.

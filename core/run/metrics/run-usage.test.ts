@@ -17,7 +17,10 @@ const workspaceOf = (id: string) =>
 const reply = (model: string, costUsd: number | null) =>
   toUsage('reason', { model, promptTokens: 100, completionTokens: 10, costUsd });
 const sums = (n: number, cost_usd: number | null) => ({
-  ...{ model_calls: n, prompt_tokens: 100 * n, completion_tokens: 10 * n, cost_usd },
+  model_calls: n,
+  prompt_tokens: 100 * n,
+  completion_tokens: 10 * n,
+  cost_usd,
 });
 
 test('what agents note of a task is there as soon as it is noted, by role and model', () => {

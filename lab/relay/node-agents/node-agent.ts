@@ -76,8 +76,12 @@ function sendMore(): void {
 function sendState(): void {
   const { user, system } = process.cpuUsage();
   process.send?.({
-    ...{ sent: traffic.sent, heard: traffic.heard, bad: traffic.bad, atMs: performance.now() },
-    ...{ idleMs: eventLoopUtilization().idle, cpuMs: (user + system) / 1000 },
+    sent: traffic.sent,
+    heard: traffic.heard,
+    bad: traffic.bad,
+    atMs: performance.now(),
+    idleMs: eventLoopUtilization().idle,
+    cpuMs: (user + system) / 1000,
   } satisfies AgentState);
 }
 
