@@ -208,7 +208,7 @@ export class Agent {
     log.info({
       dir: 'session',
       ended: runId,
-      ...(fault === undefined ? {} : { fault: fault.message }),
+      fault: fault?.message,
     });
   }
 }

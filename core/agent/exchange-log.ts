@@ -38,18 +38,18 @@ export class ExchangeLog {
       key,
       model,
       messages: messages.map((message) => this.#messageLine(taskId, message)),
-      ...(tools.length === 0 ? {} : { tools: this.#text(taskId, JSON.stringify(tools)) }),
-      ...(schema === undefined ? {} : { schema: this.#text(taskId, JSON.stringify(schema)) }),
+      tools: tools.length === 0 ? undefined : this.#text(taskId, JSON.stringify(tools)),
+      schema: schema && this.#text(taskId, JSON.stringify(schema)),
       reply: {
         content: reply.content,
-        ...(reply.reasoning === undefined || reply.reasoning === '' ? {} : { reasoning: reply.reasoning }),
+        reasoning: reply.reasoning || undefined,
         tool_calls: [...reply.toolCalls],
         finish: reply.finish,
       },
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
-      ...(startedUs === undefined ? {} : { started_us: startedUs }),
-      ...(endedUs === undefined ? {} : { ended_us: endedUs }),
+      started_us: startedUs,
+      ended_us: endedUs,
     };
     this.#log.info({ task_id: taskId, ...line });
     this.#log.flush();
@@ -64,11 +64,10 @@ export class ExchangeLog {
     return {
       role: message.role,
       parts: listParts(message).map(({ kind, text }: PromptPart) => [kind, this.#text(taskId, text)]),
-      ...(message.role === 'assistant' && message.toolCalls !== undefined
-        ? { tool_calls: [...message.toolCalls] }
-        : {}),
-      ...(message.role === 'tool' ? { tool_call_id: message.toolCallId, name: message.name } : {}),
-      ...(images.length === 0 ? {} : { images: images.map(({ base64 }) => hashText(base64)) }),
+      tool_calls: message.role === 'assistant' ? message.toolCalls?.slice() : undefined,
+      tool_call_id: message.role === 'tool' ? message.toolCallId : undefined,
+      name: message.role === 'tool' ? message.name : undefined,
+      images: images.length === 0 ? undefined : images.map(({ base64 }) => hashText(base64)),
     };
   }
 

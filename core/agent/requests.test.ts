@@ -39,7 +39,7 @@ test('a request leaves nothing behind, however it ends: no listener, no timer, n
     requests.reply(id, 'worker', {
       taskSignal: task.signal,
       signal: own.signal,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      timeoutMs,
     });
   const answered = ask('a-1');
   const late = ask('a-2', 1);

@@ -287,7 +287,7 @@ export class AgentSession {
         task_id: packet.task_id,
         cause: packet.id,
         message: toErrorMessage(error),
-        ...(isExpected || !(error instanceof Error) ? {} : { stack: error.stack }),
+        stack: isExpected || !(error instanceof Error) ? undefined : error.stack,
       });
     }
     const message = isExpected ? error.message : `bug: ${toErrorMessage(error)} (stack in agent.log)`;

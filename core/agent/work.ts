@@ -67,7 +67,7 @@ export class Work {
     this.engine = {
       ...engine,
       perform: (step, work) => timed(() => engine.perform(step, heard(work))),
-      ...(chat === undefined ? {} : { chat: (request, work) => timed(() => chat(request, heard(work))) }),
+      chat: chat && ((request, work) => timed(() => chat(request, heard(work)))),
     };
   }
 

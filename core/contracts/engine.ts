@@ -23,7 +23,7 @@ export interface Engine {
    *
    * @throws MeshError `engine`, with what the user can do about it
    */
-  readonly chat?: (request: ChatRequest, work: EngineWork) => Promise<ChatTurn>;
+  readonly chat?: ((request: ChatRequest, work: EngineWork) => Promise<ChatTurn>) | undefined;
 }
 
 export interface EngineWork {

@@ -35,7 +35,7 @@ const BRAND = Symbol.for('gaia-mesh.error');
 
 interface MeshErrorOptions extends ErrorOptions {
   /** Name of the run setting whose change would help; the thrower need not know how a user sets it. */
-  readonly setting?: string;
+  readonly setting?: string | undefined;
 }
 
 /** The one error class of the project. `message` says what was expected, what came, and where. */

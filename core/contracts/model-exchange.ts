@@ -24,11 +24,11 @@ export const toolCallSchema = z.object({
 const messageLineSchema = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   parts: z.array(z.tuple([z.enum(PROMPT_KINDS), digest])),
-  tool_calls: z.array(toolCallSchema).exactOptional(),
-  tool_call_id: z.string().exactOptional(),
-  name: z.string().exactOptional(),
+  tool_calls: z.array(toolCallSchema).optional(),
+  tool_call_id: z.string().optional(),
+  name: z.string().optional(),
   /** Digests of its images, which are not kept. */
-  images: z.array(digest).exactOptional(),
+  images: z.array(digest).optional(),
 });
 export type MessageLine = z.infer<typeof messageLineSchema>;
 
@@ -46,19 +46,19 @@ export const exchangeLineSchema = z.union([
     key: digest,
     model: z.string(),
     messages: z.array(messageLineSchema),
-    tools: digest.exactOptional(),
-    schema: digest.exactOptional(),
+    tools: digest.optional(),
+    schema: digest.optional(),
     reply: z.object({
       content: z.string(),
-      reasoning: z.string().exactOptional(),
+      reasoning: z.string().optional(),
       tool_calls: z.array(toolCallSchema),
       finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
     }),
     prompt_tokens: tokens,
     completion_tokens: tokens,
     /** Optional, because an engine that the user wrote may leave them out. */
-    started_us: z.number().nonnegative().exactOptional(),
-    ended_us: z.number().nonnegative().exactOptional(),
+    started_us: z.number().nonnegative().optional(),
+    ended_us: z.number().nonnegative().optional(),
   }),
 ]);
 export type ExchangeLine = Extract<z.infer<typeof exchangeLineSchema>, { key: string }>;
@@ -80,7 +80,7 @@ export function hashRequest({
     return {
       role,
       content,
-      ...(images.length === 0 ? {} : { images: images.map(({ base64 }) => hashText(base64)) }),
+      images: images.length === 0 ? undefined : images.map(({ base64 }) => hashText(base64)),
     };
   });
   return hashText(JSON.stringify([asked, tools, schema ?? null]));

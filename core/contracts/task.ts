@@ -12,7 +12,7 @@ export interface Task {
    */
   readonly truths: readonly string[];
   /** Name of the file that belongs to the question; it lies in the task's folder (`task-files.ts`). */
-  readonly fileName?: string;
+  readonly fileName?: string | undefined;
   /**
    * Description of that file in a few lines, for agents that decide what to do with it before they read it.
    */

@@ -126,7 +126,7 @@ export interface Partner {
 
 export interface AskOptions {
   /** Time limit for the reply; without it, the time left for the task. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Aborting it ends the wait for the reply. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -7,7 +7,7 @@ const node = (id: string, mayCall?: readonly string[]): MeshNode => ({
   tool: 'none',
   port: 0,
   secret: '',
-  ...(mayCall === undefined ? {} : { mayCall }),
+  mayCall,
 });
 
 function head(from: string, to?: string) {
@@ -17,7 +17,7 @@ function head(from: string, to?: string) {
     id: `${from}-1`,
     task_id: 't',
     token_used: 0,
-    ...(to === undefined ? {} : { to }),
+    to,
   };
 }
 

@@ -26,7 +26,7 @@ export interface DialOptions {
   /** Time to wait for agents that do not listen yet; without it they must be listening. */
   readonly patienceMs?: number;
   /** Aborts the waiting. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * For foreign agents that send packets from the first byte on: there is no handshake, and no agent proves
    * its identity.
@@ -188,8 +188,8 @@ async function greet(
     adapter: options.adapter.name,
     secret: node.secret,
     maxFrameBytes: options.maxFrameBytes,
-    ...(terms === undefined ? {} : { delivery: terms }),
-    ...(join === undefined ? {} : { exchange: async (id, offer) => join(id, offer) }),
+    delivery: terms,
+    exchange: join && (async (id, offer) => join(id, offer)),
   });
   const { node: id, tool, session, subscribes, emits } = agreed;
   const done = agreed.delivery?.done ?? [];

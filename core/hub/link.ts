@@ -11,12 +11,12 @@ export interface MeshNode {
   /** Port; 0 if it listens on none. */
   readonly port: number;
   /** Nodes that it may address; all if undefined. */
-  readonly mayCall?: readonly string[];
+  readonly mayCall?: readonly string[] | undefined;
   /** False if its `task_failed` does not end a task; the default is true. */
-  readonly mayFail?: boolean;
+  readonly mayFail?: boolean | undefined;
   readonly secret: string;
   /** Command that a person types to start it, if nothing else starts it. */
-  readonly start?: string;
+  readonly start?: string | undefined;
   /** True if it made no handshake: the senders of its packets are unproven. */
   readonly isForeign?: boolean;
 }

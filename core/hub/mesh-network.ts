@@ -31,16 +31,19 @@ export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
   readonly final: string | null;
   readonly router: Router;
   /** Observer; events that it leaves out are not observed. */
-  readonly observer?: Partial<MeshObserver>;
+  readonly observer?: Partial<MeshObserver> | undefined;
   /** Strategy of this mesh alone, since it has state; the default is {@link DirectDelivery}. */
-  readonly delivery?: DeliveryStrategy;
+  readonly delivery?: DeliveryStrategy | undefined;
   /** A destination that accepts nothing for this long with a full queue is cut off. */
   readonly stallTimeoutMs?: number;
   /** Returns true if a lost agent is being restarted and will be readmitted. */
-  readonly isReturning?: (id: string) => boolean;
+  readonly isReturning?: ((id: string) => boolean) | undefined;
 }
 
-type CompleteOptions = MeshNetworkOptions & Required<Pick<MeshNetworkOptions, 'delivery' | 'isReturning'>>;
+interface CompleteOptions extends MeshNetworkOptions {
+  readonly delivery: DeliveryStrategy;
+  readonly isReturning: (id: string) => boolean;
+}
 
 /**
  * Consecutive checks without progress that make a stall: a process that was itself suspended, however long,
@@ -153,9 +156,9 @@ export class MeshNetwork {
   /** Connects to every agent; throws like {@link dialAgents}. */
   static async connect(options: MeshNetworkOptions): Promise<MeshNetwork> {
     const complete = {
-      delivery: new DirectDelivery(),
-      isReturning: () => false,
       ...options,
+      delivery: options.delivery ?? new DirectDelivery(),
+      isReturning: options.isReturning ?? (() => false),
     };
     const { links, codec } = await dialAgents(complete);
     return new MeshNetwork(complete, links, codec);
@@ -212,7 +215,7 @@ export class MeshNetwork {
     const link = await dialAgain(node, {
       ...this.#options,
       patienceMs: RETURN_PATIENCE_MS,
-      ...(signal === undefined ? {} : { signal }),
+      signal: signal ?? this.#options.signal,
     });
     const index = this.#links.findIndex((other) => other.node.id === node.id && !other.alive);
     const former = this.#links[index];

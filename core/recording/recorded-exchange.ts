@@ -77,12 +77,12 @@ export function restoreExchange(
     model: line.model,
     messages,
     tools,
-    ...(isJsonObject(schema) ? { schema } : {}),
-    reply: { content, ...(reasoning === undefined ? {} : { reasoning }), toolCalls: tool_calls, finish },
+    schema: isJsonObject(schema) ? schema : undefined,
+    reply: { content, reasoning, toolCalls: tool_calls, finish },
     promptTokens: line.prompt_tokens,
     completionTokens: line.completion_tokens,
-    ...(line.started_us === undefined ? {} : { startedUs: line.started_us }),
-    ...(line.ended_us === undefined ? {} : { endedUs: line.ended_us }),
+    startedUs: line.started_us,
+    endedUs: line.ended_us,
   };
 }
 
@@ -96,7 +96,7 @@ function restoreMessage(line: MessageLine, texts: ReadonlyMap<string, string>): 
       return {
         role: 'assistant',
         content,
-        ...(line.tool_calls === undefined ? {} : { toolCalls: line.tool_calls }),
+        toolCalls: line.tool_calls,
       };
     case 'tool':
       return { role: 'tool', content, toolCallId: line.tool_call_id ?? '', name: line.name ?? '' };

@@ -13,7 +13,7 @@ export const replySchema = z.strictObject({
   role: z.string(),
   model: z.string(),
   content: z.string(),
-  reasoning: z.string().exactOptional(),
+  reasoning: z.string().optional(),
   tool_calls: z.array(toolCallSchema),
   finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
   prompt_tokens: z.int().nonnegative().nullable(),

@@ -37,11 +37,11 @@ const headerSchema = z.strictObject({
   engine: z.string(),
   agents: z.array(z.strictObject({ id: z.string(), tool: z.string() })).min(1),
   /** Descriptions of relayed data that is missing here. */
-  missing: z.array(z.string()).min(1).exactOptional(),
+  missing: z.array(z.string()).min(1).optional(),
   /** Descriptions of data that was not recorded but guessed. */
-  guessed: z.array(z.string()).min(1).exactOptional(),
+  guessed: z.array(z.string()).min(1).optional(),
   /** Groups of tasks of one kind, whose figures are shown separately. */
-  parts: z.array(partSchema).min(1).max(MAX_PARTS).exactOptional(),
+  parts: z.array(partSchema).min(1).max(MAX_PARTS).optional(),
 });
 type RecordingHeader = z.infer<typeof headerSchema>;
 
@@ -97,12 +97,12 @@ export interface AgentWork {
 /** A packet of a run without its payload. */
 export interface PacketTrace {
   readonly cause: string | null;
-  readonly isCauseInferred?: boolean;
+  readonly isCauseInferred?: boolean | undefined;
   readonly toolUs: number | null;
   /** Missing in recordings that no hub made. */
-  readonly relayed?: Relayed;
+  readonly relayed?: Relayed | undefined;
   /** Missing if the sender did not report it. */
-  readonly work?: AgentWork;
+  readonly work?: AgentWork | undefined;
   readonly packet: Omit<Packet, 'payload'>;
 }
 
@@ -160,24 +160,20 @@ export function formatEntryLine({
 }: RecordedPacket): string {
   const line = {
     cause,
-    ...(isCauseInferred === true ? { inferred: true } : {}),
+    inferred: isCauseInferred === true ? true : undefined,
     tool_us: toolUs,
-    ...(relayed && {
-      relayed: {
-        bytes: relayed.bytes,
-        arrived_us: Math.round(relayed.arrivedUs),
-        forwarded_us: Math.round(relayed.forwardedUs),
-      },
-    }),
-    ...(work && {
-      work: {
-        received_us: work.receivedAt,
-        sent_us: work.sentAt,
-        decode_us: work.decodeUs,
-        engine_us: work.engineUs,
-        encode_us: work.encodeUs,
-      },
-    }),
+    relayed: relayed && {
+      bytes: relayed.bytes,
+      arrived_us: Math.round(relayed.arrivedUs),
+      forwarded_us: Math.round(relayed.forwardedUs),
+    },
+    work: work && {
+      received_us: work.receivedAt,
+      sent_us: work.sentAt,
+      decode_us: work.decodeUs,
+      engine_us: work.engineUs,
+      encode_us: work.encodeUs,
+    },
     packet,
   };
   return `${JSON.stringify(line)}\n`;
@@ -249,24 +245,20 @@ function parseEntry(line: string, where: string): RecordedPacket {
   try {
     return {
       cause,
-      ...(inferred === true ? { isCauseInferred: true } : {}),
+      isCauseInferred: inferred,
       toolUs: tool_us,
-      ...(relayed && {
-        relayed: {
-          bytes: relayed.bytes,
-          arrivedUs: relayed.arrived_us,
-          forwardedUs: relayed.forwarded_us,
-        },
-      }),
-      ...(work && {
-        work: {
-          receivedAt: work.received_us,
-          sentAt: work.sent_us,
-          decodeUs: work.decode_us,
-          engineUs: work.engine_us,
-          encodeUs: work.encode_us,
-        },
-      }),
+      relayed: relayed && {
+        bytes: relayed.bytes,
+        arrivedUs: relayed.arrived_us,
+        forwardedUs: relayed.forwarded_us,
+      },
+      work: work && {
+        receivedAt: work.received_us,
+        sentAt: work.sent_us,
+        decodeUs: work.decode_us,
+        engineUs: work.engine_us,
+        encodeUs: work.encode_us,
+      },
       packet: parsePacket(packet),
     };
   } catch (error) {

@@ -44,6 +44,10 @@ export type LinesByType = ReadonlyMap<string, LedgerLine>;
 
 type Caused = Pick<Packet, 'id' | 'type' | 'from' | 'to' | 'task_id' | 'reply_to'>;
 
+interface EarlierPacket extends Pick<Packet, 'id' | 'type' | 'from'> {
+  readonly to: string | undefined;
+}
+
 /** Cause of a packet; marked if it is an inference. */
 interface Cause {
   readonly cause: string;
@@ -58,7 +62,7 @@ interface Cause {
  */
 export class Causes {
   readonly #ids = new Set<string>();
-  readonly #byTask = new Map<string, Pick<Caused, 'id' | 'type' | 'from' | 'to'>[]>();
+  readonly #byTask = new Map<string, EarlierPacket[]>();
 
   has(id: string): boolean {
     return this.#ids.has(id);
@@ -67,7 +71,7 @@ export class Causes {
   add({ id, type, from, to, task_id }: Caused): void {
     this.#ids.add(id);
     const earlier = this.#byTask.get(task_id) ?? [];
-    earlier.push({ id, type, from, ...(to === undefined ? {} : { to }) });
+    earlier.push({ id, type, from, to });
     this.#byTask.set(task_id, earlier);
   }
 
@@ -77,7 +81,7 @@ export class Causes {
     const { reply_to: request } = packet;
     if (request !== undefined && this.#ids.has(request)) return { cause: request, isCauseInferred: true };
     const earlier = this.#byTask.get(packet.task_id) ?? [];
-    const isHeard = ({ from, to }: Pick<Caused, 'from' | 'to'>) =>
+    const isHeard = ({ from, to }: EarlierPacket) =>
       from !== packet.from && (to === undefined || to === packet.from);
     const last =
       earlier.findLast((other) => isHeard(other) && subscribes.includes(other.type)) ??
@@ -160,7 +164,7 @@ export class RunRecord {
     );
     const first = formatHeaderLine({
       ...sources.header(traces),
-      ...(missing.length === 0 ? {} : { missing }),
+      missing: missing.length === 0 ? undefined : missing,
     });
     await pipeline(
       async function* () {

@@ -3,14 +3,13 @@ import { describe, expect, test } from 'vitest';
 import type { AgentWork, PacketTrace } from './recording.ts';
 import { Timeline } from './timeline.ts';
 
-const packet = (id: string, from: string, tag?: string) => ({
+const packet = (id: string, from: string) => ({
   type: 'said',
   from,
   id,
   task_id: 't',
   token_used: 0,
   ts: 0,
-  ...(tag === undefined ? {} : { tag }),
 });
 const document: PacketTrace = {
   cause: null,
@@ -23,8 +22,8 @@ const answer = (work?: AgentWork, toolUs: number | null = 500): PacketTrace => (
   cause: 'd',
   toolUs,
   relayed: { bytes: 1, arrivedUs: 3000, forwardedUs: 3010 },
-  ...(work === undefined ? {} : { work }),
-  packet: packet('a', '0', 'final_answer'),
+  work,
+  packet: { ...packet('a', '0'), tag: 'final_answer' },
 });
 
 describe('the time of a task', () => {
@@ -101,16 +100,12 @@ describe('the time of a task', () => {
             cause: traces[cause % traces.length]?.packet.id ?? 'd',
             toolUs: reports?.toolUs ?? null,
             relayed: { bytes: 1, arrivedUs: nowUs, forwardedUs: nowUs + relayUs },
-            ...(reports === undefined
-              ? {}
-              : {
-                  work: {
-                    ...reports,
-                    receivedAt: reports.received,
-                    sentAt: reports.received + reports.inAgent,
-                  },
-                }),
-            packet: packet(`p${index}`, String(agent), isLast ? 'final_answer' : undefined),
+            work: reports && {
+              ...reports,
+              receivedAt: reports.received,
+              sentAt: reports.received + reports.inAgent,
+            },
+            packet: { ...packet(`p${index}`, String(agent)), tag: isLast ? 'final_answer' : 'none' },
           });
         });
 

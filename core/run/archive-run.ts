@@ -51,7 +51,7 @@ export async function archiveRun(
     adapter: adapter.name,
     engine: engine.name,
     seeds: listSeeds(team),
-    ...(faults === undefined ? {} : { faults }),
+    faults,
     task_timeout_ms: timeoutMs,
     team,
   });

@@ -41,7 +41,7 @@ export function createLoggedObserver(
         from: node,
         reason,
         bytes,
-        ...(leftOut > 0 ? { left_out: leftOut } : {}),
+        left_out: leftOut > 0 ? leftOut : undefined,
       });
       observer.refused(node, reason, bytes);
     },

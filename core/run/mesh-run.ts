@@ -129,7 +129,10 @@ export class MeshRun {
     this.#revision = readGitRevision(options.codeFolder);
     const { observer, team } = options;
     observer.began?.({
-      ...{ runId, team: team.name, adapter: options.adapter.name, engine: options.engine.name },
+      runId,
+      team: team.name,
+      adapter: options.adapter.name,
+      engine: options.engine.name,
       agents: team.agents.map(({ id, tool }) => ({ id, tool })),
       workspaces: folder.workspaces,
     });
@@ -213,7 +216,7 @@ export class MeshRun {
         taskId: task.taskId,
         payload: buildDocumentPayload(task),
         timeoutMs,
-        ...(maxTokens === undefined ? {} : { maxTokens }),
+        maxTokens,
       },
       signal === undefined ? this.#options.signal : AbortSignal.any([signal, this.#options.signal]),
     );

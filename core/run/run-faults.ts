@@ -168,8 +168,7 @@ export class RunFaults {
 function toDeliveryEntry({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): object {
   const { id, type, task_id } = packet;
   const event = kind === 'undeliverable' ? 'undeliverable' : 'fault';
-  const delay = delayMs === undefined ? {} : { delay_ms: delayMs };
-  return { event, kind, from, to, number, id, type, task_id, bytes, ...delay };
+  return { event, kind, from, to, number, id, type, task_id, bytes, delay_ms: delayMs };
 }
 
 function addAnswer(answers: Answers, status: TaskStatus, { normalized_em = null }: Scores): void {

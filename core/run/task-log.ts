@@ -37,7 +37,7 @@ export class TaskLog {
       question,
       document,
       truths: [],
-      ...(fileName === undefined ? {} : { fileName }),
+      fileName,
     });
   }
 
@@ -49,14 +49,15 @@ export class TaskLog {
 /** Formats a task as a line of `tasks.jsonl`. */
 export function formatTaskLine(task: Task): string {
   const [answer, ...aliases] = task.truths;
-  const line: JsonObject = {
+  const line = {
     task_id: task.taskId,
     question: task.question,
     document: task.document,
-    ...(answer === undefined ? {} : { answer, aliases }),
-    ...(task.fileName === undefined ? {} : { file_name: task.fileName }),
-    ...(task.source === undefined ? {} : { source: task.source }),
-    ...(task.level === undefined ? {} : { level: task.level }),
+    answer,
+    aliases: answer === undefined ? undefined : aliases,
+    file_name: task.fileName,
+    source: task.source,
+    level: task.level,
   };
   return `${JSON.stringify(line)}\n`;
 }

@@ -109,16 +109,16 @@ export async function startMesh(tools: readonly Tool[], options: MeshOptions = {
         tool: tools[index]?.name ?? '',
         port: agent.port,
         secret: 'a secret',
-        ...(mayCall[index] === undefined ? {} : { mayCall: mayCall[index] }),
+        mayCall: mayCall[index],
       })),
       ...(options.nodes ?? []),
     ],
     final: idOf(tools.length - 1),
     router: createRouter(options.routing ?? 'broadcast'),
     maxFrameBytes: options.maxFrameBytes ?? MAX_FRAME_BYTES,
-    ...(options.observer === undefined ? {} : { observer: options.observer }),
-    ...(options.delivery === undefined ? {} : { delivery: options.delivery }),
-    ...(options.isReturning === undefined ? {} : { isReturning: options.isReturning }),
+    observer: options.observer,
+    delivery: options.delivery,
+    isReturning: options.isReturning,
   };
   const network = await MeshNetwork.connect(meshOptions);
   onTestFinished(async () => {

@@ -20,7 +20,7 @@ const hubDeliverySchema = z.strictObject({
   mode: z.literal('acknowledged'),
   have: packetIdSchema.nullable(),
   /** Set if deliveries may get lost on request: the agent then reports which packets it has. */
-  lossy: z.literal(true).exactOptional(),
+  lossy: z.literal(true).optional(),
 });
 const agentDeliverySchema = z.strictObject({ done: z.array(packetIdSchema).max(DELIVERY_WINDOW) });
 export type HubDelivery = z.infer<typeof hubDeliverySchema>;
@@ -35,8 +35,8 @@ export const helloSchema = z.strictObject({
   adapter: z.string().min(1).max(256),
   auth: authSchema,
   nonce: nonceSchema,
-  ticket: z.string().max(64).exactOptional(),
-  delivery: hubDeliverySchema.exactOptional(),
+  ticket: z.string().max(64).optional(),
+  delivery: hubDeliverySchema.optional(),
 });
 
 export const welcomeSchema = z.strictObject({
@@ -50,15 +50,15 @@ export const welcomeSchema = z.strictObject({
   proof: z.string().max(64),
   subscribes: packetTypesSchema,
   emits: packetTypesSchema,
-  offer: offerSchema.exactOptional(),
-  delivery: agentDeliverySchema.exactOptional(),
+  offer: offerSchema.optional(),
+  delivery: agentDeliverySchema.optional(),
 });
 
 export const beginSchema = z.strictObject({
   kind: z.literal('begin'),
   proof: z.string().max(64),
   max_frame: z.int().positive(),
-  offers: z.record(nodeIdSchema, offerSchema).exactOptional(),
+  offers: z.record(nodeIdSchema, offerSchema).optional(),
 });
 
 export const readySchema = z.strictObject({ kind: z.literal('ready') });

@@ -61,9 +61,11 @@ interface HubSide {
   readonly secret: string;
   readonly maxFrameBytes: number;
   /** Takes the agent's offer and settles with the offers of all members; without it there are none. */
-  readonly exchange?: (node: string, offer: JsonValue | undefined) => Promise<Offers | undefined>;
+  readonly exchange?:
+    | ((node: string, offer: JsonValue | undefined) => Promise<Offers | undefined>)
+    | undefined;
   /** Set for acknowledged delivery; an agent that does not support it is refused. */
-  readonly delivery?: HubDelivery;
+  readonly delivery?: HubDelivery | undefined;
   /** Timeout for each message of the other side; the default is {@link HANDSHAKE_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
 }
@@ -128,7 +130,7 @@ export async function greetAgent(
     adapter: side.adapter,
     auth: side.secret === '' ? 'open' : 'hmac',
     nonce: randomBytes(32).toString('hex'),
-    ...(side.delivery === undefined ? {} : { delivery: side.delivery }),
+    delivery: side.delivery,
   };
   const hello = side.secret === '' ? plain : { ...plain, ticket: computeTicket(side.secret, plain) };
   send(socket, hello);
@@ -158,7 +160,7 @@ export async function greetAgent(
       ...toProvedList(side.delivery),
     ]),
     max_frame: maxFrameBytes,
-    ...(offers === undefined ? {} : { offers }),
+    offers,
   });
   await receive(socket, readySchema, timeoutMs);
   const session = deriveSession(hello, side.secret, welcome.nonce, HUB_ID, node, offers);
@@ -210,8 +212,8 @@ export async function answerHub(
     proof: computeProof(side.secret, 'agent', hello, nonce, said),
     subscribes: [...side.subscribes],
     emits: [...side.emits],
-    ...(member === undefined ? {} : { offer: member.offer }),
-    ...(delivery === undefined ? {} : { delivery }),
+    offer: member?.offer,
+    delivery,
   });
   // The hub waits for all other agents first.
   const begin = await receive(socket, beginSchema, OTHERS_PATIENCE * timeoutMs);

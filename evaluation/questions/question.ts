@@ -30,7 +30,7 @@ export interface Question {
   /** The true answer and its other accepted forms; empty if unknown. */
   readonly truths: readonly string[];
   /** The attachment's plain name, without any folder. */
-  readonly fileName?: string;
+  readonly fileName?: string | undefined;
   /** A text that the question is about, if the line has one. */
   readonly document?: string;
   /** The scorer of answers; GAIA's by default. With `wtq` the truths are the items of one answer, not forms of it. */

@@ -68,6 +68,5 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 export function toHead({ type, from, to, id, task_id, tag, token_used }: Packet): PacketHead {
-  const head = { type, from, id, task_id, token_used };
-  return { ...head, ...(to === undefined ? {} : { to }), ...(tag === undefined ? {} : { tag }) };
+  return { type, from, to, id, task_id, tag, token_used };
 }

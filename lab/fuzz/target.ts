@@ -50,7 +50,7 @@ export function fuzzTarget<Case>(
           seed,
           numRuns: runs,
           interruptAfterTimeLimit: MAX_SHRINK_MS,
-          ...(path === undefined ? {} : { path }),
+          path: path ?? '',
         },
       );
       return { runs: details.numRuns, failure: toFailure(details) };

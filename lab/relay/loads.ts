@@ -21,7 +21,7 @@ export interface Load {
   readonly areNode?: boolean;
   readonly targets: readonly TargetName[];
   /** Maximum rounds of this load: no verdict depends on it. */
-  readonly rounds?: number;
+  readonly rounds?: number | undefined;
 }
 
 /** Maximum bytes under way, of one agent and of all: no more than a slow target carries in a few seconds. */
@@ -52,10 +52,14 @@ export function listLoads(isQuick: boolean): Load[] {
   const throughput = (isQuick ? [4] : [4, 16, 64]).flatMap((agents) =>
     sizes.map(
       (bytes): Load => ({
-        ...{ name: `N=${agents}, ${formatSize(bytes)}`, kind: 'throughput', agents, bytes, seconds },
+        name: `N=${agents}, ${formatSize(bytes)}`,
+        kind: 'throughput',
+        agents,
+        bytes,
+        seconds,
         targets: chooseTargets(agents, bytes),
         // They take long.
-        ...(agents > 4 && bytes === MIB ? { rounds: 2 } : {}),
+        rounds: agents > 4 && bytes === MIB ? 2 : undefined,
       }),
     ),
   );
@@ -73,11 +77,19 @@ export function listLoads(isQuick: boolean): Load[] {
       targets: ['flood', 'C relay', 'NATS'],
     },
     {
-      ...{ ...four, name: 'Node agents', kind: 'Node agents', areNode: true },
+      ...four,
+      name: 'Node agents',
+      kind: 'Node agents',
+      areNode: true,
       targets: ['flood', 'flood again', 'C relay', 'NATS'],
     },
     {
-      ...{ name: 'one never reads', kind: 'stuck', agents: 4, bytes: 4 * KIB, isOneStuck: true, seconds: 3 },
+      name: 'one never reads',
+      kind: 'stuck',
+      agents: 4,
+      bytes: 4 * KIB,
+      isOneStuck: true,
+      seconds: 3,
       targets: ['flood'],
     },
     { name: 'one fewer', kind: 'one fewer', agents: 3, bytes: 4 * KIB, seconds, targets: ['flood'] },

@@ -140,7 +140,11 @@ class SoakRound {
     const runId = `soak-${seed}-${plan.number}${faults.length > 0 ? LOSSY : ''}`;
     const nodes = await swarm.nodes();
     observer.began?.({
-      ...{ runId, team: `round ${plan.number}`, adapter: plan.adapter, engine: 'synthetic', workspaces: '' },
+      runId,
+      team: `round ${plan.number}`,
+      adapter: plan.adapter,
+      engine: 'synthetic',
+      workspaces: '',
       agents: nodes.map(({ id, tool }) => ({ id, tool })),
     });
     const network = await MeshNetwork.connect({
@@ -158,7 +162,7 @@ class SoakRound {
       maxFrameBytes: MAX_FRAME_BYTES,
       stallTimeoutMs: SOAK_STALL_MS,
       isReturning: (id) => round.#returning.has(id),
-      ...(faulty === undefined ? {} : { delivery: faulty }),
+      delivery: faulty,
     });
     const round = new SoakRound(swarm, plan, network, faulty, books);
     books.watch(network);

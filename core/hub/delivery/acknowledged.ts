@@ -57,7 +57,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
 
   override terms(id: string): HubDelivery {
     const have = this.#senders.get(id)?.last ?? null;
-    return { mode: 'acknowledged', have, ...(this.isLossy ? { lossy: true } : {}) };
+    return { mode: 'acknowledged', have, lossy: this.isLossy ? true : undefined };
   }
 
   /** Lets the agent send its outbox, and sends it the packets that were kept for it. */

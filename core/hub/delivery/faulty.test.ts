@@ -32,7 +32,7 @@ async function numbersMesh(spec: string, expected = PACKETS, maxHeldBytes?: numb
     seed: 7,
     faults: parseFaults(spec, agents),
     onEvent: (event) => events.push(event),
-    ...(maxHeldBytes === undefined ? {} : { maxHeldBytes }),
+    maxHeldBytes,
   });
   const mesh = await startMesh(tools, { delivery });
   return { ...mesh, heard, delivery, counters: delivery.counters, events };

@@ -20,7 +20,7 @@ interface FaultyDeliveryOptions {
   readonly seed: number;
   readonly faults: readonly Fault[];
   /** Maximum bytes that may wait; the default is {@link MAX_HELD_DELIVERY_BYTES}. */
-  readonly maxHeldBytes?: number;
+  readonly maxHeldBytes?: number | undefined;
   readonly onEvent: (event: DeliveryEvent) => void;
 }
 

@@ -55,7 +55,7 @@ function readFaultRate(kind: 'drop' | 'dup' | 'corrupt', faults: readonly Fault[
   return findRouteFault(rates, route)?.rate ?? 0;
 }
 
-function findRouteFault<F extends { readonly route?: Route }>(
+function findRouteFault<F extends { readonly route?: Route | undefined }>(
   faults: readonly F[],
   { from, to }: Route,
 ): F | undefined {

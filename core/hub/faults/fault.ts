@@ -13,7 +13,7 @@ type DeliveryFault =
       readonly kind: 'drop' | 'dup' | 'corrupt';
       /** Fraction of the deliveries, 0 to 1. */
       readonly rate: number;
-      readonly route?: Route;
+      readonly route?: Route | undefined;
       readonly text: string;
     }
   | {
@@ -21,7 +21,7 @@ type DeliveryFault =
       /** Delays from `ms - spreadMs` to `ms + spreadMs` are equally likely. */
       readonly ms: number;
       readonly spreadMs: number;
-      readonly route?: Route;
+      readonly route?: Route | undefined;
       readonly text: string;
     };
 

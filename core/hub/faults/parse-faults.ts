@@ -67,11 +67,11 @@ function parseFault(item: string, agents: readonly NamedAgent[]): Fault {
     case 'dup':
     case 'corrupt': {
       const [rate, route] = splitHalves(value, value.indexOf(':'));
-      return { kind: name, rate: reader.rate(rate), ...reader.route(route), text: item };
+      return { kind: name, rate: reader.rate(rate), route: reader.route(route), text: item };
     }
     case 'delay': {
       const [delay, route] = splitHalves(value, value.indexOf(':'));
-      return { kind: name, ...reader.delay(delay), ...reader.route(route), text: item };
+      return { kind: name, ...reader.delay(delay), route: reader.route(route), text: item };
     }
     case 'kill': {
       const [agent, at] = splitHalves(value, value.lastIndexOf('@'));
@@ -148,11 +148,11 @@ class FaultReader {
     return text ?? '';
   }
 
-  route(text: string | undefined): { route?: Route } {
-    if (text === undefined) return {};
+  route(text: string | undefined): Route | undefined {
+    if (text === undefined) return undefined;
     const [from, to] = splitHalves(text, text.indexOf('>'));
     if (to === undefined) this.#fail(text, 'expected FROM>TO');
-    return { route: { from: from === HUB_ID ? HUB_ID : this.agent(from), to: this.agent(to) } };
+    return { from: from === HUB_ID ? HUB_ID : this.agent(from), to: this.agent(to) };
   }
 
   agent(name: string): string {

@@ -22,9 +22,9 @@ export interface TaskRequest {
   readonly opening?: Packet;
   readonly timeoutMs: number;
   /** Maximum tokens of its agents, above which the task fails; unlimited if undefined. */
-  readonly maxTokens?: number;
+  readonly maxTokens?: number | undefined;
   /** Number of relayed packets that end the task, if no answer ends it. */
-  readonly endsAfter?: number;
+  readonly endsAfter?: number | undefined;
 }
 
 interface OpenTasksOptions {

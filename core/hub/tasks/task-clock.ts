@@ -28,9 +28,9 @@ export interface TaskOutcome {
   readonly status: TaskStatus;
   readonly answer: string | null;
   /** Reason for the missing answer. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Payload of the packet that ended it, with any comments of its agent beside the answer or the failure. */
-  readonly final?: JsonObject;
+  readonly final?: JsonObject | undefined;
   /** Milliseconds from the start of the broadcast to the final answer, or to the end without one; fractional. */
   readonly elapsedMs: number;
   readonly counts: TaskCounts;
@@ -93,8 +93,8 @@ export class TaskClock {
       status,
       answer,
       elapsedMs: nowMs - this.#startMs,
-      ...(reason === undefined ? {} : { reason }),
-      ...(final === undefined ? {} : { final }),
+      reason,
+      final,
     };
     this.#end();
   }

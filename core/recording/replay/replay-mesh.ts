@@ -88,9 +88,9 @@ class Arrivals {
   }
 
   /** Returns the packet count that ends a task whose recording has no end, such as one with a lost agent. */
-  endOf(taskId: string): { readonly endsAfter?: number } {
+  countUntilEnd(taskId: string): number | undefined {
     const { packets, isEnded } = this.#due.get(taskId) ?? { packets: 0, isEnded: false };
-    return isEnded ? {} : { endsAfter: packets };
+    return isEnded ? undefined : packets;
   }
 
   came({ id, type }: Pick<PacketHead, 'id' | 'type'>): void {
@@ -236,8 +236,9 @@ export class ReplayMesh {
     for (const { cause, packet } of recording.packets) {
       if (cause !== null) continue;
       const { task_id: taskId, payload } = packet;
-      const task = { taskId, payload, opening: packet, timeoutMs };
-      const outcome = await network.runTask({ ...task, ...arrivals.endOf(taskId) }, signal);
+      const endsAfter = arrivals.countUntilEnd(taskId);
+      const task = { taskId, payload, opening: packet, timeoutMs, endsAfter };
+      const outcome = await network.runTask(task, signal);
       tally.took(taskId, outcome.elapsedMs);
       elapsedMs += outcome.elapsedMs;
       signal.throwIfAborted();

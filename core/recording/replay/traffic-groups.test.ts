@@ -10,8 +10,14 @@ function recordingOf(sizes: readonly [task: string, bytes: number][], parts?: Re
     return { cause: null, toolUs: null, packet };
   });
   const header: Recording['header'] = {
-    ...{ run_id: 'r', team: 't', final: null, routing: 'direct', adapter: 'json', engine: 'none' },
-    ...{ agents: [{ id: '1', tool: 'x' }], ...(parts === undefined ? {} : { parts }) },
+    run_id: 'r',
+    team: 't',
+    final: null,
+    routing: 'direct',
+    adapter: 'json',
+    engine: 'none',
+    agents: [{ id: '1', tool: 'x' }],
+    parts,
   };
   return { header, packets };
 }

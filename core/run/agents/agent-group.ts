@@ -147,9 +147,9 @@ export class AgentGroup {
       id,
       tool,
       port,
-      ...(external.has(id) && howToStart !== undefined ? { start: howToStart({ id, tool, place }) } : {}),
-      ...(agent.may_call === undefined ? {} : { mayCall: agent.may_call }),
-      ...(agent.may_fail === undefined ? {} : { mayFail: agent.may_fail }),
+      start: external.has(id) ? howToStart?.({ id, tool, place }) : undefined,
+      mayCall: agent.may_call,
+      mayFail: agent.may_fail,
       // An agent that was started by hand knows only the secret from its own environment.
       secret: external.has(agent.id) ? readRunSecret(environment) : secret,
     };

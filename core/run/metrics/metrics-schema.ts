@@ -29,7 +29,7 @@ const agent = z.strictObject({
   id: textField('its id'),
   tool: textField('its tool'),
   status: z.enum(['up', 'lost']).describe('whether it was there at the end'),
-  fault: textField('why its connection ended, where the hub did not end it').exactOptional(),
+  fault: textField('why its connection ended, where the hub did not end it').optional(),
   packets_rx: count('packets from it'),
   bytes_rx: count('bytes of packets from it'),
   packets_tx: count('packets to it'),
@@ -133,7 +133,7 @@ const ledger = z
         written: count('bytes that the hub wrote to it'),
         read: count('bytes that the hub read from it'),
       })
-      .exactOptional()
+      .optional()
       .describe(
         'Only over NATS: what the hub’s one connection to the server carried until the ledger was closed. What is above `sockets` is of NATS: subjects, flow control, heartbeats, acknowledgements of its own.',
       ),
@@ -149,7 +149,7 @@ const ledger = z
         ),
         unsent_bytes: count('bytes for connections that ended before the system took them'),
       })
-      .exactOptional()
+      .optional()
       .describe('Only in runs with injected faults.'),
   })
   .describe(
@@ -256,7 +256,7 @@ export const metricsSchema = z.strictObject({
     .describe('when the run began (UTC), and six hexadecimal digits that make it unique'),
   status: z.enum(TASK_STATUSES).describe('how the task ended; of a batch, the worst that happened to a task'),
   answer: z.string().nullable().describe('the final answer; null where there is none, and for a batch'),
-  reason: textField('why there is no answer').exactOptional(),
+  reason: textField('why there is no answer').optional(),
   adapter: textField('adapter of the packets, with its layers'),
   team: textField('name of the team'),
   engine: textField('the engine, with its model'),
@@ -269,7 +269,7 @@ export const metricsSchema = z.strictObject({
   token_sum: count('tokens that agents reported with their packets'),
   ...modelSumsSchema.shape,
   token_ledger: tokenLedgerSchema
-    .exactOptional()
+    .optional()
     .describe('where the tokens of prompts and replies went; there only in runs with a model'),
   elapsed_ms: z
     .number()
@@ -310,9 +310,9 @@ export const metricsSchema = z.strictObject({
     })
     .describe('What the archive holds for `compare --recording`.'),
   ledger,
-  faults: faults.exactOptional().describe('Only where faults or restarts were asked for.'),
+  faults: faults.optional().describe('Only where faults or restarts were asked for.'),
   delivery: delivery
-    .exactOptional()
+    .optional()
     .describe(
       'Only where deliveries are acknowledged. Each counts deliveries: a packet for three agents counts three times.',
     ),

@@ -72,7 +72,7 @@ export function buildRunMetrics(
     run_id: facts.runId,
     status: tally.status,
     answer: isSingle ? last.answer : null,
-    ...(isSingle && last.reason !== undefined ? { reason: last.reason } : {}),
+    reason: isSingle ? last.reason : undefined,
     adapter: adapter.name,
     team: team.name,
     engine: engine.name,
@@ -82,7 +82,7 @@ export function buildRunMetrics(
     header_overhead: ledger.total.header_size - network.ownLine.header_size,
     token_sum: sumLinkCounts(links, 'tokens'),
     ...facts.models,
-    ...(facts.tokenLedger === undefined ? {} : { token_ledger: facts.tokenLedger }),
+    token_ledger: facts.tokenLedger,
     elapsed_ms: toMicroseconds(isSingle ? last.elapsedMs : facts.wallMs),
     quality_score: tally.mean('quality_score'),
     exact_match: tally.mean('exact_match'),
@@ -105,8 +105,8 @@ export function buildRunMetrics(
     }),
     packet_types: Object.fromEntries(network.typeCounts),
     ledger,
-    ...(faults === undefined ? {} : { faults }),
-    ...(acknowledged === undefined ? {} : { delivery: buildDeliveryMetrics(acknowledged, links) }),
+    faults,
+    delivery: acknowledged && buildDeliveryMetrics(acknowledged, links),
   };
 }
 
@@ -124,7 +124,7 @@ function buildAgentMetrics(
     id: node.id,
     tool: node.tool,
     status: alive ? 'up' : 'lost',
-    ...(fault === undefined ? {} : { fault: fault.message }),
+    fault: fault?.message,
     packets_rx: sumLinkCounts(own, 'packetsRx'),
     bytes_rx: sumLinkCounts(own, 'bytesRx'),
     packets_tx: sumLinkCounts(own, 'packetsTx'),

@@ -111,8 +111,8 @@ export function buildRunLedger(
     unbooked_bytes: unbooked,
     written,
     read,
-    ...(connection === undefined ? {} : { connection }),
-    ...(faultLines === undefined ? {} : { faults: faultLines }),
+    connection,
+    faults: faultLines,
   };
 }
 

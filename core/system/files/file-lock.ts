@@ -33,7 +33,7 @@ export class FileLock {
       }
       const holder = readLockHolder(file);
       if (holder !== undefined && isAlive(holder)) {
-        throw new MeshError('locked', refusal(holder), setting === undefined ? {} : { setting });
+        throw new MeshError('locked', refusal(holder), { setting });
       }
       // The holder died without releasing the lock.
       rmSync(file, { force: true });

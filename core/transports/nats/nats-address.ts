@@ -9,9 +9,9 @@ export interface NatsAddress {
   readonly shown: string;
   readonly host: string;
   readonly port: string;
-  readonly user?: string;
-  readonly password?: string;
-  readonly token?: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly token?: string | undefined;
   /** True for `tls://`: a server without TLS is refused. */
   readonly isTls: boolean;
   /** URL with credentials, for the environment of an agent. */
@@ -51,14 +51,17 @@ function parseNatsUrl(name: string, text: string): NatsAddress {
   const port = url.port || DEFAULT_PORT;
   const user = decodeCredential(name, url.username);
   const password = decodeCredential(name, url.password);
+  // The server's own tools use the same rule: a name without a password is a token.
+  const hasPassword = user !== '' && password !== '';
   return {
     shown: `${url.protocol}//${url.hostname}:${port}`,
     host: url.hostname,
     port,
     isTls: url.protocol === 'tls:',
     secretUrl: text,
-    // The server's own tools use the same rule: a name without a password is a token.
-    ...(user === '' ? {} : password === '' ? { token: user } : { user, password }),
+    user: hasPassword ? user : undefined,
+    password: hasPassword ? password : undefined,
+    token: user !== '' && !hasPassword ? user : undefined,
   };
 }
 
