@@ -105,7 +105,12 @@ export class Agent {
     const stranger = [...this.#pending].find(({ isKnown }) => !isKnown);
     if (stranger === undefined) return false;
     this.#pending.delete(stranger);
-    stranger.socket.destroy(new MeshError('handshake', 'it waited longest of too many connections'));
+    stranger.socket.destroy(
+      new MeshError(
+        'handshake',
+        'there are too many connections in the handshake, and this one waited longest',
+      ),
+    );
     return true;
   }
 

@@ -42,7 +42,7 @@ function composeLie(payload: JsonObject, about: JsonObject, { seed }: Lies): Jso
   if (lie !== payload) return lie;
   throw new MeshError(
     'usage',
-    `a lie was asked for, but this packet has no text to lie in: its fields are ${Object.keys(payload).join(', ') || 'none'}`,
+    `a lie was requested, but this packet has no text to lie in: its fields are ${Object.keys(payload).join(', ') || 'none'}`,
     { setting: 'faults' },
   );
 }

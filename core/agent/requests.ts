@@ -33,7 +33,7 @@ export class Requests {
   check(partner: string): void {
     if (this.#lost.has(partner)) throw createGoneError(partner);
     if (this.#open.size >= MAX_OPEN_REQUESTS) {
-      throw new MeshError('agent', `${MAX_OPEN_REQUESTS} requests wait for replies already`);
+      throw new MeshError('agent', `${MAX_OPEN_REQUESTS} requests already wait for replies`);
     }
   }
 
@@ -53,7 +53,7 @@ export class Requests {
     const fail = (why: string) => resolve(new MeshError('agent', why));
     const unwatch = [
       onAbort(taskSignal, () => fail(`the task ended before ${partner} had replied`)),
-      onAbort(signal, () => fail(`${partner} did not reply in the time that was left`)),
+      onAbort(signal, () => fail(`${partner} did not reply in the remaining time`)),
     ];
     const timer =
       timeoutMs === undefined

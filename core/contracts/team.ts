@@ -101,7 +101,7 @@ export const teamSchema = z.strictObject({
     .transform(String)
     .optional()
     .describe(
-      'The agent that works on a task’s document and asks the others; without it, whoever subscribes to doc_init',
+      'The agent that works on a task’s document and asks the others; without it, every agent that subscribes to doc_init',
     ),
   document: z
     .enum(['text', 'attachment'])
@@ -173,7 +173,7 @@ function findIdFaults({ agents }: Team): TeamFault[] {
     // Each agent has a folder of its name, and macOS and Windows ignore case in names.
     const other = folded.get(id.toLowerCase());
     folded.set(id.toLowerCase(), id);
-    return other === undefined ? [] : [{ path, message: `agents ${other} and ${id} differ in case alone` }];
+    return other === undefined ? [] : [{ path, message: `agents ${other} and ${id} differ only in case` }];
   });
 }
 

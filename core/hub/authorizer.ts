@@ -104,7 +104,7 @@ export class Authorizer {
     try {
       head = readFrameHead(sender.codec, frames);
       if (head.from !== sender.node.id && sender.node.isForeign !== true)
-        throw new MeshError('packet', `packet says it is from ${head.from}`);
+        throw new MeshError('packet', `the packet claims to be from ${head.from}`);
     } catch (error) {
       delivery.receive(sender);
       return this.#refuse(sender, error, frameBytes);

@@ -97,7 +97,7 @@ export async function dialAgents(options: DialOptions): Promise<{ links: Link[];
  */
 export async function dialAgain(node: MeshNode, options: DialOptions): Promise<Link> {
   if (options.adapter.join !== undefined) {
-    throw new MeshError('agent', `${options.adapter.name} takes no member in the middle of a run`);
+    throw new MeshError('agent', `${options.adapter.name} cannot add a member during a run`);
   }
   return dial(node, options, options.adapter);
 }
@@ -108,11 +108,10 @@ class Names {
 
   /** @throws MeshError `agent` when another member has the name */
   take(id: string, port: number): void {
-    if (id === HUB_ID)
-      throw new MeshError('agent', `the agent on port ${port} says that it is the ${HUB_ID}`);
+    if (id === HUB_ID) throw new MeshError('agent', `the agent on port ${port} claims to be the ${HUB_ID}`);
     const other = this.#ports.get(id);
     if (other !== undefined) {
-      throw new MeshError('agent', `agents on ports ${other} and ${port} both say that they are ${id}`);
+      throw new MeshError('agent', `agents on ports ${other} and ${port} both claim to be ${id}`);
     }
     this.#ports.set(id, port);
   }
@@ -135,7 +134,7 @@ class OfferTable {
   }
 
   take(node: string, offer: JsonValue | undefined): Promise<Offers> {
-    if (offer === undefined) throw new MeshError('handshake', 'it made no offer; its adapter must make one');
+    if (offer === undefined) throw new MeshError('handshake', 'it sent no offer, which its adapter requires');
     this.#offers[node] = offer;
     if (Object.keys(this.#offers).length === this.#members) this.#complete.resolve(this.#offers);
     return this.all;
@@ -214,7 +213,7 @@ async function reach(
     await sleep(REDIAL_MS, undefined, { signal });
   }
   const start = node.start === undefined ? '' : `; start it: ${node.start}`;
-  throw new MeshError('agent', `nobody listens there${start}`);
+  throw new MeshError('agent', `no agent listens there${start}`);
 }
 
 /** Creates a link to an agent whose id is unknown and whose packets prove no sender. */

@@ -173,7 +173,7 @@ describe('what agents send', () => {
   });
 
   test.each([
-    ['a packet in another’s name', { from: '1' }, 'says it is from 1'],
+    ['a packet in another’s name', { from: '1' }, 'claims to be from 1'],
     [
       'a final answer of another than the final agent',
       { tag: 'final_answer', payload: { answer: 'x' } },

@@ -221,7 +221,7 @@ export class MeshNetwork {
     const former = this.#links[index];
     if (former === undefined || this.#isSettling) {
       link.socket.destroy();
-      throw new MeshError('agent', `agent ${node.id} (${node.tool}) is not missed any more`);
+      throw new MeshError('agent', `agent ${node.id} (${node.tool}) is no longer awaited`);
     }
     this.formerLinks.push(former);
     this.#awaited.delete(former);
@@ -295,7 +295,7 @@ export class MeshNetwork {
   #takeBooks(link: Link, payload: JsonObject | undefined): void {
     const result = ledgerReportSchema.safeParse(payload);
     if (result.success) link.ledgerReport = result.data;
-    else this.#observer.refused(link.node.id, `its books cannot be read: ${formatIssues(result.error)}`, 0);
+    else this.#observer.refused(link.node.id, `its ledger cannot be read: ${formatIssues(result.error)}`, 0);
     this.#checkSettled();
   }
 

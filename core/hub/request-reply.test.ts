@@ -149,7 +149,7 @@ describe('a request', () => {
       direct,
     );
 
-    const why = '0 did not reply in the time that was left, true';
+    const why = '0 did not reply in the remaining time, true';
     expect(await ask('t', { n: 1 })).toMatchObject({ answer: `${why}; ${why}` });
   });
 

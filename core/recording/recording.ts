@@ -127,15 +127,15 @@ export function listCaveats({ header, packets }: Recording): string[] {
     ...(header.guessed ?? []).map((what) => `Guessed: ${what}.`),
     ...ifAny(
       begun,
-      `Agents began ${begun} of its tasks by themselves: a document of nothing, which nobody sent, opens each.`,
+      `Agents began ${begun} of its tasks by themselves: an empty document, which was never sent, opens each.`,
     ),
     ...ifAny(
       inferred,
-      `Of ${inferred} of ${packets.length} packets the cause is inferred: their agents do not say what they answer to.`,
+      `The cause of ${inferred} of ${packets.length} packets is inferred: their agents do not report it.`,
     ),
     ...ifAny(
       untimed,
-      `Of ${untimed} of ${packets.length} packets the time in the tool is not known: they are replayed without it.`,
+      `The tool time of ${untimed} of ${packets.length} packets is unknown: they are replayed without it.`,
     ),
   ];
 }
@@ -204,7 +204,7 @@ export function parseRecording(text: string, where: string): Recording {
     seen.add(packet.id);
   });
   if (!packets.some(({ cause }) => cause === null))
-    throw new MeshError('config', `${where}: no document opens a task in it`);
+    throw new MeshError('config', `${where}: it contains no document that opens a task`);
   checkParts(header, new Set(packets.map(({ packet }) => packet.task_id)), where);
   return { header, packets };
 }

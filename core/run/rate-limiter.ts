@@ -156,7 +156,7 @@ export class RateLimiter {
     place.waiting.delete(holder);
     if (rest.length > 0) place.waiting.set(holder, rest);
     const claim = id === undefined ? undefined : this.#claims.get(holder)?.get(id);
-    if (claim === undefined) throw new Error('a permit is waited for by nobody');
+    if (claim === undefined) throw new Error('no claim waits for the permit');
     claim.isGranted = true;
     place.granted += 1;
     claim.grant();

@@ -213,7 +213,7 @@ function refuseLink(file: string): void {
   if (!isLink(file)) return;
   throw new MeshError(
     'io',
-    `${file} is a link, which may lead to somebody else's files: remove it, or choose another folder for the results`,
+    `${file} is a link, which may lead to foreign files: remove it, or choose another folder for the results`,
     { setting: 'out' },
   );
 }

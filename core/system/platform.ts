@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 
 /** Parts that only Linux has, and the consequence of their absence. */
 const LINUX_ALONE = {
-  namespaces: 'agents and code in the sandbox are kept off the network by Node or by nobody (no unshare)',
+  namespaces: 'only Node can keep agents and sandboxed code off the network (no unshare)',
   prlimit: 'memory beside a heap of JavaScript is not bounded (no prlimit)',
   pythonSandbox: "the system's Python is not used; Pyodide is",
   procFiles: 'CPU time of other processes, stolen time and memory in use are not known (no /proc)',

@@ -52,7 +52,7 @@ describe('a team file', () => {
       'with two agents whose folders are one on macOS',
       `${HEAD}agents:\n  - { id: Ida, tool: search }\n  - { id: ida, tool: reason }\n`,
       6,
-      'agents Ida and ida differ in case alone',
+      'agents Ida and ida differ only in case',
     ],
     [
       'with two agents on one port',

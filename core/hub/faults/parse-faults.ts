@@ -116,7 +116,7 @@ class FaultReader {
 
   time(text: string | undefined): number {
     const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text ?? '') ?? [];
-    if (number === undefined) this.#fail(text, 'expected a time with its unit, as 500ms or 3s');
+    if (number === undefined) this.#fail(text, 'expected a time with its unit, such as 500ms or 3s');
     const ms = Number(number) * (unit === 's' ? 1000 : 1);
     if (ms > MAX_FAULT_TIME_MS) this.#fail(text, `expected at most ${MAX_FAULT_TIME_MS / 1000}s`);
     return ms;
@@ -124,9 +124,9 @@ class FaultReader {
 
   span(text: string | undefined): { atMs: number; forMs: number } {
     const [at, length] = splitHalves(text ?? '', (text ?? '').indexOf('+'));
-    if (length === undefined) this.#fail(text, 'expected when it begins and how long it takes');
+    if (length === undefined) this.#fail(text, 'expected a start and a duration');
     const forMs = this.time(length);
-    if (forMs === 0) this.#fail(length, 'expected more than no time');
+    if (forMs === 0) this.#fail(length, 'expected a duration above 0');
     return { atMs: this.time(at), forMs };
   }
 

@@ -93,7 +93,7 @@ export class AgentGroup {
     const former = this.#agents.get(id);
     await former?.stop();
     if (former === undefined) return this.#nodeOf(agent, this.#portOf(id));
-    if (this.#isStopped) throw new MeshError('agent', `agent ${id} is not started again: the run is over`);
+    if (this.#isStopped) throw new MeshError('agent', `agent ${id} is not restarted: the run is over`);
     return this.#up(agent, this.#launch(agent, true));
   }
 

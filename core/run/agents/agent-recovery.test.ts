@@ -66,7 +66,7 @@ describe('a lost agent', () => {
     expect(starts).toHaveLength(MAX_RESTARTS);
     expect(onGivenUp).toHaveBeenCalledExactlyOnceWith('1');
     expect(news).toContain('agent 1 (extract): restart 3 of 3 failed: no port');
-    expect(news.at(-1)).toBe('agent 1 (extract) is not started again: 3 restarts are the most');
+    expect(news.at(-1)).toBe('agent 1 (extract) is not restarted again: the maximum is 3 restarts');
     expect(recovery.recoveries).toMatchObject([{ back_at_ms: null, took_ms: null, attempts: 3 }]);
 
     recovery.lost('1', 'extract');

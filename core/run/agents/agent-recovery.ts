@@ -88,9 +88,9 @@ export class AgentRecovery {
       recovery.back_at_ms = Math.round(nowMs());
       recovery.took_ms = recovery.back_at_ms - recovery.lost_at_ms;
       onNews(`agent ${id} (${tool}) is back after ${(recovery.took_ms / 1000).toFixed(2)} s`);
-      if (this.#isGivenUp(id)) onNews(`agent ${id} (${tool}): if it is lost again it is not started again`);
+      if (this.#isGivenUp(id)) onNews(`agent ${id} (${tool}): if it is lost again, it will not be restarted`);
     } else if (!this.#signal.aborted) {
-      onNews(`agent ${id} (${tool}) is not started again: ${MAX_RESTARTS} restarts are the most`);
+      onNews(`agent ${id} (${tool}) is not restarted again: the maximum is ${MAX_RESTARTS} restarts`);
       onGivenUp(id);
     }
   }

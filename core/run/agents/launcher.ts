@@ -150,7 +150,7 @@ export class AgentProcess {
     this.#child.on('message', (message) => {
       if (isPermitMessage(message)) return;
       const result = messageSchema.safeParse(message);
-      if (!result.success) reject('it said something else than its port');
+      if (!result.success) reject('its first message was not its port');
       else if ('listening' in result.data) resolve(result.data.listening);
       else reject(result.data.failed);
     });

@@ -186,9 +186,9 @@ const faults = z.strictObject({
       delayed: volume.describe('delivered later'),
       early: volume.describe('of those, delivered before their time, because too many bytes were waiting'),
       corrupted: volume.describe('delivered with one bit turned over'),
-      lied: volume.describe('delivered, with something false that their senders were told to say'),
+      lied: volume.describe('delivered with a lie that the sender was told to tell'),
     })
-    .describe('Deliveries by what became of them.'),
+    .describe('Deliveries by their fate.'),
   timed: z
     .array(
       z.strictObject({
@@ -217,7 +217,7 @@ const faults = z.strictObject({
         undeliverable: count('packets that came while it was gone'),
       }),
     )
-    .describe('What agents did not get; those that lost nothing are left out.'),
+    .describe('Packets that agents missed; agents that missed none are left out.'),
   recoveries: z
     .array(
       z.strictObject({
@@ -254,7 +254,7 @@ export const metricsSchema = z.strictObject({
     .string()
     .regex(/^\d{8}-\d{6}-[0-9a-f]{6}$/)
     .describe('when the run began (UTC), and six hexadecimal digits that make it unique'),
-  status: z.enum(TASK_STATUSES).describe('how the task ended; of a batch, the worst that happened to a task'),
+  status: z.enum(TASK_STATUSES).describe('how the task ended; for a batch, the worst status of a task'),
   answer: z.string().nullable().describe('the final answer; null where there is none, and for a batch'),
   reason: textField('why there is no answer').optional(),
   adapter: textField('adapter of the packets, with its layers'),
@@ -282,7 +282,7 @@ export const metricsSchema = z.strictObject({
   f1: meanField('F1 over words, as SQuAD has it'),
   token_source: z
     .enum(['embedded', 'model'])
-    .describe('who counted the tokens: the embedded engine (words read) or the model server'),
+    .describe('source of the token counts: the embedded engine (words read) or the model server'),
   init_bytes: count('bytes of bytes_tx that are the broadcast of the documents'),
   session_bytes: count('bytes of handshake and ledger, both ways'),
   ack_bytes: count('bytes of acknowledgements, both ways'),

@@ -80,13 +80,13 @@ describe('the ledger of a run', () => {
     expect(differences).toEqual([expect.stringContaining('the lines sum to')]);
   });
 
-  it('finds an agent that handed in no books', async () => {
+  it('finds an agent that handed in no ledger', async () => {
     const network = await settledMesh();
     const [link] = network.links;
     if (link === undefined) throw new Error('no link');
     link.ledgerReport = undefined;
 
-    expect(buildRunLedger(network).differences).toEqual(['agent 0 (doc_init-to-note) handed in no books']);
+    expect(buildRunLedger(network).differences).toEqual(['agent 0 (doc_init-to-note) handed in no ledger']);
   });
 
   it('has the tokens that a tool counted once, whatever it sends after', async () => {

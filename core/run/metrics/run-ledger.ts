@@ -79,7 +79,7 @@ export function buildRunLedger(
     }
     if (books === undefined) {
       if (link.alive && link.hasLedger)
-        differences.push(`agent ${node.id} (${node.tool}) handed in no books`);
+        differences.push(`agent ${node.id} (${node.tool}) handed in no ledger`);
       unbooked += counts.bytesRx;
       for (const [type, line] of decoded?.get(link) ?? []) {
         book(type, line);
@@ -153,7 +153,7 @@ function buildFaultLines(
     }
   }
   const unsentBytes = links.reduce((sum, link) => sum + countUnsentBytes(link), 0);
-  if (unsentBytes < 0) differences.push(`faults: the sockets wrote ${-unsentBytes} bytes that nobody booked`);
+  if (unsentBytes < 0) differences.push(`faults: the sockets wrote ${-unsentBytes} bytes that no ledger has`);
   const lines = { offered, delivered, dropped, partitioned, undeliverable, duplicated };
   return { ...lines, unsent_bytes: unsentBytes };
 }

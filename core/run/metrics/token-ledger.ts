@@ -21,7 +21,9 @@ const tokenLineSchema = z
       .int()
       .min(1)
       .max(MAX_READ)
-      .describe('the how many-th time in its task that a model reads it; 4 stands for all later ones'),
+      .describe(
+        '1 if a model reads it for the first time in its task, 2 for the second time, and so on; 4 stands for all later ones, too',
+      ),
     tokens: z.int().describe('tokens; a residual may be below 0'),
   })
   .meta({ id: 'token line', description: 'Prompt tokens by what they are.' });

@@ -38,7 +38,7 @@ export class FileLock {
       // The holder died without releasing the lock.
       rmSync(file, { force: true });
     }
-    throw new MeshError('locked', `cannot get hold of ${file}`);
+    throw new MeshError('locked', `cannot lock ${file}`);
   }
 
   release(): void {

@@ -198,8 +198,8 @@ describe('whoever can write to a connection’s subjects', () => {
     ['bytes at another place', allocateMessage('data', 7, 3), 'io', /byte 7 of the stream came after byte 0/],
     ['an end at another place', allocateMessage('end', 9), 'io', /byte 9/],
     ['bytes taken that were never sent', allocateMessage('taken', 1), 'frame', /took 1 bytes; it was sent 0/],
-    ['no message of a link', Buffer.from('hello'), 'frame', /no message of a link/],
-    ['half a message', Buffer.from([1, 0]), 'frame', /no message of a link/],
+    ['no message of a link', Buffer.from('hello'), 'frame', /not a link message/],
+    ['half a message', Buffer.from([1, 0]), 'frame', /not a link message/],
     ['a second opening', allocateMessage('open', 0), 'frame', /two agents/],
   ])('ends it with %s', async (_what, bytes, code, message) => {
     const { hub, stranger, hubEar } = await overheard((await realServer()).url);

@@ -159,7 +159,9 @@ export class NatsLink implements FrameLink, Waiter {
         this.destroy(
           new MeshError(
             'frame',
-            said === undefined ? 'what came is no message of a link' : 'two agents answered to one name',
+            said === undefined
+              ? 'the received bytes are not a link message'
+              : 'two agents answered for the same name',
           ),
         );
     }
@@ -309,7 +311,7 @@ export class NatsLink implements FrameLink, Waiter {
     this.destroy(
       new MeshError(
         'io',
-        `byte ${place} of the stream came after byte ${this.#received}: NATS lost a message, or somebody else wrote one`,
+        `byte ${place} of the stream came after byte ${this.#received}: NATS lost a message, or another client wrote one`,
       ),
     );
     return false;
@@ -344,7 +346,7 @@ export class NatsLink implements FrameLink, Waiter {
     this.#silentBeats += 1;
     if (this.#silentBeats > MAX_SILENT_BEATS) {
       const seconds = (MAX_SILENT_BEATS * HEARTBEAT_MS) / 1000;
-      this.destroy(new MeshError('io', `nothing was heard of it for ${seconds} s`));
+      this.destroy(new MeshError('io', `it was silent for ${seconds} s`));
     } else {
       this.#announce(this.#inbound);
     }

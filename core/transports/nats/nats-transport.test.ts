@@ -13,7 +13,7 @@ test('acknowledged delivery is refused over NATS, before a server is asked for',
   await expect(opening).rejects.toThrow(
     new MeshError(
       'usage',
-      'acknowledged delivery goes over TCP only: take delivery: at-most-once (--delivery) or transport: tcp (--transport)',
+      'acknowledged delivery works over TCP only: use delivery: at-most-once (--delivery) or transport: tcp (--transport)',
     ),
   );
 });

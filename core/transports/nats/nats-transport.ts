@@ -71,7 +71,7 @@ export async function openNatsTransport(options: RunTransportOptions): Promise<R
   if (team.delivery === 'acknowledged') {
     throw new MeshError(
       'usage',
-      'acknowledged delivery goes over TCP only: take delivery: at-most-once (--delivery) or transport: tcp (--transport)',
+      'acknowledged delivery works over TCP only: use delivery: at-most-once (--delivery) or transport: tcp (--transport)',
     );
   }
   const subject = checkSubject('nats_subject', team.nats_subject ?? DEFAULT_SUBJECT);

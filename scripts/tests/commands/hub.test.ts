@@ -204,7 +204,7 @@ describe('the hub alone, between programs of others', () => {
     const run = await runCli(['hub', '--ports', `${a.port},1`, '--handshake', 'off', '--wait', '0.3']);
     expect(run).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('127.0.0.1:1: nobody listens there'),
+      stderr: expect.stringContaining('127.0.0.1:1: no agent listens there'),
     });
   });
 
@@ -225,10 +225,10 @@ describe('the hub alone, between programs of others', () => {
     expect(known.map(({ id }: { id: string }) => id)).toEqual(['x', 'y']);
     expect(session_bytes).toBeGreaterThan(500);
     const twice = await runCli(['hub', '--ports', `${x},${other}`]);
-    expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining('both say that they are x') });
+    expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining('both claim to be x') });
     // With an exchange of keys, too, which would else wait for a third name.
     const keyed = await runCli(['hub', '--ports', `${x},${other}`, '--adapter', 'json+ed25519']);
-    expect(keyed).toMatchObject({ code: 1, stderr: expect.stringContaining('both say that they are x') });
+    expect(keyed).toMatchObject({ code: 1, stderr: expect.stringContaining('both claim to be x') });
   });
 
   test('takes no agent for the hub', async () => {
@@ -237,7 +237,7 @@ describe('the hub alone, between programs of others', () => {
     const port = /127\.0\.0\.1:(\d+)/.exec(posing.stderr)?.[1];
     const silent = await Foreigner.listen();
     const named = await runCli(['hub', '--ports', `${port},${silent.port}`]);
-    expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('says that it is the hub') });
+    expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('claims to be the hub') });
   });
 
   test('refuses what it cannot do', async () => {

@@ -48,7 +48,7 @@ describe('an agent that was started by hand on a NATS server', () => {
     const { code, stderr } = await runBench(['--nats-url', url, '--external', '2']);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `agent 2 (triple) on ${url} as gaia.2: nobody listens there; start it: gaia-mesh agent --id 2 --tool triple --transport nats --nats-url ${url}`,
+      `agent 2 (triple) on ${url} as gaia.2: no agent listens there; start it: gaia-mesh agent --id 2 --tool triple --transport nats --nats-url ${url}`,
     );
   });
 

@@ -146,7 +146,7 @@ describe('the guide’s agent in Python', () => {
     ]);
     expect(replay.code, replay.stderr).toBe(0);
     expect(replay.stderr).toContain('Of 1 of 2 packets the cause is inferred');
-    expect(replay.stderr).toContain('Of 1 of 2 packets the time in the tool is not known');
+    expect(replay.stderr).toContain('The tool time of 1 of 2 packets is unknown');
     const report = await runCli(['report', second.archive, '--out', path.join(second.out, 'page')]);
     expect(report.code, report.stderr).toBe(0);
   });
