@@ -31,8 +31,14 @@ async function askOver(delivery: DeliveryStrategy, timeoutMs: number) {
   );
   const nodes = agents.map(({ port }, id) => ({ id: String(id), tool: TOOLS[id] ?? '', port, secret: '' }));
   const hub = await MeshNetwork.connect({
-    ...{ runId: 'library', secret: '', nodes, delivery, final: '3' },
-    ...{ adapter: await loadAdapter('json'), router: createRouter('broadcast'), maxFrameBytes: 1024 * 1024 },
+    runId: 'library',
+    secret: '',
+    nodes,
+    delivery,
+    final: '3',
+    adapter: await loadAdapter('json'),
+    router: createRouter('broadcast'),
+    maxFrameBytes: 1024 * 1024,
   });
   const chunks = chunkDocument('The bridge was opened on 3 October 1868. It is 240 metres long.');
   const payload = { question: 'When was the bridge opened?', chunks };

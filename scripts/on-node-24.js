@@ -46,7 +46,7 @@ function packagedNode() {
     // The package is optional, and some platforms have none.
   }
   console.error(
-    `gaia-mesh needs Node ${REQUIRED_MAJOR} or newer; this is ${process.version}, and the package "node" that would bring one is not installed, or npm was told not to run its install script.\n` +
+    `gaia-mesh needs Node ${REQUIRED_MAJOR} or newer; this is ${process.version}, and the package "node", which provides it, is not installed, or npm did not run its install script.\n` +
       `Install Node ${REQUIRED_MAJOR} (https://nodejs.org), or run "npm install node@${REQUIRED_MAJOR}" or "npm rebuild node" here.`,
   );
   process.exit(1);

@@ -35,7 +35,7 @@ export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
   /** Strategy of this mesh alone, since it has state; the default is {@link DirectDelivery}. */
   readonly delivery?: DeliveryStrategy | undefined;
   /** A destination that accepts nothing for this long with a full queue is cut off. */
-  readonly stallTimeoutMs?: number;
+  readonly stallTimeoutMs?: number | undefined;
   /** Returns true if a lost agent is being restarted and will be readmitted. */
   readonly isReturning?: ((id: string) => boolean) | undefined;
 }

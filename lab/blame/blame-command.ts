@@ -30,8 +30,8 @@ const FLOORS = { lies: 0.8, honest: 0.9 };
 
 export function blameTrialsCommand(command: Command): void {
   command
-    .option('--trials <n>', 'lies, and as many honest runs', parsePositiveInteger, 10)
-    .option('--only <text>', 'settings with this in their name, e.g. embedded, or witness panel', '')
+    .option('--trials <n>', 'plant this many lies, and make as many honest runs', parsePositiveInteger, 10)
+    .option('--only <text>', 'run only settings with this in their name, e.g. embedded, or witness panel', '')
     .option('--json', 'print the results as one JSON value')
     .option('--write', 'write docs/results/blame.md')
     .action(run);

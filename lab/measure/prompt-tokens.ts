@@ -75,8 +75,10 @@ async function measureCost(
   const server = await startModelServer(model);
   try {
     const questions = SCRIPT.map(({ question, file }, index) => ({
-      ...{ task_id: `q${index}`, question, answer: '42' },
-      ...(file === undefined ? {} : { file_name: file }),
+      task_id: `q${index}`,
+      question,
+      answer: '42',
+      file_name: file,
     }));
     const file = path.join(folder, 'q.jsonl');
     writeFileSync(file, questions.map((line) => `${JSON.stringify(line)}\n`).join(''));

@@ -16,21 +16,19 @@ export function defineModelServer(command: Command): void {
   command
     .option(
       '--script <file>',
-      'what the model says: a JSON line each (when, content, tool_calls, thoughts, finish, …)',
+      'reply with the JSON lines of this file (when, content, tool_calls, thoughts, finish, …)',
     )
     .option(
       '--behaviour <name>',
-      `how the server behaves, more than once for several: ${NAMES.join(', ')}`,
+      `make the server behave like this (repeatable): ${NAMES.join(', ')}`,
       (text: string, before: readonly string[]) => [...before, checkBehaviour(text)],
       [],
     )
-    .option(
-      '--models <names>',
-      'the models that it has, with commas between them (default: any)',
-      (text: string) => text.split(','),
+    .option('--models <names>', 'serve these models, separated by commas (default: any)', (text: string) =>
+      text.split(','),
     )
-    .option('--context <tokens>', 'the context that it says its models have', parsePositiveInteger)
-    .option('--port <n>', 'where it listens, on 127.0.0.1', parsePositiveInteger, 8089)
+    .option('--context <tokens>', 'report this context size', parsePositiveInteger)
+    .option('--port <n>', 'listen on this port of 127.0.0.1', parsePositiveInteger, 8089)
     .action(run);
 }
 
@@ -61,7 +59,7 @@ async function run({ script, behaviour, models, context, port }: Options): Promi
     ...omitUndefined({ models, contextTokens: context }),
     onRequest: ({ format, model, messages, tools }) =>
       printError(`${format} ${model}: ${messages.length} messages, ${tools.length} tools`),
-    onInvalid: (why) => printError(`refused as no real server would take it: ${why}`),
+    onInvalid: (why) => printError(`refused, as a real server would: ${why}`),
   });
   print(`Listening. --engine ollama --host ${server.url}`);
   print(`           --engine openai --base-url ${server.url}/v1`);

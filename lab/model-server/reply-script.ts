@@ -66,5 +66,5 @@ function compilePattern({ when }: Line, where: string): (request: ModelServerReq
 }
 
 function toScriptedReply({ when: _when, times: _times, tool_calls, ...said }: Line): ScriptedReply {
-  return { ...said, ...(tool_calls === undefined ? {} : { toolCalls: tool_calls }) };
+  return tool_calls === undefined ? said : { ...said, toolCalls: tool_calls };
 }

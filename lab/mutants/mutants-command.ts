@@ -25,7 +25,7 @@ const PLOTS = 2;
 
 export function defineMutants(command: Command): void {
   command
-    .option('--only <text>', 'bugs whose file or description has this text')
+    .option('--only <text>', 'plant only bugs whose file or description has this text')
     .option('--json', 'print the results as one JSON value')
     .option('--write', 'write docs/results/mutants.md')
     .action(run);

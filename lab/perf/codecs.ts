@@ -54,7 +54,11 @@ export function measureCodecs(rounds: number): Promise<CodecTimes[]> {
         packets.map(({ packet }) => packet),
       );
       const ms = await runInterleaved(targets, {
-        ...{ rounds, warmUp: WARM_UP_ROUNDS, seed: SEED, signal, shownAs: 'rounds' },
+        rounds,
+        warmUp: WARM_UP_ROUNDS,
+        seed: SEED,
+        signal,
+        shownAs: 'rounds',
       });
       times.push({
         adapter,

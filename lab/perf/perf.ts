@@ -42,19 +42,15 @@ interface PerfOptions extends PublishOptions {
 export function definePerf(command: Command): void {
   command
     .option('--json', 'print the figures as JSON')
-    .option('--questions <file>', 'questions to score the embedded engine on (default: the shipped ones)')
+    .option('--questions <file>', 'score the embedded engine on these questions (default: the shipped ones)')
     .option('--write', 'write docs/results/runs.md (with --relay: docs/results/relay.md)')
     .option(
       '--relay',
-      'only the relay, whole: as a run uses it, and flooded beside the brokers that are installed',
+      'measure only the relay, in full: as a run uses it, and flooded beside installed brokers',
     )
-    .option('--no-relay', 'all but that')
-    .option('--watch', 'only what a page that follows a run costs it, in pairs of batches with and without')
-    .option(
-      '--rounds <n>',
-      'rounds: each target once in each (default: what each takes)',
-      parsePositiveInteger,
-    )
+    .option('--no-relay', 'leave out the relay')
+    .option('--watch', 'measure only the cost of a page that follows a run, in pairs of batches')
+    .option('--rounds <n>', 'run this many rounds, each target once in each', parsePositiveInteger)
     .option('--quick', 'with --relay: four agents and small packets only, as without it')
     .action(run);
 }

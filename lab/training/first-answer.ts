@@ -11,7 +11,10 @@ const document = ['| row | A: Year | B: Ship | C: Passengers |', '| --- | --- | 
   '\n',
 );
 const messages = renderPrompt('answer-alone', loadPrompt('answer-alone'), {
-  ...{ question: 'which ship carried the most passengers?', file: 'a.csv', document, answer_format: '' },
+  question: 'which ship carried the most passengers?',
+  file: 'a.csv',
+  document,
+  answer_format: '',
 });
 const work = { signal: new AbortController().signal, countTokens: () => undefined };
 const turn = await createExtractiveEngine().chat?.({ messages }, work);

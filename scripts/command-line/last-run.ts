@@ -15,5 +15,5 @@ export function findLastArchive(): string {
 }
 
 export function createNoRunError(folder: string): MeshError {
-  return new MeshError('usage', `there is no run in ${folder}: npm run bench makes one`);
+  return new MeshError('usage', `there is no run in ${folder}: make one with npm run bench`);
 }

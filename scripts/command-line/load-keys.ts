@@ -47,7 +47,7 @@ export function loadKeys(): void {
     ...(names(read) === '' ? [] : [`read ${names(read)}`]),
     ...(names(left) === ''
       ? []
-      : [`left out ${names(left)} (set in the environment what is no key, name or model)`]),
+      : [`left out ${names(left)} (only keys, names and models are loaded; set others in the environment)`]),
   ];
   if (said.length > 0) printError(`.env: ${said.join('; ')}`);
 }

@@ -65,7 +65,7 @@ export function parseStoreAddress(text: string): string {
   if (url === null || url.password === '') return text;
   throw new MeshError(
     'usage',
-    '--store: every user of this machine can read a password that stands on a command line: leave it out of the address, and set ' +
-      'PGPASSWORD in the environment (or write it into ~/.pgpass)',
+    '--store: every user of this machine can read a password on a command line: leave it out of the address, and set ' +
+      'PGPASSWORD in the environment (or add it to ~/.pgpass)',
   );
 }

@@ -65,7 +65,7 @@ export async function createParser(
     .enablePositionalOptions()
     .configureHelp(twoLevelHelp(showsAll))
     .showSuggestionAfterError()
-    .showHelpAfterError('with --help it says what it takes')
+    .showHelpAfterError('run it with --help to see its arguments and options')
     .exitOverride();
   for (const entry of commands) {
     const command = parser

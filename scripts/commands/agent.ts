@@ -101,7 +101,7 @@ async function run(options: AgentCommandOptions): Promise<void> {
   printError(`agent ${options.id} (${options.tool}) listens on ${running.where}; Ctrl-C ends it`);
   if (!process.env.GAIA_MESH_SECRET) {
     const whoever =
-      options.transport === 'nats' ? 'whoever reaches the NATS server' : 'any process of this machine';
+      options.transport === 'nats' ? 'anyone who reaches the NATS server' : 'any process of this machine';
     printError(`GAIA_MESH_SECRET is not set: ${whoever} may use this agent`);
   }
 }

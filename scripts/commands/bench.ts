@@ -152,7 +152,8 @@ async function runJournalled(
 ): Promise<BenchBatch> {
   try {
     return await runBenchBatch(plan, mesh, journal, {
-      ...{ store, signal },
+      store,
+      signal,
       onCached: progress.cached,
       // The mesh reports all other tasks, by the same measure as the batch's own table.
       onEvent: (event) => {
@@ -199,7 +200,7 @@ async function start(
       repeat: plan.repeat,
       maxTokens: options.questionTokens,
       isBatch: plan.isBatch,
-      ...(resumed === undefined ? {} : { isFinished: (key) => resumed.has(key) }),
+      isFinished: resumed && ((key) => resumed.has(key)),
       observer: watch?.beside(observer, plan.tasks.length * plan.repeat) ?? observer,
       signal,
     });

@@ -81,14 +81,14 @@ function blameText(file: BlameFile): string {
     formatTable(buildBlameRows(messages), ['other', 'neutral', 'to', 'interval']),
     '',
     wrapText(
-      `Asked anew, the question is answered right in ${formatPercent(outset.chance)} of ${outset.tries} tries. Right: the chance once the messages up to this one are as they were. Again: where its sender speaks again instead, with the change and its 95 % interval. ${REPLACEMENTS.join(', ')}: where that stands in its place. No effect: changes of less than ${formatDecimals(margin, 2)}. Whoever is said to have made it wrong was tried ${2 * tries} times more, and is judged by these alone.`,
+      `Asked again, the question is answered right in ${formatPercent(outset.chance)} of ${outset.tries} tries. Right: the chance when the messages up to this one are replayed. Again: the chance when its sender answers anew instead, with the change and its 95 % interval. ${REPLACEMENTS.join(', ')}: the chance with that text in its place. No effect: changes of less than ${formatDecimals(margin, 2)}. Suspects were tried ${2 * tries} times more, and are judged by these tries alone.`,
     ),
     `${count(branches.asked)} branches, ${tries} tries each: ${count(branches.failed)} without an answer, ${branches.tokens === null ? '–' : count(branches.tokens)} tokens${cost}`,
     ...(branches.departed === 0
       ? []
       : [
           wrapText(
-            `${count(branches.departed)} branches were not as it was recorded, and are left out. The first: ${file.departed ?? ''}`,
+            `${count(branches.departed)} branches departed from the recording and are left out. The first: ${file.departed ?? ''}`,
           ),
         ]),
     '',
@@ -125,7 +125,7 @@ async function run(id: string, options: BlameOptions): Promise<void> {
   for (const warning of warnings) progress.note(warning);
   const { messages } = plan.recorded;
   progress.note(
-    `${messages.length} messages of team ${plan.team.team.name}; ${countBranches(plan)} branches and some more of suspects, live with ${plan.team.setup.model}`,
+    `${messages.length} messages of team ${plan.team.team.name}; ${countBranches(plan)} branches, and some more for suspects, live with ${plan.team.setup.model}`,
   );
   const { found, end } = await blame(plan, {
     redact: createRedactor(process.env),
@@ -143,9 +143,7 @@ async function run(id: string, options: BlameOptions): Promise<void> {
   else printText(`\n${blameText(found)}`);
   const written = `${shortenPath(places.page)} and ${shortenPath(places.json)}`;
   if (end.kind !== 'finished') {
-    printError(
-      `Blame ended early: ${end.reason}. What was found so far: ${written}. To go on: ${resumeCommand()}`,
-    );
+    printError(`Blame ended early: ${end.reason}. Partial results: ${written}. To go on: ${resumeCommand()}`);
     process.exitCode = endToExitCode(end);
   } else if (options.json === true) printError(`written: ${written}`);
   else print(`✅ DONE → See ${written}`);

@@ -174,7 +174,7 @@ function toScenarioChoice({ recording, teams, engines, tool, agents }: CompareOp
   if (recording !== undefined && [teams, engines, tool].some((option) => option !== undefined)) {
     throw new MeshError(
       'usage',
-      '--recording is a run that was made: it goes with none of --teams, --engines and --tool',
+      '--recording replays a finished run: it excludes --teams, --engines and --tool',
     );
   }
   const counts = (agents ?? []).map((item) => {

@@ -47,9 +47,7 @@ async function run(fileOrName: string, options: ConformanceOptions): Promise<voi
     const verdict = failed.length === 0 ? 'conforms' : `fails ${failed.length} of ${results.length} checks`;
     print(`\n${adapter} ${verdict}`);
     if (isFile && !hasWriter)
-      print(
-        'Not tried: keys that come twice or are missing, other orders and types: export an EnvelopeWriter',
-      );
+      print('Not tried: duplicate and missing keys, other orders and types: export an EnvelopeWriter');
   }
   if (failed.length > 0) process.exitCode = 1;
 }

@@ -213,7 +213,7 @@ async function runTeams(
       // A model may fail at one team's requests and serve the others; after failures of two teams in a row it counts as
       // gone.
       if (isStopped || !isOfTeam(end)) return { teams, end: unfinished ?? end };
-      if (planned !== plan.teams.at(-1)) shared.note(`team ${team.name} is left: ${end.reason}`);
+      if (planned !== plan.teams.at(-1)) shared.note(`team ${team.name} is skipped: ${end.reason}`);
     }
     unfinished ??= end.kind === 'finished' ? undefined : end;
     isStopped = end.kind !== 'finished';
@@ -265,12 +265,13 @@ async function finish(
     const summary = {
       schema_version: 1,
       complete: isComplete,
-      ...(isComplete ? {} : { ended_by: end.kind, reason: end.reason }),
+      ended_by: isComplete ? undefined : end.kind,
+      reason: isComplete ? undefined : end.reason,
       scorer: 'gaia',
       questions: questions.length,
       repeat: options.repeat,
       teams: summaries,
-      ...(submissions.size === 0 ? {} : { submissions: Object.fromEntries(submissions) }),
+      submissions: submissions.size === 0 ? undefined : Object.fromEntries(submissions),
     };
     printJson(summary);
   } else {

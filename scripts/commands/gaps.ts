@@ -82,7 +82,7 @@ function withUse(record: StoredGapRecord) {
 function parseVerdicts({ approve = [], reject = [] }: GapsOptions): Map<number, ReviewVerdict> {
   const both = approve.find((id) => reject.includes(id));
   if (both !== undefined)
-    throw new MeshError('usage', `gap record ${both} cannot be approved and rejected at once`);
+    throw new MeshError('usage', `gap record ${both} cannot be both approved and rejected`);
   return new Map([
     ...approve.map((id) => [id, 'approved'] as const),
     ...reject.map((id) => [id, 'rejected'] as const),

@@ -56,7 +56,7 @@ async function run(options: HubCommandOptions): Promise<void> {
   const nodes = options.ports.map(parseNode);
   if (nodes.length < 2) throw new MeshError('usage', '--ports: expected at least two, e.g. 9000,9001');
   const twice = nodes.find(({ port }, at) => nodes.findIndex((other) => other.port === port) < at);
-  if (twice !== undefined) throw new MeshError('usage', `--ports: ${twice.port} comes twice`);
+  if (twice !== undefined) throw new MeshError('usage', `--ports: ${twice.port} is listed twice`);
   const routing = ROUTINGS.find((name) => name === options.routing);
   if (routing === undefined) throw new MeshError('usage', `--routing: expected ${ROUTINGS.join(' or ')}`);
   if (options.handshake !== 'on' && options.handshake !== 'off') {
@@ -81,7 +81,7 @@ async function run(options: HubCommandOptions): Promise<void> {
     maxFrameBytes: MAX_FRAME_BYTES,
     patienceMs: options.wait * 1000,
     skipsHandshake,
-    ...(options.stallTimeout === undefined ? {} : { stallTimeoutMs: options.stallTimeout * 1000 }),
+    stallTimeoutMs: options.stallTimeout === undefined ? undefined : options.stallTimeout * 1000,
   });
   print(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);
   // The timer keeps the process alive after the last agent has left, so that it can print its counts.

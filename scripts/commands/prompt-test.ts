@@ -134,9 +134,10 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
   };
   loadKeys();
   if (options.host !== undefined) allowKeyHost(options.host);
-  checkKey(options.engine, options.host === undefined ? {} : { host: options.host });
+  const settings = omitUndefined({ model: options.model, host: options.host });
+  checkKey(options.engine, settings);
   const engine = await loadEngine(options.engine, {
-    ...omitUndefined({ model: options.model, host: options.host }),
+    ...settings,
     prompts: loadPrompt,
   });
   const { signal } = handleInterrupt('the test');

@@ -120,9 +120,15 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
   try {
     if (plan.a2a || plan.mcp === 'http') {
       serving = await serveTeam(served, {
-        ...{ description: plan.description, version: packageVersion, token, limits: plan.limits },
-        ...{ mcp: plan.mcp === 'http', a2a: plan.a2a },
-        ...{ host: options.listen, port: options.port, pushTo: options.pushTo },
+        description: plan.description,
+        version: packageVersion,
+        token,
+        limits: plan.limits,
+        mcp: plan.mcp === 'http',
+        a2a: plan.a2a,
+        host: options.listen,
+        port: options.port,
+        pushTo: options.pushTo,
       }).catch((error: unknown) => {
         throw explainPortFault(error, options);
       });
@@ -175,7 +181,7 @@ function announce(
     say(JSON.stringify({ team: plan.planned.team.name, url, mcp, card, grpc, token: shown }));
     return;
   }
-  const words = isOwn ? `that of ${variable}` : (token ?? 'none: everybody on this machine may ask');
+  const words = isOwn ? `that of ${variable}` : (token ?? 'none: any user of this machine may ask questions');
   const { tasks, waiting, bytes } = plan.limits;
   say(`Team ${plan.planned.team.name}: ${plan.planned.team.agents.length} agents are up.`);
   if (plan.mcp === 'stdio') say('  MCP    over standard input and output');
@@ -184,7 +190,7 @@ function announce(
   if (serving !== undefined) say(`  Token  ${words}`);
   say(`  Limits ${tasks} tasks at once, ${waiting} more wait; ${bytes} bytes a question`);
   if (listen !== LOOPBACK)
-    printError('Without TLS, whoever can read this network can read questions, answers and the token.');
+    printError('Without TLS, anyone who can read this network can read questions, answers and the token.');
   if (plan.mcp !== 'stdio') say('Ctrl-C ends it.');
 }
 
@@ -209,7 +215,7 @@ function resolveToken({ token, listen, mcp, a2a }: ServeCommandOptions): string 
   if (value.length < MIN_TOKEN_CHARACTERS) {
     throw new MeshError(
       'usage',
-      `--token ${token.slice(0, 64)}: expected the name of a variable of the environment that holds at least ${MIN_TOKEN_CHARACTERS} characters, came ${value.length}`,
+      `--token ${token.slice(0, 64)}: expected the name of an environment variable with at least ${MIN_TOKEN_CHARACTERS} characters, got ${value.length}`,
     );
   }
   return value;
@@ -223,7 +229,7 @@ function explainPortFault(error: unknown, { listen, port }: ServeCommandOptions)
       `port ${port} or ${port + 1} of ${listen} is in use: choose another with --port, or 0 for any free ones`,
     );
   if (code === 'EADDRNOTAVAIL')
-    return new MeshError('usage', `--listen ${listen}: no address of this machine`);
+    return new MeshError('usage', `--listen ${listen} is not an address of this machine`);
   return error;
 }
 

@@ -26,7 +26,8 @@ export function view(command: Command): void {
 /** Serves the runs and comparisons of a folder as pages until Ctrl-C. */
 async function run(place: string | undefined, { port = 0, open = false }: ViewOptions): Promise<void> {
   const given = resolveOutFolder(place);
-  if (!existsSync(given)) throw new MeshError('usage', `there is no ${given}: npm run bench makes a run`);
+  if (!existsSync(given))
+    throw new MeshError('usage', `${given} does not exist: make a run with npm run bench`);
   const isFolder = statSync(given).isDirectory();
   const folder = isFolder ? given : path.dirname(given);
   const item = isFolder ? undefined : readFileItem(given);

@@ -28,9 +28,9 @@ export interface CompareOptions extends OutcomeOptions, WatchChoice {
 /** Options for adapters only, with what to use for stacks instead. */
 const OF_ADAPTERS = [
   ['adapters', 'name them as stacks, e.g. mesh/msgpack'],
-  ['teams', '--recording takes a run that was made'],
-  ['engines', '--recording takes a run that was made'],
-  ['tool', '--recording takes a run that was made'],
+  ['teams', '--recording replays a finished run'],
+  ['engines', '--recording replays a finished run'],
+  ['tool', '--recording replays a finished run'],
   ['agents', 'a stack has two ends'],
 ] as const;
 

@@ -55,10 +55,7 @@ export function parseDemands(
   const thresholds = failIf.map(parseThreshold);
   const needsSaved = thresholds.find(({ times }) => times === SAVED);
   if (needsSaved !== undefined && baseline === undefined) {
-    throw new MeshError(
-      'usage',
-      `--fail-if '${needsSaved.text}': expected --baseline <file>, which "${SAVED}" is about`,
-    );
+    throw new MeshError('usage', `--fail-if '${needsSaved.text}': "${SAVED}" needs --baseline <file>`);
   }
   if (baseline === undefined) return { thresholds, saved: undefined };
   const saved = read(resolveUserPath(baseline));
@@ -97,7 +94,7 @@ export function settle(
 
 function printChanges(changes: readonly SavedChange[]): void {
   if (changes.length === 0) return;
-  printError('against the comparison that was saved (what changed about the machine since is in its times):');
+  printError('Changes from the saved baseline (times include changes of the machine since then):');
   printError(formatTerminalTable(createTableView(CHANGE_TITLES, changes.map(formatChangeCells)), []));
 }
 

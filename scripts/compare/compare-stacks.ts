@@ -68,10 +68,7 @@ export async function compareStacks(names: readonly string[], options: CompareOp
   checkWritable(out);
   const identity = arms.some(({ settings }) => settings.tls) ? await createSelfSigned() : null;
   if (identity === null && arms.some(({ settings }) => settings.tls)) {
-    throw new MeshError(
-      'usage',
-      '--factor tls=on: the certificate is made by openssl, which is not installed',
-    );
+    throw new MeshError('usage', '--factor tls=on: openssl, which makes the certificate, is not installed');
   }
   const recording = await loadRecording(options);
   const traffic = buildRecordedWorkload(recording);

@@ -49,7 +49,7 @@ export async function checkModel(options: ModelOptions): Promise<Finding> {
     checkKey(engine, where);
     const abilities = await queryModelCapabilities(engine, where);
     if (abilities === undefined)
-      return { what: 'model', status: 'note', detail: `the engine ${engine} asks no model server` };
+      return { what: 'model', status: 'note', detail: `the engine ${engine} uses no model server` };
     const fault = explainInability('a team with tools', abilities, use);
     if (fault !== undefined) return bad(fault);
     const tried = await tryOut(engine, where, use);

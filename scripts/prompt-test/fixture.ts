@@ -51,7 +51,7 @@ export function readFixtures(file: string): Fixture[] {
   const fixtures = text.split('\n').flatMap((line, index) => {
     return line.trim() === '' ? [] : [parseJsonLine(line, fixtureSchema, `${file}:${index + 1}`)];
   });
-  if (fixtures.length === 0) throw new MeshError('config', `${file}: there is no fixture in it`);
+  if (fixtures.length === 0) throw new MeshError('config', `${file}: it has no fixtures`);
   if (fixtures.length > MAX_FIXTURES) {
     throw new MeshError('config', `${file}: ${fixtures.length} fixtures, more than ${MAX_FIXTURES}`);
   }

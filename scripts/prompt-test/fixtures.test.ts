@@ -57,7 +57,7 @@ describe('a file of fixtures', () => {
     ],
     ['with a key that nobody knows', JSON.stringify({ ...good, variable: {} }), 'variable'],
     ['with a mistake on a later line', `${JSON.stringify(good)}\n\n{}`, ':3: name'],
-    ['without a fixture', '\n', 'there is no fixture in it'],
+    ['without a fixture', '\n', 'it has no fixtures'],
   ])('%s is refused, with file and line', (_, text, message) => {
     const file = writtenFile(temporaryFolder(), 'fixtures.jsonl', text);
 

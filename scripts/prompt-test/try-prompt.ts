@@ -95,7 +95,7 @@ export async function tryPrompt(
   if (engine.chat === undefined || engine.tokenSource === 'embedded') {
     throw new MeshError(
       'usage',
-      `the ${engine.name} engine has no model to try a prompt on: take --engine ollama, openai or anthropic`,
+      `the ${engine.name} engine has no model to try a prompt on: use --engine ollama, openai or anthropic`,
     );
   }
   const forms = Object.entries(FORMS).filter(([variable]) => variables.includes(variable));

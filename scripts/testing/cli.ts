@@ -27,11 +27,11 @@ afterEachFile(() => {
 
 export interface CliOptions {
   /** The user's folder; an empty one by default. */
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   readonly stdin?: string;
   /** Another command than Node with the entry, e.g. `npm`. */
-  readonly program?: string;
+  readonly program?: string | undefined;
 }
 
 export interface CliResult {

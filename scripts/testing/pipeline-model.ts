@@ -39,7 +39,7 @@ export function openPipelineModel(
     for (const [name, { opening, content }] of Object.entries(STEPS)) {
       if (!system.startsWith(opening)) continue;
       const other = Object.entries(instead).find(([step]) => step === name)?.[1];
-      return { content, ...(asked.includes('trouble') ? other : {}) };
+      return asked.includes('trouble') ? { content, ...other } : { content };
     }
     throw new Error(`no step begins its prompt with ${system.slice(0, 60)}`);
   });

@@ -50,14 +50,15 @@ interface Reply {
 
 /** Sends a request with a token and returns the response; a stream of events is read to its end. */
 export async function post(url: string, token: string | null, body: unknown, headers = {}): Promise<Reply> {
+  const sent = new Headers({
+    'Content-Type': 'application/json',
+    Accept: 'application/json, text/event-stream',
+    ...headers,
+  });
+  if (token !== null) sent.set('Authorization', `Bearer ${token}`);
   const response = await fetch(url, {
     method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      Accept: 'application/json, text/event-stream',
-      ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
-      ...headers,
-    },
+    headers: sent,
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   const text = await response.text();

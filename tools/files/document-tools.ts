@@ -52,11 +52,10 @@ export const readExcel = createDocumentTool(
     sheet: z.string().min(1).exactOptional().describe('default all'),
     max_rows: z.int().min(1).max(MAX_REPLY_ROWS).exactOptional().describe('default 200'),
   }),
-  ({ file: _, max_rows: maxRows, ...asked }) => ({
-    kind: 'spreadsheet',
-    ...asked,
-    ...(maxRows === undefined ? {} : { maxRows }),
-  }),
+  ({ file: _, max_rows: maxRows, ...asked }) => {
+    const reading = { kind: 'spreadsheet', ...asked } as const;
+    return maxRows === undefined ? reading : { ...reading, maxRows };
+  },
 );
 
 export const readPdf = createDocumentTool(

@@ -127,7 +127,7 @@ function checkFileName(name: string): string {
   if (name.includes('\0')) refuse('holds a NUL');
   // The checks cover both systems' notations: a path that is harmless on one may be harmful on the other.
   if (/^([/\\]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]+:[/\\])/.test(name))
-    refuse('is no path inside the folder of the task');
+    refuse('is not a path inside the folder of the task');
   const parts = name.split(/[/\\]/);
   if (parts.includes('..')) refuse('leads out of the folder of the task');
   const relative = path.posix.normalize(name);
@@ -167,14 +167,14 @@ async function findRegularFile(
   if (!isInside(root, target)) {
     throw new MeshError(
       'tool',
-      `${quoteFileName(name)} is a link to something outside the folder of the task: it is not read`,
+      `${quoteFileName(name)} is a link to something outside the folder of the task, so it is not read`,
     );
   }
   const status = await stat(target);
   if (status.isDirectory())
     throw new MeshError('tool', `${quoteFileName(name)} is a folder: name a file in it`);
   if (!status.isFile())
-    throw new MeshError('tool', `${quoteFileName(name)} is no regular file: it is not read`);
+    throw new MeshError('tool', `${quoteFileName(name)} is not a regular file, so it is not read`);
   return { path: target, name, isThere: true };
 }
 
@@ -184,7 +184,7 @@ async function resolveExisting(file: string, name: string): Promise<string | und
     return await realpath(file);
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR'].includes(readSystemCode(cause) ?? '')) return undefined;
-    throw new MeshError('tool', `${quoteFileName(name)} cannot be looked at: ${explainFileFault(cause)}`, {
+    throw new MeshError('tool', `${quoteFileName(name)} cannot be accessed: ${explainFileFault(cause)}`, {
       cause,
     });
   }

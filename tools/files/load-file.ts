@@ -43,7 +43,7 @@ export async function loadFile(file: string, name: string): Promise<LoadedFile> 
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const status = await handle.stat();
     if (!status.isFile())
-      throw new MeshError('tool', `${quoteFileName(name)} is no regular file: it is not read`);
+      throw new MeshError('tool', `${quoteFileName(name)} is not a regular file, so it is not read`);
     if (status.size > MAX_FILE_BYTES) {
       throw new MeshError(
         'tool',

@@ -36,7 +36,7 @@ test('gives the text alone: who counts its lines must not count one about the fi
 test('pictures and recordings are left to their tools (SV-14)', async () => {
   const { files } = taskPlace({ 'a.png': 'x', 'a.mp3': 'x' });
   await expect(readAnyText(path.join(files, 'a.png'), idle)).rejects.toThrow(
-    'a.png holds no text: analyze_image is for such files',
+    'a.png holds no text: use analyze_image',
   );
   await expect(readAnyText(path.join(files, 'a.mp3'), idle)).rejects.toThrow('understand_audio');
 });

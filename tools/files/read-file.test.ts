@@ -50,11 +50,11 @@ test.each([
 
 test('other kinds are refused with the tool that reads them (RA-36)', async () => {
   await expect(read('a.xlsx', await zipOf({ a: 'b' }))).rejects.toThrow(
-    './a.xlsx is no text file: read_excel reads it',
+    './a.xlsx is not a text file: read it with read_excel',
   );
-  await expect(read('a.png', Uint8Array.from([0x89, 0x50, 0]))).rejects.toThrow('analyze_image reads it');
+  await expect(read('a.png', Uint8Array.from([0x89, 0x50, 0]))).rejects.toThrow('read it with analyze_image');
   await expect(read('a.txt', '%PDF-1.4\n')).rejects.toThrow(
-    './a.txt is no text but a PDF document: read_pdf reads such files',
+    './a.txt is not text but a PDF document: read it with read_pdf',
   );
   await expect(read('a.dat', Uint8Array.from([1, 0, 2]))).rejects.toThrow(
     /no text in any known encoding: no tool is known for .\/a\.dat/,

@@ -27,12 +27,14 @@ export function decodeFileText({ name, bytes }: LoadedFile): { text: string; enc
   if (decoded !== undefined) return decoded;
   const reader = findReader(name);
   if (reader !== undefined && reader !== 'read_file') {
-    throw new MeshError('tool', `${quoteFileName(name)} is no text file: ${reader} reads it`);
+    throw new MeshError('tool', `${quoteFileName(name)} is not a text file: read it with ${reader}`);
   }
   const what =
-    kind === undefined ? 'holds bytes that are no text in any known encoding' : `is no text but ${kind.what}`;
+    kind === undefined
+      ? 'holds bytes that are not text in any known encoding'
+      : `is not text but ${kind.what}`;
   throw new MeshError(
     'tool',
-    `${quoteFileName(name)} ${what}${kind?.reader === undefined ? `: ${explainNoReader(name)}` : `: ${kind.reader} reads such files`}`,
+    `${quoteFileName(name)} ${what}${kind?.reader === undefined ? `: ${explainNoReader(name)}` : `: read it with ${kind.reader}`}`,
   );
 }

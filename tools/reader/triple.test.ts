@@ -3,12 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { tripleSetSchema } from './features/triple-schema.ts';
 import { proposeTriples } from './triple.ts';
 
-const sentence = (text: string, heading?: string) => ({
-  chunk: 0,
-  text,
-  score: 0,
-  ...(heading === undefined ? {} : { heading }),
-});
+const sentence = (text: string, heading?: string) => {
+  const plain = { chunk: 0, text, score: 0 };
+  return heading === undefined ? plain : { ...plain, heading };
+};
 
 describe('proposeTriples', () => {
   it('reads subject, relation and object off a plain sentence', () => {

@@ -83,7 +83,7 @@ interface MeshTeamOptions {
   /** Set for several questions, whose results are lines of a file. */
   readonly isBatch: boolean;
   /** Tells which attempts are finished; set to resume the run in the folder. */
-  readonly isFinished?: (key: ResultKey) => boolean;
+  readonly isFinished?: ((key: ResultKey) => boolean) | undefined;
   /** All questions of the run, for the one agent that may know the true answers. */
   readonly questions: readonly Question[];
   readonly repeat: number;

@@ -120,7 +120,7 @@ async function checkSandbox(): Promise<Finding> {
   const script = "require('node:fs').readFileSync(process.execPath)";
   try {
     await promisify(execFile)(process.execPath, ['--permission', '-e', script], { timeout: 10_000 });
-    return { what: 'sandbox', status: 'bad', detail: 'Node’s permission model does not hold here' };
+    return { what: 'sandbox', status: 'bad', detail: 'Node’s permission model does not work here' };
   } catch (error) {
     return toErrorMessage(error).includes('ERR_ACCESS_DENIED')
       ? {
@@ -167,7 +167,7 @@ async function checkPython(): Promise<Finding> {
   const { backend, version, guarantees, missing } = await probePython();
   if (backend === 'none') return { what: 'Python', status: 'note', detail: missing.join('; ') };
   const name = backend === 'system' ? `Python ${version} of this system` : `Python ${version} as WebAssembly`;
-  const held = `in a sandbox that holds ${guarantees.length} promises`;
+  const held = `in a sandbox with ${guarantees.length} guarantees`;
   const why = missing.length === 0 ? '' : `; ${missing.join('; ')}`;
   return { what: 'Python', status: 'ok', detail: `${name}, ${held}${why}` };
 }
@@ -186,7 +186,7 @@ async function checkKeys(environment: NodeJS.ProcessEnv): Promise<Finding> {
   return {
     what: 'keys',
     status: 'note',
-    detail: `none of ${names.join(', ')} is set, here or in .env: their services say so, and the run goes on`,
+    detail: `none of ${names.join(', ')} is set, in the environment or in .env: runs continue without these services`,
   };
 }
 

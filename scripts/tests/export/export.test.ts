@@ -75,8 +75,14 @@ describe('as Parquet', () => {
     expect(rows).toHaveLength(recording.packets.length);
     for (const [index, { packet, cause, toolUs, relayed }] of recording.packets.entries()) {
       expect(rows[index]).toMatchObject({
-        ...{ id: packet.id, sender: packet.from, recipient: packet.to ?? null, cause, tool_us: toolUs },
-        ...{ bytes: String(relayed?.bytes), token_used: String(packet.token_used), type: packet.type },
+        id: packet.id,
+        sender: packet.from,
+        recipient: packet.to ?? null,
+        cause,
+        tool_us: toolUs,
+        bytes: String(relayed?.bytes),
+        token_used: String(packet.token_used),
+        type: packet.type,
       });
       expect(JSON.parse(String(rows[index]?.payload))).toEqual(packet.payload);
     }

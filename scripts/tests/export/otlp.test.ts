@@ -197,7 +197,7 @@ test.each([
 
 function exported(archive: string, { url }: OtlpReceiver, contents?: string) {
   return runCli(['export', archive, '--as', 'otlp', '--out', url], {
-    ...(contents === undefined ? {} : { env: { [CAPTURE]: contents } }),
+    env: contents === undefined ? undefined : { [CAPTURE]: contents },
   });
 }
 

@@ -46,17 +46,22 @@ describe('a team with somebody else’s servers and agents', () => {
     ]);
     onTestFinished(() => model.close());
     const team = teamFile({
-      ...{ engine: 'openai', model: 'm', entry: 0, final: 0, routing: 'direct' },
+      engine: 'openai',
+      model: 'm',
+      entry: 0,
+      final: 0,
+      routing: 'direct',
       agents: [
         { id: 0, tool: 'react_step', may_call: ['files', 'clerk'] },
         {
-          ...{ id: 'files', tool: 'mcp', may_call: [] },
+          id: 'files',
+          tool: 'mcp',
+          may_call: [],
           options: {
-            ...{
-              command: process.execPath,
-              args: [serverOf('@modelcontextprotocol/server-filesystem'), folder],
-            },
-            ...{ tools: ['read_text_file', 'list_directory'], asks_models: false },
+            command: process.execPath,
+            args: [serverOf('@modelcontextprotocol/server-filesystem'), folder],
+            tools: ['read_text_file', 'list_directory'],
+            asks_models: false,
           },
         },
         { id: 'clerk', tool: 'a2a', may_call: [], options: { url: clerk.url, token: 'CLERK_TOKEN' } },

@@ -78,7 +78,10 @@ describe('gaia blame', () => {
     expect(code, stderr).toBe(0);
     const found = blameSchema.parse(JSON.parse(stdout));
     expect(found).toMatchObject({
-      ...{ engine: 'openai', model: 'm', answer: 'Bo Ek', blamed: [4] },
+      engine: 'openai',
+      model: 'm',
+      answer: 'Bo Ek',
+      blamed: [4],
       branches: { departed: 0, failed: 0 },
     });
     // Each twice: branches at the outset and at the messages 1, 2 and 3 leave 4, 3, 2 steps and 1; the suspect takes four tries more.

@@ -58,7 +58,10 @@ describe('gaia with a model', () => {
     // The pipeline wants JSON.
     const one = await teams('pipeline,single', '--json');
 
-    expect([one.code, one.stderr]).toEqual([1, expect.stringContaining('team pipeline is left: the model')]);
+    expect([one.code, one.stderr]).toEqual([
+      1,
+      expect.stringContaining('team pipeline is skipped: the model'),
+    ]);
     const summary = JSON.parse(one.stdout);
     expect(summary).toMatchObject({ complete: false, ended_by: 'stopped' });
     expect([summary.teams.pipeline.not_asked, summary.teams.single.answered]).toEqual([3, 3]);
@@ -67,7 +70,7 @@ describe('gaia with a model', () => {
     const gone = await teams('pipeline,supervisor,react');
     expect([gone.code, gone.stderr]).toEqual([
       1,
-      expect.stringContaining('team pipeline is left: the model'),
+      expect.stringContaining('team pipeline is skipped: the model'),
     ]);
     expect(gone.stderr).not.toContain('team supervisor is left');
     const started = ['pipeline', 'supervisor', 'react'].map((name) =>

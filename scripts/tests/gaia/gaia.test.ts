@@ -64,7 +64,11 @@ describe('gaia on a file of questions', () => {
     const folder = place();
     const first = JSON.parse((await run(folder, '--json')).stdout);
     expect(first).toMatchObject({
-      ...{ schema_version: 1, complete: true, scorer: 'gaia', questions: 3, repeat: 1 },
+      schema_version: 1,
+      complete: true,
+      scorer: 'gaia',
+      questions: 3,
+      repeat: 1,
       teams: {
         pipeline: { questions: 3, answered: 3, correct: 3, accuracy: 1, cached: 0, engine: 'extractive' },
       },
@@ -162,7 +166,8 @@ describe('gaia on a file of questions', () => {
       expect.stringMatching(/tokens of 1 \(--max-tokens\)[\s\S]*To go on: .* --resume/),
     ]);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ complete: false, ended_by: 'limit' },
+      complete: false,
+      ended_by: 'limit',
       teams: { pipeline: { questions: 3, answered: 1, not_asked: 2, scored: 3 } },
     });
   });

@@ -81,7 +81,7 @@ describe('gaia gaps', () => {
     [
       'both at once',
       ['--approve', '2', '--reject', '2'],
-      'gap record 2 cannot be approved and rejected at once',
+      'gap record 2 cannot be both approved and rejected',
     ],
     ['what is no number', ['--approve', 'all'], 'expected a whole number from 1'],
   ])('refuses %s', async (_what, args, message) => {

@@ -20,7 +20,11 @@ const MAX_GROWTH = 0.2;
 
 /** One loop of reasoning and acting, with one tool: a team with a model and a tool in as few processes as there can be. */
 const TEAM = {
-  ...{ name: 'react', routing: 'direct', entry: 'react', final: 'react', scorer: 'gaia' },
+  name: 'react',
+  routing: 'direct',
+  entry: 'react',
+  final: 'react',
+  scorer: 'gaia',
   agents: [
     { id: 'react', tool: 'react_step', may_call: ['calculator'] },
     { id: 'calculator', tool: 'calculator', may_call: [] },

@@ -24,7 +24,7 @@ function overseerOfGuide(): string {
   const team = teamSchema.parse(parse(shipped));
   const agents = team.agents
     .filter(({ id }) => ['runner', 'gap_store', ...ROLES].includes(id))
-    .map((agent) => ({ ...agent, ...(agent.id === 'execute' ? { may_call: [] } : {}) }))
+    .map((agent) => (agent.id === 'execute' ? { ...agent, may_call: [] } : agent))
     .map((agent) => example.agents.find(({ id }) => id === agent.id) ?? agent);
   return teamFile({ ...team, ...example, agents });
 }

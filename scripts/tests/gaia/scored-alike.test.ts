@@ -71,7 +71,7 @@ function withoutTools(name: string): string {
   const ids = roles.map(({ id }) => id);
   const agents = roles.map((agent) => ({
     ...agent,
-    ...(agent.may_call === undefined ? {} : { may_call: agent.may_call.filter((id) => ids.includes(id)) }),
+    may_call: agent.may_call?.filter((id) => ids.includes(id)),
   }));
   return teamFile({ ...team, agents });
 }

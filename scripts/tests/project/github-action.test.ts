@@ -54,8 +54,12 @@ function runStep(id: string, folder: string, settings: Readonly<Record<string, s
     cwd: folder,
     encoding: 'utf8',
     env: {
-      ...{ PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, RUNNER_TEMP: folder },
-      ...{ GITHUB_ACTION_PATH: action, ...files, ...Object.fromEntries(variables) },
+      PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`,
+      HOME: folder,
+      RUNNER_TEMP: folder,
+      GITHUB_ACTION_PATH: action,
+      ...files,
+      ...Object.fromEntries(variables),
     },
   });
   const written = Object.fromEntries(

@@ -123,7 +123,9 @@ describe('a file of tasks', () => {
 
   test('shows wrong answers with question and truth, names the file of results, and the page has them all', async () => {
     const tasks = Array.from({ length: 3 }, (_, i) => ({
-      ...{ task_id: `t-${i}`, question: 'When was the mill built?', answer: i === 0 ? '1804' : '1999' },
+      task_id: `t-${i}`,
+      question: 'When was the mill built?',
+      answer: i === 0 ? '1804' : '1999',
       document: 'The mill was built in 1804. It burned down later.',
     }));
     const out = temporaryFolder();
@@ -146,7 +148,10 @@ describe('a file of tasks', () => {
 
   test('ends after three tasks when the server of the model does not answer, and says how to go on', async () => {
     const tasks = Array.from({ length: 12 }, (_, i) => ({
-      ...{ task_id: `t-${i}`, question: 'When?', answer: '1804', document: 'The mill was built in 1804.' },
+      task_id: `t-${i}`,
+      question: 'When?',
+      answer: '1804',
+      document: 'The mill was built in 1804.',
     }));
     // Nobody listens there any more.
     const server = createServer();
@@ -167,7 +172,10 @@ describe('a file of tasks', () => {
     const folder = temporaryFolder();
     const document = 'The mill was built in 1804. It burned down later.';
     const lines = ['When was the mill built?', 'What was built in 1804?'].map((question, index) => ({
-      ...{ task_id: `t-${index}`, question, document, answer: '1804' },
+      task_id: `t-${index}`,
+      question,
+      document,
+      answer: '1804',
     }));
     const store = path.join(folder, 'store', 'answers.sqlite');
     const args = ['bench', '--tasks', taskFile(lines), '--cache', '--store', store, '--port-base', 'auto'];
@@ -179,7 +187,12 @@ describe('a file of tasks', () => {
     expect(code, stderr).toBe(0);
     const { tasks, answered, normalized_em } = readMetrics(path.join(folder, 'a'));
     expect(readMetrics(path.join(folder, 'b'))).toMatchObject({
-      ...{ status: 'answered', tasks, answered, normalized_em, pkt_cnt: 0, bytes_tx: 0 },
+      status: 'answered',
+      tasks,
+      answered,
+      normalized_em,
+      pkt_cnt: 0,
+      bytes_tx: 0,
       ledger: { balanced: true },
     });
     expect(jsonLines(path.join(folder, 'b', 'results.jsonl')).map(({ cached }) => cached)).toEqual([

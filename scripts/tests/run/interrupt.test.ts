@@ -17,7 +17,8 @@ async function endlessRun(
   const document = writtenFile(temporaryFolder(), 'note.txt', 'A short note.');
   const args = ['--team', team, '--external', '3', '--document', document, '--question', 'What is it?'];
   return new Cli([...(how.args ?? ['bench']), '--port-base', 'auto', ...args, '--out', out], {
-    ...(how.program === undefined ? {} : { program: how.program, cwd: codeFolder }),
+    program: how.program,
+    cwd: how.program === undefined ? undefined : codeFolder,
   });
 }
 

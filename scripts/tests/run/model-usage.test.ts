@@ -156,7 +156,11 @@ describe('gaia with a model', () => {
       expect(line).toMatchObject({ tokens: 440, model_calls: 4, cost: expect.closeTo(0.0014, 9) });
       expect(line.usage).toEqual(
         ['search', 'extract', 'triple', 'reason'].map((role) => ({
-          ...{ role, model: MODEL, calls: 1, prompt_tokens: 100, completion_tokens: 10 },
+          role,
+          model: MODEL,
+          calls: 1,
+          prompt_tokens: 100,
+          completion_tokens: 10,
           cost_usd: expect.closeTo(CALL.cost_usd, 9),
         })),
       );
@@ -175,11 +179,15 @@ describe('gaia with a model', () => {
 
     const cost = (n: number) => expect.closeTo(CALL.cost_usd * n, 9);
     expect(journal().find(({ task_id }) => task_id === 'bad')).toMatchObject({
-      ...{ status, tokens: 110 * spent, model_calls: spent, cost: cost(spent) },
+      status,
+      tokens: 110 * spent,
+      model_calls: spent,
+      cost: cost(spent),
     });
     const { pipeline } = JSON.parse(stdout).teams;
     expect(pipeline).toMatchObject({
-      ...{ cost: cost(4 + spent), tokens: 110 * (4 + spent) },
+      cost: cost(4 + spent),
+      tokens: 110 * (4 + spent),
       metrics: { model_calls_per_question: (4 + spent) / 2 },
     });
   });

@@ -26,7 +26,9 @@ const transports = {
 };
 const text = (value: string) => ({
   content: { $case: 'text' as const, value },
-  ...{ filename: '', mediaType: '', metadata: undefined },
+  filename: '',
+  mediaType: '',
+  metadata: undefined,
 });
 
 describe('a team that is served as an agent of A2A', () => {
@@ -127,7 +129,9 @@ describe('a team that is served as an agent of A2A', () => {
         `${served.url}/a2a/jsonrpc`,
         served.token,
         {
-          ...{ jsonrpc: '2.0', id: 1, method: 'SendMessage' },
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'SendMessage',
           params: {
             message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'Push' }] },
             configuration: { taskPushNotificationConfig: { url } },

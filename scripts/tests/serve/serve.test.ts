@@ -209,7 +209,9 @@ test('serves over the pipes of whoever starts it, and ends with them', async () 
 test('Ctrl-C ends what is under way, writes the results and ends with 0', async () => {
   const served = await startServe(['--team', team()]);
   const call = post(served.mcp ?? '', served.token, {
-    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
     params: { name: 'ask', arguments: { question: 'wait' } },
   });
   await vi.waitFor(() => expect(tasksOf(served)).toBe(1), { timeout: 20_000 });

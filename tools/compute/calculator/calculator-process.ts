@@ -75,7 +75,7 @@ export class CalculatorProcess {
     if ('fault' in reply) throw new MeshError('tool', reply.fault);
     throw new MeshError(
       'tool',
-      `it was not finished after ${CALCULATION_MS / 1000} s and was stopped: calculate something smaller`,
+      `it was stopped after ${CALCULATION_MS / 1000} s: calculate something smaller`,
     );
   }
 
@@ -99,7 +99,7 @@ export class CalculatorProcess {
     const onEnd = (code: number | null, killedBy: NodeJS.Signals | null) =>
       reject(createExitError(code, killedBy, this.#heapMegabytes));
     const onError = (cause: Error) =>
-      reject(new MeshError('tool', `the process that calculates did not start: ${cause.message}`, { cause }));
+      reject(new MeshError('tool', `the calculator’s process did not start: ${cause.message}`, { cause }));
     child.once('message', onMessage).once('exit', onEnd).once('error', onError);
     const unwatch = onAbort(signal, () => reject(createEndedError(signal.reason)));
     const limitMs = CALCULATION_MS + GRACE_MS + (isNew ? START_MS : 0);
@@ -165,7 +165,7 @@ function createExitError(
       )
     : new MeshError(
         'tool',
-        `the process that calculates ended (${signal ?? `exit code ${code}`}): is the package mathjs whole?`,
+        `the calculator’s process ended (${signal ?? `exit code ${code}`}): check that the package mathjs is complete`,
       );
 }
 

@@ -115,7 +115,7 @@ describe('what cannot be calculated is told (REQ-054)', () => {
     ['exp(1000)', /overflow/],
     ['5 kg to km', /wrong unit/],
     ['3 m + 2 s', /wrong unit/],
-    ['3 foos to km', /foos is no number, constant or unit/],
+    ['3 foos to km', /foos is not a number, constant or unit/],
     ['km', /no quantity/],
     ['', /nothing to calculate/],
     ['2 +', /Unexpected end/],

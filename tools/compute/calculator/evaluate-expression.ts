@@ -82,7 +82,9 @@ function explainError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   const unknown = /^Undefined symbol (\S+)$/.exec(message)?.[1];
   if (unknown !== undefined)
-    return new Error(`${unknown} is no number, constant or unit that the calculator knows`, { cause: error });
+    return new Error(`${unknown} is not a number, constant or unit that the calculator knows`, {
+      cause: error,
+    });
   if (message.startsWith('Units do not match')) return new Error(`wrong unit: ${message}`, { cause: error });
   return new Error(message, { cause: error });
 }
@@ -96,7 +98,7 @@ function evaluateTree(math: Evaluator, plain: string): unknown {
       const name = math.isSymbolNode(node.fn) ? node.fn.name : undefined;
       if (name === undefined || !FUNCTIONS.has(name)) {
         throw new Error(
-          `${name ?? node.fn.toString()} is no function of this calculator: it has sqrt, log, sin, mean, round and the like`,
+          `${name ?? node.fn.toString()} is not a function of this calculator: it has sqrt, log, sin, mean, round and others`,
         );
       }
     }
@@ -128,7 +130,7 @@ function checkRange(node: import('mathjs').RangeNode): void {
   const elements = Math.abs((end - start) / step) + 1;
   if (!(elements <= MAX_RANGE_ELEMENTS)) {
     throw new Error(
-      `a range is written with plain numbers and has at most ${MAX_RANGE_ELEMENTS} elements: ${node.toString()} is none such`,
+      `a range is written with plain numbers and has at most ${MAX_RANGE_ELEMENTS} elements: ${node.toString()} is not one`,
     );
   }
 }
@@ -142,7 +144,7 @@ function formatResult(evaluators: Evaluators, math: Evaluator, found: unknown, p
     const text = math.format(found, render).replaceAll(' / ', '/');
     const [, number, unit] = /^(-?[\d.]+(?:e[+-]?\d+)?) (.+)$/.exec(text) ?? [];
     if (number === undefined || unit === undefined)
-      throw new Error('a unit alone is no quantity: write a number before it, as in 3 miles to km');
+      throw new Error('a unit alone is not a quantity: write a number before it, as in 3 miles to km');
     return { text, value: asValue(number), unit };
   }
   if (math.isComplex(found)) {
@@ -154,12 +156,12 @@ function formatResult(evaluators: Evaluators, math: Evaluator, found: unknown, p
     const text = math.format(found, render);
     if (text.length > MAX_LIST_CHARACTERS) {
       throw new Error(
-        `the result is a list of ${text.length} characters: calculate what you want to know of it, as sum or mean`,
+        `the result is a list of ${text.length} characters: calculate what you need from it, such as its sum or mean`,
       );
     }
     return { text, value: text };
   }
-  throw new Error('the result is no number: give a calculation, such as cos(1) instead of cos');
+  throw new Error('the result is not a number: give a calculation, such as cos(1) instead of cos');
 }
 
 /** Writes a number without the noise of its arithmetic: `0.3`, not `0.30000000000000004`. */
@@ -193,7 +195,7 @@ function settleValue(
   const again = evaluateTree(evaluators.withDigits(HIGHER_PRECISION), plain);
   const isTheSame = math.isBigNumber(again) && again.div(value.toString()).minus(1).abs().lt(1e-6);
   if (isTheSame || !math.isBigNumber(again)) return value;
-  if (isLarge) throw new Error(`the result is not defined: it grows without a bound (${plain})`);
+  if (isLarge) throw new Error(`the result is not defined: it grows without bound (${plain})`);
   return value.times(0);
 }
 

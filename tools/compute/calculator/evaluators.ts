@@ -63,5 +63,5 @@ export class Evaluators {
 }
 
 function refuse(name: string): never {
-  throw new Error(`${name} is no function of a calculator`);
+  throw new Error(`${name} is not a function of a calculator`);
 }

@@ -70,7 +70,7 @@ export async function findPyodide(): Promise<PythonBackend> {
     guarantees: isBounded ? Object.values(GUARANTEES) : Object.values(others),
     missing: isBounded
       ? []
-      : [`${memory} (Python is bounded, but there is no prlimit to bound what JavaScript takes)`],
+      : [`${memory} (Python is bounded, but JavaScript’s memory is not, since prlimit is missing)`],
     async command({ files, workspace, memoryMegabytes }: PythonRunContext) {
       const snapshot = await prepareSnapshot(path.join(workspace, CACHE_FOLDER), folder);
       const { program, args, environment } = buildPyodideCommand(

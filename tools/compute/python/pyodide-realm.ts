@@ -251,8 +251,8 @@ export function openRealm(host: RealmHost): Realm {
         createPyodideModule: createModule,
         lockFileContents: JSON.parse(lockFile),
         jsglobals: Object.create(null),
-        ...(snapshot === undefined ? {} : { _loadSnapshot: inner(snapshot) }),
-        ...(makesSnapshot ? { _makeSnapshot: true } : {}),
+        _loadSnapshot: snapshot && inner(snapshot),
+        _makeSnapshot: makesSnapshot,
       });
       isLoading = false;
       if (makesSnapshot) {

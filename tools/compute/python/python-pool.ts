@@ -123,7 +123,10 @@ class PythonPool {
     if (known?.isAlive === true && session.hasFiles === hasFiles) return known;
     if (known !== undefined) {
       // A sandbox cannot be given a folder that did not exist when it was made.
-      this.#lose(taskId, known.isAlive ? 'the task has got files since then' : 'the interpreter has ended');
+      this.#lose(
+        taskId,
+        known.isAlive ? 'the task has received files since then' : 'the interpreter has ended',
+      );
       session.interpreter = undefined;
       await known.stop();
     }

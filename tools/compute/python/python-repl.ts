@@ -22,11 +22,11 @@ export const pythonRepl: DataTool<z.infer<typeof input>> = {
   name: 'python_repl',
   description: 'Runs Python; names stay. No pandas: import tables; tables.read(f).',
   input,
-  async run({ code, input: typed, timeout_s: timeoutS }, context) {
+  async run({ code, input: typed = '', timeout_s: timeoutS }, context) {
     const request = {
       do: 'cell',
       code,
-      ...(typed === undefined ? {} : { input: typed }),
+      input: typed,
       ...(await collectTables(code, context)),
     };
     const job = await createPythonJob(context, request, timeoutS);

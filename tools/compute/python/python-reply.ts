@@ -55,15 +55,8 @@ export function buildPythonReply(
     notes.length === 0
       ? output
       : `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}${notes.join('\n')}`;
-  return {
-    text,
-    data: {
-      status,
-      ...(error === undefined ? {} : { error }),
-      output_bytes: outputBytes,
-      backend: backend.name,
-    },
-  };
+  const data = { status, output_bytes: outputBytes, backend: backend.name };
+  return { text, data: error === undefined ? data : { ...data, error } };
 }
 
 /** Suggests an alternative to a missing module. */

@@ -23,7 +23,7 @@ await describeBackEnds((python) => {
     return ask({
       tool: 'python-repl',
       input: { code, ...input },
-      ...(taskId === undefined ? {} : { taskId }),
+      taskId,
     });
   };
   const script = (file: string, text: string, input = {}) => {

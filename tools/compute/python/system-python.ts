@@ -57,7 +57,7 @@ export async function probeSystemPython(): Promise<PythonBackend> {
   if (!canHave('pythonSandbox')) {
     throw new MeshError(
       'tool',
-      `the system's Python runs in a sandbox of Linux, and this is ${namePlatform()}`,
+      `the system's Python needs a sandbox of Linux, and this is ${namePlatform()}`,
     );
   }
   const interpreter = await findInterpreter();

@@ -35,7 +35,7 @@ test.each([
 
 test.each([
   ['inner.zip', './a.zip/inner.zip is an archive in an archive'],
-  ['photo.png', 'analyze_image is for such files'],
+  ['photo.png', 'use analyze_image'],
   ['none.txt', './a.zip has no member none.txt: it has notes/'],
 ])('refuses the member %s', async (entry, message) => {
   await expect(
@@ -60,7 +60,7 @@ test('reads all members, one after the other; what cannot be read says why, and 
   );
   for (const part of ['hello', '| 2 | 1 | 2 |', 'Dear reader', 'free']) expect(text).toContain(part);
   expect(text).toContain('[./a.zip/inner.zip is an archive in an archive');
-  expect(text).toContain('[./a.zip/photo.png holds no text: analyze_image is for such files]');
+  expect(text).toContain('[./a.zip/photo.png holds no text: use analyze_image]');
   expect(data).toEqual({ read: 6, left: 0 });
 
   const large = await zipOf(
@@ -69,7 +69,7 @@ test('reads all members, one after the other; what cannot be read says why, and 
   const many = await readZip.run({ file: 'a.zip', entry: '*' }, taskPlace({ 'a.zip': large }));
   expect(many.text.length).toBeLessThan(24_000);
   expect(many.text).toContain('more characters; read it by its name]');
-  expect(many.text).toContain('[not read for want of room: 4.txt, 5.txt');
+  expect(many.text).toContain('[not read, since the reply is full: 4.txt, 5.txt');
 });
 
 test('every tool opens a member by its name behind that of the archive', async () => {

@@ -82,7 +82,7 @@ function readMemberText(archive: ZipArchive, name: string): string {
   const member = archive.members.find((one) => one.name === name);
   if (member === undefined) throw new Error(`there is no ${quoteFileName(name)} in it`);
   const decoded = decodeText(archive.read(member));
-  if (decoded === undefined) throw new MeshError('tool', `${quoteFileName(name)} in it is no text`);
+  if (decoded === undefined) throw new MeshError('tool', `${quoteFileName(name)} in it is not text`);
   return decoded.text;
 }
 

@@ -70,7 +70,7 @@ function parsePages(file: LoadedFile, pages: string, count: number): number[] {
     if (first < 1 || last < first || last > count) {
       throw new MeshError(
         'tool',
-        `${quoteFileName(file.name)} has the pages 1 to ${count}, and no ${part.trim()}`,
+        `${quoteFileName(file.name)} has pages 1 to ${count}, but not ${part.trim()}`,
       );
     }
     for (const number of listRange(first, last)) numbers.add(number);

@@ -22,7 +22,7 @@ test('reads the pages that are asked for', async () => {
   expect(text).not.toContain('page 3');
   for (const pages of ['4', '2-4', '0', '3-2']) {
     await expect(reportPdf(loaded('a.pdf', three), pages)).rejects.toThrow(
-      `a.pdf has the pages 1 to 3, and no ${pages}`,
+      `a.pdf has pages 1 to 3, but not ${pages}`,
     );
   }
 });

@@ -63,7 +63,7 @@ export function chooseReading(fileName: string): Reading {
   const reader = findReader(fileName) ?? 'read_file';
   const kind = KINDS[reader];
   if (kind !== undefined) return { kind };
-  throw new MeshError('tool', `${quoteFileName(fileName)} holds no text: ${reader} is for such files`);
+  throw new MeshError('tool', `${quoteFileName(fileName)} holds no text: use ${reader}`);
 }
 
 export const isWebPage = (fileName: string) => /\.(?:html?|xhtml)$/i.test(fileName);
@@ -108,7 +108,8 @@ async function readMembers(file: LoadedFile): Promise<DataToolReply> {
     parts.push(text.slice(0, most).toWellFormed() + cut);
     room -= Math.min(text.length, most);
   }
-  const rest = left.length === 0 ? [] : [`[not read for want of room: ${left.slice(0, 100).join(', ')}]`];
+  const rest =
+    left.length === 0 ? [] : [`[not read, since the reply is full: ${left.slice(0, 100).join(', ')}]`];
   const head = `${quoteFileName(file.name)}: ZIP archive, ${members.length} files`;
   return { text: [head, ...parts, ...rest].join('\n\n'), data: { read: parts.length, left: left.length } };
 }
@@ -128,7 +129,7 @@ function readMember(member: LoadedFile): Promise<DataToolReply> {
   if (reading.kind === 'zip') {
     throw new MeshError(
       'tool',
-      `${quoteFileName(member.name)} is an archive in an archive: such are not opened`,
+      `${quoteFileName(member.name)} is an archive in an archive, which is not opened`,
     );
   }
   return perform(reading, member);

@@ -157,7 +157,7 @@ describe('dates of which nothing tells the day from the month', () => {
   test('give both results where it matters', async () => {
     const { text, data } = await ask(EITHER, "SELECT sum(n) AS s FROM t1 WHERE Day < '2024-05-01'");
     expect(text).toContain(
-      './a.csv: nothing tells whether dates of "Day" such as 03/04/2024 have the day or',
+      './a.csv: it is unclear whether dates of "Day" such as 03/04/2024 have the day or',
     );
     expect(data).toMatchObject({ day_first: { rows: [[12]] }, month_first: { rows: [[5]] } });
   });
@@ -229,7 +229,7 @@ describe('tables', () => {
       );
     expect(await rowsOf(wide(MAX_SQL_COLUMNS), 'SELECT c599 FROM t1')).toEqual([[599]]);
     await expect(ask(wide(MAX_SQL_COLUMNS + 1), 'SELECT c0 FROM t1')).rejects.toThrow(
-      'no such table: t1. Sheet "CSV" is no table, since a result would be of a part of it: it has more than 200000 rows or 600 columns.',
+      'no such table: t1. Sheet "CSV" is not available as a table, since results would cover only a part of it: it has more than 200000 rows or 600 columns.',
     );
   });
 
@@ -307,9 +307,9 @@ describe('SQL that is no question', () => {
     ['REINDEX', 'only one SELECT'],
     ['', 'no statements'],
     ['-- nothing', 'no statements'],
-    ['SELECT 1; SELECT 2', 'one statement is run at a time'],
-    ["SELECT 1; ATTACH '/tmp/gaia-mesh.db' AS x", 'one statement is run at a time'],
-    ['SELECT 1; selec', 'one statement is run at a time'],
+    ['SELECT 1; SELECT 2', 'expected one statement'],
+    ["SELECT 1; ATTACH '/tmp/gaia-mesh.db' AS x", 'expected one statement'],
+    ['SELECT 1; selec', 'expected one statement'],
   ])('%s is refused', async (sql, words) => {
     const reply = ask(SHOPS, sql);
     await expect(reply).rejects.toMatchObject({ code: 'tool' });

@@ -48,7 +48,7 @@ export async function answerSql(file: LoadedFile, sql: string): Promise<DataTool
   if (JSON.stringify(monthFirst.data) === JSON.stringify(dayFirst.data))
     return { text: head + dayFirst.text, data: dayFirst.data };
   const text = [
-    `${head}nothing tells whether dates of ${dayFirst.either.map(quote).join(', ')} such as 03/04/2024 have the day or the month first, and it matters. Find it out.`,
+    `${head}it is unclear whether dates of ${dayFirst.either.map(quote).join(', ')} such as 03/04/2024 have the day or the month first, and the results differ. Find out which.`,
     `Day first: ${dayFirst.text}`,
     `Month first: ${monthFirst.text}`,
   ].join('\n');
@@ -198,7 +198,7 @@ function describeTables({ columns }: FilledDatabase): string[] {
       const types = own.map((column) => `${quote(column.name)} ${column.meaning}`);
       const read = types.length === 0 ? '' : `; read: ${types.join(', ')}`;
       const totals = rows.filter(isTotal).map(({ number }) => number);
-      const total = `Row ${totals.slice(0, NAMED_VALUES).join(', ')} of it looks like a total: leave it out by a condition if it should not count.`;
+      const total = `Row ${totals.slice(0, NAMED_VALUES).join(', ')} of it looks like a total: exclude it by a condition if it should not count.`;
       return [
         `Table ${quote(name)}${or} has ${rows.length} rows${below}${read}.`,
         ...(totals.length > 0 ? [total] : []),

@@ -23,7 +23,7 @@ export async function parseCsvSheet(file: LoadedFile): Promise<Sheet> {
   if (decoded === undefined) {
     throw new MeshError(
       'tool',
-      `${quoteFileName(file.name)} (${file.bytes.length} bytes) is no spreadsheet: neither XLSX, XLS nor ODS, and no text`,
+      `${quoteFileName(file.name)} (${file.bytes.length} bytes) is not a spreadsheet: neither XLSX, XLS, ODS nor text`,
     );
   }
   const { text } = decoded;

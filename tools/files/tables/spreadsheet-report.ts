@@ -72,8 +72,7 @@ function formatSheet(sheet: Sheet, table: Table, maxRows: number, room: number):
     lines.push(`Row ${number}: ${cells.filter((cell) => cell !== null).join(' ')}`);
   if (table.header === undefined) lines.push('The sheet holds no values.');
   else lines.push(...formatTableLines(table, table.header, maxRows, room));
-  if (!sheet.isWhole)
-    lines.push('[the sheet is larger than what is read: rows or columns at its end were left out]');
+  if (!sheet.isWhole) lines.push('[the sheet is too large: rows or columns at its end were left out]');
   lines.push(
     ...noteLines(
       'Formulas',
@@ -130,7 +129,8 @@ function formatTableLines(
 function buildSheetData(name: string, { columns, rows: all }: Table, rows: readonly SheetRow[]): JsonObject {
   const cells = rows.map((row) => columns.map((_, i) => shortenCell(row.cells[i] ?? null)));
   const left = all.length - rows.length;
-  return { name, columns: [...columns], rows: cells, ...(left > 0 ? { rows_left_out: left } : {}) };
+  const data = { name, columns: [...columns], rows: cells };
+  return left > 0 ? { ...data, rows_left_out: left } : data;
 }
 
 function noteLines(title: string, notes: readonly string[]): string[] {

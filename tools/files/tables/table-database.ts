@@ -65,7 +65,7 @@ export function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
     const count = table.columns.length;
     if (!sheet.isWhole || count > MAX_SQL_COLUMNS) {
       refused.push(
-        `Sheet ${JSON.stringify(sheet.name)} is no table, since a result would be of a part of it: it has more than ${MAX_ROWS} rows or ${Math.min(MAX_COLUMNS, MAX_SQL_COLUMNS)} columns.`,
+        `Sheet ${JSON.stringify(sheet.name)} is not available as a table, since results would cover only a part of it: it has more than ${MAX_ROWS} rows or ${Math.min(MAX_COLUMNS, MAX_SQL_COLUMNS)} columns.`,
       );
       return [];
     }
@@ -231,10 +231,7 @@ export function prepareSelect(database: DatabaseSync, tables: SqlTables, sql: st
     const statement = database.prepare(sql);
     // SQLite prepares the first statement and ignores the rest.
     if (hasStatement(database, sql.slice(statement.sourceSQL.length)))
-      throw new MeshError(
-        'tool',
-        `${tables.file}: SQL: one statement is run at a time, and more than one came`,
-      );
+      throw new MeshError('tool', `${tables.file}: SQL: expected one statement, got more than one`);
     if (statement.columns().length === 0) throw new MeshError('tool', `${tables.file}: SQL: ${ONLY_SELECT}`);
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
