@@ -14,7 +14,7 @@ import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { type ArchivedRun, METRICS_FILE, readArchivedRun } from '../report/run/archived-run.ts';
 
-/** Of the agents' notes of their exchanges with models, together. */
+/** Maximum bytes of the agents' logs of model exchanges, all together. */
 const MAX_EXCHANGES_BYTES = 256 * 1024 * 1024;
 
 /** An exchange with a model, and the agent that had it. */
@@ -22,16 +22,20 @@ interface AgentExchange extends RecordedExchange {
   readonly agent: string;
 }
 
-/** What is taken elsewhere: a run's archive, or a recording by itself, of which nothing but its packets is known. */
+/** The data to export: a run's archive, or a bare recording, which has packets alone. */
 export interface ExportedRun {
   readonly recording: Recording;
   readonly run: Omit<ArchivedRun, 'recording'> | null;
   readonly exchanges: readonly AgentExchange[];
-  /** Only of a run with a model. */
+  /** Null for a run without a model. */
   readonly tokenLedger: TokenLedgerFigures | null;
 }
 
-/** @throws MeshError `config` when there is none, or what is in it is not a run's */
+/**
+ * Reads a run to export.
+ *
+ * @throws MeshError `config` if the archive has no recording, or its content is not a run's
+ */
 export async function readExportedRun(file: string): Promise<ExportedRun> {
   if (!isArchive(file))
     return { recording: await readRecording(file), run: null, exchanges: [], tokenLedger: null };

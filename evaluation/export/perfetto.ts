@@ -4,9 +4,9 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type ExportedRun, readExportedRun } from './exported-run.ts';
 import { WallClock } from './otlp/wall-clock.ts';
 
-/** Of the Trace Event Format, what is written here. Times are microseconds since the run began. */
+/** The part of the Trace Event Format that is written here. Times are microseconds since the run began. */
 interface TraceEvent {
-  /** A slice, a name, both ends of an arrow, both ends of something that overlaps others, a counter. */
+  /** Phase: a slice, a name, both ends of an arrow, both ends of an overlapping event, a counter. */
   readonly ph: 'X' | 'M' | 's' | 'f' | 'b' | 'e' | 'C';
   readonly name: string;
   readonly pid: number;
@@ -19,7 +19,7 @@ interface TraceEvent {
   readonly args?: Readonly<Record<string, unknown>>;
 }
 
-/** A piece of work on its track: a process of the trace for each agent, with as many lanes as it works at once. */
+/** A piece of work on its track. Each agent is a process of the trace, with as many lanes as it has concurrent work. */
 interface Slice {
   readonly recorded: RecordedPacket;
   readonly pid: number;
@@ -28,17 +28,17 @@ interface Slice {
   readonly dur: number;
 }
 
-/** Processes of the trace; agents follow. */
+/** Processes of the trace; agents follow them. */
 const TASKS = 1;
 const HUB = 2;
 const FIRST_AGENT = 3;
-/** The finest that is written. */
+/** Resolution of the written times, in microseconds. */
 const WITHIN_US = 0.001;
 
 /**
- * Writes the run that `archive` holds as a trace into the file `out`.
+ * Writes the run in `archive` as a trace to the file `out`.
  *
- * @returns what was written, for people
+ * @returns a sentence about the file, for people
  */
 export async function writePerfetto(archive: string, out: string): Promise<string> {
   const file = resolveUserPath(out);
@@ -47,12 +47,12 @@ export async function writePerfetto(archive: string, out: string): Promise<strin
 }
 
 /**
- * A run as a trace that https://ui.perfetto.dev and Chromium's tracing open: tasks, the hub, and each agent's work, with arrows from a packet to
- * what it caused. It has no payloads: a trace is about times, and is passed on.
+ * Builds a trace of a run for https://ui.perfetto.dev and Chromium's tracing: tasks, the hub and each agent's work, with arrows
+ * from a packet to the packets it caused. It has no payloads, because a trace is about times and is meant to be passed on.
  */
 export function buildPerfettoTrace({ recording, exchanges }: ExportedRun): string {
   const clock = new WallClock(recording);
-  // By two clocks the hub may have had a packet before the work that it came of began.
+  // With two clocks, a packet may arrive at the hub before the work that produced it began.
   const starts = [
     ...recording.packets.flatMap((packet) => [clock.work(packet).startUs, clock.arrival(packet)]),
     ...exchanges.flatMap(({ exchange: { startedUs } }) =>
@@ -100,7 +100,7 @@ function createNameEvent(pid: number, name: string): TraceEvent {
   return { ph: 'M', name: 'process_name', pid, args: { name } };
 }
 
-/** Each packet's work in the first lane of its agent in which it lies apart from all others, or within one. */
+/** Puts each packet's work into the first lane of its agent in which it overlaps no other work, or lies within one. */
 function listSlices(
   { packets }: Recording,
   pids: ReadonlyMap<string, number>,
@@ -111,7 +111,7 @@ function listSlices(
     pid: recorded.cause === null ? HUB : (pids.get(recorded.packet.from) ?? HUB),
     ...timesOf(recorded),
   }));
-  // Of works that begin together, the longer one holds the others.
+  // When works begin at the same time, the longer one contains the others.
   const inOrder = timed.toSorted((a, b) => a.ts - b.ts || b.dur - a.dur);
   const lanes = new Map<number, { ts: number; end: number }[][]>();
   return inOrder.map((work) => {
@@ -125,7 +125,7 @@ function listSlices(
   });
 }
 
-/** Closes what has ended, and says whether the rest, which is nested, holds what is to come. */
+/** Removes ended works from a lane, and tells if the innermost remaining one can contain the new work. */
 function canNest(open: { ts: number; end: number }[], ts: number, end: number): boolean {
   while ((open.at(-1)?.end ?? Number.POSITIVE_INFINITY) <= ts) open.pop();
   return end <= (open.at(-1)?.end ?? Number.POSITIVE_INFINITY);
@@ -147,14 +147,15 @@ function sliceEvent({ recorded, pid, tid, ts, dur }: Slice): TraceEvent {
   };
 }
 
-/** From the end of the work that a packet came of to the beginning of what it caused. */
+/** Draws arrows from the end of the work that produced a packet to the beginning of the work it caused. */
 function listArrows(slices: readonly Slice[]): TraceEvent[] {
   const byId = new Map(slices.map((slice) => [slice.recorded.packet.id, slice]));
   return slices.flatMap(({ recorded: { cause, packet }, pid, tid, ts }): TraceEvent[] => {
     const before = cause === null ? undefined : byId.get(cause);
     if (before === undefined) return [];
     const arrow = { name: 'cause', cat: 'cause', id: packet.id };
-    // Within its slice, which does not hold its own end; and not backwards in time, where two clocks or an inferred cause have it so.
+    // The arrow starts within its slice, which excludes its own end, and never runs backwards in time, as two clocks or an
+    // inferred cause would have it.
     const from = Math.min(Math.max(before.ts, before.ts + before.dur - WITHIN_US), ts);
     return [
       { ph: 's', ...arrow, pid: before.pid, tid: before.tid, ts: from },
@@ -180,7 +181,7 @@ function listTaskEvents({ packets }: Recording, arrival: (recorded: RecordedPack
   });
 }
 
-/** What the hub had received so far, and how long each packet was in it. */
+/** Returns the bytes that the hub had received over time, and the time of each packet within it. */
 function listHubEvents({ packets }: Recording, at: (monotonicUs: number) => number): TraceEvent[] {
   let bytes = 0;
   return packets.flatMap(({ relayed, packet }): TraceEvent[] => {

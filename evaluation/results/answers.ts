@@ -33,8 +33,8 @@ export const answerSchema = gaiaResultSchema
   .partial({ cached: true });
 
 /**
- * A line of the answers file, which is in input order and has a line for each finished question, cycle and team (REQ-074). What is
- * not known is left out; `cost` is null where a price is not known.
+ * Formats a line of the answers file. The file is in input order, with a line for each finished question, cycle and team
+ * (REQ-074). Unknown values are omitted; `cost` is null if a price is not known.
  */
 export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer'>): string {
   const { task_id, reasoning_trace, raw_answer, status, correct, correct_lenient, level } = result;
@@ -73,18 +73,18 @@ export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer
   return JSON.stringify(line);
 }
 
-/** The items of an answer to a question about a table: one as a text, several as a list. */
+/** Returns the items of an answer about a table: one item as a text, several as a list. */
 function parseAnswerItems({ status, final_answer }: GaiaResult): string | string[] | null {
   const items = status === 'answered' ? splitItems(final_answer) : [];
   return items.length > 1 ? items : (items[0] ?? null);
 }
 
-/** A line as the leaderboard takes it. */
+/** Formats a line for the leaderboard. */
 export function formatLeaderboardLine({ task_id, final_answer, reasoning_trace }: GaiaResult): string {
   return JSON.stringify({ task_id, model_answer: final_answer, reasoning_trace });
 }
 
-/** What a scoring API is sent: the bare answers, and always who it is and what code it runs (C-08). */
+/** Builds the submission for a scoring API: the bare answers, and always the user and a link to the code (C-08). */
 export function buildSubmission(
   who: { readonly username: string; readonly agentCode: string },
   results: Iterable<GaiaResult>,
@@ -97,10 +97,10 @@ export function buildSubmission(
 }
 
 /**
- * Writes lines to a file that a reader sees whole or not at all. They are asked for one at a time: memory does not grow with their
- * number.
+ * Writes lines to a file that readers see as a whole or not at all. The lines are produced one by one, so that memory does not
+ * grow with their number.
  *
- * @throws MeshError `io`; the file that was there is as it was
+ * @throws MeshError `io`; an existing file is unchanged then
  */
 export function writeLines(file: string, lines: Iterable<string>): void {
   const part = `${file}.part`;

@@ -1,2 +1,2 @@
-/** The team that every report sets the others against: one agent, nobody to ask. */
+/** The team with which every report compares the others: a single agent without partners. */
 export const BASELINE = 'single';

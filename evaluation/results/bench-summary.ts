@@ -7,7 +7,7 @@ import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import type { MeshResult } from './task-result.ts';
 
-/** Mean scores of a group of tasks; null where no true answer is known. */
+/** Mean scores of a group of tasks; null if no true answer is known. */
 interface PartSummary {
   readonly tasks: number;
   readonly answered: number;
@@ -16,7 +16,7 @@ interface PartSummary {
   readonly rouge_l: number | null;
 }
 
-/** What a batch of tasks comes to. What models took is there only in runs with a model. */
+/** Summary of a batch of tasks. Model usage is present only in runs with a model. */
 export interface BatchSummary extends PartSummary, Partial<ModelSums> {
   readonly run_id: string;
   readonly team: string;
@@ -27,7 +27,7 @@ export interface BatchSummary extends PartSummary, Partial<ModelSums> {
   readonly exact_match: number | null;
   readonly quality_score: number | null;
   readonly tasks_per_s: number;
-  /** Time of one task, milliseconds, over all tasks that were tried; null where there are too few. */
+  /** Milliseconds per task over all tasks that were tried; null if there are too few. */
   readonly p50_ms: number | null;
   readonly p95_ms: number | null;
   readonly token_sum: number;
@@ -35,9 +35,9 @@ export interface BatchSummary extends PartSummary, Partial<ModelSums> {
   readonly bytes_rx: number;
   readonly pkt_cnt: number;
   readonly balanced: boolean;
-  /** Tasks that a run had finished which was cut short, and that this one goes on with. */
+  /** Tasks that an earlier, interrupted run finished; set when that run is resumed. */
   readonly resumed?: number;
-  /** See {@link listTaskParts}. */
+  /** Summaries by part, see {@link listTaskParts}. */
   readonly by_part: Readonly<Record<string, PartSummary>>;
 }
 
@@ -46,7 +46,7 @@ type Measure = (typeof MEASURES)[number];
 const SUMS = ['token_sum', 'bytes_tx', 'bytes_rx', 'pkt_cnt'] as const;
 type Sum = (typeof SUMS)[number];
 
-/** What models took in two runs of a batch; nothing is said where neither had one. */
+/** Adds the model usage of two runs of a batch; empty if neither had a model. */
 function withModels(a: Partial<ModelSums>, b: Partial<ModelSums>): Partial<ModelSums> {
   if (a.model_calls === undefined && b.model_calls === undefined) return {};
   return addModelSums({ ...NO_MODELS, ...a }, { ...NO_MODELS, ...b });
@@ -55,8 +55,7 @@ function withModels(a: Partial<ModelSums>, b: Partial<ModelSums>): Partial<Model
 type Parted = Pick<Task, 'taskId' | 'source' | 'level'>;
 
 /**
- * The parts that a task counts in: the text of its id before `-<last part>`, and where it names them its source (up to
- * ` / `) and its level.
+ * Returns the parts that a task counts in: its id up to `-<last part>`, its source up to ` / `, and its level, if it has them.
  */
 function listTaskParts(task: Parted): string[] {
   const dash = task.taskId.lastIndexOf('-');
@@ -97,7 +96,7 @@ class Group {
     return entry === undefined ? null : entry.sum / entry.count;
   }
 
-  /** Of the exact matches, 95 % (Wilson); null where no true answer is known. */
+  /** The 95 % interval of exact matches (Wilson); null if no true answer is known. */
   get interval(): Interval | null {
     const { sum = 0, count = 0 } = this.#sums.get('normalized_em') ?? {};
     return count === 0 ? null : computeWilson(sum, count);
@@ -114,7 +113,7 @@ class Group {
   }
 }
 
-/** Adds up results as tasks end; memory does not grow with their number. */
+/** Adds up results as tasks end. Its memory does not grow with their number. */
 export class SummaryBuilder {
   readonly #all = new Group();
   readonly #parts = new Map<string, Group>();
@@ -122,7 +121,7 @@ export class SummaryBuilder {
   readonly #earlier = { tasks: 0, token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };
   #earlierModels: Partial<ModelSums> = {};
 
-  /** A result of the run that this one goes on with. */
+  /** Adds a result of the run that this one resumes. */
   addEarlier(task: Parted, result: MeshResult): void {
     this.add(task, result);
     this.#earlier.tasks += 1;
@@ -147,12 +146,12 @@ export class SummaryBuilder {
     }
   }
 
-  /** Bounds of `normalized_em` of a part, or of all. */
+  /** Returns the interval of `normalized_em` for a part, or for all tasks. */
   interval(part?: string): Interval | null {
     return (part === undefined ? this.#all : this.#parts.get(part))?.interval ?? null;
   }
 
-  /** @param sums of the run itself, without the results of an earlier one */
+  /** @param sums sums of this run alone, without the results of an earlier one */
   summary(
     run: Pick<BatchSummary, 'run_id' | 'team' | 'adapter' | 'engine' | 'balanced'>,
     sums: Pick<BatchSummary, Sum> & Partial<ModelSums>,

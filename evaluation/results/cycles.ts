@@ -1,14 +1,14 @@
 import type { Figures } from './figures.ts';
 
-/** One pass over all questions, beside the one before it (OV-45). */
+/** One pass over all questions, compared with the one before it (OV-45). */
 export interface CycleSummary extends Figures {
   readonly cycle: number;
-  /** Accuracy less that of the cycle before; null for the first, and where nothing is scored. */
+  /** Change of accuracy since the cycle before; null for the first cycle, and if nothing is scored. */
   readonly delta: number | null;
-  /** Questions that were wrong in the cycle before and are right now, and the reverse. */
+  /** Questions that were wrong in the cycle before and are right now, and vice versa. */
   readonly newly_right: number;
   readonly newly_wrong: number;
-  /** Where the two differ: a gain in one category does not hide a loss in another (OV-44). */
+  /** Categories that changed; a gain in one does not hide a loss in another (OV-44). */
   readonly categories: readonly CategoryChange[];
 }
 
@@ -21,10 +21,10 @@ interface CategoryChange {
   readonly regressed: boolean;
 }
 
-/** Who was right in a cycle: the questions with a known answer, by category. */
+/** Correctness in a cycle of the questions with a known answer, by question id. */
 export type Rights = ReadonlyMap<string, { readonly category: string; readonly correct: boolean }>;
 
-/** What one cycle changed. */
+/** Compares a cycle with the one before it. */
 export function summarizeCycle(
   cycle: number,
   figures: Figures,

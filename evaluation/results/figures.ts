@@ -2,7 +2,10 @@ import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import type { GaiaResult } from './gaia-result.ts';
 
-/** What answers took. `cost` in US dollars, null where a price is not known; `bytes` as they travelled; time in seconds. */
+/**
+ * Resources that answers took. `cost` is in US dollars, null if a price is not known; `bytes` are counted on the wire; time is in
+ * seconds.
+ */
 export interface ResourceUse {
   readonly tokens: number | null;
   readonly cost: number | null;
@@ -12,8 +15,8 @@ export interface ResourceUse {
 }
 
 /**
- * Score and cost of a group of questions. The denominator is all of them that have a known answer, whatever became of them: those
- * that failed, ran out of time or were not asked are wrong (OV-44). Answers from the cache are marked, and took nothing.
+ * Score and cost of a group of questions. The denominator is every question with a known answer: failed, timed-out and unasked
+ * ones count as wrong (OV-44). Answers from the cache are marked, and took nothing.
  */
 export interface Figures extends ResourceUse {
   readonly questions: number;
@@ -22,20 +25,20 @@ export interface Figures extends ResourceUse {
   readonly timeout: number;
   readonly not_asked: number;
   readonly cached: number;
-  /** Those of them whose true answer is known. */
+  /** Questions whose true answer is known. */
   readonly scored: number;
   readonly correct: number;
-  /** Of the scored, by the official scorer; null where none is. */
+  /** Share of right answers among the scored questions, by the official scorer; null if none is scored. */
   readonly accuracy: number | null;
-  /** Its 95 % interval (Wilson). */
+  /** Bounds of its 95 % interval (Wilson). */
   readonly low: number | null;
   readonly high: number | null;
   readonly correct_lenient: number;
-  /** What was taken by a correct answer that did not come from the cache; null where there is none. */
+  /** Resources per correct answer that did not come from the cache; null if there is none. */
   readonly per_correct: ResourceUse;
 }
 
-/** Adds results up; its size does not grow with their number. */
+/** Adds up results. Its memory does not grow with their number. */
 export class FiguresSum {
   #questions = 0;
   readonly #status = { answered: 0, failed: 0, timeout: 0 };
@@ -51,7 +54,7 @@ export class FiguresSum {
   #bytes = 0;
   #seconds = 0;
 
-  /** @param isScored whether the question has a known answer: one that was not asked has no result that would say it */
+  /** @param isScored true if the question has a known answer; a question that was not asked has no result that would show it */
   add(result: GaiaResult | undefined, isScored: boolean): void {
     this.#questions += 1;
     if (isScored) this.#scored += 1;

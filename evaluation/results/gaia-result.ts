@@ -14,8 +14,8 @@ const amount = z.number().nonnegative();
 const whole = z.int().nonnegative();
 
 /**
- * One finished attempt at a question: a line of the journal, and all that answers, summary and log are made from. Money in US
- * dollars, null where a price is not known. A cached one took nothing, and is kept out of every sum of what answers take.
+ * One finished attempt at a question: a line of the journal, and the source of answers, summary and log. Costs are in US dollars,
+ * null if a price is not known. A cached attempt took nothing and is left out of every sum of resources.
  */
 export const gaiaResultSchema = z.strictObject({
   task_id: z.string().min(1).describe('id of the question'),
@@ -75,7 +75,7 @@ export const gaiaResultSchema = z.strictObject({
 
 export type GaiaResult = z.infer<typeof gaiaResultSchema>;
 
-/** Longest texts that are kept of an attempt, in UTF-16 units; the run's archive has the whole of it. */
+/** Maximum lengths of an attempt's texts, in UTF-16 units; the run's archive has the full texts. */
 const MAX_TRACE_CHARACTERS = 1024 * 1024;
 const MAX_ANSWER_CHARACTERS = 64 * 1024;
 const MAX_REASON_CHARACTERS = 2_000;
@@ -86,15 +86,15 @@ interface ResultFacts {
   readonly cycle: number;
   readonly cached: boolean;
   readonly endedAt: number;
-  /** Makes the bare answer of what a team said; undefined where there is none in it. */
+  /** Extracts the bare answer from a team's text; undefined if it contains none. */
   readonly clean: (raw: string) => string | undefined;
-  /** Takes keys out of what is written down. */
+  /** Removes keys from a text before it is written. */
   readonly redact: (text: string) => string;
 }
 
 /**
- * What an attempt came to. Neither answer nor trace is ever empty (RA-12, REQ-071): an answer that says nothing is a failure, and a
- * failure has its exact text as answer where the team gave one, and counts as wrong (C-20).
+ * Builds the result of an attempt. Neither answer nor trace is ever empty (RA-12, REQ-071): an empty answer is a failure, and a
+ * failure has its exact text as answer if the team gave one, and counts as wrong (C-20).
  */
 export function buildGaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResult {
   const { question, cached, redact } = facts;
@@ -139,7 +139,10 @@ export function buildGaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResul
 
 const EMPTY = 'the team gave an empty answer';
 
-/** Every team's answer is cleaned by the same rules, whatever the team has done itself; what a failed one says stays as it is (C-20). */
+/**
+ * Cleans an answer by the same rules for every team, whatever the team itself has done. The text of a failed answer is kept as it
+ * is (C-20).
+ */
 function cleanTeamAnswer(
   { status, answer, rawAnswer }: TeamReply,
   clean: ResultFacts['clean'],
@@ -151,7 +154,7 @@ function cleanTeamAnswer(
 
 const gaia = findScorer('gaia');
 
-/** No answer is wrong, whatever the official scorer makes of none: failures stay in the denominator. */
+/** Scores an answer. A missing answer is wrong, whatever the official scorer makes of it: failures stay in the denominator. */
 function scoreAnswer(
   answer: string | undefined,
   { truths, scorer }: Question,

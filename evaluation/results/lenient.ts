@@ -2,12 +2,13 @@ import { isGaiaCorrect } from '../scorers/gaia.ts';
 import { parsePythonFloat } from '../scorers/python-float.ts';
 
 /**
- * A lenient score, shown beside the official one and never instead of it: the official verdict after both texts were freed of what
- * people would not count as wrong. That is: surrounding quotes, brackets and a final full stop; articles (the, a, an); currency and
- * percent signs; thousands separators (1,000); `and` before the last item of a list; and a unit of one to three words behind a
- * number, where only one of both sides has one (`17 km` for `17`, but not `17 km` for `17 miles`).
+ * Tells if an answer is right by a lenient score, which is shown beside the official one and never replaces it: the official
+ * verdict after both texts are freed of differences that people would not count as wrong. These are: surrounding quotes, brackets
+ * and a final full stop; articles (the, a, an); currency and percent signs; thousands separators (1,000); `and` before the last
+ * item of a list; and a unit of one to three words after a number, if only one side has a unit (`17 km` for `17`, but not `17 km`
+ * for `17 miles`).
  *
- * What is officially right is right here, too.
+ * An answer that is officially right is right here, too.
  */
 export function isLenientlyCorrect(answer: string, truth: string): boolean {
   if (isGaiaCorrect(answer, truth)) return true;
@@ -17,12 +18,12 @@ export function isLenientlyCorrect(answer: string, truth: string): boolean {
   );
 }
 
-/** The patterns below take quadratic time on the worst texts, and what is longer than this is no answer. */
+/** Maximum characters of a text. The patterns below take quadratic time on the worst texts, and longer texts are not answers. */
 const MAX_CHARACTERS = 10_000;
 
 const keepWhole = (text: string) => text;
 
-/** `1,000` may be a number, or, as the official scorer reads it, two of them. */
+/** Joins `1,000` to one number; the official scorer reads it as two. */
 function joinThousands(text: string): string {
   return text.replaceAll(/(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])/g, (number) => number.replaceAll(',', ''));
 }
@@ -50,14 +51,17 @@ function isSameItem(answer: string, truth: string): boolean {
   return false;
 }
 
-/** Infinity is what the official scorer reads in anything that is no number; here it would make nonsense right. */
+/**
+ * Tells if a text is a finite number. The official scorer reads Infinity in anything that is no number, which would make nonsense
+ * right here.
+ */
 const isNumber = (text: string) => Number.isFinite(parsePythonFloat(text) ?? Number.NaN);
 
 function isSameNumber(left: string | undefined, right: string): boolean {
   return left !== undefined && isGaiaCorrect(left, right);
 }
 
-/** `17 km` → `17`. */
+/** Returns the number of a quantity: `17 km` → `17`. */
 function takeNumber(text: string): string | undefined {
   return /^([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)\s*[°\p{L}/²³]+(?:\s[°\p{L}/²³]+){0,2}\.?$/iu.exec(
     text,
@@ -71,7 +75,7 @@ function stripItem(item: string): string {
     .trim();
 }
 
-/** Without quotes, brackets and full stops around it; the point that `.5` begins with stays. */
+/** Removes surrounding quotes, brackets and full stops, but not the point at the beginning of `.5`. */
 function stripFrame(text: string): string {
   return text
     .trim()

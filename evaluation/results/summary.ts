@@ -7,29 +7,39 @@ import type { GaiaResult } from './gaia-result.ts';
 import { type RunMetricsOfTeam, TeamTally } from './team-tally.ts';
 
 /**
- * What one team's batch came to. The figures are those of first attempts; with `--repeat` the later ones stand apart, since a team
- * that learns from a question has seen it (C-12).
+ * Summary of one team's batch. The figures are those of first attempts; with `--repeat` later attempts are kept apart, since a
+ * team that learns from a question has seen it (C-12).
  */
 export interface TeamSummary extends Figures, RunMetricsOfTeam {
-  /** By the questions' levels (C-29). */
+  /** Figures by level of the questions (C-29). */
   readonly levels: Readonly<Record<string, Figures>>;
   readonly categories: Readonly<Record<string, Figures>>;
-  /** Coverage, risk and calibration of first attempts; only where the engine says how probable its answers are. */
+  /** Coverage, risk and calibration of first attempts; only if the engine reports confidences. */
   readonly calibration?: CalibrationFigures;
-  /** With `--repeat`: all attempts after the first; its interval is by question, since attempts at one resemble each other. */
+  /**
+   * All attempts after the first, with `--repeat`; the interval is by question, since attempts at one question resemble each
+   * other.
+   */
   readonly repeats?: Figures;
   readonly cycles?: readonly CycleSummary[];
-  /** By k, the mean over the scored questions: at least one of k attempts right, and all of them. */
+  /** Means over the scored questions by k: at least one of k attempts right, and all of them right. */
   readonly pass_at?: Readonly<Record<string, number>>;
   readonly pass_hat?: Readonly<Record<string, number>>;
-  /** The same for the questions at which agents really talked, in every attempt: an answer from a cache is right as often as it was once. */
+  /**
+   * `pass_hat` for questions at which agents really talked in every attempt: a cached answer is as right in every attempt as in
+   * the first.
+   */
   readonly pass_hat_talked?: { readonly questions: number; readonly by: Readonly<Record<string, number>> };
 }
 
-/** With fewer packets of agents nobody was told anything: the one is the answer. */
+/** Minimum packets of a conversation. With fewer, the only packet is the answer. */
 const PACKETS_OF_TALK = 2;
 
-/** Reads each result once, and keeps none: `read` gives that of a question and cycle, if it is finished. */
+/**
+ * Summarizes a team's results. Each result is read once and not kept.
+ *
+ * @param read returns the result of a question and cycle, if it is finished
+ */
 export function summarizeTeam(
   questions: readonly Question[],
   repeat: number,
@@ -64,7 +74,7 @@ export function summarizeTeam(
       if (!isScored) continue;
       const correct = result?.correct === true;
       if (cycle === 1) {
-        // One that was given without a chance is as sure as can be.
+        // An answer without a confidence counts as fully confident.
         calibration.add(result?.status === 'answered' ? (result.confidence ?? 1) : undefined, correct);
         isConfident ||= result?.confidence !== undefined;
       }
@@ -157,11 +167,12 @@ class Groups {
 }
 
 /**
- * The probability that at least one of `k` attempts is right, and that all of them are, estimated from `n` attempts of which
- * `correct` were right. Both are unbiased: they count the ways to draw k of the n attempts. pass@k = 1 − C(n−c, k) / C(n, k)
- * (Chen et al. 2021, "Evaluating Large Language Models Trained on Code"); pass^k = C(c, k) / C(n, k) (Yao et al. 2024, "τ-bench").
+ * Returns the probability that at least one of `k` attempts is right, and that all of them are, estimated from `n` attempts of
+ * which `correct` were right. Both estimates are unbiased: they count the ways to draw k of the n attempts. pass@k = 1 − C(n−c,
+ * k) / C(n, k) (Chen et al. 2021, "Evaluating Large Language Models Trained on Code"); pass^k = C(c, k) / C(n, k) (Yao et al.
+ * 2024, "τ-bench").
  *
- * Both suppose that attempts do not learn from each other; for a team that does, the score by cycle is what to read.
+ * Both suppose that attempts do not learn from each other; for a team that does, read the score by cycle instead.
  */
 export function passAtK(n: number, correct: number, k: number): { any: number; all: number } {
   if (!(k >= 1 && k <= n && correct >= 0 && correct <= n))
@@ -171,7 +182,7 @@ export function passAtK(n: number, correct: number, k: number): { any: number; a
   return { any: 1 - drawn(n - correct, n, k), all: drawn(correct, n, k) };
 }
 
-/** C(m, k) / C(n, k) as a product, whose factors stay within 0..1 where the binomials would overflow. */
+/** Computes C(m, k) / C(n, k) as a product whose factors stay within 0..1, where the binomials would overflow. */
 function drawn(m: number, n: number, k: number): number {
   let share = 1;
   for (let i = 0; i < k; i++) share *= Math.max(0, m - i) / (n - i);

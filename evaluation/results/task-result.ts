@@ -10,7 +10,7 @@ import { findScorer, type Scorer } from '../scorers/scorer.ts';
 const score = (description: string) => z.number().min(0).max(1).nullable().describe(description);
 const count = (description: string) => z.int().nonnegative().describe(description);
 
-/** One task's result: a line of `results.jsonl`. Scores are null where no true answer is known (decided). */
+/** One task's result: a line of `results.jsonl`. Scores are null if no true answer is known (decided). */
 export const taskResultSchema = z.strictObject({
   task_id: z.string().describe('id of the task'),
   answer: z.string().nullable().describe('the final answer; null where there is none'),
@@ -44,13 +44,16 @@ export const taskResultSchema = z.strictObject({
 
 export type TaskResult = Readonly<z.infer<typeof taskResultSchema>>;
 
-/** The same without its texts: what the mesh counted, and what the answer was worth. */
+/** A task's result without its texts: the mesh's counts and the scores. */
 export const meshResultSchema = taskResultSchema.omit({ answer: true, truth: true, reason: true });
 export type MeshResult = Readonly<z.infer<typeof meshResultSchema>>;
 
 const always = [findScorer('exact_rouge'), findScorer('squad')];
 
-/** Scores by every measure of the two that every result has, and of the team's own scorer. No answer scores 0 against a known truth. */
+/**
+ * Creates a scorer that applies the two measures that every result has, and the team's own. A missing answer scores 0 if the
+ * truth is known.
+ */
 export function createTaskScorer(own: Scorer): (task: Pick<Task, 'truths'>, answer: string | null) => Scores {
   const scorers = [...new Set([...always, own])];
   return ({ truths: [first, ...others] }, answer) =>
@@ -64,13 +67,13 @@ export function createTaskScorer(own: Scorer): (task: Pick<Task, 'truths'>, answ
     );
 }
 
-/** The end of a task that was answered from the cache: it took nothing. */
+/** Returns the outcome of a task that was answered from the cache, which took nothing. */
 export function createCachedOutcome(taskId: string, answer: string, seconds: number): TaskOutcome {
   const counts = { bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, token_sum: 0, init_bytes: 0 };
   return { taskId, status: 'answered', answer, elapsedMs: seconds * 1000, counts };
 }
 
-/** How a task ended, as `results.jsonl` says it. */
+/** Builds a task's line of `results.jsonl`. */
 export function buildTaskResult(
   task: Pick<Task, 'taskId' | 'truths'>,
   { outcome, scores, models }: Pick<TaskRunResult, 'outcome' | 'scores' | 'models'>,

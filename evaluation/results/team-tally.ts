@@ -3,29 +3,29 @@ import { sumLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics
 import type { KnownGap } from './failures/known-gap.ts';
 import type { GaiaResult } from './gaia-result.ts';
 
-/** What a report says of how a team worked, over all its attempts (RA-57). */
+/** A report's figures on how a team worked, over all its attempts (RA-57). */
 export interface RunMetricsOfTeam {
   readonly metrics: {
     readonly questions_processed: number;
     readonly cache_hit_rate: number | null;
     readonly tool_usage: Readonly<Record<string, { readonly count: number; readonly failed: number }>>;
-    /** Of the attempts that were not cached. */
+    /** Averages over the attempts that were not cached. */
     readonly model_calls_per_question: number | null;
     readonly seconds_per_question: number | null;
-    /** Of an answer from the cache; null without one. */
+    /** Average over answers from the cache; null without one. */
     readonly seconds_per_cached: number | null;
     readonly error_rate: number | null;
   };
-  /** Where the tokens of prompts and replies went; undefined where no model was asked. */
+  /** Breakdown of the tokens of prompts and replies; undefined if no model was asked. */
   readonly token_ledger?: TokenLedgerFigures;
   /** Tokens and dollars by role and model. */
   readonly roles: Readonly<Record<string, RoleSum>>;
   readonly failures: {
-    /** By the role that failed, where the team says it. */
+    /** Failures by role, if the team reports the role. */
     readonly by_role: Readonly<Record<string, number>>;
-    /** Wrong and failed attempts by what such teams are known to be weak at (OV-47). */
+    /** Wrong and failed attempts by known weaknesses (OV-47). */
     readonly by_gap: Readonly<Partial<Record<KnownGap, number>>>;
-    /** The first attempt that failed or ran out of time, and why: often it is why the others did. */
+    /** The first attempt that failed or timed out, with its reason, which often explains the others. */
     readonly first: { readonly task_id: string; readonly reason: string } | null;
   };
 }
@@ -37,7 +37,7 @@ interface RoleSum {
   readonly cost: number | null;
 }
 
-/** Collects it. */
+/** Collects a team's metrics from its results. */
 export class TeamTally {
   readonly #tools = new Map<string, { count: number; failed: number }>();
   readonly #usage = new UsageBook();

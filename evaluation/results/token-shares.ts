@@ -2,7 +2,7 @@ import { PROMPT_KINDS } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import type { TokenLedgerFigures, TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { count, formatPercent } from '../terminal/table.ts';
 
-/** What the lines of the token ledger are called. */
+/** Labels of the token ledger's lines. */
 export const TOKEN_LABELS: Readonly<Record<TokenLine['kind'], string>> = {
   system: 'system prompts',
   tools: 'tool definitions',
@@ -21,11 +21,13 @@ interface TokenShare {
   readonly kind: TokenLine['kind'];
   readonly tokens: number;
   readonly again: number;
-  /** Of all whose kind is known; what the server counts more is beyond 1, and what it counts less is below 0. */
+  /**
+   * Share of all tokens whose kind is known. The residual is positive if the server counts more, and negative if it counts fewer.
+   */
   readonly share: number;
 }
 
-/** Prompt tokens by what they are, the most first; the residual last. */
+/** Computes prompt tokens by kind, in descending order with the residual last. */
 export function computeTokenShares(
   lines: readonly Pick<TokenLine, 'kind' | 'read' | 'tokens'>[],
 ): TokenShare[] {
@@ -41,7 +43,7 @@ export function computeTokenShares(
     .toSorted((a, b) => (a.kind === 'residual' ? 1 : b.kind === 'residual' ? -1 : b.tokens - a.tokens));
 }
 
-/** `Prompts: tool definitions 61 % (54 % read again), …`: what the prompts of a run were made of. */
+/** Formats the composition of a run's prompts: `Prompts: tool definitions 61 % (54 % read again), …`. */
 export function formatTokenLines({ prompt, completion, estimated, uncounted }: Figures): string[] {
   const shares = computeTokenShares(prompt).map(({ kind, tokens, share, again }) => {
     if (kind === 'residual') return formatResidual(share);
@@ -75,7 +77,7 @@ const REPLY_LABELS = {
   tool_calls: 'tool calls',
 } as const;
 
-/** @param share of what is known */
+/** @param share difference as a share of the known tokens */
 function formatResidual(share: number): string {
   return `the server counts ${formatPercent(Math.abs(share))} ${share > 0 ? 'more' : 'fewer'}`;
 }

@@ -6,7 +6,7 @@ import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';
 import { answerLine, buildSubmission, formatLeaderboardLine, writeLines } from './answers.ts';
 import type { GaiaResult } from './gaia-result.ts';
 
-/** What there is to write of: the finished results of these teams and questions, in their order. */
+/** The finished results to write, in the order of teams and questions. */
 export interface Finished {
   readonly journal: Journal;
   readonly teams: readonly string[];
@@ -14,7 +14,7 @@ export interface Finished {
   readonly repeat: number;
 }
 
-/** The answers file, and a leaderboard file for each team, of first attempts. */
+/** Writes the answers file, and for each team a leaderboard file of first attempts. */
 export function writeAnswers(finished: Finished, places: Pick<GaiaPaths, 'answers'>): void {
   const { teams, repeat } = finished;
   const byId = new Map(finished.questions.map((question) => [question.taskId, question]));
@@ -37,7 +37,7 @@ export function writeAnswers(finished: Finished, places: Pick<GaiaPaths, 'answer
   }
 }
 
-/** Who submits. */
+/** Identity of the submitting user. */
 interface Submitter {
   readonly username: string;
   readonly agentCode: string;

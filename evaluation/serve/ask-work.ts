@@ -7,10 +7,10 @@ import { type AgentWork, createTextMessage, type TaskState } from '@gaia-mesh/st
 import { type AskRequest, askSchema, formatProgress } from './ask.ts';
 import type { ServedTeam } from './served-team.ts';
 
-/** Media types of documents that a message may bring as a file. */
+/** Media types of documents that a message may attach. */
 const DOCUMENT_TYPES = ['text/plain', 'text/markdown'];
 
-/** The team as an agent of A2A, without the addresses. */
+/** Builds the A2A card of the team, without the addresses. */
 export function buildTeamCard(
   name: string,
   description: string,
@@ -41,7 +41,9 @@ export function buildTeamCard(
   };
 }
 
-/** What the team does with a message: a task that is worked on, an artifact with the answer as text and as data, and its end. */
+/**
+ * Creates the work that answers an A2A message: a task, an artifact with the answer as text and as data, and the final status.
+ */
 export function askWork(served: Pick<ServedTeam, 'ask'>): AgentWork {
   return async ({ message, taskId, contextId, signal }, emit) => {
     const end = (state: TaskState, text?: string) =>
@@ -78,14 +80,14 @@ export function askWork(served: Pick<ServedTeam, 'ask'>): AgentWork {
   };
 }
 
-/** @throws MeshError `packet` for a message that says something else than a question and a document */
+/** @throws MeshError `packet` for a message with other parts than a question and a document */
 function parseAskRequest({ parts }: A2aMessage): AskRequest {
   const questions: string[] = [];
   const documents: string[] = [];
   for (const { text, raw, url, data, filename = '', mediaType = 'text/plain' } of parts) {
     if (url !== undefined)
       throw new MeshError('packet', 'a part with a URL: this agent fetches nothing; send what is there');
-    // A text with a file's name is a file.
+    // A text with a file name is a file.
     if (text !== undefined) (filename === '' ? questions : documents).push(text);
     else if (raw !== undefined) {
       if (!DOCUMENT_TYPES.includes(mediaType))

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { TeamReply } from '../batch/teams/team-reply.ts';
 
-/** What a client may say to a team, and what it is told; the same over MCP and A2A. */
+/** Request and answer of a served team, the same over MCP and A2A. */
 
-/** Longest question: far above any that people write. */
+/** Maximum characters of a question: far above any that people write. */
 const MAX_QUESTION_CHARACTERS = 64 * 1024;
 
 export const askSchema = z.strictObject({
@@ -51,7 +51,7 @@ export function toAnswer(taskId: string, reply: TeamReply): Answer {
   };
 }
 
-/** How a task goes on: packets so far, and the one that came last. */
+/** Progress of a task: the packets so far, and the last one. */
 export interface AskProgress {
   readonly packets: number;
   readonly agent: string;

@@ -20,7 +20,7 @@ export interface ServeCommandOptions extends TeamOptions {
   readonly a2a?: boolean;
   readonly listen: string;
   readonly port: number;
-  /** Name of the variable that holds the token; false for none. */
+  /** Name of the variable that holds the token; false for no token. */
   readonly token?: string | false;
   readonly pushTo: readonly string[];
   readonly waiting: number;
@@ -34,7 +34,7 @@ export interface ServeCommandOptions extends TeamOptions {
   readonly quiet?: boolean;
 }
 
-/** What `serve` will do, with everything looked up and checked: nothing has been started or written yet. */
+/** The plan of a `serve` with all options resolved and checked. Nothing has been started or written yet. */
 export interface ServePlan {
   readonly planned: PlannedTeam;
   readonly limits: ServeLimits;
@@ -44,7 +44,11 @@ export interface ServePlan {
   readonly a2a: boolean;
 }
 
-/** @throws MeshError `usage` or `config` */
+/**
+ * Resolves and checks the options of a `serve`.
+ *
+ * @throws MeshError `usage` or `config`
+ */
 export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> {
   const options = await withReplies(given);
   const team = applyTeamOptions(loadTeam(options.team), options);
@@ -53,7 +57,7 @@ export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> 
     throw new MeshError('usage', 'choose one of --task and --document');
   const planned = await planTeam(team, options);
   const { mcp, a2a = false } = options;
-  // Without a word, all that there is.
+  // Serve every protocol if none is named.
   const isAll = mcp === undefined && !a2a;
   return {
     planned,

@@ -24,18 +24,21 @@ interface Refused {
 
 type RequestHeaders = IncomingHttpHeaders & { readonly ':authority'?: string | undefined };
 
-/** Who may ask: whoever names this server as it is called, is no page of another site, and knows the token. */
+/**
+ * Decides which requests are allowed: those that use one of this server's names, do not come from a page of another site, and
+ * have the token.
+ */
 class Guard {
   readonly #names: ReadonlySet<string>;
   readonly #token: string | undefined;
 
-  /** @param token undefined where everybody may ask who reaches the server */
+  /** @param token undefined if everybody who reaches the server may ask */
   constructor(host: string, token: string | undefined) {
     this.#names = new Set([...LOOPBACK_HOSTS, toUrlHost(host).toLowerCase()]);
     this.#token = token;
   }
 
-  /** A browser must not be led here by a name that somebody lets resolve to it, nor by another page. */
+  /** Refuses requests of a browser that was led here by a foreign name resolving to this server, or by a page of another site. */
   refusedPlace(headers: RequestHeaders): Refused | undefined {
     const host = headers[':authority'] ?? headers.host ?? '';
     if (!this.#isOwn(host)) return { status: 403, reason: `not a name of this server: ${host.slice(0, 64)}` };
@@ -68,19 +71,19 @@ class Guard {
 interface ServeOptions {
   readonly description: string;
   readonly version: string;
-  /** Over HTTP; over stdio it is served by whoever has the pipes. */
+  /** Serves MCP over HTTP; over stdio it is served by the owner of the pipes. */
   readonly mcp: boolean;
   readonly a2a: boolean;
   readonly host: string;
-  /** 0 for any free one; gRPC's is the next. */
+  /** 0 for any free port; gRPC uses the next one. */
   readonly port: number;
   readonly token: string | undefined;
   readonly limits: ServeLimits;
-  /** Hosts beside those of this machine that webhooks may be on. */
+  /** Hosts that webhooks may be on, besides this machine. */
   readonly pushTo: readonly string[];
 }
 
-/** Where the team can be asked. */
+/** The addresses of a served team. */
 export interface Serving {
   readonly url: string;
   readonly mcp?: string;
@@ -89,16 +92,16 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** Connections at once: a few per client, and none for a flood. */
+/** Maximum concurrent connections: enough for a few clients, too few for a flood. */
 const MAX_CONNECTIONS = 256;
-/** Tasks of A2A that clients can still ask for: each keeps its question and document. */
+/** Maximum A2A tasks that clients can still query; each keeps its question and document. */
 const MAX_KEPT_TASKS = 200;
-/** What stands around a question and a document in a request, escapes of JSON among it, is less than the content itself and this. */
+/** Maximum bytes around a question and a document in a request. */
 const ENVELOPE_BYTES = 64 * 1024;
 
 const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
 
-/** The team as the one tool of an MCP server. */
+/** Creates the tool of an MCP server that asks the team. */
 function askTool(served: Pick<ServedTeam, 'ask' | 'name'>, description: string): McpTool {
   return {
     name: 'ask',
@@ -108,7 +111,7 @@ function askTool(served: Pick<ServedTeam, 'ask' | 'name'>, description: string):
     async call(args, { signal, progress }) {
       const { success, data, error } = askSchema.safeParse(args);
       if (!success) return createFailure(`arguments: ${formatIssues(error)}`);
-      // Progress is told in order, and a client that takes none of it holds up nobody but itself.
+      // Progress is reported in order, and a client that does not read it delays only itself.
       let told = Promise.resolve();
       try {
         const answer = await served.ask(data, signal, (news) => {
@@ -146,7 +149,7 @@ export function createTeamServer(
   });
 }
 
-/** Serves the team over HTTP, and over gRPC on a port of its own; what must be proved is proved before anything is read. */
+/** Serves the team over HTTP, and over gRPC on a port of its own. Requests are authorized before their bodies are read. */
 export async function serveTeam(
   served: Pick<ServedTeam, 'ask' | 'name'>,
   options: ServeOptions,
@@ -172,14 +175,14 @@ export async function serveTeam(
   let card = '';
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? '/';
-    // Who does not know the token yet learns from the card that there is one.
+    // The card is public: it tells clients without the token that they need one.
     const isCard = a2a !== undefined && path === CARD_PATH && request.method === 'GET';
     const refused = isCard ? guard.refusedPlace(request.headers) : guard.refused(request.headers);
     if (refused !== undefined) return writeError(response, refused.status, refused.reason);
     if (Number(request.headers['content-length']) > maxBodyBytes)
       return writeError(response, 413, `expected at most ${maxBodyBytes} bytes`);
     if (mcp !== undefined && path === MCP_PATH) {
-      // Host and origin are checked already.
+      // Host and origin have been checked above.
       void serveMcpHttp(mcp, request, response, { isAllowed: () => true, maxBodyBytes, sessions });
     } else if (a2a === undefined || !answerA2a(a2a.agent, card, request, response)) {
       const there = [...(options.mcp ? [MCP_PATH] : []), ...(options.a2a ? [CARD_PATH] : [])];
@@ -219,7 +222,9 @@ export async function serveTeam(
   return serving;
 }
 
-/** A server must not be made to call whatever its clients like: this machine, and what was named. */
+/**
+ * Creates the policy for webhooks. Clients must not make the server call arbitrary hosts, only this machine and the named ones.
+ */
 function webhookPolicy(hosts: readonly string[]): UrlPolicy {
   const allowed = new Set([...LOOPBACK_HOSTS, ...hosts.map((host) => toUrlHost(host).toLowerCase())]);
   return ({ hostname }) => allowed.has(hostname);
@@ -228,7 +233,7 @@ function webhookPolicy(hosts: readonly string[]): UrlPolicy {
 function writeError(response: ServerResponse, status: number, error: string): void {
   writeJson(response, status, JSON.stringify({ error }), {
     ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
-    // What is refused is not read.
+    // The body of a refused request is not read.
     Connection: 'close',
   });
 }

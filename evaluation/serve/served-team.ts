@@ -6,18 +6,18 @@ import type { PlannedTeam } from '../plan/team-options.ts';
 import { type Answer, type AskProgress, type AskRequest, toAnswer } from './ask.ts';
 
 export interface ServeLimits {
-  /** Tasks at once; more wait. */
+  /** Concurrent tasks; more wait. */
   readonly tasks: number;
-  /** Tasks that wait; more are refused. */
+  /** Waiting tasks; more are refused. */
   readonly waiting: number;
-  /** Bytes of a question and its document. */
+  /** Maximum bytes of a question and its document. */
   readonly bytes: number;
 }
 
 interface ServedTeamOptions {
   readonly planned: PlannedTeam;
   readonly limits: ServeLimits;
-  /** What questions are about that bring no document. */
+  /** The document of questions that bring none. */
   readonly document?: string | undefined;
   readonly out: string;
   readonly store: string;
@@ -26,10 +26,10 @@ interface ServedTeamOptions {
   readonly signal: AbortSignal;
 }
 
-/** Nobody reads more; a task of a thousand packets would otherwise be a thousand events. */
+/** Minimum milliseconds between two progress reports; a task of a thousand packets would otherwise cause a thousand. */
 const PROGRESS_INTERVAL_MS = 50;
 
-/** A team that stays up: each request is a task of its own on the same live agents. */
+/** A team that stays up. Each request is a task of its own on the same live agents. */
 export class ServedTeam {
   readonly #options: ServedTeamOptions;
   readonly #mesh: MeshTeam;
@@ -45,7 +45,11 @@ export class ServedTeam {
     this.#watching = watching;
   }
 
-  /** @throws MeshError `locked`, `io`, `agent`, `usage`; nothing is left running then */
+  /**
+   * Starts the team's agents. Nothing is left running if it throws.
+   *
+   * @throws MeshError `locked`, `io`, `agent`, `usage`
+   */
   static async start(options: ServedTeamOptions): Promise<ServedTeam> {
     const { planned, out, store, portBase, observer, signal } = options;
     const watching: Watching = new Map();
@@ -77,9 +81,10 @@ export class ServedTeam {
   }
 
   /**
-   * Has the team answer, when it is this request's turn.
+   * Waits for the request's turn and returns the team's answer.
    *
-   * @throws MeshError `limit` for one that is too large or too many, `interrupted` for one that was cancelled while it waited
+   * @throws MeshError `limit` for a request that is too large or one too many, `interrupted` for one that was cancelled while it
+   * waited
    */
   async ask(
     request: AskRequest,
@@ -107,7 +112,7 @@ export class ServedTeam {
     }
   }
 
-  /** Resolves when no task is under way any more, as after the end of the run's signal. */
+  /** Resolves when no task is running any more, as after the run's signal. */
   async settled(): Promise<void> {
     if (this.#running > 0)
       await new Promise<void>((resolve) => {
@@ -115,12 +120,12 @@ export class ServedTeam {
       });
   }
 
-  /** Where its archive is, once it has ended. */
+  /** Path of the archive, which exists once the team has ended. */
   get archiveFile(): string {
     return this.#mesh.folder.archiveFile;
   }
 
-  /** Ends the agents and writes the results of all tasks. */
+  /** Stops the agents and writes the results of all tasks. */
   close(): Promise<RunMetrics> {
     return this.#mesh.close();
   }
@@ -169,5 +174,5 @@ export class ServedTeam {
   }
 }
 
-/** Who wants to hear of the packets of a task, by its id. */
+/** Listeners for a task's packets, by its id. */
 type Watching = Map<string, (news: Omit<AskProgress, 'packets'>) => void>;

@@ -7,7 +7,7 @@ import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
 import { resolveStoreFile } from '../store/sql/store-file.ts';
 import { listUserFiles, listUserReads } from './user-files.ts';
 
-/** What Postgres's own programs read. */
+/** Environment variables of Postgres' own programs. */
 const POSTGRES_VARIABLES = [
   'PGHOST',
   'PGPORT',
@@ -18,7 +18,7 @@ const POSTGRES_VARIABLES = [
   'PGSSLMODE',
 ];
 
-/** Places of a run that some agents may use beside their own workspaces. */
+/** Paths of a run that some agents may use besides their own workspaces. */
 export interface RunPaths {
   /** The folder of all tasks' files. */
   readonly files?: string;
@@ -28,7 +28,7 @@ export interface RunPaths {
   readonly branches?: string;
 }
 
-/** How an agent of a team is launched: what it is told, and what its process may do. */
+/** Builds the launch of a team's agent: its set-up, and the permissions of its process. */
 export function buildAgentLaunch(
   team: Team,
   agent: TeamAgent,
@@ -51,7 +51,7 @@ export function buildAgentLaunch(
         model,
         host,
         options,
-        // Before the task's own end, so that the engine can still say what it waited for.
+        // The engine times out before the task, so that it can still report what it waited for.
         timeoutMs: team.limits.task_timeout_s * 900,
       },
       subscribes: agent.subscribes,
@@ -73,7 +73,7 @@ export function buildAgentLaunch(
   };
 }
 
-/** What it is asked to lie about. */
+/** Returns the lies that the faults request of an agent. */
 function listLies(
   { id }: TeamAgent,
   { faults = [], seed = 0 }: Partial<FaultRequest> = {},
@@ -85,7 +85,7 @@ function listLies(
 const findTeamAgent = ({ agents }: Team, id: string) => agents.find((agent) => agent.id === id);
 const findAgentTool = (team: Team, id: string) => findTeamAgent(team, id)?.tool ?? '';
 
-/** What the agent `id` may ask for in turn. */
+/** Returns the tools that the agent `id` may call. */
 function listAgentTools(team: Team, id: string): string[] {
   return (findTeamAgent(team, id)?.may_call ?? []).map((partner) => findAgentTool(team, partner));
 }
@@ -115,18 +115,18 @@ function buildPermissions(
   };
 }
 
-/** Files of an engine: replies that it gives again, weights of its own. */
+/** Returns the files of an engine: recorded replies, or weights of its own. */
 function listEngineFiles({ replies, weights }: NonNullable<Team['engine_options']>): string[] {
   return [replies, weights].filter((file) => typeof file === 'string');
 }
 
-/** Where a store's file lies; a server's store lies nowhere here. */
+/** Returns the folder of the store's file; none for a store on a server. */
 function listStoreFolders(store: string): string[] {
   const file = resolveStoreFile(store);
   return file === undefined ? [] : [path.dirname(file) + path.sep];
 }
 
-/** The agent's own options; the entry agent also hears what the team says about its work. */
+/** Returns the agent's own options; the entry agent also gets the team's settings for its work. */
 function resolveToolOptions(
   { entry, limits, retry }: Team,
   agent: TeamAgent,

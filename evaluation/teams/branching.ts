@@ -9,7 +9,7 @@ import { createBranchEngine } from '@gaia-mesh/tools/engines/branch-engine.ts';
 import type { EngineOptions } from '@gaia-mesh/tools/engines/engine-options.ts';
 
 /**
- * What makes agent `id` repeat its tasks up to where they branch off, by the file that says so.
+ * Makes agent `id` repeat its tasks up to where the branches in `file` begin.
  *
  * @throws MeshError `config`
  */

@@ -10,7 +10,7 @@ import {
 } from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
 import { queryModelCapabilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
 
-/** One model that some agents of a team ask. */
+/** A model that some agents of a team use. */
 interface UsedModel {
   readonly engine: string;
   readonly model: string | undefined;
@@ -19,11 +19,11 @@ interface UsedModel {
 }
 
 /**
- * Asks the servers of a team's models what these can do.
+ * Queries the capabilities of a team's models.
  *
- * @param asked what was asked before: teams of a batch share models
- * @returns a line for each model, which says what will be used of it
- * @throws MeshError `usage` for a model that cannot do the team's work, with models there that can
+ * @param asked earlier queries, since teams of a batch share models
+ * @returns a line for each model about how it will be used
+ * @throws MeshError `usage` for a model that cannot do the team's work, naming available models that can
  */
 export async function checkTeamModels(
   team: Team,
@@ -38,7 +38,7 @@ export async function checkTeamModels(
     try {
       abilities = await answer;
     } catch (error) {
-      // A server that is not there is told of where it is needed, with what to do; it may be there by then.
+      // An unreachable server is not an error yet: it may be up when it is needed, and the message says what to do.
       if (!(error instanceof MeshError && error.code === 'engine')) throw error;
       lines.push(error.message);
     }
@@ -50,7 +50,7 @@ export async function checkTeamModels(
   return lines;
 }
 
-/** The models that think for a team, each once. */
+/** Returns the models that a team's agents use, without duplicates. */
 function listUsedModels(team: Team): UsedModel[] {
   const models = new Map<string, UsedModel>();
   for (const agent of team.agents) {

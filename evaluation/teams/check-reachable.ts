@@ -7,11 +7,11 @@ import { loadTool } from '@gaia-mesh/tools/registry.ts';
 import { toolServices } from './tool-services.ts';
 
 /**
- * A team of the user's whose final answer cannot come, because nobody sends what an agent on the way works on, would wait until its time is
- * over. What agents hear and send is what they will say in the handshake (`core/agent/agent.ts`); what those hear and send that somebody
- * else starts is not known before, so a team with one of them is taken as it is.
+ * Checks that a user's team can give a final answer. A team in which no agent sends the packets that an agent on the way waits
+ * for would wait until its time is up. The packets that agents receive and send are those of their handshake
+ * (`core/agent/agent.ts`); those of external agents are not known before it, so a team with external agents is not checked.
  *
- * @throws MeshError `config` that names the agent and what it waits for
+ * @throws MeshError `config`, naming the agent and the packets it waits for
  */
 export async function checkReachable(team: Team, external: ReadonlySet<string> = new Set()): Promise<void> {
   if (external.size > 0) return;

@@ -9,13 +9,13 @@ import { listContractChecks } from '@gaia-mesh/protocols/contract/suite.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { loadEnvelopeWriter, loadUserAdapter } from './user-files.ts';
 
-/** What the contract suite is run on: an adapter that ships with the project, or a file. */
+/** The subject of the contract suite: an adapter that ships with the project, or a file. */
 type Subject = { readonly name: string } | { readonly file: string };
 
 interface CheckResult {
   readonly name: string;
   readonly passed: boolean;
-  /** What it did wrong. */
+  /** Reason of a failure. */
   readonly reason?: string;
 }
 
@@ -27,21 +27,21 @@ interface Conformance {
 
 interface ContractOptions {
   readonly onResult?: (result: CheckResult) => void;
-  /** Whoever only wants to know whether it conforms needs no second failure. */
+  /** Stops at the first failure, for callers that only need a verdict. */
   readonly stopsAtFailure?: boolean;
   readonly checkSeconds?: number;
 }
 
-/** The slowest check takes about a second; one that grows with the square of its bytes, hours. */
+/** Timeout of a check. The slowest takes about a second; one that is quadratic in its bytes takes hours. */
 export const CHECK_SECONDS = 60;
-/** The suite itself takes some 100 MB. */
+/** Maximum heap of the thread; the suite itself takes some 100 MB. */
 const HEAP_MB = 1024;
-/** Memory outside of the heap, such as blobs, is seen as growth of the whole process. */
+/** Maximum growth of the process, which also covers memory outside the heap, such as blobs. */
 const GROWTH_BYTES = 1536 * 1024 * 1024;
 const MEMORY_CHECK_MS = 100;
-/** An adapter that hangs in three checks will do so in most. */
+/** Maximum checks that are stopped: an adapter that hangs in three of them will hang in most. */
 const MAX_STOPPED = 3;
-/** A reason is for people; an adapter may throw anything. */
+/** Maximum characters of a reason, since an adapter may throw anything. */
 const MAX_REASON = 2000;
 
 const NAME = 'gaia-mesh contract';
@@ -49,7 +49,7 @@ const NAME = 'gaia-mesh contract';
 interface Work {
   readonly thread: typeof NAME;
   readonly subject: Subject;
-  /** The number of the check to begin with. */
+  /** Number of the first check to run. */
   readonly from: number;
 }
 
@@ -61,10 +61,10 @@ type Message =
 type Head = Extract<Message, { adapter: string }>;
 
 /**
- * Runs the contract suite in another thread: an adapter that hangs or eats memory is stopped, named with the check that it did so in, and
- * the next checks go on.
+ * Runs the contract suite in another thread. An adapter that hangs or uses too much memory is stopped, the failed check is named,
+ * and the next checks go on.
  *
- * @throws MeshError `usage` or `config` for a subject that is no adapter, or one that cannot be loaded in time
+ * @throws MeshError `usage` or `config` for a subject that is no adapter, or that cannot be loaded in time
  */
 export async function checkContract(subject: Subject, options: ContractOptions = {}): Promise<Conformance> {
   const { onResult, stopsAtFailure = false, checkSeconds = CHECK_SECONDS } = options;
@@ -107,8 +107,10 @@ export async function checkContract(subject: Subject, options: ContractOptions =
 }
 
 /**
- * @param onMessage says whether that is all that was wanted
- * @returns why the thread had to be stopped, if it had to
+ * Runs checks in a thread until it ends or has to be stopped.
+ *
+ * @param onMessage returns true if no more messages are needed
+ * @returns the reason why the thread had to be stopped, if it had to
  */
 async function runThread(
   work: Work,
@@ -122,7 +124,7 @@ async function runThread(
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     stdout: true,
   });
-  // What an adapter prints is no result.
+  // Output of an adapter must not mix with results on standard output.
   worker.stdout.pipe(process.stderr);
   const tooLong = () => resolve(`it took longer than ${checkSeconds} s`);
   let timer = setTimeout(tooLong, checkSeconds * 1000);
@@ -190,5 +192,6 @@ async function serveThread(work: Work): Promise<void> {
   }
 }
 
-// This file is both ends. It may not wait at the top level: users' files, which are loaded with `require`, may import this module.
+// This file is both ends of the thread. It must not await at the top level: users' files, which are loaded with `require`, may
+// import this module.
 if (!isMainThread && isWork(workerData)) void serveThread(workerData);

@@ -10,7 +10,7 @@ import { ASK } from '@gaia-mesh/tools/foreign/a2a.ts';
 import type { ForeignPeer, ForeignReply } from '@gaia-mesh/tools/foreign/foreign.ts';
 import * as z from 'zod';
 
-/** Servers of MCP and agents of A2A as tools know them. */
+/** Adapts MCP servers and A2A agents to the interface of tools. */
 
 export async function connectMcp(endpoint: ForeignServerEndpoint, signal: AbortSignal): Promise<ForeignPeer> {
   const { call, ...server } = await connectForeign(endpoint, signal);
@@ -76,7 +76,7 @@ export async function connectA2a(endpoint: ForeignAgentEndpoint, signal: AbortSi
       const { success, data, error } = askSchema.safeParse(args);
       if (!success) throw new MeshError('tool', `arguments: ${formatIssues(error)}`);
       const { message, document, task_id: taskId, context_id: contextId } = data;
-      // A text with a file's name: agents that take no files read it all the same.
+      // The text gets a file name; agents that take no files still read it as text.
       const file =
         document === undefined ? [] : [{ text: document, filename: 'document.txt', mediaType: 'text/plain' }];
       const both = AbortSignal.any([aborted, AbortSignal.timeout(timeoutMs)]);

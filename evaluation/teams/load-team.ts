@@ -14,7 +14,7 @@ import { resolveUserName } from './user-files.ts';
 
 const MAX_TEAM_BYTES = 1024 * 1024;
 
-/** Teams that ship with the project: `config/default.yaml` and `config/teams/*.yaml`, by name. */
+/** Returns the teams that ship with the project, `config/default.yaml` and `config/teams/*.yaml`, by name. */
 export function listTeamFiles(): ReadonlyMap<string, string> {
   const config = path.join(codeFolder, 'config');
   const teams = path.join(config, 'teams');
@@ -34,7 +34,7 @@ export function listTeamFiles(): ReadonlyMap<string, string> {
 }
 
 /**
- * Loads a team by its name, or from a file of the user's.
+ * Loads a team by its name, or from a user's file.
  *
  * @throws MeshError `usage` for an unknown name; `config` with file, line and key for a file that cannot be used
  */
@@ -64,7 +64,7 @@ function readTeam(file: string): Team {
   if (size > MAX_TEAM_BYTES)
     throw new MeshError('config', `team file ${file}: ${size} bytes, larger than ${MAX_TEAM_BYTES}`);
   const lines = new LineCounter();
-  // No aliases: a few of them, nested, expand to gigabytes.
+  // Aliases are not allowed: a few of them, nested, expand to gigabytes.
   const document = parseDocument(text, { lineCounter: lines });
   const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
   const [syntax] = document.errors;
@@ -105,7 +105,7 @@ function readTeam(file: string): Team {
 
 type Fault = (keys: readonly PropertyKey[], message: string) => never;
 
-/** An agent has exactly one tool (MP-03); the message names the agent. */
+/** Checks that each agent has exactly one tool (MP-03). The message names the agent. */
 function refuseSeveralTools(value: unknown, fault: Fault): void {
   const agents = readField(value, 'agents');
   if (!Array.isArray(agents)) return;
@@ -120,7 +120,7 @@ function refuseSeveralTools(value: unknown, fault: Fault): void {
   });
 }
 
-/** Adapters, tools and engines may be files of the user's, which lie where the team file says. */
+/** Resolves adapters, tools and engines that are the user's files, relative to the team file. */
 function withUserFiles(team: Team, folder: string, fault: Fault): Team {
   const named = (keys: readonly PropertyKey[], kind: UserFile['kind'], text: string): string => {
     try {
@@ -140,7 +140,7 @@ function withUserFiles(team: Team, folder: string, fault: Fault): Team {
   return { ...team, agents, adapter, engine: named(['engine'], 'engine', team.engine) };
 }
 
-/** Prompts lie beside the team file. */
+/** Resolves prompts, which lie beside the team file. */
 function withPrompts(team: Team, folder: string, fault: Fault): Team {
   const agents = team.agents.map((agent, index) => {
     if (agent.prompt === undefined) return agent;

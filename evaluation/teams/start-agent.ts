@@ -19,17 +19,18 @@ import { toolServices } from './tool-services.ts';
 import { register } from './user-files.ts';
 
 /**
- * Starts the agent that a spec describes, in this process. Every run starts several: what few of them need is loaded where it is needed.
+ * Starts the agent that a spec describes, in this process. Every run starts several, so modules that few agents need are loaded
+ * on demand.
  *
- * @param permits who may ask a model server when; without it, this process alone decides
- * @param opened the port that it listens on, where its launcher opened it
- * @throws MeshError `usage` and `config` for what the spec names and is not there, `io` when it cannot listen there
+ * @param permits decides when an agent may ask a model server; by default this process alone decides
+ * @param opened the listening socket, if the launcher opened it
+ * @throws MeshError `usage` and `config` for names that do not exist, `io` if the port cannot be used
  */
 export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: net.Server): Promise<Agent> {
   const { id, engine: chosen, place, ...rest } = agentSpecSchema.parse(spec);
   for (const { kind, file } of rest.userFiles) register(kind, file);
   const tool = await loadTool(rest.tool, toolServices);
-  // An unknown one is better refused here than by every hub.
+  // An unknown adapter is better refused here than by every hub.
   if (rest.adapter !== undefined) await loadAdapter(rest.adapter);
   const prompt = rest.prompt === undefined ? loadPrompt : createPromptLoader(rest.prompt);
   const secret = readRunSecret(process.env);
@@ -69,7 +70,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
   });
 }
 
-/** A server that cannot be asked says nothing: the question itself will tell. */
+/** Queries the model's capabilities. An unreachable server returns undefined: the question itself will report it. */
 async function queryCapabilities(
   engine: string,
   of: { host?: string; model?: string },

@@ -1,7 +1,7 @@
 import type { ToolServices } from '@gaia-mesh/tools/tool-services.ts';
 import { printError } from '../terminal/print.ts';
 
-/** What agents' tools get of this room. Loaded when it is asked for: few agents do. */
+/** Services of this folder for agents' tools. They are loaded on demand, because few agents use them. */
 export const toolServices: ToolServices = {
   async openMemory(place) {
     const { openStore } = await import('../store/open-store.ts');

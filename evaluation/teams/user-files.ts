@@ -18,12 +18,12 @@ import { addEngine, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { addTool } from '@gaia-mesh/tools/registry.ts';
 
 /**
- * Adapters, tools and engines that users keep in files of their own. Wherever a name is taken, a file is, too: it is loaded, what it
- * exports is known by its name from then on, and agents are told which files to load.
+ * Kinds of extensions that users keep in files of their own: adapters, tools and engines. A file is accepted wherever a name is:
+ * it is loaded, its exports become known by their names, and agents are told which files to load.
  */
 type Kind = UserFile['kind'];
 
-/** `./mine.ts`, or of an adapter `./mine.ts+zstd`: with layers around what the file exports. */
+/** A file such as `./mine.ts`; an adapter may have layers around it: `./mine.ts+zstd`. */
 const FILE_PATTERN = /^(?<file>.+\.[cm]?[jt]s)(?<layers>\+.*)?$/;
 const NAME_PATTERN = /^[a-z0-9][a-z0-9_-]*$/;
 
@@ -32,21 +32,21 @@ interface LoadedUserFile extends UserFile {
 }
 const known: LoadedUserFile[] = [];
 
-/** The file that is named, without layers; undefined for the name of something that ships with the project. */
+/** Returns the file without layers; undefined for the name of something that ships with the project. */
 export const parseFileName = (text: string): string | undefined => FILE_PATTERN.exec(text)?.groups?.file;
 
 /**
- * The name of what `text` means: itself, or what the file exports that it names.
+ * Resolves `text` to a name: itself, or the name of the named file's export.
  *
- * @param resolvePath where a relative path begins; without it, where the user is
- * @throws MeshError `usage` when there is no such file, `config` when it exports nothing of that kind or its name is taken
+ * @param resolvePath resolves relative paths; by default against the user's folder
+ * @throws MeshError `usage` if there is no such file, `config` if it exports nothing of that kind or its name is taken
  */
 export function resolveUserName(kind: Kind, text: string, resolvePath = resolveUserPath): string {
   const { file, layers = '' } = FILE_PATTERN.exec(text)?.groups ?? {};
   return file === undefined ? text : register(kind, resolvePath(file)) + layers;
 }
 
-/** Makes what a file exports known by its name, which is returned. */
+/** Registers the exports of a file and returns their name. */
 export function register(kind: Kind, file: string): string {
   const before = known.find((one) => one.kind === kind && one.file === file);
   if (before !== undefined) return before.name;
@@ -55,14 +55,17 @@ export function register(kind: Kind, file: string): string {
   return name;
 }
 
-/** The files that a process must load which is to know all adapters, and this tool and engine. */
+/** Returns the files that a process must load to know all adapters, and the wanted tool and engine. */
 export function listUserFiles(wanted: { readonly tool?: string; readonly engine?: string } = {}): UserFile[] {
   return known
     .filter(({ kind, name }) => kind === 'adapter' || wanted[kind] === name)
     .map(({ kind, file }) => ({ kind, file }));
 }
 
-/** What the process of an agent may read so that it can load them: their folders, and the packages that Node finds from there. */
+/**
+ * Returns the paths that an agent's process must read to load these files: their folders, and the packages that Node finds from
+ * there.
+ */
 export function listUserReads(files: readonly UserFile[]): NonNullable<AgentPermissions['reads']> {
   const folders = new Set(
     files.flatMap(({ file }) => [path.dirname(file), path.dirname(realpathSync(file))]),
@@ -70,7 +73,7 @@ export function listUserReads(files: readonly UserFile[]): NonNullable<AgentPerm
   return [...folders].flatMap((folder) => [folder + path.sep, ...findPackageFolders(folder)]);
 }
 
-/** Takes the contents of the files of tools and engines into a hash: with others, answers may differ. */
+/** Adds the contents of tools' and engines' files to a hash, since other contents may give other answers. */
 export function hashUserFiles(hash: Hash, names: readonly string[]): void {
   for (const { kind, name, file } of known) {
     if (kind === 'adapter' || !names.includes(name)) continue;
@@ -78,21 +81,29 @@ export function hashUserFiles(hash: Hash, names: readonly string[]): void {
   }
 }
 
-/** @throws MeshError as {@link resolveUserName} does */
+/**
+ * Loads an adapter from a user's file.
+ *
+ * @throws MeshError as {@link resolveUserName} does
+ */
 export function loadUserAdapter(file: string): ProtocolAdapter {
   const adapter = Object.values(loadExports(file)).find(isAdapter);
   if (adapter !== undefined) return adapter;
   throw new MeshError('config', `${file} exports no adapter: an object with a name and a function open`);
 }
 
-/** @throws MeshError `config` for a file that exports no stack */
+/**
+ * Loads the stacks of a user's file.
+ *
+ * @throws MeshError `config` for a file that exports no stack
+ */
 export function readStacks(file: string): readonly Stack[] {
   const stacks = Object.values(loadExports(file)).flat().filter(isStack);
   if (stacks.length > 0) return stacks;
   throw new MeshError('config', `${file} exports no stack: an object with name, traits, serve and connect`);
 }
 
-/** The writer that the file exports for the contract suite, if it does. */
+/** Returns the writer that the file exports for the contract suite, if any. */
 export function loadEnvelopeWriter(file: string): EnvelopeWriter | undefined {
   return Object.values(loadExports(file)).find(isEnvelopeWriter);
 }
@@ -104,7 +115,7 @@ const REGISTER: Readonly<Record<Kind, (exported: Record<string, unknown>, file: 
     addAdapter(adapter);
     return adapter.name;
   },
-  // One with the name of a tool that ships takes its place: other agents ask it by that name.
+  // A tool with the name of a shipped tool replaces it, since other agents call it by that name.
   tool(exported, file) {
     const tool = Object.values(exported).find(isTool);
     if (tool === undefined) {
@@ -168,7 +179,7 @@ function loadExports(file: string): Record<string, unknown> {
   }
 }
 
-/** What a user's file imports as `gaia-mesh` is this installation, wherever the file is. */
+/** Resolves imports of `gaia-mesh` in a user's file to this installation, wherever the file is. */
 function importOurselves(): void {
   module.registerHooks({
     resolve(specifier, context, next) {

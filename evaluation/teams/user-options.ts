@@ -5,7 +5,7 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { parseFileName, resolveUserName } from './user-files.ts';
 
-/** Options that name an adapter or an engine, where files of the user's are replaced by the names of what they export. */
+/** Replaces user's files in options for adapter and engine by the names of their exports. */
 export function withNames<Options extends { readonly adapter?: string; readonly engine?: string }>(
   options: Options,
 ): Options {
@@ -18,10 +18,10 @@ export function withNames<Options extends { readonly adapter?: string; readonly 
 }
 
 /**
- * A team's agents, some with tools of the user's: `extract=./mine.ts` for the agents with the tool `extract` (or the agent of that id),
- * `./mine.ts` for those with the tool whose name the file's has.
+ * Returns a team's agents with tools of the user's: `extract=./mine.ts` for the agents with the tool `extract` (or the agent with
+ * that id), `./mine.ts` for those with a tool of the file's name.
  *
- * @throws MeshError `usage` where no agent is meant, `config` for a file that exports no tool
+ * @throws MeshError `usage` if no agent matches, `config` for a file that exports no tool
  */
 export function withTools({ name: team, agents }: Team, replacements: readonly string[] = []): TeamAgent[] {
   return replacements.reduce<TeamAgent[]>((before, text) => {
@@ -49,14 +49,14 @@ export function withTools({ name: team, agents }: Team, replacements: readonly s
   }, agents);
 }
 
-/** The adapter that an option names, with its layers; it may be in a file of the user's. */
+/** Loads the adapter that an option names, with its layers; it may be in a user's file. */
 export const loadUserSpec = (spec: string): Promise<ProtocolAdapter> =>
   loadAdapter(resolveUserName('adapter', spec));
 
 /**
- * The adapters that `specs` name; those in files of the user's must pass the contract suite.
+ * Loads the adapters that `specs` name. Those in users' files must pass the contract suite.
  *
- * @throws MeshError `usage` for names that nothing has, `config` for a file that holds no adapter or one that does not conform
+ * @throws MeshError `usage` for unknown names, `config` for a file without an adapter or with one that does not conform
  */
 export async function loadChosenAdapters(specs: readonly string[]): Promise<ProtocolAdapter[]> {
   const adapters: ProtocolAdapter[] = [];

@@ -7,29 +7,29 @@ import { codeFolder, isCheckout, packageVersion } from '@gaia-mesh/core/system/p
 import { printError } from './print.ts';
 import { quoteShellWord } from './shell-word.ts';
 
-/** The part of a page that a command writes, with its markers; what stands outside is a person's. */
+/** The part of a page between its markers, which a command writes; the rest is written by people. */
 const PART = /(<!-- measured: .+ -->\n)[\s\S]*?(<!-- end of what was measured -->)/;
 
-/** What a command has measured, for the part of a page that it writes. */
+/** The measured part of a page. */
 export interface MeasuredPart {
-  /** What was measured and how often, for the line that has version and revision. */
+  /** Description of the measurement and its size, for the line with version and revision. */
   readonly facts: string;
   readonly body: string;
-  /** What these numbers cannot tell: each a conclusion that a reader might draw and should not. */
+  /** Limits of these numbers: each a conclusion that a reader might draw and should not. */
   readonly limits: readonly string[];
 }
 
-/** What the command runs from; tests have their own. */
+/** The checkout that the command runs from; tests have their own. */
 interface PageLocation {
   readonly isCheckout: boolean;
   readonly codeFolder: string;
 }
 
 /**
- * The file of a page whose measured part a command writes. Ask for it before anything is measured.
+ * Returns the file of a page whose measured part a command writes. Call it before anything is measured.
  *
- * @param name from the root of the checkout, e.g. `docs/results/relay.md`
- * @throws MeshError `usage` outside of a checkout: an installed package has no pages; `io` where the markers are missing
+ * @param name path from the root of the checkout, e.g. `docs/results/relay.md`
+ * @throws MeshError `usage` outside of a checkout, since an installed package has no pages; `io` if the markers are missing
  */
 export function resolvePage(name: string, place: PageLocation = { isCheckout, codeFolder }): string {
   if (!place.isCheckout) {
@@ -40,7 +40,11 @@ export function resolvePage(name: string, place: PageLocation = { isCheckout, co
   return file;
 }
 
-/** Writes what was measured into `file`, with the command, the machine, the revision and the limits. `args`: the command as it was typed. */
+/**
+ * Writes the measured part into `file`, with the command, the machine, the revision and the limits.
+ *
+ * @param args the command as typed
+ */
 export async function writeMeasured(
   file: string,
   args: readonly string[],
@@ -68,7 +72,7 @@ ${body}
 ${limits.map((limit) => `- ${limit}`).join('\n')}`;
 }
 
-/** The page with `part` between its markers. */
+/** Returns the page with `part` between its markers. */
 function withPart(page: string, part: string, name: string): string {
   if (!PART.test(page)) {
     throw new MeshError(
@@ -79,30 +83,30 @@ function withPart(page: string, part: string, name: string): string {
   return page.replace(PART, (_, begin: string, end: string) => `${begin}${part}\n${end}`);
 }
 
-/** The machine in one line. */
+/** Describes the machine in one line. */
 export function describeMachine(): string {
   const [cpu] = os.cpus();
   const memory = Math.round(os.totalmem() / 2 ** 30);
   return `${os.cpus().length} cores (${cpu?.model.trim()}), ${memory} GiB, ${os.type()} ${os.release()}, Node ${process.version}`;
 }
 
-/** The revision of the code as a page shows it. */
+/** Returns the revision of the code as a page shows it. */
 export async function formatRevision(folder = codeFolder): Promise<string> {
   const revision = (await readGitRevision(folder)) ?? 'unknown';
   return revision.endsWith('dirty') ? `${revision.slice(0, 12)}, changed` : revision.slice(0, 12);
 }
 
-/** Options that say where things of this machine go, each with a value: whoever measures again has places of their own. */
+/** Options with paths of this machine, each with a value. Anyone who measures again uses their own. */
 const PLACES = ['--out', '--store', '--cache-file'];
-/** Of a file outside the folder of the command: alone, behind `--option=`, or in a list. */
+/** A path outside the folder of the command: alone, after `--option=`, or in a list. */
 const PATH_ELSEWHERE = /(?<=^|[=,])(?:\/|\.\.\/)[^,]+/g;
 
-/** Of files that are not below the user's folder only the names: where they lie is nobody's business. */
+/** Reduces paths outside the user's folder to file names, so that private folders are not published. */
 export function stripFolders(text: string): string {
   return text.replaceAll(PATH_ELSEWHERE, (file) => path.basename(file));
 }
 
-/** What was typed, for others to type; of files on this machine, only their names. */
+/** Returns the command as others can type it, without paths of this machine. */
 export function formatCommand([name = '', ...options]: readonly string[]): string {
   const words = options
     .filter((word, at) => !PLACES.includes(word) && !PLACES.includes(options[at - 1] ?? ''))

@@ -1,13 +1,13 @@
 import type { SingleBar } from 'cli-progress';
 import { printError } from './print.ts';
 
-/** Off a terminal there is a line each time so much more is done. */
+/** Share of progress between two lines, when standard error is not a terminal. */
 const SHARE_OF_A_LINE = 0.1;
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * How far something is that takes long, on standard error: a bar on a terminal, else a line every tenth of the way, each with the time that
- * is left if it goes on like this. What is said meanwhile stands above the bar.
+ * Shows the progress of a long operation on standard error: a bar on a terminal, otherwise a line every tenth of the way, each
+ * with the estimated time left. Notes appear above the bar.
  */
 export class ProgressBar {
   readonly #total: number;
@@ -17,12 +17,12 @@ export class ProgressBar {
   #done = 0;
   #said = 0;
 
-  /** @param noun of what is done, in the plural */
+  /** @param noun the counted items, in the plural */
   static async start(total: number, noun: string): Promise<ProgressBar> {
     if (!process.stderr.isTTY) return new ProgressBar(total, noun, undefined);
     const { Presets, SingleBar: Bar } = await import('cli-progress');
     const format = `  {bar} {value}/{total} ${noun}{counts}{left}`;
-    // Drawn anew below what was said, though it is the same.
+    // Redraw the bar below a note, even if it has not changed.
     const options = { format, stream: process.stderr, hideCursor: true, forceRedraw: true };
     const bar = new Bar(options, Presets.shades_classic);
     bar.start(total, 0, { counts: '', left: '' });
@@ -35,12 +35,12 @@ export class ProgressBar {
     this.#bar = bar;
   }
 
-  /** One more is done. `counts` is what to say of all that are, as `3 answered`. */
+  /** Advances by one. `counts` are shown beside the bar, such as `3 answered`. */
   advance(...counts: readonly string[]): void {
     this.at(this.#done + 1, ...counts);
   }
 
-  /** So many are done, of which there may be parts. */
+  /** Sets the number of finished items, which may be fractional. */
   at(done: number, ...counts: readonly string[]): void {
     this.#done = Math.min(Math.max(done, 0), this.#total);
     const left = this.#left();
@@ -55,7 +55,7 @@ export class ProgressBar {
     printError([...parts, ...(left === undefined ? [] : [left])].join(', '));
   }
 
-  /** Says something without overwriting, or being overwritten by, the bar. */
+  /** Prints a note above the bar. */
   note(text: string): void {
     if (this.#bar === undefined) {
       printError(text);
@@ -74,7 +74,7 @@ export class ProgressBar {
     return Math.max(1, Math.ceil(this.#total * SHARE_OF_A_LINE));
   }
 
-  /** Nothing where it is over, or would be at once. */
+  /** Returns the estimated time left; undefined at the end, or shortly before it. */
   #left(): string | undefined {
     if (this.#done === 0) return undefined;
     const elapsedS = (performance.now() - this.#startMs) / 1000;
@@ -82,7 +82,7 @@ export class ProgressBar {
   }
 }
 
-/** `about 40 s left`; undefined below a second. */
+/** Formats a duration: `about 40 s left`; undefined below a second. */
 export function formatRemaining(seconds: number): string | undefined {
   if (!(seconds >= 1)) return undefined;
   return `about ${seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`} left`;

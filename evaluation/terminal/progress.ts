@@ -4,23 +4,23 @@ import { ProgressBar } from './progress-bar.ts';
 import { createStyles, type Styles } from './style.ts';
 import { count, toOneLine } from './table.ts';
 
-/** What a person sees while a run is on; all of it on standard error. */
+/** Progress of a run for people, all of it on standard error. */
 export interface Progress {
   readonly observer: RunObserver;
   note(text: string): void;
-  /** A task was answered from the cache: the mesh has not seen it. */
+  /** Counts a task that the cache answered, which the mesh has not seen. */
   cached(): void;
   end(): void;
 }
 
 const silent = { note: () => undefined, cached: () => undefined, end: () => undefined };
 
-/** Only what must not be missed. */
+/** Creates a progress display that reports alarms alone. */
 export function createQuietProgress(): Progress {
   return { ...silent, observer: createAlarms(createStyles(process.stderr), printError) };
 }
 
-/** Every agent that comes up and every packet that is relayed: who → whom, type, bytes. */
+/** Creates a progress display with every agent that comes up and every relayed packet: sender → recipient, type, bytes. */
 export function flowProgress(): Progress {
   const styles = createStyles(process.stderr);
   const startMs = performance.now();
@@ -53,7 +53,7 @@ export function flowProgress(): Progress {
   };
 }
 
-/** A bar that fills as tasks end. */
+/** Creates a bar that fills as tasks end. */
 export async function createBarProgress(total: number): Promise<Progress> {
   const bar = await ProgressBar.start(total, 'tasks');
   let answered = 0;

@@ -1,4 +1,4 @@
-/** `word` as a shell reads it back: in quotes where it has to be. */
+/** Quotes `word` for a shell, if necessary. */
 export function quoteShellWord(word: string): string {
   return /^[\w.,:/=+@%~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -3,8 +3,8 @@ import { styleText } from 'node:util';
 type Format = Parameters<typeof styleText>[0];
 
 /**
- * Colours for one stream. None when it is not a terminal, or where NO_COLOR says so (https://no-color.org); FORCE_COLOR
- * turns them on.
+ * Creates the colours of one stream. There are none if it is not a terminal, or if NO_COLOR is set (https://no-color.org);
+ * FORCE_COLOR turns them on.
  */
 export function createStyles(stream: NodeJS.WriteStream) {
   const style = (format: Format) => (text: string) => styleText(format, text, { stream });

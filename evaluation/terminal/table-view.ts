@@ -1,13 +1,13 @@
 import { formatMarkdownTable } from './markdown-table.ts';
 import { formatTable } from './table.ts';
 
-/** A table for any output: every cell is the text that is read. */
+/** A table for any output; cells are texts. */
 export interface TableView {
   readonly columns: readonly { readonly title: string; readonly isNumber: boolean }[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Columns whose titles begin with `#` hold numbers. */
+/** Creates a table. Columns whose titles begin with `#` hold numbers. */
 export function createTableView(titles: readonly string[], rows: readonly (readonly string[])[]): TableView {
   const columns = titles.map((title) => ({
     title: title.replace(/^#/, ''),

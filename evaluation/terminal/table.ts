@@ -1,14 +1,14 @@
-/** Of a terminal that does not say how wide it is, and of a pipe. */
+/** Columns of a pipe, and of a terminal that does not report its width. */
 const USUAL_COLUMNS = 80;
 const GAP = 2;
 
 type Rows = readonly (readonly string[])[];
 
 /**
- * Rows as columns of text: the first row is the heading, numbers line up at the right.
+ * Formats rows as columns of text. The first row is the heading, and numbers are aligned to the right.
  *
- * @param rank headings of columns that can be done without, the least important first: they are left out, one after the other, until
- *   the table fits the terminal (80 columns where it does not say)
+ * @param rank headings of dispensable columns, the least important first: they are left out one by one until the table fits the
+ * terminal (80 columns if it does not report its width)
  */
 export function formatTable(all: Rows, rank: readonly string[] = []): string {
   const columns = Math.max(USUAL_COLUMNS, process.stdout.columns ?? 0);
@@ -44,10 +44,10 @@ function measureWidths(rows: Rows): number[] {
   return widths;
 }
 
-// Made when it is first needed: it takes 20 ms.
+// The segmenter is created on first use, because that takes 20 ms.
 let segmenter: Intl.Segmenter | undefined;
 
-/** Columns that a text takes: one for each character that a person sees. */
+/** Returns the columns that a text takes: one for each visible character. */
 function measureWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   segmenter ??= new Intl.Segmenter();
@@ -56,27 +56,30 @@ function measureWidth(text: string): number {
   return width;
 }
 
-/** `1234567` → `1,234,567`. Not by `toLocaleString`, whose first call takes 20 ms of the run that is being shown. */
+/**
+ * Formats a whole number: `1234567` → `1,234,567`. `toLocaleString` is avoided, because its first call takes 20 ms of the run
+ * that is shown.
+ */
 export function count(value: number): string {
   return value.toFixed(0).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** A fraction as `12.3 %`, or `–` where it is not known. */
+/** Formats a fraction as `12.3 %`, or `–` if it is null. */
 export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(value * 100).toFixed(1)} %`;
 }
 
-/** A change of a fraction as `+12.3 %` or `−4.5 %`. */
+/** Formats a change of a fraction as `+12.3 %` or `−4.5 %`. */
 export function formatSignedPercent(change: number): string {
   return `${change < 0 ? '−' : '+'}${formatPercent(Math.abs(change))}`;
 }
 
-/** A number with `digits` decimals, or `–` where it is not known. */
+/** Formats a number with `digits` decimals, or `–` if it is null. */
 export function formatDecimals(value: number | null, digits: number): string {
   return value === null ? '–' : value.toFixed(digits);
 }
 
-/** `text` on lines of at most 80 columns, broken between words. */
+/** Wraps `text` between words to lines of at most 80 columns. */
 export function wrapText(text: string): string {
   const lines: string[] = [];
   let line = '';
@@ -89,7 +92,7 @@ export function wrapText(text: string): string {
   return [...lines, line].join('\n');
 }
 
-/** One line of at most `columns`, without control characters: what agents say must not drive the terminal. */
+/** Reduces text to one line of at most `columns` without control characters, since text from agents is not trusted. */
 export function toOneLine(text: string, columns: number): string {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return plain.length <= columns ? plain : `${plain.slice(0, columns - 1)}…`;

@@ -12,9 +12,9 @@ import {
 import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { ImportedMessage, ImportNotes } from './message.ts';
 
-/** Messages of one recording; a replay holds them all in memory, in each of its processes. */
+/** Maximum messages of a recording; a replay holds them all in memory, in each of its processes. */
 const MAX_MESSAGES = 100_000;
-/** As many as a team may have agents. */
+/** Maximum senders and recipients, the same as the agents of a team. */
 const MAX_NODES = 1000;
 const US_PER_MS = 1000;
 
@@ -24,7 +24,7 @@ interface BuildOptions {
   readonly format: string;
 }
 
-/** What is kept of a message that is recorded. */
+/** The facts about a recorded message that later ones need. */
 interface Placed {
   readonly id: string;
   readonly to: string;
@@ -32,8 +32,9 @@ interface Placed {
 }
 
 /**
- * Makes a recording of messages: each goes to one recipient (routing `direct`), and is caused by the request that it answers, or else by
- * what its sender heard last in the same task, or by the document of nothing that opens the task. No packet ends a task.
+ * Builds a recording from messages. Each message goes to one recipient (routing `direct`). Its cause is the request that it
+ * answers, or else the last message that its sender received in the same task, or else the empty document that opens the task. No
+ * packet ends a task.
  */
 export function buildRecording(
   messages: readonly ImportedMessage[],
@@ -69,7 +70,7 @@ export function buildRecording(
       packets.push({ cause: null, isCauseInferred: true, toolUs: 0, packet: { ...head, payload: {} } });
     }
     const answered = message.answers === undefined ? undefined : placed.get(message.answers);
-    // Who was not sent a request cannot have it as its cause, whatever the log says.
+    // A request to another recipient cannot be the cause, whatever the log says.
     const request = answered?.to === from ? answered : undefined;
     const cause = request ?? heard.get(`${from} ${task}`) ?? opened.get(task);
     if (cause === undefined) throw new Error('the task was opened above');
@@ -116,7 +117,7 @@ export function buildRecording(
   };
 }
 
-/** By time, where all of them have one; a reply never comes before what it answers. */
+/** Sorts messages by time, if all of them have one. A reply never comes before the message it answers. */
 function sortMessages(messages: readonly ImportedMessage[], notes: ImportNotes): readonly ImportedMessage[] {
   const untimed = messages.filter(({ atUs }) => atUs === undefined).length;
   if (untimed > 0) {
@@ -128,7 +129,7 @@ function sortMessages(messages: readonly ImportedMessage[], notes: ImportNotes):
   return messages.toSorted((a, b) => timeOf(a) - timeOf(b));
 }
 
-/** What the sender did between what it heard and what it said: its own work, and the way of both messages. */
+/** Computes the time between the cause and the message: the sender's own work, and the transport of both messages. */
 function computeToolUs(cause: Placed, own: Placed, notes: ImportNotes): number | null {
   if (cause.atUs === undefined || own.atUs === undefined) return null;
   notes.guess(
@@ -158,10 +159,10 @@ function toTokenCount(tokens: number | undefined): number {
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : 0;
 }
 
-/** Room is left for a number behind it. */
+/** Maximum characters of a name, which leaves room for a number after it. */
 const MAX_NAME_LENGTH = 200;
 
-/** Gives the senders and recipients of a log ids that agents may have; two different names never share one. */
+/** Assigns valid agent ids to the senders and recipients of a log. Different names never share an id. */
 class NodeNames {
   readonly #ids = new Map<string, string>();
   readonly #taken = new Set<string>([HUB_ID]);
@@ -201,7 +202,7 @@ class NodeNames {
   }
 }
 
-/** `value` as the payload of a packet. What no packet can hold is replaced, and counted in `notes`. */
+/** Converts `value` to the payload of a packet. Values that no packet can hold are replaced, and counted in `notes`. */
 function cleanPayload(value: unknown, notes: ImportNotes): JsonObject {
   const clean = cleaned(value, 1, notes);
   if (isJsonObject(clean)) return clean;

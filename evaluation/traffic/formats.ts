@@ -7,14 +7,14 @@ import { toObject, unpackJson } from './loose-values.ts';
 import type { Importer, SourceValue } from './message.ts';
 
 interface Format {
-  /** For `--help` and messages. */
+  /** Description for `--help` and messages. */
   readonly about: string;
   readonly read: Importer;
-  /** Why the values look like it; undefined where they do not. */
+  /** Returns the sign by which a value is recognized; undefined if it is not of this format. */
   readonly signOf: (value: unknown) => string | undefined;
 }
 
-/** Kinds of files, in the order in which a file is looked at: what can hold another kind comes first. */
+/** Formats in the order in which they are tried: those that can contain another come first. */
 const FORMATS = {
   otlp: {
     about: 'OpenTelemetry spans (OTLP/JSON): GenAI and OpenInference',
@@ -58,10 +58,10 @@ export function findFormat(name: FormatName): Format {
   return FORMATS[name];
 }
 
-/** Values that are looked at: the first of a log may be about something else. */
+/** Maximum values that are examined; the first ones of a log may be about something else. */
 const PROBED_VALUES = 50;
 
-/** The format that a file says it is, and by what; undefined where it says none. */
+/** Detects the format of a file, and returns the sign and where it was found; undefined if none is recognized. */
 export function detectFormat(
   values: readonly SourceValue[],
 ): { name: FormatName; sign: string; where: string } | undefined {
@@ -74,7 +74,7 @@ export function detectFormat(
   return undefined;
 }
 
-/** Objects that may be requests or responses: the value, and what is under its keys. */
+/** Returns objects that may be requests or responses: the value itself, and the values of its keys. */
 function findChats(value: unknown, depth = 0): JsonObject[] {
   const object = toObject(value);
   if (object === undefined) return [];

@@ -10,18 +10,18 @@ import { ImportNotes, type SourceValue } from './message.ts';
 import { ORDER, PACKET_ID, PACKETS, RECORDING_HEADER, restoreEntry } from './packet-attributes.ts';
 import { readSource } from './read-source.ts';
 
-/** What came of an import. */
+/** Summary of an import. */
 export interface ImportReport {
   readonly format: FormatName;
-  /** What the format was told by; null where the user said it. */
+  /** The sign by which the format was recognized; null if the user named the format. */
   readonly detected_by: string | null;
   readonly packets: number;
   readonly tasks: number;
   readonly agents: readonly string[];
   readonly payload_bytes: number;
-  /** What the file does not say, in words, with counts. */
+  /** Facts that the file lacks and the import guessed, in words, with counts. */
   readonly guessed: readonly string[];
-  /** What of the file is not in the recording, in words, with counts. */
+  /** Parts of the file that are not in the recording, in words, with counts. */
   readonly dropped: readonly string[];
 }
 
@@ -31,10 +31,10 @@ interface Imported {
 }
 
 /**
- * Makes a recording of a file that another tool wrote.
+ * Imports a file of another tool as a recording.
  *
- * @param format null: what the file looks like
- * @throws MeshError `config` for a file that cannot be read, is of no known kind or has no message in it
+ * @param format null to detect it
+ * @throws MeshError `config` for a file that cannot be read, is of no known kind or contains no message
  */
 export function importTraffic(file: string, format: FormatName | null): Imported {
   const notes = new ImportNotes();
@@ -89,10 +89,10 @@ function buildImported(
 }
 
 /**
- * The recording that spans of ours were made of; undefined where the file has none. Nothing is guessed: packets, causes, times and
- * tokens are as they were, whichever way the spans went.
+ * Restores the recording from which our own spans were exported; undefined if the file has none. Nothing is guessed: packets,
+ * causes, times and tokens are unchanged, whichever way the spans went.
  *
- * @throws MeshError `config` for spans of several runs, and for a recording of which some are missing
+ * @throws MeshError `config` for spans of several runs, or without the header of a recording
  */
 function restoreRecording(
   values: readonly SourceValue[],
@@ -107,7 +107,7 @@ function restoreRecording(
     const what = headers.size > 1 ? `those of ${headers.size}` : `no ${RECORDING_HEADER} on their resource`;
     throw new MeshError('config', `${file}: expected the packets of one run, found ${what}: a run to a file`);
   }
-  // A collector may have sent some of them twice.
+  // A collector may have sent some spans twice.
   const packets = new Map(spans.map((span) => [String(span.attributes[PACKET_ID]), span.attributes]));
   const lost = Number(spans[0]?.resource[PACKETS] ?? packets.size) - packets.size;
   if (lost > 0)

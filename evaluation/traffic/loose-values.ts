@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 
-/** Logs name the same things in many ways. These look for them without trusting any. */
+/** Logs name the same things in many ways. These functions look for them without trusting any. */
 
-/** The object that `value` is, or undefined. */
+/** Returns `value` if it is an object. */
 export function toObject(value: unknown): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
@@ -12,7 +12,7 @@ export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text that is not empty. */
+/** Returns `value` if it is a text that is not empty. */
 export function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -22,7 +22,7 @@ export function toCount(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : undefined;
 }
 
-/** The first of `keys` under which `object` has a text. */
+/** Returns the first text of `object` under one of `keys`. */
 export function findText(object: JsonObject, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = toText(object[key]);
@@ -31,7 +31,7 @@ export function findText(object: JsonObject, keys: readonly string[]): string | 
   return undefined;
 }
 
-/** What a text holds as JSON; the value itself where it is none, or none that is an object or a list. */
+/** Parses a text that holds a JSON object or list; returns any other value unchanged. */
 export function unpackJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
@@ -46,7 +46,7 @@ const TIME_KEYS = [
   ...['start_time', 'startTime', 'started_at', 'started', 'created_at', 'createdAt', 'start'],
 ];
 
-/** When a line of a log was written, in microseconds since 1970. */
+/** Returns the time of a log line in microseconds since 1970. */
 export function findTimeUs(object: JsonObject, keys: readonly string[] = TIME_KEYS): number | undefined {
   for (const key of keys) {
     const time = toMicroseconds(object[key]);
@@ -55,7 +55,10 @@ export function findTimeUs(object: JsonObject, keys: readonly string[] = TIME_KE
   return undefined;
 }
 
-/** Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their size: all mean 1980 to 2100. */
+/**
+ * Factors for seconds, milliseconds, microseconds and nanoseconds since 1970. The size of a number tells its unit, since all
+ * times lie between 1980 and 2100.
+ */
 const UNITS = [1e6, 1e3, 1, 1e-3] as const;
 const EARLIEST_US = Date.UTC(1980, 0) * 1000;
 const LATEST_US = Date.UTC(2100, 0) * 1000;

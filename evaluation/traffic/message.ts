@@ -1,35 +1,35 @@
-/** One message of somebody else's traffic, before it becomes a packet: who said what to whom, as far as its log says so. */
+/** A message of foreign traffic before it becomes a packet: sender, recipient and content, as far as the log has them. */
 export interface ImportedMessage {
-  /** When it was sent, in microseconds since 1970; undefined where nobody wrote it down. */
+  /** Time of sending in microseconds since 1970; undefined if it was not logged. */
   readonly atUs: number | undefined;
   readonly from: string;
   readonly to: string;
-  /** Conversation, trace or session that it belongs to. */
+  /** Conversation, trace or session that the message belongs to. */
   readonly task: string;
   readonly type: string;
-  /** What the application said, without what the protocol put around it. */
+  /** Content of the application, without the protocol's envelope. */
   readonly payload: unknown;
   /** The message that this one answers. */
   readonly answers?: ImportedMessage | undefined;
-  /** Tokens of the work for it, as the log says. */
+  /** Tokens of the work for it, according to the log. */
   readonly tokens?: number | undefined;
 }
 
-/** A value of the file, and where it stood. */
+/** A value of the file, and its position. */
 export interface SourceValue {
   readonly value: unknown;
   /** `line 7`, `item 7` or `the file`. */
   readonly where: string;
 }
 
-/** Reads one kind of file. It says in `notes` what it guessed and what it left out. */
+/** Reads one kind of file. Guesses and omissions are recorded in `notes`. */
 export type Importer = (values: readonly SourceValue[], notes: ImportNotes) => ImportedMessage[];
 
-/** Examples that are named of each note; the count says how many there are. */
+/** Maximum examples of a note; its count covers all cases. */
 const MAX_EXAMPLES = 3;
-/** Kinds of notes: more than the importers know. */
+/** Maximum kinds of notes; the importers know fewer. */
 const MAX_NOTES = 200;
-/** Characters of an example; it may be as long as the file. */
+/** Maximum characters of an example, which may be as long as the file. */
 const MAX_EXAMPLE_LENGTH = 80;
 
 interface Note {
@@ -39,13 +39,18 @@ interface Note {
   readonly examples: string[];
 }
 
-/** What was guessed and what was left out, counted, with a few examples each. Nothing is left out in silence. */
+/** Counts guesses and omissions, with a few examples each. Nothing is omitted silently. */
 export class ImportNotes {
   readonly #guessed = new Map<string, Note>();
   readonly #dropped = new Map<string, Note>();
   readonly #malformed = new Map<string, Note>();
 
-  /** `one`: what it says of one; `many`: of several, with `#` for the number. */
+  /**
+   * Notes a guess.
+   *
+   * @param one text for a single case
+   * @param many text for several, with `#` for their number
+   */
   guess(one: string, many: string, example?: string, count = 1): void {
     add(this.#guessed, one, many, example, count);
   }
@@ -54,7 +59,7 @@ export class ImportNotes {
     add(this.#dropped, one, many, example, count);
   }
 
-  /** A line or item that cannot be read, by name. */
+  /** Notes a line or item that cannot be read, with its position. */
   malformed(why: string, where: string): void {
     add(this.#malformed, `a line, ${why}`, `# lines, ${why}`, where, 1);
   }

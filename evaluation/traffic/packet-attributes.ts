@@ -3,23 +3,23 @@ import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { toList, toObject, unpackJson } from './loose-values.ts';
 
 /**
- * A recorded packet as attributes of its span, and back. Both directions are here so that nothing is lost between them. The payload
- * stands where the GenAI conventions have the contents of such a span, so that other tools show it, and nowhere else.
+ * A recorded packet as attributes of its span, and back. Both directions are in this file so that nothing is lost between them.
+ * The payload is stored only where the GenAI conventions have the contents of such a span, so that other tools show it.
  */
 export const PACKET_ID = 'gaia_mesh.packet.id';
 /** On the resource: the recording's first line. */
 export const RECORDING_HEADER = 'gaia_mesh.recording';
-/** On the resource: how many packets the recording has. */
+/** On the resource: number of the recording's packets. */
 export const PACKETS = 'gaia_mesh.packets';
-/** Place in the recording. */
+/** Position in the recording. */
 export const ORDER = 'gaia_mesh.order';
-/** On the resource: payloads were left out. */
+/** On the resource: true if payloads were left out. */
 export const CONTENTS_LEFT_OUT = 'gaia_mesh.contents_left_out';
 
 type Attribute = string | number | boolean | string[];
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** What a span is by the conventions: it says where its payload stands. */
+/** Operation of a span in the conventions, which determines where its payload is stored. */
 export type Operation = 'invoke_workflow' | 'invoke_agent' | 'execute_tool';
 
 const NAMES = {
@@ -33,7 +33,7 @@ const NAMES = {
 const RELAYED = ['bytes', 'arrived_us', 'forwarded_us'] as const;
 const WORK = ['received_us', 'sent_us', 'decode_us', 'engine_us', 'encode_us'] as const;
 
-/** All that a recording says of a packet but its payload. */
+/** Returns all facts of a recorded packet except its payload. */
 export function buildPacketAttributes(recorded: RecordedPacket, order: number): Attributes {
   const { cause, isCauseInferred, toolUs, relayed, work, packet } = recorded;
   const { payload: _payload, ...head } = packet;
@@ -53,7 +53,7 @@ export function buildPacketAttributes(recorded: RecordedPacket, order: number): 
   return omitAbsent(all);
 }
 
-/** The contents of a packet, as the conventions place them. */
+/** Returns the payload of a packet in the attribute that the conventions provide. */
 export function buildContentAttributes(operation: Operation, payload: JsonObject): Attributes {
   const text = JSON.stringify(payload);
   const parts = [{ type: 'text', content: text }];
@@ -69,7 +69,7 @@ export function buildContentAttributes(operation: Operation, payload: JsonObject
   }
 }
 
-/** The line of a recording that a span's attributes came of; `hasPayload` is false where the span has no contents. */
+/** Restores the line of a recording from a span's attributes. `hasPayload` is false if the span has no contents. */
 export function restoreEntry(attributes: JsonObject): {
   readonly entry: Readonly<Record<string, unknown>>;
   readonly hasPayload: boolean;
@@ -102,7 +102,7 @@ function restorePayload(attributes: JsonObject): JsonObject | undefined {
   }
 }
 
-/** The text of the first part of the first message. */
+/** Returns the text of the first part of the first message. */
 function readContent(messages: JsonValue | undefined): JsonObject | undefined {
   const [message] = toList(unpackJson(messages));
   const [part] = toList(toObject(message)?.parts);

@@ -9,14 +9,17 @@ import {
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import type { ImportNotes, SourceValue } from './message.ts';
 
-/** A file to import, unpacked: its text and the values in it are in memory together. Larger logs are cut by task. */
+/**
+ * Maximum bytes of an unpacked file to import, since its text and its values are in memory together. Larger logs have to be split
+ * by task.
+ */
 const MAX_SOURCE_BYTES = 128 * 1024 * 1024;
 
 /**
- * The values of a file: one JSON value, the items of a list, or a value a line. Lines that are no JSON are named in `notes`, and the
- * rest is kept.
+ * Reads the values of a file: one JSON value, the items of a list, or one value per line. Lines that are not JSON are reported in
+ * `notes`, and the rest is kept.
  *
- * @throws MeshError `config` for a file that is not there, is too large or holds no JSON at all
+ * @throws MeshError `config` for a file that is missing, too large or without any JSON
  */
 export function readSource(file: string, notes: ImportNotes): SourceValue[] {
   const text = readSourceText(file, notes);
@@ -38,7 +41,7 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
   return values;
 }
 
-/** Undefined where the text is several values, or none. */
+/** Parses the text as one JSON value; undefined if it is not. */
 function parseWholeValue(text: string): unknown {
   try {
     return parseJsonText(text);

@@ -4,24 +4,24 @@ import type { ExportedRun } from '../exported-run.ts';
 import { buildPacketSpans } from './packet-spans.ts';
 import type { WallClock } from './wall-clock.ts';
 
-/** A metric before it is one of OpenTelemetry's packages. */
+/** A metric, independent of OpenTelemetry's packages. */
 export interface Metric {
   readonly name: string;
   readonly about: string;
   readonly unit: string;
-  /** Upper bounds of a histogram's buckets; none for a sum. */
+  /** Upper bounds of a histogram's buckets; null for a sum. */
   readonly bounds: readonly number[] | null;
   readonly points: readonly { readonly attributes: Attributes; readonly values: readonly number[] }[];
 }
 
-/** As the GenAI conventions advise. */
+/** The bounds that the GenAI conventions advise. */
 const TOKEN_BOUNDS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const SECOND_BOUNDS = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
-/** Work of the embedded engine and of the hub takes microseconds. */
+/** Bounds for the embedded engine and the hub, whose work takes microseconds. */
 const SHORT_BOUNDS = [1e-5, 1e-4, 1e-3, ...SECOND_BOUNDS];
 const BYTE_BOUNDS = Array.from({ length: 12 }, (_, power) => 64 * 4 ** power);
 
-/** Bytes, tokens and times of a run. Names with `gen_ai` are those of the conventions. */
+/** Returns bytes, tokens and times of a run. Names with `gen_ai` are those of the conventions. */
 export function buildRunMetrics(exported: ExportedRun, clock: WallClock): Metric[] {
   const { recording, exchanges } = exported;
   const model = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': recording.header.engine };

@@ -6,7 +6,10 @@ import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';
 import type { WallClock } from './wall-clock.ts';
 
-/** Exchanges with models as spans below the work that they were part of. Those of which no time was noted take none, at its beginning. */
+/**
+ * Returns exchanges with models as spans below the work that they were part of. An exchange without times becomes an empty span
+ * at the beginning of the work.
+ */
 export function buildModelSpans(
   { recording, exchanges }: ExportedRun,
   { clock, hasContents }: { readonly clock: WallClock; readonly hasContents: boolean },
@@ -55,7 +58,7 @@ function buildUsage({ promptTokens, completionTokens }: ModelExchange): Attribut
   };
 }
 
-/** Prompt and reply in the conventions' own form. */
+/** Returns prompt and reply in the form of the conventions. */
 function buildContents({ messages, tools, reply }: ModelExchange): Attributes {
   const text = (content: string) => ({ type: 'text', content });
   const calls = reply.toolCalls.map((call) => ({ type: 'tool_call', ...call }));
@@ -96,7 +99,7 @@ function joinWorkKey(agent: string, taskId: string): string {
   return JSON.stringify([agent, taskId]);
 }
 
-/** The work within which an exchange was; of several packets of one work the first one. */
+/** Finds the work that contains an exchange; if one work sent several packets, the first of them. */
 function findWork(
   works: readonly RecordedPacket[],
   { startedUs, endedUs }: ModelExchange,

@@ -19,17 +19,17 @@ import type { Metric } from './metrics.ts';
 import type { RunTelemetry } from './run-telemetry.ts';
 import type { Span } from './span.ts';
 
-/** The one file that stands on OpenTelemetry's packages; it is loaded where something is exported. */
+/** The only file that imports OpenTelemetry's packages; it is loaded when something is exported. */
 
-/** Spans of one request, or of one line of a file. Collectors take some megabytes at once. */
+/** Maximum spans in a request, or in a line of a file. Collectors accept some megabytes at once. */
 const MAX_REQUEST_SPANS = 512;
 const MAX_REQUEST_CHARACTERS = 2_000_000;
-/** Of one request, with the tries again that the exporter makes. */
+/** Timeout of one request, including the exporter's retries. */
 const REQUEST_MS = 30_000;
 
 const SCOPE = { name: 'gaia-mesh', version: packageVersion };
 
-/** The lines of a file of spans and of one of metrics, as OTLP's file exporter writes them. */
+/** Returns the lines of a file of spans and of one of metrics in the format of OTLP's file exporter. */
 export function formatTelemetry(telemetry: RunTelemetry): { spans: string[]; metrics: string[] } {
   const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
   const metrics = toResourceMetrics(telemetry);
@@ -40,9 +40,9 @@ export function formatTelemetry(telemetry: RunTelemetry): { spans: string[]; met
 }
 
 /**
- * Sends spans and metrics to a collector, as protobuf over HTTP; `OTEL_EXPORTER_OTLP_HEADERS` and its like hold.
+ * Sends spans and metrics to a collector, as protobuf over HTTP. `OTEL_EXPORTER_OTLP_HEADERS` and similar variables apply.
  *
- * @throws Error with what the collector said
+ * @throws Error with the collector's message
  */
 export async function send(telemetry: RunTelemetry, endpoint: string): Promise<void> {
   const settings = (path: string) => ({ url: joinUrl(endpoint, path).href, timeoutMillis: REQUEST_MS });
@@ -144,7 +144,7 @@ function toMetricData(
     return {
       ...common,
       dataPointType: DataPointType.SUM,
-      // A payload coding may save bytes.
+      // A payload coding may save bytes, so the sum can fall.
       isMonotonic: false,
       dataPoints: points.map(({ attributes, values }) => ({
         ...times,
@@ -164,7 +164,7 @@ function toMetricData(
   };
 }
 
-/** A bucket holds what is above the bound before it and not above its own. */
+/** Builds a histogram. A bucket counts the values above the bound before it and up to its own. */
 function buildHistogram(values: readonly number[], bounds: readonly number[]): Histogram {
   const counts = Array.from({ length: bounds.length + 1 }, () => 0);
   for (const value of values) {
@@ -185,7 +185,7 @@ function sumValues(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Seconds and nanoseconds. */
+/** Converts microseconds to seconds and nanoseconds. */
 function toHrTime(us: number): HrTime {
   const seconds = Math.floor(us / 1e6);
   return [seconds, Math.round((us - seconds * 1e6) * 1000)];

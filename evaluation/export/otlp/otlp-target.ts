@@ -9,26 +9,27 @@ import { runTelemetry } from './run-telemetry.ts';
 const PACKAGES =
   '@opentelemetry/api@1 @opentelemetry/exporter-trace-otlp-proto@0.301 @opentelemetry/exporter-metrics-otlp-proto@0.301 ' +
   '@opentelemetry/otlp-transformer@0.301 @opentelemetry/resources@3 @opentelemetry/sdk-metrics@3';
-/** OpenTelemetry's own switch for what was said: `true` or `false`. */
+/** OpenTelemetry's own variable for the export of message contents: `true` or `false`. */
 const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
 
-/** Where a run's spans and metrics go. */
+/** The destination of a run's spans and metrics. */
 interface OtlpTarget {
   /**
-   * Exports the run that `archive` holds, or a recording.
+   * Exports the run in `archive`, or a recording.
    *
-   * @param name tells runs of one command apart, where it makes several
-   * @returns where it went, for people
+   * @param name distinguishes the runs of a command that makes several
+   * @returns a sentence about the destination, for people
    */
   export(archive: string, name?: string): Promise<string>;
 }
 
 /**
- * Opens `target`: a file, or the URL of a collector. What is wrong with it is said now, before a run has begun.
+ * Opens `target`: a file, or the URL of a collector. Faults of the target are reported now, before a run has begun.
  *
- * Contents (payloads, prompts, answers) go into files, and to a collector only if OpenTelemetry's own variable says so.
+ * Contents (payloads, prompts, answers) are written to files; a collector gets them only if OpenTelemetry's own variable says so.
  *
- * @throws MeshError `usage` for a URL of another kind, `config` where the packages are not installed, `io` for a folder that cannot be written
+ * @throws MeshError `usage` for another kind of URL, `config` if the packages are not installed, `io` for a folder that cannot be
+ * written
  */
 export async function openOtlp(target: string): Promise<OtlpTarget> {
   const url = parseTargetUrl(target);

@@ -14,13 +14,14 @@ import type { WallClock } from './wall-clock.ts';
 
 interface SpanOptions {
   readonly clock: WallClock;
-  /** Payloads, prompts and answers. */
+  /** Includes payloads, prompts and answers. */
   readonly hasContents: boolean;
 }
 
 /**
- * A run's packets as spans: the packet that opens a task is the task's span, and each other packet is the span of the work that it came
- * of, below the task and linked to the packet that caused it. So a task reads as a list in order of time, however long its chain.
+ * Returns a run's packets as spans. The packet that opens a task becomes the task's span; every other packet becomes the span of
+ * the work that produced it, below the task and linked to the packet that caused it. A task thus reads as a list in order of
+ * time, however long its chain.
  */
 export function buildPacketSpans(exported: ExportedRun, { clock, hasContents }: SpanOptions): Span[] {
   const { header, packets } = exported.recording;
@@ -77,7 +78,10 @@ export function buildPacketSpans(exported: ExportedRun, { clock, hasContents }: 
   });
 }
 
-/** The span of the run, in a trace of its own: tasks link to it, since a trace of a thousand tasks is one that nobody can open. */
+/**
+ * Returns the ids of the run's span, which has a trace of its own. Tasks link to it, since viewers cannot open a trace of a
+ * thousand tasks.
+ */
 export function createRunSpan(runId: string): Pick<Span, 'traceId' | 'spanId'> {
   return { traceId: hashTraceId(runId, ''), spanId: hashOtherSpanId(runId, 'run') };
 }
@@ -86,7 +90,7 @@ interface Work {
   readonly operation: Operation;
   readonly name: string;
   readonly attributes: Attributes;
-  /** It is done by somebody who is no agent of the run. */
+  /** True if an agent outside the run does the work. */
   readonly isRemote?: boolean;
 }
 
@@ -106,7 +110,7 @@ function describeTask({ recording, run }: ExportedRun, taskId: string): Work {
   };
 }
 
-/** Tools that stand for somebody else's server or agent. */
+/** Tools that stand for foreign servers or agents. */
 const REMOTE_TOOLS = ['mcp', 'a2a'];
 
 function describeAgentWork({ packet }: RecordedPacket, tool: string): Work {
@@ -138,7 +142,7 @@ function describeAgentWork({ packet }: RecordedPacket, tool: string): Work {
   };
 }
 
-/** What a tool was asked for. */
+/** Returns the arguments of a tool call. */
 function buildArguments(
   operation: Operation,
   { packet }: RecordedPacket,
@@ -149,7 +153,7 @@ function buildArguments(
   return { 'gen_ai.tool.call.arguments': JSON.stringify(asked.packet.payload) };
 }
 
-/** When each task was over: with its final packet, or else with its last. */
+/** Returns the end of each task: the time of its final packet, or else of its last packet. */
 function mapTaskEnds(packets: readonly RecordedPacket[], clock: WallClock): Map<string, number> {
   const ends = new Map<string, number>();
   const ended = new Set<string>();
@@ -162,7 +166,7 @@ function mapTaskEnds(packets: readonly RecordedPacket[], clock: WallClock): Map<
   return ends;
 }
 
-/** Scores of a task, as the conventions have the results of an evaluation. */
+/** Returns the scores of a task in the conventions' format for evaluation results. */
 function listEvaluations({ run }: ExportedRun, taskId: string, ends: ReadonlyMap<string, number>) {
   const scores =
     run?.results.find(({ task_id }) => task_id === taskId) ??

@@ -9,12 +9,12 @@ import { buildPacketSpans, createRunSpan } from './packet-spans.ts';
 import type { Span } from './span.ts';
 import { WallClock } from './wall-clock.ts';
 
-/** A run as OpenTelemetry has it: what it is, its spans and its metrics. */
+/** A run in the terms of OpenTelemetry: resource, spans and metrics. */
 export interface RunTelemetry {
   readonly resource: Attributes;
   readonly spans: readonly Span[];
   readonly metrics: readonly Metric[];
-  /** From its first packet to its last. */
+  /** The time from its first packet to its last. */
   readonly startUs: number;
   readonly endUs: number;
 }

@@ -1,7 +1,7 @@
 import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { Stretch } from './wall-clock.ts';
 
-/** A span before it is one of OpenTelemetry's packages, which are loaded only where there is something to send. */
+/** A span, independent of OpenTelemetry's packages, which are loaded only when something is sent. */
 export interface Span extends Stretch {
   readonly traceId: string;
   readonly spanId: string;
@@ -11,7 +11,7 @@ export interface Span extends Stretch {
   readonly attributes: Attributes;
   readonly links?: readonly Link[];
   readonly events?: readonly SpanEvent[];
-  /** Why it failed. */
+  /** Reason for a failure. */
   readonly error?: string | undefined;
 }
 

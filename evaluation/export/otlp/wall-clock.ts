@@ -2,15 +2,15 @@ import type { PacketTrace, Recording } from '@gaia-mesh/core/recording/recording
 
 const US_PER_MS = 1000;
 
-/** Microseconds since 1970. */
+/** A period in microseconds since 1970. */
 export interface Stretch {
   readonly startUs: number;
   readonly endUs: number;
 }
 
 /**
- * A recording's times by the wall clock. A run's times are of one monotonic clock, hub's and agents' alike, and a packet's `ts` says once
- * what time it was then; a recording that no hub made has `ts` alone.
+ * Converts a recording's times to wall-clock time. A run's times come from one monotonic clock, shared by hub and agents, and a
+ * packet's `ts` relates that clock to the time of day; a recording from elsewhere has `ts` alone.
  */
 export class WallClock {
   readonly #offsetUs: number;
@@ -22,7 +22,7 @@ export class WallClock {
     this.#offsetUs = first?.relayed ? first.packet.ts * US_PER_MS - first.relayed.arrivedUs : 0;
   }
 
-  /** When a packet was there: at the hub, or by its sender's word. */
+  /** Returns the arrival of a packet at the hub, or else the time its sender gave. */
   arrival({ relayed, packet }: PacketTrace): number {
     return relayed === undefined ? packet.ts * US_PER_MS : this.at(relayed.arrivedUs);
   }
@@ -31,7 +31,10 @@ export class WallClock {
     return monotonicUs + this.#offsetUs;
   }
 
-  /** The work that a packet came of: as its sender reports it, or else from its cause's arrival to its own. */
+  /**
+   * Returns the period of the work that produced a packet: as its sender reported it, or else from the arrival of its cause to
+   * its own.
+   */
   work(trace: PacketTrace): Stretch {
     const { work, cause } = trace;
     if (work !== undefined) return { startUs: this.at(work.receivedAt), endUs: this.at(work.sentAt) };

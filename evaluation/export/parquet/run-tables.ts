@@ -5,8 +5,8 @@ import type { ExportedRun } from '../exported-run.ts';
 import { createTable, type Table } from './table.ts';
 
 /**
- * A run as tables. Names are those of `metrics.json`, `results.jsonl` and the recording, so that what is said of them there holds here;
- * `from` and `to`, which are words of SQL, are `sender` and `recipient`.
+ * Builds the tables of a run. Columns have the names of `metrics.json`, `results.jsonl` and the recording, so that their
+ * documentation applies here, too; `from` and `to`, which are words of SQL, become `sender` and `recipient`.
  */
 export function buildRunTables(exported: ExportedRun): Table[] {
   return [
@@ -49,7 +49,7 @@ function buildPacketTable({ header, packets: recorded }: Recording): Table {
   ]);
 }
 
-/** What a row of answers is made of, of a batch or of a run of one task. */
+/** The fields of an answers row, from a batch or a run of one task. */
 type Answer = Pick<
   TaskResult,
   | 'task_id'
@@ -68,7 +68,7 @@ type Answer = Pick<
   | 'elapsed_ms'
 > & { readonly reason?: string | undefined };
 
-/** A line a task: of a batch its results, of a run of one task its metrics. */
+/** Builds one row per task: from a batch's results, or from the metrics of a run of one task. */
 function buildAnswerTable({ recording, run }: ExportedRun): Table {
   const { run_id, team, adapter, engine } = recording.header;
   const results = run?.results ?? [];
@@ -105,7 +105,7 @@ function buildAnswerTable({ recording, run }: ExportedRun): Table {
   ]);
 }
 
-/** The token ledger: each token of prompts and replies on one line. */
+/** Builds the table of the token ledger: each token of prompts and replies on one line. */
 function buildTokenTable({ recording, tokenLedger }: ExportedRun): Table {
   const { prompt, completion }: Pick<TokenLedgerFigures, 'prompt' | 'completion'> = tokenLedger ?? {
     prompt: [],

@@ -1,14 +1,14 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ColumnSource } from 'hyparquet-writer';
 
-/** What a column holds; empty places are null in each. */
+/** Value of a cell; null for empty cells of any kind. */
 type Cell = string | number | boolean | Date | JsonObject | null | undefined;
 type Kind = 'text' | 'json' | 'integer' | 'number' | 'flag' | 'time';
 
-/** A column: its name, what it holds, and where a row has it. */
+/** A column: name, kind, and the function that reads its cell from a row. */
 type Column<Row> = readonly [name: string, kind: Kind, cellOf: (row: Row) => Cell];
 
-/** Columns of one file. */
+/** The columns of one file. */
 export interface Table {
   readonly name: string;
   readonly rows: number;

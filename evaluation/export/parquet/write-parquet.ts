@@ -11,13 +11,13 @@ import { readExportedRun } from '../exported-run.ts';
 import { buildRunTables } from './run-tables.ts';
 import { createTable, type Table } from './table.ts';
 
-/** Enough to see the kind of a recording's first line. */
+/** Bytes that suffice to recognize a recording by its first line. */
 const PROBE_BYTES = 200;
 
 /**
- * Writes a run's tables, or the samples of a comparison, as Parquet files of the folder `out`.
+ * Writes a run's tables, or the samples of a comparison, as Parquet files to the folder `out`.
  *
- * @returns what was written, for people
+ * @returns a sentence about the files, for people
  */
 export async function writeParquet(file: string, out: string): Promise<string> {
   const folder = resolveUserPath(out);
@@ -36,7 +36,7 @@ function encodeTable({ columns }: Table): Uint8Array {
   );
 }
 
-/** A comparison is one JSON value; a recording says in its first line that it is one. */
+/** Tells if a file is a comparison, which is one JSON value. A recording identifies itself in its first line. */
 function isComparison(file: string): boolean {
   if (!statSync(file).isFile() || isArchive(file)) return false;
   const start = Buffer.alloc(PROBE_BYTES);
@@ -54,7 +54,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** The samples of a comparison, of adapters or of stacks: a line a round. */
+/** Builds the table of a comparison's samples, of adapters or of stacks: one row per round. */
 function buildRoundsTable(text: string, where: string): Table {
   const rows = isStacksFile(text) ? readStackSamples(text, where) : listAdapterSamples(text, where);
   return createTable('rounds', rows, [

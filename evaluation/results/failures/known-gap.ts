@@ -3,8 +3,8 @@ import type { Question } from '../../questions/question.ts';
 import { isToolStep, splitSteps } from './trace-steps.ts';
 
 /**
- * Kinds of questions that such teams are known to be weak at (OV-47). A wrong or failed answer is filed under the first that fits,
- * so that a score can be read; `other` is everything else.
+ * Kinds of questions at which such teams are known to be weak (OV-47). A wrong or failed answer counts under the first kind that
+ * fits, to explain a score; `other` is everything else.
  */
 export type KnownGap = 'proprietary_api' | 'web_archive' | 'image_only' | 'multi_hop' | 'other';
 
@@ -16,14 +16,14 @@ export const KNOWN_GAPS: readonly KnownGap[] = [
   'other',
 ];
 
-/** From so many tool calls on a chain is deep, and nothing in it was checked on the way if no critic was asked. */
+/** Tool calls from which a chain counts as deep. Without a critic, nothing in it was checked on the way. */
 const DEEP_CHAIN_CALLS = 5;
 
 const NO_KEY = /\b(API[ _-]?key|[A-Z]+_(API_)?(KEY|TOKEN)|unauthori[sz]ed|HTTP 40[13])\b/;
 const ARCHIVE = /\b(web\.archive\.org|archive\.org|wayback|archived? (page|version|copy|snapshot))\b/i;
 const CRITIC = /critic|critique/i;
 
-/** A rule of thumb over what is known of the attempt; nobody reads the question for it. */
+/** Guesses the kind of a wrong answer by rules of thumb; the question itself is not understood. */
 export function guessKnownGap(question: Question, reply: TeamReply): KnownGap {
   const calls = splitSteps(reply.reasoningTrace).filter(isToolStep);
   const failed = calls.filter((step) => /^[^\n]*\}\) failed: /.test(step));

@@ -12,14 +12,14 @@ import type { Figures, ResourceUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
 
-/** Longest line, and longest name of a team in it. */
+/** Maximum columns of a line, and of a team's name in it. */
 const COLUMNS = 100;
 const TEAM_COLUMNS = 14;
 const ID_COLUMNS = 36;
-/** GAIA's accuracy floor, which is for Level 1 alone (C-29, REQ-077). */
+/** GAIA's accuracy floor, which applies to Level 1 alone (C-29, REQ-077). */
 const LEVEL_1_FLOOR = 0.3;
 
-/** What teams came to, for people: score with its interval per level, then what answers took, in total and per correct one. */
+/** Formats the results of teams for people: scores with intervals per level, then resources, in total and per right answer. */
 export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): string {
   const entries = Object.entries(teams);
   return [
@@ -44,7 +44,7 @@ function formatScoreRows(name: string, team: TeamSummary): string[][] {
   const levels = Object.entries(team.levels);
   return [
     [shortenTeamName(name), 'all', ...formatScoreCells(team)],
-    // One level says what the line above says.
+    // A single level would repeat the line above.
     ...(levels.length < 2
       ? []
       : levels.map(([level, figures]) => ['', toOneLine(level, 8), ...formatScoreCells(figures)])),
@@ -87,7 +87,7 @@ function formatCostCells({ tokens, cost, packets, bytes, seconds }: ResourceUse,
   ];
 }
 
-/** What the tables leave out, where there is something to say. */
+/** Returns notes on facts that the tables leave out. */
 function listNotes(name: string, team: TeamSummary): string[] {
   const { metrics, failures, levels } = team;
   const lines: string[] = [];

@@ -17,13 +17,13 @@ import { formatTokenLines } from '../token-shares.ts';
 import { formatInterval } from './batch-table.ts';
 import type { WrongAnswers } from './wrong-answers.ts';
 
-/** Parts with fewer tasks are not worth a line: their scores are noise. `--json` has them all. */
+/** Minimum tasks of a part that is shown; scores of smaller parts are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;
 const COLUMNS = 100;
-/** Lines of the table of packets; agents may invent any number of types. */
+/** Maximum rows of the table of packets; agents may invent any number of types. */
 const MAX_HOPS = 40;
 
-/** What a run of one task came to, for people. */
+/** Formats the result of a run of one task for people. */
 export function runReport(
   task: Pick<Task, 'question' | 'truths'>,
   metrics: RunMetrics,
@@ -98,14 +98,17 @@ export function runReport(
   ].join('\n');
 }
 
-/** Milliseconds in tools and in the mesh along the chain of packets that led to the answer; a dash where nobody knows. */
+/**
+ * Returns the milliseconds in tools and in the mesh along the chain of packets that led to the answer; dashes if they are not
+ * known.
+ */
 function formatTimeCells({ time_us, elapsed_ms }: RunMetrics): [string, string] {
   if (time_us === null || time_us.unknown > 0) return ['–', '–'];
   const toolMs = (time_us.tool + time_us.engine) / 1000;
   return [formatDecimals(toolMs, 2), formatDecimals(elapsed_ms - toolMs, 2)];
 }
 
-/** What a batch came to, for people. */
+/** Formats the results of a batch for people. */
 export function formatBatchReport(
   summary: BatchSummary,
   metrics: RunMetrics,
@@ -114,7 +117,7 @@ export function formatBatchReport(
 ): string {
   const { dim } = createStyles(process.stdout);
   const parts = Object.entries(summary.by_part).filter(
-    // A part with all tasks says what the first line says.
+    // A part with all tasks would repeat the first line.
     ([, part]) => part.tasks >= MIN_PART_TASKS && part.tasks < summary.tasks,
   );
   const row = (
@@ -176,12 +179,12 @@ function formatResumed({ resumed, tasks }: BatchSummary): string[] {
   ];
 }
 
-/** A task that did not end well. */
+/** Formats a task that failed or timed out. */
 export function formatFailure(taskId: string, status: TaskStatus, reason = ''): string {
   return `${toOneLine(taskId, 40)}: ${status}: ${toOneLine(reason, COLUMNS)}`;
 }
 
-/** What models took, where there were any: tasks without an answer are in it. */
+/** Formats model usage, including tasks without an answer; empty without a model. */
 function formatModelUse({
   model_calls,
   prompt_tokens = 0,
@@ -199,7 +202,7 @@ function formatModelUse({
   ];
 }
 
-/** What acknowledgements cost, and what they were good for. */
+/** Formats the cost and the effect of acknowledgements. */
 function formatDelivery({ delivery, ack_bytes, bytes_tx, bytes_rx }: RunMetrics): string[] {
   if (delivery === undefined) return [];
   const { noted, acknowledged, undeliverable, waiting, redelivered, dropped } = delivery;
@@ -241,7 +244,7 @@ function formatLedger({ ledger, session_bytes, ack_bytes, recording }: RunMetric
     .join('\n');
 }
 
-/** What was injected, what was lost, how long recovery took, and whether the answers were still right; for people. */
+/** Formats injected faults, losses, recovery times and the answers under faults for people. */
 function formatFaults(metrics: RunMetrics, faults: FaultMetrics): string[] {
   return [
     `Faults    ${faults.spec === null ? 'none asked for' : `${faults.spec}  (--fault-seed ${faults.seed})`}`,

@@ -20,7 +20,7 @@ interface ResultsFacts {
   readonly summaries: Readonly<Record<string, TeamSummary & TeamFacts>>;
 }
 
-/** The measured part of `docs/results/gaia.md`: what a batch came to. */
+/** Builds the measured part of `docs/results/gaia.md` from a batch. */
 export function buildGaiaPart({ batch, summaries }: ResultsFacts): MeasuredPart {
   const teams = Object.entries(summaries);
   const { questions, source } = batch.head;
@@ -69,7 +69,7 @@ const LIMITS = [
   'Times are those of a machine that others may use at the same time. Bytes are exact.',
 ];
 
-/** Coverage, risk and calibration of teams whose engine says how sure it is; empty without any. */
+/** Formats coverage, risk and calibration of teams whose engine reports confidences; empty without any. */
 function formatCalibration(teams: Rows): string {
   const rows = teams.flatMap(([name, { calibration }]) => {
     if (calibration === undefined) return [];
@@ -104,7 +104,7 @@ function formatCached(teams: Rows): string {
 
 type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
 
-/** The null test: two attempts of one team differ by what it drew alone. Empty where no question was asked again. */
+/** Formats the null test: two attempts of one team differ only by chance. Empty if no question was asked again. */
 function formatNullTest({ itself }: PairedTeams): string {
   if (itself.size === 0) return '';
   const rows = [...itself].map(([team, { counts, judged }]) => [

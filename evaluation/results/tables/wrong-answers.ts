@@ -1,7 +1,7 @@
 import { createStyles } from '../../terminal/style.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 
-/** Wrong answers that a terminal shows; the page and the file of results have them all. */
+/** Wrong answers shown on a terminal; the page and the results file have all of them. */
 const SHOWN = 5;
 const COLUMNS = 80;
 const MIN_LABEL = 8;
@@ -10,17 +10,17 @@ interface Miss {
   readonly id: string;
   readonly question: string;
   readonly truth: string;
-  /** By team. */
+  /** Wrong answers by team. */
   readonly answers: readonly (readonly [team: string, answer: string])[];
 }
 
-/** What was answered otherwise than it should have been: the first of it, to be read. */
+/** Collects wrong answers and keeps the first of them for display. */
 export class WrongAnswers {
   readonly #first: Miss[] = [];
   #answers = 0;
   #questions = 0;
 
-  /** @param answers of one question, those alone that are wrong */
+  /** Adds a question's wrong answers. */
   add(question: Omit<Miss, 'answers'>, answers: Miss['answers']): void {
     if (answers.length === 0) return;
     this.#questions += 1;
@@ -36,7 +36,7 @@ export class WrongAnswers {
     return this.#answers;
   }
 
-  /** Lines of at most 80 columns; none where nothing was wrong. */
+  /** Returns lines of at most 80 columns; none if nothing was wrong. */
   lines(): string[] {
     if (this.#answers === 0) return [];
     const { bold, red } = createStyles(process.stdout);

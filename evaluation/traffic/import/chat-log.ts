@@ -10,7 +10,7 @@ import {
   type ToolCall,
 } from './chat-shapes.ts';
 
-/** A request to a model and its answer, as a line of a log has them. */
+/** A request to a model and its response, from a line of a log. */
 interface Exchange {
   readonly request: JsonObject;
   readonly response: JsonObject | undefined;
@@ -33,10 +33,10 @@ const TASK_KEYS = [
 const END_KEYS = ['end_time', 'endTime', 'ended_at', 'ended', 'completed_at', 'completedAt', 'end'];
 
 /**
- * Logs of requests to models, a request and its response a line, wherever in the line they are: OpenAI's chat completions and responses
- * (and its batch files), Anthropic's messages, and what loggers and gateways write of them. Tool calls that a response asks for and
- * whose result a later request brings become packets between the client and its tool. A line that has only `messages` is a
- * conversation: each message goes from one to the next.
+ * Imports logs of requests to models with a request and its response per line, wherever in the line they are: OpenAI's chat
+ * completions and responses (and its batch files), Anthropic's messages, and the formats of loggers and gateways. Tool calls in a
+ * response whose result a later request brings become packets between the client and its tool. A line with only `messages` is a
+ * conversation, in which each message goes from one speaker to the next.
  */
 export const importChatLog: Importer = (values, notes) => {
   const messages: ImportedMessage[] = [];
@@ -65,7 +65,7 @@ function findExchange({ value }: SourceValue): Exchange | undefined {
   return { request, response, atUs, endUs: findTimeUs(line, END_KEYS) ?? lasted, line };
 }
 
-/** The object, and what is under its keys, to a small depth: bodies stand in requests, requests in lines. */
+/** Returns the object and the objects below it to a small depth: bodies are nested in requests, requests in lines. */
 function listObjects(object: JsonObject, depth: number): JsonObject[] {
   if (depth > 2) return [];
   if (depth > 0 && (isRequest(object) || isResponse(object))) return [object];
@@ -75,7 +75,7 @@ function listObjects(object: JsonObject, depth: number): JsonObject[] {
   return depth === 0 && (isRequest(object) || isResponse(object)) ? [object, ...inner] : inner;
 }
 
-/** The events of a stream that was logged as its text. */
+/** Parses the events of a stream that was logged as text. */
 function parseStream(line: JsonObject): JsonObject | undefined {
   for (const value of [line.response, line.response_body, toObject(line.response)?.body, line.output]) {
     if (typeof value === 'string' && /^(?:event|data):/m.test(value))
@@ -84,7 +84,7 @@ function parseStream(line: JsonObject): JsonObject | undefined {
   return undefined;
 }
 
-/** The data of server-sent events (WHATWG HTML, 9.2), each as JSON where it is. */
+/** Returns the data of server-sent events (WHATWG HTML, 9.2), parsed if it is JSON. */
 function parseSseEvents(text: string): unknown[] {
   return text
     .split(/\r?\n\r?\n/)
@@ -93,7 +93,7 @@ function parseSseEvents(text: string): unknown[] {
     .map(unpackJson);
 }
 
-/** Exchanges that belong together, and tool calls that wait for their results. */
+/** Assigns exchanges to conversations, and keeps tool calls that wait for their results. */
 class Conversations {
   readonly #tasks = new Map<string, string>();
   readonly #calls = new Map<string, { readonly call: ToolCall; readonly reply: ImportedMessage }>();
@@ -151,7 +151,7 @@ class Conversations {
     if (id !== undefined) this.#tasks.set(`response ${id}`, task);
   }
 
-  /** As the log says; else requests that begin with the same words of the user are one conversation. */
+  /** Returns the task given in the log. Otherwise requests that begin with the same user message are one conversation. */
   #taskOf(request: JsonObject, line: JsonObject): string {
     const named = findText(line, TASK_KEYS);
     if (named !== undefined) return named;
@@ -171,7 +171,7 @@ class Conversations {
   }
 }
 
-/** `chat.completions`, `responses` or `messages`, as the log's path or the request's form says. */
+/** Returns `chat.completions`, `responses` or `messages`, by the log's path or the request's form. */
 function detectApi(request: JsonObject, line: JsonObject): string {
   const path = findText(line, ['path', 'url', 'endpoint']) ?? '';
   if (/\/responses\b/.test(path) || request.input !== undefined) return 'responses';
@@ -184,7 +184,7 @@ function isAssistant(message: unknown): boolean {
   return toObject(message)?.role === 'assistant';
 }
 
-/** A conversation as it is written down for training or for people. */
+/** Imports a conversation that was written down for training or for people. */
 function* readConversation(
   { request, line, atUs }: Exchange,
   { where }: SourceValue,

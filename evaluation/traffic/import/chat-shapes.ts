@@ -1,21 +1,21 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { toList, toObject, toText, unpackJson } from '../loose-values.ts';
 
-/** A tool that a model asks for. */
+/** A tool call in a model's response. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** A request of OpenAI's chat completions, completions or responses, or of Anthropic's messages. */
+/** Tells if an object is a request of OpenAI's chat completions, completions or responses, or of Anthropic's messages. */
 export function isRequest({ messages, input, prompt, model, object, type }: JsonObject): boolean {
   if (object === 'response' || object === 'chat.completion' || type === 'message') return false;
   if (Array.isArray(messages)) return true;
   return typeof model === 'string' && (Array.isArray(input) || typeof (input ?? prompt) === 'string');
 }
 
-/** A response to one of them, or the error in its place. */
+/** Tells if an object is a response to such a request, or an error in its place. */
 export function isResponse({ choices, object, type, content, output, error, events }: JsonObject): boolean {
   if (Array.isArray(choices) || Array.isArray(events)) return true;
   if (type === 'message' && Array.isArray(content)) return true;
@@ -23,7 +23,7 @@ export function isResponse({ choices, object, type, content, output, error, even
   return toObject(error)?.message !== undefined;
 }
 
-/** Whether a request or a response is Anthropic's. */
+/** Tells if a request or a response is Anthropic's. */
 export function isAnthropic(object: JsonObject): boolean {
   if (object.type === 'message' && Array.isArray(object.content)) return true;
   if (typeof object.max_tokens !== 'number' || !Array.isArray(object.messages)) return false;
@@ -34,7 +34,7 @@ export function isAnthropic(object: JsonObject): boolean {
   return !isOpenAi && (object.system !== undefined || tools.some((tool) => tool?.input_schema !== undefined));
 }
 
-/** Calls in a response, in the order in which it has them. */
+/** Returns the tool calls of a response, in order. */
 export function readToolCalls({ choices, content, output }: JsonObject): ToolCall[] {
   const chat = toList(choices)
     .flatMap((choice) => toList(toObject(toObject(choice)?.message)?.tool_calls))
@@ -59,7 +59,7 @@ interface ToolResult {
   readonly result: unknown;
 }
 
-/** Results of tools that a request brings, by the ids of their calls. */
+/** Returns the tool results in a request, with the ids of their calls. */
 export function readToolResults({ messages, input }: JsonObject): ToolResult[] {
   return [...toList(messages), ...toList(input)].flatMap((item): ToolResult[] => {
     const message = toObject(item) ?? {};
@@ -80,7 +80,7 @@ export function readToolResults({ messages, input }: JsonObject): ToolResult[] {
   });
 }
 
-/** What a message says. */
+/** Returns the content of a message. */
 export function readBlocks({ content }: JsonObject): JsonValue {
   return content ?? null;
 }

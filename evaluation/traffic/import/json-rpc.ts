@@ -2,14 +2,14 @@ import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { findText, findTimeUs, toObject, toText, unpackJson } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
 
-/** A JSON-RPC message in a line of a log, with what the line says around it. */
+/** A JSON-RPC message in a line of a log, with the facts of the line around it. */
 interface Logged {
   readonly rpc: JsonObject;
   readonly where: string;
   readonly atUs: number | undefined;
-  /** What the line calls the direction, whatever it is. */
+  /** The line's label for the direction, whatever its meaning. */
   readonly label: string | undefined;
-  /** Both ends, where the line names them. */
+  /** Sender and recipient, if the line names them. */
   readonly ends: { readonly from: string; readonly to: string } | undefined;
   readonly session: string;
   readonly server: string | undefined;
@@ -25,15 +25,15 @@ const SESSION_KEYS = [
   'conn_id',
   'trace_id',
 ];
-/** In `_meta`, since the revision of 2026-07-28. */
+/** Keys in `_meta`, since the revision of 2026-07-28. */
 const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo';
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 const SERVER_KEYS = ['server_label', 'server_name', 'serverName', 'server'];
 
 /**
- * Logs of JSON-RPC 2.0 as MCP and A2A speak it: a message a line, by itself or under any key of an object that says when and in which
- * direction, as proxies write them; batches; or pairs of request and response. JSON-RPC's own envelope is left out, since
- * an adapter writes its own: the packet's type is the method, its payload the `params` or the `result`.
+ * Imports logs of JSON-RPC 2.0 as used by MCP and A2A: one message per line, by itself or below any key of an object with time
+ * and direction, as proxies write them; batches; or pairs of request and response. The JSON-RPC envelope is dropped, since an
+ * adapter writes its own: the packet's type is the method, and its payload the `params` or the `result`.
  */
 export const importJsonRpc: Importer = (values, notes) => {
   const logged = values.flatMap((value) => parseLogged(value, notes));
@@ -52,7 +52,7 @@ export const importJsonRpc: Importer = (values, notes) => {
     const key = (side: Side) => `${session} ${side} ${id}`;
     let side = sideOf(entry);
     if (method === undefined && side === undefined) {
-      // A response comes from the other side than its request.
+      // A response comes from the opposite side of its request.
       const asked = (['client', 'server'] as const).find((asker) => pending.has(key(asker)));
       side = asked === undefined ? undefined : swapSide(asked);
     }
@@ -101,7 +101,7 @@ export const importJsonRpc: Importer = (values, notes) => {
       payload: result,
       answers: request?.message,
     });
-    // A stream answers a request more than once: it stays open.
+    // The request stays pending, because a stream answers it more than once.
   }
   return messages;
 };
@@ -110,7 +110,7 @@ function swapSide(side: Side): Side {
   return side === 'client' ? 'server' : 'client';
 }
 
-/** All messages of a line: the line itself, or what is under any of its keys. */
+/** Returns all messages of a line: the line itself, or the values of its keys. */
 function parseLogged({ value, where }: SourceValue, notes: ImportNotes): Logged[] {
   const line = toObject(value);
   const around = line === undefined || isRpc(line) ? {} : line;
@@ -123,7 +123,7 @@ function parseLogged({ value, where }: SourceValue, notes: ImportNotes): Logged[
   const to = toText(around.to);
   const startUs = findTimeUs(around);
   const durationMs = Number(around.duration_ms ?? around.durationMs ?? around.latency_ms ?? 0) || 0;
-  // A request and its response in one line have the line's time, and its time and duration.
+  // A request and its response in one line get the line's time, and that time plus the duration.
   const isPair = found.length === 2 && found.some(({ method }) => method === undefined);
   return found.map((rpc, index) => {
     const isAnswer = isPair && index === 1;
@@ -145,38 +145,38 @@ function findRpcs(value: unknown): JsonObject[] {
   if (whole.length > 0) return whole;
   const line = toObject(value);
   if (line === undefined) return [];
-  // Requests come before responses whatever the order of the keys.
+  // Put requests before responses, whatever the order of the keys.
   return Object.values(line)
     .flatMap((inner) => readBatch(unpackJson(inner)))
     .toSorted((a, b) => Number(a.method === undefined) - Number(b.method === undefined));
 }
 
-/** A message, or the messages of a batch; nothing else. */
+/** Returns a message, or the messages of a batch; empty for anything else. */
 function readBatch(value: unknown): JsonObject[] {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
   const messages = items.map(toObject).filter((item) => item !== undefined && isRpc(item));
   return messages.length === items.length ? messages.filter((message) => message !== undefined) : [];
 }
 
-/** Whether `object` is a message of JSON-RPC 2.0. */
+/** Tells if `object` is a message of JSON-RPC 2.0. */
 function isRpc(object: JsonObject): boolean {
   if (object.jsonrpc !== '2.0') return false;
   return typeof object.method === 'string' || 'result' in object || 'error' in object;
 }
 
-/** Messages of JSON-RPC anywhere in a line. */
+/** Tells if a line contains JSON-RPC messages. */
 export function hasRpc(value: unknown): boolean {
   return findRpcs(value).length > 0;
 }
 
-/** The method of the first request in a line. */
+/** Returns the methods of the requests in a line. */
 export function listMethods(value: unknown): string[] {
   return findRpcs(value).flatMap(({ method }) => toText(method) ?? []);
 }
 
 /**
- * What the labels of a log mean: a label is the client's where more of its messages have methods that only clients send. A label that
- * stands at both kinds, such as `request`, is no direction.
+ * Infers the meaning of a log's direction labels: a label is the client's if more of its messages have methods that only clients
+ * send. A label that occurs with both kinds, such as `request`, is not a direction.
  */
 function createSideFinder(logged: readonly Logged[]): (entry: Logged) => Side | undefined {
   const votes = new Map<string, Record<Side, number>>();
@@ -194,7 +194,7 @@ function createSideFinder(logged: readonly Logged[]): (entry: Logged) => Side | 
   return ({ label }) => (label === undefined ? undefined : label === client ? 'client' : 'server');
 }
 
-/** Names as the two introduce themselves in MCP, by session: both send theirs in the first exchange. */
+/** Finds the names by which client and server introduce themselves in MCP, by session: both send theirs in the first exchange. */
 function createNameFinder(logged: readonly Logged[]): (entry: Logged) => Record<Side, string> {
   const names = new Map<string, Record<Side, string>>();
   for (const { session, server, rpc } of logged) {
@@ -209,7 +209,7 @@ function createNameFinder(logged: readonly Logged[]): (entry: Logged) => Record<
   return ({ session }) => names.get(session) ?? { client: 'client', server: 'server' };
 }
 
-/** A2A: a message says its context, a task keeps it. */
+/** Finds the context of an A2A request: a message names it, and a task keeps it. */
 function findContext(params: JsonObject, contexts: ReadonlyMap<string, string>): string | undefined {
   const message = toObject(params.message);
   const task = toText(params.id) ?? toText(params.taskId) ?? toText(message?.taskId);
@@ -235,10 +235,10 @@ function dropEnvelope(rpc: JsonObject, notes: ImportNotes): void {
   );
 }
 
-/** Which end of a connection sent a message. */
+/** The end of a connection that sent a message. */
 type Side = 'client' | 'server';
 
-/** MCP, revisions 2024-11-05 to 2026-07-28 (schema.ts: ServerRequest and ServerNotification): what only servers send. */
+/** Methods that only MCP servers send, revisions 2024-11-05 to 2026-07-28 (schema.ts: ServerRequest and ServerNotification). */
 const SERVER_METHODS = new Set([
   ...['sampling/createMessage', 'roots/list', 'elicitation/create', 'notifications/message'],
   ...[
@@ -249,7 +249,7 @@ const SERVER_METHODS = new Set([
   ...['notifications/prompts/list_changed', 'notifications/elicitation/complete'],
 ]);
 
-/** Both ends of MCP send these. */
+/** Methods that both ends of MCP send. */
 const EITHER = new Set([
   'ping',
   'notifications/progress',
@@ -257,11 +257,11 @@ const EITHER = new Set([
   'notifications/tasks/status',
 ]);
 
-/** A2A 0.3 (`message/send`) and 1.0 (`SendMessage`), section 9 of the specification: methods of the JSON-RPC binding. */
+/** Methods of A2A's JSON-RPC binding, 0.3 (`message/send`) and 1.0 (`SendMessage`), section 9 of the specification. */
 const A2A_METHODS =
   /^(?:message\/(?:send|stream)|tasks\/(?:resubscribe|pushNotificationConfig\/.+)|agent\/.+|SendMessage|SendStreamingMessage|GetTask|ListTasks|CancelTask|SubscribeToTask|TaskSubscription|GetExtendedAgentCard|GetAgentCard|(?:Create|Get|List|Delete|Set)TaskPushNotificationConfigs?)$/;
 
-/** The side that sends `method`; undefined where both do. */
+/** Returns the side that sends `method`; undefined if both do. */
 function findMethodSide(method: string): Side | undefined {
   if (EITHER.has(method)) return undefined;
   return SERVER_METHODS.has(method) ? 'server' : 'client';

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/c
 import { toList, toMicroseconds, toObject, toText } from '../loose-values.ts';
 import type { SourceValue } from '../message.ts';
 
-/** A span as OTLP/JSON has it (opentelemetry-proto, trace.proto), with its attributes as plain values. */
+/** A span of OTLP/JSON (opentelemetry-proto, trace.proto), with its attributes as plain values. */
 export interface Span {
   readonly trace: string;
   readonly id: string;
@@ -16,10 +16,10 @@ export interface Span {
   readonly resource: JsonObject;
 }
 
-/** Lists and maps in attributes; no convention nests them deeper. */
+/** Maximum depth of lists and maps in attributes; no convention nests them deeper. */
 const MAX_VALUE_DEPTH = 16;
 
-/** All spans of the values, each an export request (`resourceSpans`). */
+/** Reads all spans of the values, each of which is an export request (`resourceSpans`). */
 export function readSpans(values: readonly SourceValue[]): Span[] {
   return values.flatMap(({ value }) =>
     toList(toObject(value)?.resourceSpans).flatMap((entry) => {
@@ -60,7 +60,7 @@ function readAttributes(list: unknown): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** `AnyValue` of common.proto. 64-bit integers may be texts. */
+/** Converts an `AnyValue` of common.proto. 64-bit integers may be texts. */
 function toPlainValue(value: unknown, depth: number): JsonValue {
   const any = toObject(value);
   if (any === undefined || depth > MAX_VALUE_DEPTH) return null;
@@ -79,8 +79,8 @@ function toPlainValue(value: unknown, depth: number): JsonValue {
 }
 
 /**
- * Attributes below `prefix` whose names are paths, as OpenInference flattens its lists: `llm.input_messages.0.message.role` becomes
- * `[{message: {role}}]`. Undefined where there are none.
+ * Rebuilds a value from attributes below `prefix` whose names are paths, as OpenInference flattens its lists:
+ * `llm.input_messages.0.message.role` becomes `[{message: {role}}]`. Undefined if there are none.
  */
 export function unflattenAttributes(attributes: JsonObject, prefix: string): JsonValue | undefined {
   const root: Branch = new Map();
@@ -102,7 +102,7 @@ export function unflattenAttributes(attributes: JsonObject, prefix: string): Jso
 
 type Branch = Map<string, JsonValue | Branch>;
 
-/** A branch whose keys are all numbers is a list, in their order. */
+/** Converts a branch to a value. If all its keys are numbers it becomes a list in their order. */
 function growBranch(branch: JsonValue | Branch): JsonValue {
   if (!(branch instanceof Map)) return branch;
   const entries = [...branch].map(([key, value]): [string, JsonValue] => [key, growBranch(value)]);
@@ -110,7 +110,7 @@ function growBranch(branch: JsonValue | Branch): JsonValue {
   return entries.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, value]) => value);
 }
 
-/** `{message: {…}}` without the wrapper that OpenInference's names have. */
+/** Removes the wrapper of OpenInference's names: `{message: {…}}`. */
 export function unwrapValue(value: JsonValue | undefined, key: string): JsonValue | undefined {
   if (!Array.isArray(value)) return value;
   return value.map((item) => (isJsonObject(item) && item[key] !== undefined ? item[key] : item));

@@ -3,10 +3,13 @@ import { findText, toCount, unpackJson } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes } from '../message.ts';
 import { readSpans, type Span, unflattenAttributes, unwrapValue } from './otlp-spans.ts';
 
-/** What a span stands for: an exchange between its caller and somebody. */
+/** The kind of exchange that a span represents. */
 type Kind = 'model' | 'tool' | 'agent' | 'retriever';
 
-/** GenAI semantic conventions (`gen_ai.operation.name`), and OpenInference's kinds. Chains and guardrails are no exchange. */
+/**
+ * Operations of the GenAI semantic conventions (`gen_ai.operation.name`), and OpenInference's kinds. Chains and guardrails are
+ * not exchanges.
+ */
 const OPERATIONS: Readonly<Record<string, Kind>> = {
   chat: 'model',
   text_completion: 'model',
@@ -24,15 +27,16 @@ const OPERATIONS: Readonly<Record<string, Kind>> = {
   RETRIEVER: 'retriever',
 };
 
-/** Where only tokens are known: English has some four characters a token with the tokenizers of today. */
+/** Characters per token of stand-in texts, if only tokens are known; English has about four with today's tokenizers. */
 const CHARACTERS_PER_TOKEN = 4;
-/** A stand-in for a text that was not recorded is no longer than this, whatever the span says. */
+/** Maximum length of a stand-in for a text that was not recorded, whatever the span says. */
 const MAX_STAND_IN_TOKENS = 1_000_000;
 
 /**
- * OpenTelemetry spans as OTLP/JSON (a file exporter's lines, or the body of a request to a collector): each span of a model, a tool, an
- * agent or a retriever is a request of its caller at its start and a reply at its end. The caller is the agent of the span
- * above it, or else the service. Conventions: GenAI (`gen_ai.*`, with contents in attributes or events) and OpenInference.
+ * Imports OpenTelemetry spans in OTLP/JSON (lines of a file exporter, or the body of a request to a collector). Each span of a
+ * model, a tool, an agent or a retriever becomes a request of its caller at its start and a reply at its end. The caller is the
+ * agent of the nearest span above it, or else the service. Conventions: GenAI (`gen_ai.*`, with contents in attributes or events)
+ * and OpenInference.
  */
 export const importOtlp: Importer = (values, notes) => {
   const spans = readSpans(values);
@@ -83,13 +87,13 @@ export const importOtlp: Importer = (values, notes) => {
   });
 };
 
-/** Whether a span is one of those that are read here. */
+/** Returns the kind of exchange of a span; undefined if it is none. */
 function classifySpan({ attributes }: Span): Kind | undefined {
   const operation =
     findText(attributes, ['gen_ai.operation.name', 'openinference.span.kind', 'traceloop.span.kind']) ?? '';
   const kind = OPERATIONS[operation] ?? OPERATIONS[operation.toUpperCase()];
   if (kind !== undefined) return kind;
-  // Before 1.37 some instrumentations named the model and no operation.
+  // Before 1.37 some instrumentations named the model but no operation.
   return attributes['gen_ai.request.model'] === undefined ? undefined : 'model';
 }
 
@@ -117,10 +121,10 @@ function findAgentName(attributes: JsonObject): string | undefined {
   return findText(attributes, ['gen_ai.agent.name', 'agent.name', 'gen_ai.agent.id', 'graph.node.id']);
 }
 
-/** Spans above one another; a longer chain goes round in a circle. */
+/** Maximum ancestors of a span; a longer chain is a cycle. */
 const MAX_ANCESTORS = 200;
 
-/** The agent of the nearest span above, or the service; at the top, whoever asks the service. */
+/** Returns the agent of the nearest span above, or the service; for the service's own span, the user. */
 function findCaller(span: Span, byId: ReadonlyMap<string, Span>): string {
   let above = byId.get(`${span.trace} ${span.parent ?? ''}`);
   for (let steps = 0; above !== undefined && steps < MAX_ANCESTORS; steps++) {
@@ -132,7 +136,7 @@ function findCaller(span: Span, byId: ReadonlyMap<string, Span>): string {
 
 type Way = 'input' | 'output';
 
-/** What was sent or came back, of all that the span has the one that says the most. */
+/** Returns the input or output of a span from its most detailed attributes. */
 function pickContent(span: Span, kind: Kind, way: Way, notes: ImportNotes): unknown {
   const { attributes } = span;
   const messages = kind === 'tool' ? readToolContent(attributes, way) : readModelContent(span, way);
@@ -165,7 +169,7 @@ function readToolContent(attributes: JsonObject, way: Way): unknown {
   return key === undefined ? undefined : unpackJson(attributes[key]);
 }
 
-/** Messages with what else a request to a model has: instructions and tools. */
+/** Returns messages with the other parts of a model request: instructions and tools. */
 function readModelContent({ attributes, events }: Span, way: Way): unknown {
   const said = (name: string) => unpackJson(attributes[name] ?? findEventValue(events, name) ?? undefined);
   const messages = said(`gen_ai.${way}.messages`);
@@ -193,12 +197,12 @@ function readModelContent({ attributes, events }: Span, way: Way): unknown {
   return documents === undefined ? readEventMessages(events, way) : { documents };
 }
 
-/** Contents in an event of the whole operation (`gen_ai.client.inference.operation.details`). */
+/** Returns contents from an event of the whole operation (`gen_ai.client.inference.operation.details`). */
 function findEventValue(events: Span['events'], name: string): JsonValue | undefined {
   return events.find(({ attributes }) => attributes[name] !== undefined)?.attributes[name];
 }
 
-/** Before 1.37: an event a message. */
+/** Reads messages from events: before 1.37 each message was an event. */
 function readEventMessages(events: Span['events'], way: Way): unknown {
   const isOurs = ({ name }: Span['events'][number]) =>
     way === 'output'

@@ -20,7 +20,7 @@ export const OVERSEER: readonly TestAgent[] = [
   { id: 'read_file', tool: 'read_file' },
 ];
 
-/** A truth that is in no prompt by chance. */
+/** A truth that no prompt contains by chance. */
 export const TRUTH = 'Zorvanquist';
 export const QUESTION = 'Which surname does the second line of the letter have?';
 
@@ -31,7 +31,7 @@ const HINT = {
   advice: 'number the parts before choosing one of them',
 };
 
-/** What the models say, by default: a wrong answer with the truth in the diagnosis, and a record without it. */
+/** Default replies of the models: a wrong answer with the truth in the diagnosis, and a record without it. */
 export const OVERSEER_REPLIES = {
   plan: [
     {
@@ -60,7 +60,7 @@ export const OVERSEER_REPLIES = {
   abstract: [{ content: HINT }],
 } satisfies Parameters<typeof startRoleModel>[0];
 
-/** A fresh store in a folder of its own. */
+/** Returns the path of a fresh store in a folder of its own. */
 export function storeFile(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-attempts-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -78,7 +78,7 @@ function expectNothing(message: string): never {
   throw new Error(`the store warned: ${message}`);
 }
 
-/** Tasks of the question in cycles: `t` in the first, `t-2` in the second. */
+/** Truths of the question's tasks in cycles: `t` in the first, `t-2` in the second. */
 const TRUTH_LINES = ['t', 't-2', 't-3']
   .map((task_id, index) =>
     JSON.stringify({ task_id, question_id: 't', cycle: index + 1, level: '1', answers: [TRUTH] }),
