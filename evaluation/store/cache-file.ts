@@ -20,10 +20,11 @@ import { MAX_CACHE_FILE_BYTES } from './limits.ts';
 import { setAside, type Warn } from './sql/set-aside.ts';
 
 /**
- * Answers by question in a plain `{question: answer}` file (RA-07), an export and import of the store's cache. No file: none.
- * A file that is no such JSON is set aside as `<file>.corrupt-<n>`, the user is warned, and there are none (RA-09).
+ * Reads answers by question from a plain `{question: answer}` file (RA-07), an export and import of the store's cache. A missing
+ * file has none. A file that is not such JSON is renamed to `<file>.corrupt-<n>`, the user is warned, and the result is empty
+ * (RA-09).
  *
- * @throws MeshError `store` when the file is there but cannot be read, or is too large
+ * @throws MeshError `store` if the file exists but cannot be read, or is too large
  */
 export function readCacheFile(file: string, warn: Warn): Map<string, string> {
   let text: string;
@@ -52,7 +53,7 @@ export function readCacheFile(file: string, warn: Warn): Map<string, string> {
   return new Map();
 }
 
-/** By hand, not by a schema: a question may be any text, `__proto__` too. */
+/** Parses the answers without a schema, because a question may be any text, even `__proto__`. */
 function parseAnswers(text: string): Map<string, string> | undefined {
   let value: unknown;
   try {
@@ -70,8 +71,8 @@ function parseAnswers(text: string): Map<string, string> | undefined {
 }
 
 /**
- * Writes the file whole or not at all: whoever reads it, or kills this process, finds the old answers or the new ones. Of two
- * processes that write it, the last wins; the store itself is what several may write.
+ * Writes the file as a whole or not at all: a reader, or the next start after a kill, finds the old answers or the new ones. If
+ * two processes write it, the last one wins; only the store itself supports several writers.
  *
  * @throws MeshError `store`
  */

@@ -1,47 +1,56 @@
-/** Every bound of the store, in one place, with its reason; those of its records are beside them (`tools/roles/memory/storable.ts`). */
+/**
+ * Every bound of the store with its reason, in one place. The bounds of its records are beside them
+ * (`tools/roles/memory/storable.ts`).
+ */
 
-/** Distinct words of a gap record that are indexed, and of a question that are looked for: a database's query has an end. */
+/** Maximum distinct words of a gap record in the index, and of a question in a search, so that a query's size is bounded. */
 export const MAX_INDEXED_TERMS = 2_000;
 export const MAX_QUERY_TERMS = 100;
 
-/** A longer run of letters is no word; Postgres refuses lexemes above 2046 bytes. */
+/** Maximum characters of a term. A longer run of letters is not a word; Postgres refuses lexemes above 2046 bytes. */
 export const MAX_TERM_CHARACTERS = 64;
 
-/** Whole attempts of one page: with their traces they are large. */
+/** Maximum attempts of a page. They are large, since they include their traces. */
 export const MAX_ATTEMPTS_PER_PAGE = 50;
 
 /**
- * Attempts of one report. Far above 1,000 questions in 50 cycles. One more is refused instead of left out: a report over a part
- * of the attempts would have the wrong denominator.
+ * Maximum attempts of a report, far above 1,000 questions in 50 cycles. One more is refused rather than left out, because a
+ * report on part of the attempts would have the wrong denominator.
  */
 export const MAX_OUTCOMES = 100_000;
 
-/** Gap records of one brief. More than a planner weighs. */
+/** Maximum gap records of a brief: more than a planner weighs. */
 export const MAX_GAP_RECORDS = 50;
 
-/** Gap records that the database proposes by type, and as many by their words, for the ranking that decides. */
+/** Maximum gap records that the database proposes by type, and as many by words, for the final ranking. */
 export const MAX_GAP_CANDIDATES = 200;
 
-/** Answers of one export, the newest; as many are imported from one file. */
+/** Maximum answers of an export, which takes the newest ones, and of an import. */
 export const MAX_CACHE_ENTRIES = 100_000;
 
-/** `agent_cache.json`: that many entries of a long question each. It is read whole. */
+/** Maximum bytes of `agent_cache.json`, which is read as a whole: room for that many entries with long questions. */
 export const MAX_CACHE_FILE_BYTES = 256 * 1024 * 1024;
 
-/** A busy SQLite file is asked again for this long: other processes' transactions take milliseconds. */
+/** Time for which a busy SQLite file is retried; transactions of other processes take milliseconds. */
 export const BUSY_TIMEOUT_MS = 10_000;
 
-/** Connections of one process to Postgres: a store is asked now and then, and hosted databases allow some dozens in all. */
+/**
+ * Maximum connections of a process to Postgres. A store is used now and then, and hosted databases allow some dozens of
+ * connections in all.
+ */
 export const MAX_CONNECTIONS = 4;
 
-/** Reaching a database elsewhere, TLS included. */
+/** Timeout for connecting to a remote database, TLS included. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** One statement. The largest attempt over a slow line takes seconds. */
+/** Timeout of one statement. The largest attempt takes seconds over a slow line. */
 export const QUERY_TIMEOUT_MS = 60_000;
 
-/** Attempts of one question that are recorded at the same moment contend for the next number. Each loss is another's success. */
+/**
+ * Maximum tries for an attempt's number. Attempts of one question recorded at the same moment contend for the next number, and
+ * one of them succeeds in each round.
+ */
 export const MAX_NUMBERING_TRIES = 50;
 
-/** Files that were set aside under one name. Who has not looked at 1,000 of them will not look at the next. */
+/** Maximum files set aside under one name. A user who has ignored 1,000 of them will ignore the next. */
 export const MAX_SET_ASIDE = 1_000;

@@ -8,21 +8,21 @@ import { resolveStoreFile } from './sql/store-file.ts';
 import type { Store } from './store.ts';
 
 export interface StoreOptions {
-  /** Hears what the user should know although the work goes on, such as a corrupt file that was set aside. */
+  /** Receives warnings about faults that do not stop the work, such as a corrupt file that was set aside. */
   readonly warn: Warn;
-  /** Where relative files are looked for; by default the process's folder. */
+  /** Folder of relative paths; by default the process's folder. */
   readonly folder?: string;
   readonly now?: () => Date;
-  /** How long a busy SQLite file is asked again, milliseconds. */
+  /** Milliseconds for which a busy SQLite file is retried. */
   readonly busyTimeoutMs?: number;
-  /** Connections to Postgres. */
+  /** Maximum connections to Postgres. */
   readonly connections?: number;
 }
 
 /**
  * Opens the store at `url`: a file, `sqlite:<file>`, or `postgres://user:password@host:5432/database`.
  *
- * @throws MeshError `usage` for another kind of address, `store` when it cannot be opened
+ * @throws MeshError `usage` for another kind of address, `store` if it cannot be opened
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
   const { folder, now = () => new Date(), ...rest } = options;
@@ -35,7 +35,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Sto
   return createSqlStore(await openPostgres(url, rest), now);
 }
 
-/** All that is the same for both databases, which is all but how they are reached. */
+/** Creates a store from either database. Everything but the access to the database is the same for both. */
 function createSqlStore(database: SqlDatabase, now: () => Date): Store {
   const tables = new SqlTables(database, now);
   return {

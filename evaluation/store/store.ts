@@ -4,37 +4,40 @@ import type { ReviewVerdict, StoredGapRecord } from '@gaia-mesh/tools/roles/memo
 import type { CacheKey } from './cache-key.ts';
 
 /**
- * Where attempts, gap records and cached answers are kept: an SQLite file by default, or Postgres (OV-38). Several processes may
- * have the same store open. What a call has resolved for is there after a `kill -9`.
+ * The store of attempts, gap records and cached answers: an SQLite file by default, or Postgres (OV-38). Several processes may
+ * have the same store open. Data is durable once its call has resolved, even after a `kill -9`.
  *
- * Every call throws MeshError `store` when the store cannot be read or written, or when what it is given cannot be kept, with
- * what the user can do about it.
+ * Every call throws MeshError `store` with advice for the user if the store cannot be read or written, or cannot hold the given
+ * value.
  */
 export interface Store extends AttemptMemory {
   /** File or address, for messages; never with a password. */
   readonly location: string;
 
-  /** Whole attempts in the order of recording, at most 50 a call; the last one's `id` is the next call's `after`. */
+  /** Returns whole attempts in the order of recording, at most 50 per call; the last one's `id` is the next call's `after`. */
   attempts(filter: AttemptFilter & Page): Promise<RecordedAttempt[]>;
 
-  /** The same without what is large, all of them. More than 100,000 are refused: a report must not leave any out. */
+  /** Returns all matching attempts without their large fields. More than 100,000 are refused: a report must not leave any out. */
   outcomes(filter: AttemptFilter): Promise<AttemptOutcome[]>;
 
-  /** Gap records in the order of storing, at most 50 a call; the last one's `id` is the next call's `after`. */
+  /** Returns gap records in the order of storing, at most 50 per call; the last one's `id` is the next call's `after`. */
   gapRecordPage(page: Page): Promise<StoredGapRecord[]>;
 
-  /** A person's decision, which may be changed later. Returns the record as it is now. */
+  /** Records a person's decision, which may be changed later. Returns the updated record. */
   reviewGapRecord(id: number, verdict: ReviewVerdict): Promise<StoredGapRecord>;
 
   cachedAnswer(key: CacheKey): Promise<CachedAnswer | undefined>;
 
-  /** Keeps an answer, instead of an older one. An empty answer is refused. */
+  /** Stores an answer, replacing an older one. An empty answer is refused. */
   cacheAnswer(key: CacheKey, answer: string): Promise<void>;
 
-  /** Answers by question, the newest of each, at most 100,000: what `agent_cache.json` holds (RA-07). */
+  /** Returns the newest answer of each question, at most 100,000: the content of `agent_cache.json` (RA-07). */
   exportCache(filter?: CacheFilter): Promise<Map<string, string>>;
 
-  /** Keeps answers that were exported once, under the key that `keyOf` finds; those that are there stay. Returns how many are new. */
+  /**
+   * Imports answers that were exported, under the keys that `keyOf` returns. Existing answers are kept. Returns the number of new
+   * ones.
+   */
   importCache(answers: ReadonlyMap<string, string>, keyOf: (question: string) => CacheKey): Promise<number>;
 
   close(): Promise<void>;
@@ -49,7 +52,7 @@ export interface AttemptFilter {
 
 interface Page {
   readonly after?: number;
-  /** 1 to 50, by default 50. */
+  /** 1 to 50; 50 by default. */
   readonly limit?: number;
 }
 

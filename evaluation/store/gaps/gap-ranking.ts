@@ -1,26 +1,27 @@
 import { MAX_INDEXED_TERMS, MAX_TERM_CHARACTERS } from '../limits.ts';
 
-/** What the ranking looks at. */
+/** The fields of a record that the ranking needs. */
 interface Rankable {
   readonly id: number;
   readonly question_type: string;
-  /** At which the attempt broke; empty: none. */
+  /** The tool that failed in the attempt; empty if none did. */
   readonly tool: string;
-  /** {@link listTerms} its text, joined by spaces. */
+  /** Result of {@link listTerms} for its text, joined by spaces. */
   readonly terms: string;
 }
 
-/** The constants of S. Robertson and H. Zaragoza (2009, "The Probabilistic Relevance Framework", section 3.4). */
+/** Constants of BM25 (S. Robertson and H. Zaragoza 2009, "The Probabilistic Relevance Framework", section 3.4). */
 const K1 = 1.2;
 const B = 0.75;
 
-/** What a failure at a tool that this question will need counts, beside the type and the words. */
+/** Score of a failure at a tool that the question will need, relative to the type and the words. */
 const TOOL_WEIGHT = 0.5;
 
 /**
- * Most relevant first (OV-16), by what happened: what the question comes with (1), a failure at a tool that it will need (a half), and
- * the similarity of the words (BM25, as a share of the best among the candidates). On equal scores the type decides, then the newer record. The databases only propose
- * candidates: their own rankings differ, and the same pool must give the same brief wherever it is kept.
+ * Ranks records by relevance (OV-16): the type of the question scores 1, a failure at a tool that it will need a half, and the
+ * similarity of the words BM25 as a share of the best candidate's. On equal scores the type decides, then the newer record. The
+ * databases only propose candidates, because their own rankings differ and the same pool must give the same brief in every
+ * database.
  */
 export function rankGapRecords<Candidate extends Rankable>(
   candidates: readonly Candidate[],
@@ -50,13 +51,13 @@ export function rankGapRecords<Candidate extends Rankable>(
     .map(({ candidate }) => candidate);
 }
 
-/** Inverse document frequency, in the form that is never negative. */
+/** Computes the inverse document frequency, in the form that is never negative. */
 function computeRarity(term: string, documents: readonly ReadonlySet<string>[]): number {
   const having = documents.filter((document) => document.has(term)).length;
   return Math.log(1 + (documents.length - having + 0.5) / (having + 0.5));
 }
 
-// Words that any question or record may have. What is left out here only costs precision.
+// Words that any question or record may have. A word missing from this list only costs precision.
 const STOP_WORDS = new Set(
   (
     'a about after all also an and any are as at be been before but by can could did do does each for from given had has have ' +
@@ -67,8 +68,9 @@ const STOP_WORDS = new Set(
 );
 
 /**
- * The distinct words that a text is found by, in order: without accents, case and plural endings. Cut here and not by the
- * databases, so that both index the same. A word is letters and digits alone, which neither cuts further.
+ * Returns the distinct words by which a text is found, in order and without accents, case and plural endings. They are cut here
+ * rather than by the databases, so that both index the same. A word consists of letters and digits alone, which neither database
+ * cuts further.
  */
 export function listTerms(text: string, limit = MAX_INDEXED_TERMS): string[] {
   const terms = new Set<string>();
@@ -83,7 +85,10 @@ export function listTerms(text: string, limit = MAX_INDEXED_TERMS): string[] {
   return [...terms];
 }
 
-/** D. Harman (1991, "How effective is suffixing?", JASIS 42:1): the S stemmer, which joins plurals and little else. */
+/**
+ * Reduces a word to its singular by the S stemmer, which joins plurals and little else (D. Harman 1991, "How effective is
+ * suffixing?", JASIS 42:1).
+ */
 function toSingular(word: string): string {
   if (word.length <= 3) return word;
   if (/[^ea]ies$/.test(word)) return `${word.slice(0, -3)}y`;

@@ -1,20 +1,23 @@
 import { listReadings, type Standing, splitWords, type Word } from './text-words.ts';
 
-/** Something that a question names. */
+/** A name in a question. */
 interface Name {
   readonly text: string;
   readonly words: readonly string[];
-  /** How it has to stand in another text to be the same name there. */
+  /** Condition under which its words in another text are the same name. */
   readonly isIn: Standing;
 }
 
-/** Up to this a number is a count that any advice may have ("check two sources"). */
+/** Largest number that counts as common: any advice may contain it ("check two sources"). */
 const MAX_COMMON_NUMBER = 9;
 
-/** A longer quotation is a text to work on; its sentences are found by their names. */
+/**
+ * Maximum words of a quotation that counts as a name. A longer one is a text to work on, and names in its sentences are found by
+ * themselves.
+ */
 const MAX_QUOTED_WORDS = 12;
 
-/** Sources, formats and languages: advice is about them, and they say nothing of a question. */
+/** Sources, formats and languages. Advice is about them, and they reveal nothing of a question. */
 const GENERAL = new Set(
   (
     'wikipedia google youtube arxiv github internet web excel word powerpoint python javascript java pdf png jpg jpeg gif csv tsv ' +
@@ -22,7 +25,7 @@ const GENERAL = new Set(
   ).split(' '),
 );
 
-/** Sentences begin with these, and they are no names. */
+/** Words at the beginning of sentences that are not names. */
 const STARTERS = new Set(
   (
     'a an the this that these those there here it its he she they we you i in on at of for from to by with without as if when ' +
@@ -50,14 +53,14 @@ const CONNECTORS = new Set([
 ]);
 
 /**
- * The names, numbers, quotations, file names and addresses of a question, by how they are written: there is no dictionary and
- * no model here, so a name without a capital is missed, and a capital without reason counts.
+ * Finds the names, numbers, quotations, file names and addresses of a question by their spelling. There is no dictionary and no
+ * model here, so a name without a capital is missed, and any other word with a capital counts as one.
  */
 export function findNames(question: string): Name[] {
   const names = new Map<string, Name>();
   const add = (words: readonly string[], isIn: Standing) => {
     const text = words.join(' ');
-    // Found twice, the looser condition holds.
+    // If a name is found twice, the looser condition applies.
     if (words.length > 0 && (isIn === 'anywhere' || !names.has(text))) names.set(text, { text, words, isIn });
   };
   for (const reading of listReadings(question)) {
@@ -78,7 +81,7 @@ export function findNames(question: string): Name[] {
   return [...names.values()];
 }
 
-/** Quotations, and what has points inside: `data.xlsx`, `www.example.org`. */
+/** Returns quotations, and words with dots inside: `data.xlsx`, `www.example.org`. */
 function listSpelledOut(text: string): string[] {
   const quoted = [
     ...text.matchAll(
@@ -98,7 +101,7 @@ function addRun(run: readonly Word[], add: (words: readonly string[], isIn: Stan
   if (!keys.some(isTelling)) return;
   if (keys.length > 1) {
     add(keys, 'anywhere');
-    // A part of a name is the name again where it has its capital: "Leicester", but not "a university".
+    // A part of a name is the name again if it has its capital: "Leicester", but not "a university".
     for (const key of keys)
       if (key.length >= 3 && !CONNECTORS.has(key) && isTelling(key)) add([key], 'capital');
   } else if (first.key.length > 1) {
@@ -110,10 +113,10 @@ function isTelling(key: string): boolean {
   return !GENERAL.has(key) && !STARTERS.has(key) && !/^\d/.test(key);
 }
 
-/** Words with capitals that belong together: "University of Leicester", "J. K. Rowling". */
+/** Groups capitalized words that belong together: "University of Leicester", "J. K. Rowling". */
 function groupCapitalRuns(words: readonly Word[]): Word[][] {
   const lettered = words.filter(({ isNumber }) => !isNumber);
-  // In a question that is all capitals they tell nothing.
+  // Capitals say nothing in a question that is written in capitals.
   if (lettered.length > 4 && lettered.filter(({ hasCapital }) => hasCapital).length > 0.7 * lettered.length)
     return [];
   const runs: Word[][] = [];

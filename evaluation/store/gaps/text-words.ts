@@ -1,18 +1,18 @@
 /** A word or number of a text. */
 export interface Word {
-  /** By what it is compared: no accents, lower case, numbers in one form. */
+  /** The form in which words are compared: no accents, lower case, numbers in one form. */
   readonly key: string;
   readonly hasCapital: boolean;
   readonly isNumber: boolean;
   readonly beginsSentence: boolean;
-  /** What stands between it and the word before it. */
+  /** Text between the word before and this one. */
   readonly gap: string;
 }
 
-/** Where a word has to stand to be the one that is looked for. */
+/** The position that a word must have in order to match. */
 export type Standing = 'anywhere' | 'capital' | 'capital inside a sentence';
 
-// Without "one", which is more often a pronoun.
+// "One" is left out, because it is more often a pronoun.
 const NUMBER_WORDS = new Map(
   [
     'zero',
@@ -31,7 +31,7 @@ const NUMBER_WORDS = new Map(
   ].map((word, number) => [word, String(number)] as const),
 );
 
-/** The words of a text. A number is one word, with its fraction: 1234.50, 1234.5 and 1234.5th are the same. */
+/** Splits a text into words. A number is one word with its fraction: 1234.50, 1234.5 and 1234.5th are equal. */
 export function splitWords(text: string): Word[] {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '');
   const words: Word[] = [];
@@ -40,7 +40,7 @@ export function splitWords(text: string): Word[] {
     const [raw] = match;
     const gap = plain.slice(end, match.index);
     const before = words.at(-1);
-    // The point of "St." or "J." ends no sentence.
+    // The point of "St." or "J." does not end a sentence.
     const isAbbreviated = /^\.\s?$/.test(gap) && before?.hasCapital === true && before.key.length <= 3;
     const digits = /^\d+(?:\.\d+)?/.exec(raw)?.[0];
     const isNumber = digits !== undefined && /^(st|nd|rd|th)?$/.test(raw.slice(digits.length));
@@ -57,7 +57,7 @@ export function splitWords(text: string): Word[] {
   return words;
 }
 
-/** A text as it stands, and with the thousands of its numbers joined: in "12 345" nobody can tell whether it is one number. */
+/** Returns a text unchanged, and with the thousands of its numbers joined: "12 345" may be one number or two. */
 export function listReadings(text: string): string[] {
   const joined = text.replace(/(?<![\d.])\d{1,3}(?:[,'’_\u00a0\u2009\u202f ]\d{3})+(?!\d)/g, (number) =>
     number.replace(/\D/g, ''),
@@ -65,7 +65,7 @@ export function listReadings(text: string): string[] {
   return joined === text ? [text] : [text, joined];
 }
 
-/** Do the words `keys` stand in the text one after the other? */
+/** Tells if the words `keys` occur in the text one after the other. */
 export function hasPhrase(words: readonly Word[], keys: readonly string[], standing: Standing): boolean {
   for (let start = 0; start + keys.length <= words.length; start++) {
     if (keys.every((key, index) => words[start + index]?.key === key) && isStanding(words[start], standing))

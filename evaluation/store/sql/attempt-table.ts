@@ -59,7 +59,7 @@ const recordedRow = z.object({ created_at: timeCell });
 const OUTCOME_COLUMNS = Object.keys(outcomeRow.shape).join(', ');
 const ATTEMPT_COLUMNS = Object.keys(attemptRow.shape).join(', ');
 
-/** `gaia_attempts`. See {@link Store} for what each does. */
+/** Implements the part of {@link Store} on the table `gaia_attempts`. */
 export function createAttemptTable(
   tables: SqlTables,
 ): Pick<Store, 'recordAttempt' | 'attempts' | 'outcomes'> {
@@ -90,7 +90,7 @@ export function createAttemptTable(
         const [inserted = []] = await tables.database.write([insert]);
         const [numbered] = tables.parse(numberedRow, inserted, 'gaia_attempts');
         if (numbered !== undefined) return numbered.attempt_number;
-        // Either another process took the number at the same moment, or the id is there.
+        // Another process took the number at the same moment, or the id exists.
         const same = await findRecordedAttempt(tables, attempt.attempt_id);
         if (same !== undefined) {
           throw new MeshError(
@@ -133,7 +133,7 @@ export function createAttemptTable(
   };
 }
 
-/** When an attempt was recorded, if it was. */
+/** Returns the time at which an attempt was recorded, if it was. */
 export async function findRecordedAttempt(
   tables: SqlTables,
   attemptId: string,
@@ -145,7 +145,7 @@ export async function findRecordedAttempt(
   return found;
 }
 
-/** Key by key: a filter may come from a packet, and its other keys must not become part of a statement. */
+/** Picks the known keys of a filter, which may come from a packet: its other keys must not become part of a statement. */
 function buildFilter({ run_id, team, task_id, attempt_id }: AttemptFilter): Statement {
   return buildConditions({ run_id, team, task_id, attempt_id });
 }

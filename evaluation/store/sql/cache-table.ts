@@ -13,7 +13,7 @@ import type { Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 import { buildConditions, parseRow, type SqlTables, timeCell } from './sql-tables.ts';
 
-/** Answers that one statement imports: 4,000 of at most 32,766 parameters that SQLite takes. */
+/** Answers per import statement: 4,000 of at most 32,766 parameters that SQLite accepts. */
 const IMPORT_BATCH = 500;
 
 const CACHE_COLUMNS = 'cache_key, question, file_hash, team, model, prompt_version, answer, created_at';
@@ -33,11 +33,11 @@ const answerSchema = createTextSchema(MAX_TEXT_CHARACTERS).refine(
   'must not be empty',
 );
 
-/** `cached_answers`. See {@link Store} for what each does. */
+/** Implements the part of {@link Store} on the table `cached_answers`. */
 export function createCacheTable(
   tables: SqlTables,
 ): Pick<Store, 'cachedAnswer' | 'cacheAnswer' | 'exportCache' | 'importCache'> {
-  /** In the order of {@link CACHE_COLUMNS}. */
+  /** Returns the values of a row in the order of {@link CACHE_COLUMNS}. */
   const rowOf = (given: CacheKey, answer: string): readonly SqlValue[] => {
     const { question, fileHash, team, model, promptVersion } = parseRow(
       keySchema,
@@ -91,7 +91,7 @@ export function createCacheTable(
   };
 }
 
-/** One statement for many rows: each would be a trip to the database. */
+/** Inserts many rows in one statement, since each statement is a round trip to the database. */
 function insertAnswers(rows: readonly (readonly SqlValue[])[], onConflict: string): Statement {
   const tuples = rows.map(
     (row, index) => `(${row.map((_, column) => `$${index * row.length + column + 1}`).join(', ')})`,

@@ -17,16 +17,19 @@ import { findRecordedAttempt } from './attempt-table.ts';
 import type { SqlValue } from './sql-database.ts';
 import { checkLimit, parseRow, type SqlTables, timeCell, wholeNumberCell } from './sql-tables.ts';
 
-/** A longer answer is also found inside words ("Guatemala" in "Guatemalan"); a shorter one is inside too many of them. */
+/**
+ * Minimum characters of an answer that is also found inside words ("Guatemala" in "Guatemalan"); a shorter one is inside too many
+ * of them.
+ */
 const MIN_INSIDE_CHARACTERS = 6;
 
-/** Of an answer that is a list, items of this many characters count for themselves: shorter ones are in any text. */
+/** Minimum characters of a list item that counts as an answer by itself; shorter ones occur in any text. */
 const MIN_ITEM_CHARACTERS = 3;
 
 /**
- * What `text` tells of the correct answer and of the question's names, numbers and quotations (OV-12, C-12); empty: nothing.
- * Case, accents, punctuation and the format of numbers make no difference. A guard for the store, not a proof: a paraphrase
- * passes it.
+ * Returns what `text` reveals of the correct answer and of the question's names, numbers and quotations (OV-12, C-12); empty if
+ * nothing. Case, accents, punctuation and the format of numbers are ignored. This guards the store but proves nothing: a
+ * paraphrase passes it.
  */
 export function findLeaks(text: string, { question, answers }: Secrets): Leak[] {
   const readings = listReadings(text).map(splitWords);
@@ -59,7 +62,7 @@ function hasAnswer(words: readonly Word[], answer: string): boolean {
         .join('')
         .includes(squeezed);
     }
-    // "A" as an answer is a letter to choose, and in a sentence an article: only a capital that no sentence begins with counts.
+    // "A" as an answer is a letter to choose, and in a sentence an article: only a capital inside a sentence counts.
     const isArticle = squeezed === 'a' || squeezed === 'i';
     return hasPhrase(words, keys, isArticle ? 'capital inside a sentence' : 'anywhere');
   });
@@ -83,10 +86,10 @@ const GAP_COLUMNS = [
   'terms',
 ].join(', ');
 
-/** What a planner may see; see {@link informsPlans}. */
+/** Condition for records that a planner may see, see {@link informsPlans}. */
 const RETRIEVABLE = "(status = 'approved' OR (status = 'proposed' AND kind = 'planning_hint'))";
 
-/** `gap_records`. See {@link Store} for what each does. */
+/** Implements the part of {@link Store} on the table `gap_records`. */
 export function createGapTable(
   tables: SqlTables,
 ): Pick<Store, 'addGapRecord' | 'gapRecords' | 'gapRecordPage' | 'reviewGapRecord'> {
@@ -106,7 +109,7 @@ export function createGapTable(
         ...record,
         attempt_id,
         status: 'proposed',
-        // The question's words find the record again, and are never shown.
+        // The question's words help to find the record, but are never shown.
         terms: listTerms(`${text}\n${secrets.question}`).join(' '),
         created_at: tables.time(),
       };

@@ -7,21 +7,25 @@ import type { Warn } from './set-aside.ts';
 import { checkSchemaVersion, type Row, type SqlDatabase, type Statement } from './sql-database.ts';
 import { listSchemaSteps } from './sql-schema.ts';
 
-/** Any number that all versions share: processes that open an empty database at once make the tables one after the other. */
+/**
+ * Key of the advisory lock under which tables are created, so that processes that open an empty database at once take turns. Any
+ * number will do, provided that all versions use the same.
+ */
 const SCHEMA_LOCK = 4_213_657_001;
 
 export const postgresSteps: readonly string[] = listSchemaSteps({
   id: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
-  // Not jsonb, which drops the order of keys and refuses \u0000: what was recorded is to be read again.
+  // Not jsonb, which loses the order of keys and refuses \u0000: recorded values must be read back unchanged.
   json: 'json',
   boolean: 'boolean',
   wholeNumber: 'bigint',
   number: 'double precision',
   time: 'timestamptz',
   tableEnd: '',
-  // Supabase shows tables to everybody who has the public key unless rows are secured. The owner, who we are, sees them all.
+  // Supabase shows tables to everybody with the public key unless row-level security is on. The owner, which we are, still sees
+  // all rows.
   protect: (table) => `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;`,
-  // Terms are cut already, and a parser of Postgres would cut some of them again.
+  // Terms are already normalized, and a parser of Postgres would split some of them again.
   gapIndex: `
     ALTER TABLE gap_records ADD COLUMN terms_found tsvector
       GENERATED ALWAYS AS (array_to_tsvector(string_to_array(terms, ' '))) STORED;
@@ -34,13 +38,13 @@ interface PostgresOptions {
 }
 
 /**
- * Opens a Postgres database by URL, Supabase's too. See {@link parseConnection} for what a URL may say.
+ * Opens a Postgres database by URL, Supabase's too. {@link parseConnection} describes the URL.
  *
- * @throws MeshError `usage` for a URL that is none, `store` when there is no connection or the tables cannot be made
+ * @throws MeshError `usage` for an invalid URL, `store` if there is no connection or the tables cannot be created
  */
 export async function openPostgres(url: string, options: PostgresOptions): Promise<SqlDatabase> {
   const { config, location } = parseConnection(url);
-  // Importing it takes longer than most runs without it need to start.
+  // Importing the driver takes longer than most runs without it need to start.
   const pg = await import('pg');
   const pool = new pg.Pool({
     ...config,
@@ -51,11 +55,11 @@ export async function openPostgres(url: string, options: PostgresOptions): Promi
     // A run that has ended must not wait for idle connections.
     allowExitOnIdle: true,
   });
-  // An idle connection that is lost is made anew at the next query; without a listener it would end the process.
+  // A lost idle connection is replaced at the next query; without a listener its error would end the process.
   pool.on('error', (error) =>
     options.warn(`${location}: an idle connection was lost: ${toErrorMessage(error)}`),
   );
-  // One in use that is lost fails its query, or the next. Its event says nothing more, and would end the process too.
+  // A connection lost in use fails its query, or the next one. Its error event adds nothing, and would end the process, too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const database = new PostgresDatabase(pool, location, config.password);
   try {
@@ -85,7 +89,7 @@ class PostgresDatabase implements SqlDatabase {
     );
   }
 
-  /** In quotes a term is a lexeme as it stands. Without terms: the empty query, which nothing matches. */
+  /** In quotes a term is a lexeme as it stands. Without terms the query is empty and matches nothing. */
   anyOf(terms: readonly string[]): string {
     return terms.map((term) => `'${term.replaceAll(/['\\]/g, '$&$&')}'`).join(' | ');
   }
@@ -135,14 +139,14 @@ class PostgresDatabase implements SqlDatabase {
       client.release();
       return result;
     } catch (error) {
-      // It may be in the middle of a transaction, or gone: not for the next one.
+      // The connection may be in the middle of a transaction, or lost, so it is not reused.
       client?.release(true);
       throw this.#explained(error);
     }
   }
 
   #explained(error: unknown): unknown {
-    // A bug stays one.
+    // Keep bugs as they are.
     if (error instanceof MeshError || error instanceof TypeError || error instanceof RangeError) return error;
     if (error instanceof z.ZodError) return error;
     const { code, message } = toFault(error);
@@ -158,19 +162,19 @@ async function run(client: PoolClient, { text, values }: Statement): Promise<Row
 async function runTransaction<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   const result = await work();
-  // Where anything failed before, the connection is closed instead, which rolls back.
+  // After a failure the connection is closed instead, which rolls back.
   await client.query('COMMIT');
   return result;
 }
 
-/** Where a host has several addresses, Node gives one error for all of them, without a message. */
+/** Returns the first error of a host with several addresses, for which Node gives a single error without a message. */
 function toFault(error: unknown): { code: string | undefined; message: string } {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { data } = z.object({ code: z.string().optional() }).safeParse(first);
   return { code: data?.code, message: toErrorMessage(first) };
 }
 
-/** By SQLSTATE (PostgreSQL, appendix A) or system code. */
+/** Returns advice by SQLSTATE (PostgreSQL, appendix A) or system code. */
 function adviseCode(code: string | undefined): string {
   switch (code) {
     case '28P01':

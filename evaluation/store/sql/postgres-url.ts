@@ -5,11 +5,12 @@ import type { PoolConfig } from 'pg';
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
 /**
- * `postgres://user:password@host:port/database?sslmode=…&sslrootcert=file`. Without a password `pg` takes that of `PGPASSWORD` or `~/.pgpass`. Without `sslmode` a connection is encrypted and the
- * server's certificate checked, except on this machine; `disable` and `no-verify` turn off both or the check. Supabase signs
- * with its own certificate, which its dashboard offers for download: name it as `sslrootcert`.
+ * Parses `postgres://user:password@host:port/database?sslmode=…&sslrootcert=file`. Without a password, `pg` uses `PGPASSWORD` or
+ * `~/.pgpass`. Without `sslmode`, a connection is encrypted and the server's certificate checked, except on this machine;
+ * `disable` turns off both, `no-verify` the check. Supabase signs with its own certificate, which its dashboard offers for
+ * download: name it as `sslrootcert`.
  *
- * Read here and not by `pg`, which would put a part of the URL into warnings.
+ * The URL is parsed here and not by `pg`, which would put a part of it into warnings.
  *
  * @throws MeshError `usage`, without the URL, which may hold a password
  */

@@ -2,19 +2,19 @@ import { existsSync, renameSync } from 'node:fs';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_SET_ASIDE } from '../limits.ts';
 
-/** Hears what the user should know although the work goes on. */
+/** Receives warnings about faults that do not stop the work. */
 export type Warn = (message: string) => void;
 
 /**
- * Renames `file` to the first free `<file>.corrupt-<n>`, and what belongs to it (`file` + suffix) alike, so that whoever wants
- * to rescue something has all of it. Returns the new name.
+ * Renames `file` to the first free `<file>.corrupt-<n>`, and likewise the files that belong to it (`file` + suffix), so that all
+ * of them can be rescued. Returns the new name.
  */
 export function setAside(file: string, suffixes: readonly string[] = []): string {
   for (let n = 1; n <= MAX_SET_ASIDE; n++) {
     const aside = `${file}.corrupt-${n}`;
     if (existsSync(aside)) continue;
     try {
-      // The file last: whoever begins a new one must not find what belonged to this one.
+      // The file is renamed last: a new one must not find the files that belonged to this one.
       for (const suffix of suffixes) {
         if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
       }

@@ -1,9 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
-/** What a column can be given. */
+/** Value of a parameter. */
 export type SqlValue = string | number | boolean | null;
 
-/** Parameters are `$1`, `$2`, …: nothing that a user wrote is ever part of the text. */
+/** A statement with parameters `$1`, `$2`, …; user input is never part of the text. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly SqlValue[];
@@ -11,24 +11,28 @@ export interface Statement {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A database under the store. Whatever goes wrong in it is a MeshError `store` with what the user can do about it. */
+/** A database of the store. All its faults are MeshErrors `store` with advice for the user. */
 export interface SqlDatabase {
   /** File or address, for messages; never with a password. */
   readonly location: string;
   /**
-   * Text of the query for the ids of gap records that fit `condition` and have any of some terms, the best first: `$1` is what
-   * {@link SqlDatabase.anyOf} makes of the terms.
+   * Returns the query for the ids of gap records that fit `condition` and have any of some terms, the best first. Its parameter
+   * `$1` comes from {@link SqlDatabase.anyOf}.
    */
   termSearch(condition: string): string;
-  /** A search for any of these terms (letters and digits only), as a parameter. */
+  /** Returns the parameter of a search for any of these terms (letters and digits only). */
   anyOf(terms: readonly string[]): string;
   read(statement: Statement): Promise<Row[]>;
-  /** All of them or none. Resolves when they are on disk. */
+  /** Runs all statements or none. Resolves when they are on disk. */
   write(statements: readonly Statement[]): Promise<Row[][]>;
   close(): Promise<void>;
 }
 
-/** @throws MeshError `store` for a store that a newer version wrote: an older one would misread or damage it */
+/**
+ * Refuses a store of a newer version, which this version would misread or damage.
+ *
+ * @throws MeshError `store`
+ */
 export function checkSchemaVersion(version: number, known: number, location: string): void {
   if (version <= known) return;
   throw new MeshError(

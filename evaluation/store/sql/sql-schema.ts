@@ -5,26 +5,26 @@ import {
   REVIEW_STATUSES,
 } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 
-/** The words that the two databases have for the same. */
+/** The terms in which the two SQL dialects differ. */
 interface SchemaWords {
-  /** A key that the database counts up. */
+  /** Type of a key that the database increments. */
   readonly id: string;
   readonly json: string;
   readonly boolean: string;
   readonly wholeNumber: string;
   readonly number: string;
   readonly time: string;
-  /** After a table's closing bracket. */
+  /** Text after a table's closing bracket. */
   readonly tableEnd: string;
-  /** What a table needs beyond its columns. */
+  /** Returns statements that protect a table. */
   readonly protect: (table: string) => string;
-  /** Makes `terms` of `gap_records` searchable. */
+  /** Statements that make `terms` of `gap_records` searchable. */
   readonly gapIndex: string;
 }
 
 /**
- * What brings an empty store to each version of the schema, one text a version: version n is the first n of them. Stores of users
- * have the older ones, so a text that was published never changes; a change is a new one at the end.
+ * Returns the migrations of the schema, one text per version: version n consists of the first n texts. Users' stores have the
+ * older versions, so a published text never changes; a change is a new text at the end.
  */
 export function listSchemaSteps(words: SchemaWords): readonly string[] {
   const { id, json, boolean, wholeNumber, number, time, tableEnd, protect, gapIndex } = words;

@@ -4,7 +4,7 @@ import { toStorable } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import * as z from 'zod';
 import type { Row, SqlDatabase, Statement } from './sql-database.ts';
 
-/** What the three tables of the store have in common. */
+/** Functions shared by the three tables of the store. */
 export class SqlTables {
   readonly database: SqlDatabase;
   readonly #now: () => Date;
@@ -18,7 +18,7 @@ export class SqlTables {
     return this.database.location;
   }
 
-  /** ISO 8601, UTC. */
+  /** Returns the current time in ISO 8601, UTC. */
   time(): string {
     return this.#now().toISOString();
   }
@@ -27,7 +27,7 @@ export class SqlTables {
     return this.parse(schema, await this.database.read(statement), table);
   }
 
-  /** Other programs can write the tables too. */
+  /** Parses rows, since other programs can write to the tables, too. */
   parse<T>(schema: z.ZodType<T>, rows: readonly Row[], table: string): T[] {
     const parsed = z.array(schema).safeParse(rows);
     if (parsed.success) return parsed.data;
@@ -50,7 +50,7 @@ export function checkLimit(limit: number, max: number): number {
   throw new MeshError('store', `expected a limit from 1 to ${max}, got ${limit}`);
 }
 
-/** Columns that must have these values; the names are the program's own, never a user's. */
+/** Builds the condition that columns have these values. The names are the program's own, never a user's. */
 export function buildConditions(columns: Readonly<Record<string, string | undefined>>): Statement {
   const given = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
@@ -59,7 +59,10 @@ export function buildConditions(columns: Readonly<Record<string, string | undefi
   };
 }
 
-/** JSON columns come as text from one back end and parsed from the other, times as text or dates, booleans as 0 and 1. */
+/**
+ * Parsers of cells. JSON columns come as text from one database and parsed from the other, times as text or dates, booleans as 0
+ * and 1.
+ */
 export const jsonCell = z.unknown().transform((cell, context): unknown => {
   if (typeof cell !== 'string') return cell;
   try {

@@ -2,10 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 
-/** SQLite waits with the whole process, so it waits briefly, and then the others get their turn. */
+/** Milliseconds for which SQLite may block the process; between two tries other work gets its turn. */
 export const BLOCKING_MS = 50;
 const PAUSE_MS = 20;
-/** What passes while others set a file aside passes in a moment; what does not is the disk's, or the name's. */
+/**
+ * Time for which faults caused by another process that sets a file aside are retried. Faults that last longer are the disk's, or
+ * the path's.
+ */
 const PASSING_MS = 1000;
 
 // Result codes of SQLite (https://sqlite.org/rescode.html); the low byte is the primary one.
@@ -17,10 +20,10 @@ const CORRUPT = 11;
 export const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
-/** What `quick_check` found; SQLite's own errors say the same by their code. */
+/** A fault found by `quick_check`, or reported by SQLite's own error codes. */
 export class Corrupt extends Error {}
 
-/** Tries again while other processes hold the file, and says in words what else is wrong. */
+/** Retries while other processes hold the file, and explains all other errors. */
 export class Patience {
   readonly #file: string;
   readonly #timeoutMs: number;
@@ -40,8 +43,8 @@ export class Patience {
         const locked = code === BUSY || code === LOCKED;
         const patienceMs = locked ? this.#timeoutMs : Math.min(PASSING_MS, this.#timeoutMs);
         const over = performance.now() - start >= patienceMs;
-        // While another process sets a corrupt file aside, SQLite looks in vain for what it just saw under that name (SQLITE_IOERR_FSTAT),
-        // or finds the log shorter than it was (SQLITE_IOERR_SHORT_READ).
+        // While another process sets a corrupt file aside, SQLite cannot find the file it just saw under that name
+        // (SQLITE_IOERR_FSTAT), or finds the log shorter than it was (SQLITE_IOERR_SHORT_READ).
         const passes = locked || code === IO_ERROR;
         if (!passes || (over && !locked)) throw explainSqliteError(error, code, this.#file);
         if (over) {
@@ -85,7 +88,7 @@ function explainSqliteError(error: unknown, code: number | undefined, file: stri
       },
     );
   }
-  // What SQLite does not say itself is a bug of ours, or a message that is one already.
+  // An error that is not SQLite's is a bug of ours, or a MeshError already.
   if (code === undefined) return error;
   return new MeshError(
     'store',

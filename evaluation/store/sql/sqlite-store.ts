@@ -16,7 +16,10 @@ import {
 import { listSchemaSteps } from './sql-schema.ts';
 import { BLOCKING_MS, CANNOT_OPEN, Corrupt, Patience, READ_ONLY, readSqliteCode } from './sqlite-patience.ts';
 
-/** "Gaia" in the header of every store: what is left of a damaged one says whose it was (https://sqlite.org/fileformat2.html). */
+/**
+ * The application id "Gaia" in the header of every store, which identifies even a damaged one
+ * (https://sqlite.org/fileformat2.html).
+ */
 const APPLICATION_ID = 0x47616961;
 const APPLICATION_ID_OFFSET = 68;
 const SQLITE_HEADER = 'SQLite format 3\0';
@@ -39,19 +42,19 @@ export const sqliteSteps: readonly string[] = listSchemaSteps({
 
 interface SqliteOptions {
   readonly warn: Warn;
-  /** How long a busy file is asked again. */
+  /** Milliseconds for which a busy file is retried. */
   readonly busyTimeoutMs?: number;
 }
 
 /**
- * Opens an SQLite file, which is made if it is not there. A store that is corrupt is set aside as `<file>.corrupt-<n>`, the user is
- * warned, and a new one begun. A file that never was a store is left alone.
+ * Opens an SQLite file, and creates it if it is missing. A corrupt store is renamed to `<file>.corrupt-<n>`, the user is warned,
+ * and a new one is created. A file that never was a store is left alone.
  *
  * @throws MeshError `store`
  */
 export async function openSqlite(file: string, options: SqliteOptions): Promise<SqlDatabase> {
   const patience = new Patience(file, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
-  // SQLite itself would write all the same.
+  // SQLite itself ignores the permission model.
   if (!canWrite(file))
     throw new MeshError(
       'store',
@@ -60,7 +63,7 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
   try {
     makeFolder(path.dirname(file));
   } catch (error) {
-    // An agent may use what is in the folder, and not always the folder itself.
+    // An agent may be permitted to use the folder's files, but not the folder itself.
     if (readSystemCode(error) !== 'ERR_ACCESS_DENIED')
       throw new MeshError('store', `${file}: its folder cannot be made: ${toErrorMessage(error)}`, {
         cause: error,
@@ -70,7 +73,7 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
   return new SqliteDatabase(file, database, patience);
 }
 
-/** Node's permission model, which does not hold SQLite's own writing to it. */
+/** Checks Node's permission model, which SQLite's own writes bypass. */
 function canWrite(file: string): boolean {
   return process.permission?.has('fs.write', file) ?? true;
 }
@@ -93,7 +96,7 @@ class SqliteDatabase implements SqlDatabase {
     );
   }
 
-  /** In quotes a term is a string for FTS5, never an operator. Without terms: the empty phrase, which nothing matches. */
+  /** In quotes a term is a string for FTS5, never an operator. Without terms the phrase is empty and matches nothing. */
   anyOf(terms: readonly string[]): string {
     return terms.length === 0 ? '""' : terms.map((term) => `"${term.replaceAll('"', '""')}"`).join(' OR ');
   }
@@ -123,7 +126,10 @@ function run(database: DatabaseSync, { text, values }: Statement): Row[] {
   return database.prepare(text.replace(/\$(\d+)/g, '?$1')).all(...parameters);
 }
 
-/** The lock is taken at the beginning: whoever reads first and wants to write later can find that another has written. */
+/**
+ * Runs a transaction. The lock is taken at the beginning, because a transaction that reads first and writes later could find that
+ * another has written in between.
+ */
 function runTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIVE', work: () => T): T {
   database.exec(`BEGIN ${kind}`);
   try {
@@ -137,7 +143,7 @@ function runTransaction<T>(database: DatabaseSync, kind: 'IMMEDIATE' | 'EXCLUSIV
   }
 }
 
-/** The database in `file`, checked and of the current version; undefined where the file is corrupt. */
+/** Opens the database in `file`, checked and of the current version; undefined if the file is corrupt. */
 async function openWhole(file: string, patience: Patience): Promise<DatabaseSync | undefined> {
   try {
     return await patience.with(() => {
@@ -158,15 +164,15 @@ async function openWhole(file: string, patience: Patience): Promise<DatabaseSync
 }
 
 /**
- * By a connection that only reads. The last one to close a file that may be written deletes the log beside it, by its name: while
- * another process has set the corrupt file aside, that is the log of the new one.
+ * Checks a file over a read-only connection. The last connection that closes a writable file deletes the log beside it by name:
+ * once another process has set the corrupt file aside, that is the log of the new one.
  */
 function check(file: string): void {
   let database: DatabaseSync;
   try {
     database = new DatabaseSync(file, { readOnly: true, timeout: BLOCKING_MS });
   } catch (error) {
-    // It is not there, or this process may not even read it: opening it for writing finds out.
+    // The file is missing, or this process may not read it: opening it for writing will tell.
     if (readSqliteCode(error) === CANNOT_OPEN) return;
     throw error;
   }
@@ -174,7 +180,7 @@ function check(file: string): void {
     const [row] = run(database, { text: 'PRAGMA quick_check(1)', values: [] });
     if (row?.quick_check !== 'ok') throw new Corrupt(String(row?.quick_check));
   } catch (error) {
-    // A journal that a killed process left has to be played back first, which takes writing.
+    // A journal left by a killed process has to be replayed first, which requires writing.
     if (readSqliteCode(error) !== READ_ONLY) throw error;
   } finally {
     database.close();
@@ -186,11 +192,12 @@ const versionRow = z.object({ version: z.int() });
 const tablesRow = z.object({ tables: z.int(), own: z.int() });
 
 function prepare(database: DatabaseSync, file: string): void {
-  // A file that is up to date is opened without a lock: a writer at work must not keep others from reading.
+  // An up-to-date file is opened without a lock, so that a busy writer does not keep others from reading.
   if (readVersion(database, file) === sqliteSteps.length && isMarked(database)) return;
-  // Before anything else, so that it is in the file itself and not in the log beside it.
+  // The id is set before anything else, so that it is in the file itself and not in the log beside it.
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-  // Readers and the writer do not wait for each other; what was committed survives the end of the process. The file remembers it.
+  // With WAL, readers and the writer do not wait for each other, and committed data survives the end of the process. The file
+  // remembers the mode.
   database.exec('PRAGMA journal_mode = WAL');
   runTransaction(database, 'IMMEDIATE', () => {
     const version = readVersion(database, file);
@@ -209,7 +216,7 @@ function isMarked(database: DatabaseSync): boolean {
   return markRow.parse(row).application_id === APPLICATION_ID;
 }
 
-/** Whether a file begins as a store does, whatever became of the rest. */
+/** Tells if a file begins as a store does, whatever its state. */
 function isStoreFile(file: string): boolean {
   const header = Buffer.alloc(APPLICATION_ID_OFFSET + 4);
   const descriptor = openSync(file, 'r');
@@ -224,9 +231,9 @@ function isStoreFile(file: string): boolean {
   );
 }
 
-/** Undefined where the file has nothing in it. */
+/** Returns the schema version; undefined for an empty file. */
 function readVersion(database: DatabaseSync, file: string): number | undefined {
-  // In one query: between two, another process may make the tables.
+  // One query, since another process may create the tables between two.
   const { tables, own } = tablesRow.parse(
     run(database, {
       text: "SELECT count(*) AS tables, count(*) FILTER (WHERE name = 'store_schema') AS own FROM sqlite_master",
@@ -248,8 +255,8 @@ function readVersion(database: DatabaseSync, file: string): number | undefined {
 }
 
 /**
- * Sets the corrupt file aside and begins a new one. Several processes may find it corrupt at the same time, and only the first
- * must move it: the next would move the new one away. They take turns by a lock that ends with its process.
+ * Sets the corrupt file aside and creates a new one. Several processes may find it corrupt at the same time, and only the first
+ * must move it, since the next would move the new one away. They take turns by a lock that ends with its process.
  */
 async function replaceCorrupt(file: string, patience: Patience, warn: Warn): Promise<DatabaseSync> {
   const turns = new DatabaseSync(`${file}.repair`, { timeout: BLOCKING_MS });

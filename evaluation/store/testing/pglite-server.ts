@@ -3,8 +3,8 @@ import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import type { PostgresServer } from './postgres-server.ts';
 
 /**
- * A server on loopback that speaks Postgres' protocol and dialect, in this process and in memory. It has one session for all its
- * connections and keeps apart only what is in a transaction: tests use one connection a process, and read when nobody writes.
+ * Starts a server on loopback that speaks Postgres' protocol and dialect, in this process and in memory. Its connections share
+ * one session, and only transactions are isolated: tests use one connection per process, and read when no process writes.
  */
 export async function startPglite(): Promise<PostgresServer> {
   const db = await PGlite.create();

@@ -16,7 +16,7 @@ const NOBODY = 65_534;
 const PASSWORD = 'secret-word';
 const DEBIAN = '/usr/lib/postgresql';
 
-/** The folder of the installed Postgres' programs, if there is one. */
+/** Returns the folder of the installed Postgres' programs, if there is one. */
 export function postgresPrograms(): string | undefined {
   const debian = existsSync(DEBIAN)
     ? readdirSync(DEBIAN).map((version) => path.join(DEBIAN, version, 'bin'))
@@ -27,7 +27,7 @@ export function postgresPrograms(): string | undefined {
   );
 }
 
-/** A real server on loopback with a database of its own, which is deleted at its end; `programs` from {@link postgresPrograms}. */
+/** Starts a real server on loopback with a temporary database of its own; `programs` comes from {@link postgresPrograms}. */
 export async function startPostgres(programs: string): Promise<PostgresServer> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-postgres-'));
   const passwordFile = path.join(folder, 'password');

@@ -10,7 +10,7 @@ import { Writer } from './writer.ts';
 
 const SEED = 20_260_401;
 
-/** What every back end of the store must do, whatever is below it. */
+/** The contract of every back end of the store. */
 export function storeContract(name: string, place: ContractPlace): void {
   describe(`store contract: ${name} (OV-38)`, () => {
     const opened: Store[] = [];

@@ -1,8 +1,8 @@
 import type { Attempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 
 /**
- * What keeps the record of an attempt from being a complete trace: it must tell what the PM planned, what main did, and where
- * the chain broke (OV-37). Empty: it is complete. Where no true answer is known nobody can say whether it broke.
+ * Returns the reasons why the record of an attempt is not a complete trace; empty if it is. It must show the PM's plan, main's
+ * work, and where the chain broke (OV-37). Without a true answer it is unknown if the chain broke.
  */
 export function traceFaults(attempt: Attempt): string[] {
   const faults: string[] = [];

@@ -2,8 +2,8 @@ import { openStore } from '../open-store.ts';
 import { sampleAttempt, sampleKey } from './samples.ts';
 
 /**
- * A process that writes: `write-answers.ts <url> <name> <count>`. After each answer that the store has acknowledged it prints the
- * question on a line. Every tenth is also an attempt at the one question that all writers share.
+ * Writes answers in a process: `write-answers.ts <url> <name> <count>`. After each answer that the store has acknowledged it
+ * prints the question on a line. Every tenth one is also an attempt at the single question that all writers share.
  */
 const [url = '', name = '', count = ''] = process.argv.slice(2);
 

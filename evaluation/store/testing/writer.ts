@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const SCRIPT = fileURLToPath(new URL('./write-answers.ts', import.meta.url));
 
-/** A process of its own that writes answers into the store at `url`. */
+/** A separate process that writes answers into the store at `url`. */
 export class Writer {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
@@ -24,7 +24,7 @@ export class Writer {
     });
   }
 
-  /** Questions whose answers the store has acknowledged; a line that was torn by the end is none. */
+  /** Questions whose answers the store has acknowledged, without a last line that was torn by the end. */
   get acknowledged(): string[] {
     return this.#stdout
       .split('\n')
@@ -36,14 +36,14 @@ export class Writer {
     return this.#stderr;
   }
 
-  /** Ends when all is written. */
+  /** Waits until everything is written. */
   async done(): Promise<void> {
     await this.#ended;
     if (this.#child.exitCode !== 0)
       throw new Error(`the writer ended with ${this.#child.exitCode}: ${this.#stderr}`);
   }
 
-  /** Kills the process as soon as `count` answers are acknowledged: it is at work on the next. */
+  /** Kills the process, which is working on the next answer, as soon as `count` answers are acknowledged. */
   async killAfter(count: number): Promise<void> {
     this.#child.stdout?.on('data', () => {
       if (this.acknowledged.length >= count) this.#child.kill('SIGKILL');
