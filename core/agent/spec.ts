@@ -67,11 +67,9 @@ export const agentSpecSchema = z.strictObject({
   /** A file, or the URL of a server. */
   store: z.string().optional(),
   /** File with branches of a recorded question, which its tasks may be. */
-  branches: z.string().exactOptional(),
+  branches: z.string().optional(),
   /** Types of the packets in which it lies, and the seed of the lies. */
-  lies: z
-    .strictObject({ types: z.array(z.string()).readonly(), seed: z.int().nonnegative() })
-    .exactOptional(),
+  lies: z.strictObject({ types: z.array(z.string()).readonly(), seed: z.int().nonnegative() }).optional(),
   /** Files of the user that it must load: adapters that a hub may choose, its tool, its engine. */
   userFiles: z.array(userFileSchema).default([]),
 });

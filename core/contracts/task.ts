@@ -16,9 +16,9 @@ export interface Task {
   /**
    * Description of that file in a few lines, for agents that decide what to do with it before they read it.
    */
-  readonly fileOutline?: string;
-  readonly source?: string;
-  readonly level?: string;
+  readonly fileOutline?: string | undefined;
+  readonly source?: string | undefined;
+  readonly level?: string | undefined;
 }
 
 /**

@@ -11,11 +11,11 @@ const place = z.int().nonnegative();
 
 const packetSchema = z.strictObject({
   from: z.string(),
-  to: z.string().exactOptional(),
+  to: z.string().optional(),
   type: z.string(),
-  tag: z.string().exactOptional(),
+  tag: z.string().optional(),
   /** Digest of the payload that caused it: it tells to which of two requests a packet replies. */
-  cause: z.string().exactOptional(),
+  cause: z.string().optional(),
   payload: object,
 });
 
@@ -26,7 +26,7 @@ const branchSchema = z.strictObject({
   /** Packets up to this position repeat their recorded payload. */
   keep: place,
   /** Replacement for the payload of the last of them. */
-  instead: object.exactOptional(),
+  instead: object.optional(),
 });
 
 /**

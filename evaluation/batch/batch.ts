@@ -16,7 +16,7 @@ export interface Batch {
   readonly repeat: number;
   readonly limits: BatchLimits;
   /** Undefined with `--no-cache`. Ignored when questions are repeated, because they could not improve (C-11). */
-  readonly cache?: TeamCache;
+  readonly cache?: TeamCache | undefined;
   readonly journal: Journal;
   /** Keeps the batch going however many questions in a row fail; set when faults make agents fail. */
   readonly toleratesFailures?: boolean;

@@ -88,7 +88,7 @@ export async function runBenchBatch(
     concurrency,
     repeat,
     limits,
-    ...(store.cache === undefined ? {} : { cache: createStoreCache(store.cache, team.name, setup) }),
+    cache: store.cache && createStoreCache(store.cache, team.name, setup),
     journal,
     toleratesFailures: planned.faults !== undefined,
     placeFile: async (task) => task,
@@ -135,11 +135,15 @@ export async function runBenchBatch(
           journal.read({ task_id: taskId, team: team.name, cycle }),
         );
   return {
-    ...{ end, summary, wallMs, failures, wrong },
+    end,
+    summary,
+    wallMs,
+    failures,
+    wrong,
     cycles: repeated && {
-      ...(repeated.cycles && { cycles: repeated.cycles }),
-      ...(repeated.pass_at && { pass_at: repeated.pass_at }),
-      ...(repeated.pass_hat && { pass_hat: repeated.pass_hat }),
+      cycles: repeated.cycles,
+      pass_at: repeated.pass_at,
+      pass_hat: repeated.pass_hat,
     },
     cycleLines: repeated === undefined ? [] : [...formatCycles(repeated), ''],
   };

@@ -85,9 +85,7 @@ export function buildBranchFile(
     packets: messages.map(({ place: _place, id: _id, ...packet }) => packet),
     replies: Object.fromEntries(Object.entries(replies).map(([agent, all]) => [agent, [...all]])),
     tasks: Object.fromEntries(
-      arms.flatMap(({ taskId, keep, instead }) =>
-        ids(taskId).map((id) => [id, { keep, ...(instead === undefined ? {} : { instead }) }]),
-      ),
+      arms.flatMap(({ taskId, keep, instead }) => ids(taskId).map((id) => [id, { keep, instead }])),
     ),
   };
 }

@@ -34,7 +34,7 @@ const messageSchema = z.strictObject({
 export const blameSchema = z.strictObject({
   schema_version: z.literal(1),
   complete: z.boolean(),
-  ended_by: z.string().exactOptional(),
+  ended_by: z.string().optional(),
   task_id: z.string(),
   question: z.string(),
   truth: z.string(),
@@ -55,7 +55,7 @@ export const blameSchema = z.strictObject({
     tokens: whole.nullable().describe('null where a model’s server did not say'),
     cost: z.number().nullable(),
   }),
-  departed: z.string().exactOptional().describe('why the first of them is none'),
+  departed: z.string().optional().describe('why the first of them is none'),
   outset: z.strictObject({ chance, tries: whole }).describe('nothing is as it was: the question asked anew'),
   messages: z.array(messageSchema),
   /** Places of messages that made the answer wrong, the largest effect first. */

@@ -120,9 +120,8 @@ export async function blamePlan(
   };
 }
 
-function findSource({ questions }: BlameOptions, head: BatchHead | undefined): { questions?: string } {
-  const source = questions ?? head?.source ?? undefined;
-  return source === undefined ? {} : { questions: source };
+function findSource({ questions }: BlameOptions, head: BatchHead | undefined): string | undefined {
+  return questions ?? head?.source ?? undefined;
 }
 
 /** Finds the folder with the question's file: the batch's own, unless `--files` names another. */
@@ -136,7 +135,7 @@ async function findQuestionFile(
   const folder =
     options.files === undefined && isKept
       ? kept
-      : findFilesFolder({ ...options, ...findSource(options, head) });
+      : findFilesFolder({ ...options, questions: findSource(options, head) });
   const [missing] = folder === undefined ? [] : await findMissingFiles([question], folder);
   if (missing !== undefined)
     throw new MeshError('usage', `--files: without its file it is another question: ${missing}`);
@@ -144,7 +143,7 @@ async function findQuestionFile(
 }
 
 function findQuestion(id: string, options: BlameOptions, head: BatchHead | undefined): Question {
-  const { questions: source } = findSource(options, head);
+  const source = findSource(options, head);
   const isThere =
     source !== undefined && (options.questions !== undefined || existsSync(resolveUserPath(source)));
   const all =
@@ -188,7 +187,7 @@ function resolveTeamOptions(options: BlameOptions, head: BatchHead | undefined, 
   return {
     ...options,
     engine,
-    ...(options.model !== undefined || typeof model !== 'string' ? {} : { model }),
+    model: options.model ?? model ?? undefined,
   };
 }
 
@@ -214,18 +213,25 @@ function scoreAnswer(question: Question, { messages }: RecordedQuestion, team: s
   const payload: JsonObject = messages.at(-1)?.payload ?? {};
   const answer = String(payload.answer ?? '');
   const reply = {
-    ...{
-      status: 'answered' as const,
-      answer,
-      rawAnswer: answer,
-      reasoningTrace: '',
-      usage: [],
-      toolCalls: [],
-    },
-    ...{ tokens: 0, costUsd: 0, packets: 0, bytes: 0, seconds: 0, modelCalls: 0 },
+    status: 'answered' as const,
+    answer,
+    rawAnswer: answer,
+    reasoningTrace: '',
+    usage: [],
+    toolCalls: [],
+    tokens: 0,
+    costUsd: 0,
+    packets: 0,
+    bytes: 0,
+    seconds: 0,
+    modelCalls: 0,
   };
   const result = buildGaiaResult(reply, {
-    ...{ question, team, cycle: 1, cached: false, endedAt: 0 },
+    question,
+    team,
+    cycle: 1,
+    cached: false,
+    endedAt: 0,
     clean: (raw) => cleanAnswer(raw) ?? undefined,
     redact: (text) => text,
   });

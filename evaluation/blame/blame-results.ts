@@ -83,7 +83,7 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
   return {
     schema_version: 1,
     complete: end.kind === 'finished',
-    ...(end.kind === 'finished' ? {} : { ended_by: end.reason }),
+    ended_by: end.kind === 'finished' ? undefined : end.reason,
     task_id: question.taskId,
     question: question.question,
     truth: question.truths[0] ?? '',
@@ -102,7 +102,7 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
       tokens: results.reduce<number | null>((sum, { tokens }) => sumOfKnown(sum, tokens), 0),
       cost: results.reduce<number | null>((sum, { cost }) => sumOfKnown(sum, cost), 0),
     },
-    ...(departed[0]?.reason === undefined ? {} : { departed: departed[0].reason }),
+    departed: departed[0]?.reason,
     ...facts,
     headline: formatHeadline(facts),
   };
@@ -115,7 +115,14 @@ function describeMessage(
   const { place = 0, id = '', from = '', to = null, type = '', payload = {} } = message ?? {};
   const inFile = ({ adjustedP, ...effect }: JudgedMessage['again']) => ({ ...effect, adjusted_p: adjustedP });
   return {
-    ...{ place, id, from, to, type, chance, tries, verdict },
+    place,
+    id,
+    from,
+    to,
+    type,
+    chance,
+    tries,
+    verdict,
     says: toOneLine(JSON.stringify(payload), SHOWN_CHARACTERS),
     again: inFile(again),
     replaced: Object.fromEntries(Object.entries(replaced).map(([name, effect]) => [name, inFile(effect)])),

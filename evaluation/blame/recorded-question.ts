@@ -79,7 +79,7 @@ function listMessages({ packets, header }: Recording, taskId: string): Message[]
       const cause = recorded.cause === null ? undefined : payloads.get(recorded.cause);
       return {
         ...toBranchPacket(recorded),
-        ...(cause === undefined ? {} : { cause: hashText(JSON.stringify(cause)) }),
+        cause: cause && hashText(JSON.stringify(cause)),
         place: index + 1,
         id: recorded.packet.id,
       };
@@ -87,13 +87,7 @@ function listMessages({ packets, header }: Recording, taskId: string): Message[]
 }
 
 function toBranchPacket({ packet: { from, to, type, tag, payload } }: RecordedPacket): BranchPacket {
-  return {
-    from,
-    ...(to === undefined ? {} : { to }),
-    type,
-    ...(tag === undefined ? {} : { tag }),
-    payload,
-  };
+  return { from, to, type, tag, payload };
 }
 
 const timedSchema = z.object({ time: z.number() });

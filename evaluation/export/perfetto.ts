@@ -134,15 +134,25 @@ function canNest(open: { ts: number; end: number }[], ts: number, end: number): 
 function sliceEvent({ recorded, pid, tid, ts, dur }: Slice): TraceEvent {
   const { packet, cause, toolUs, work, relayed } = recorded;
   return {
-    ...{ ph: 'X', name: packet.type, cat: 'work', pid, tid, ts, dur },
+    ph: 'X',
+    name: packet.type,
+    cat: 'work',
+    pid,
+    tid,
+    ts,
+    dur,
     args: {
-      ...{ packet: packet.id, task: packet.task_id, cause, token_used: packet.token_used, tool_us: toolUs },
-      ...(packet.to === undefined ? {} : { to: packet.to }),
-      ...(packet.tag === undefined ? {} : { tag: packet.tag }),
-      ...(relayed === undefined ? {} : { bytes: relayed.bytes }),
-      ...(work === undefined
-        ? {}
-        : { engine_us: work.engineUs, decode_us: work.decodeUs, encode_us: work.encodeUs }),
+      packet: packet.id,
+      task: packet.task_id,
+      cause,
+      token_used: packet.token_used,
+      tool_us: toolUs,
+      to: packet.to,
+      tag: packet.tag,
+      bytes: relayed?.bytes,
+      engine_us: work?.engineUs,
+      decode_us: work?.decodeUs,
+      encode_us: work?.encodeUs,
     },
   };
 }

@@ -48,7 +48,7 @@ export interface BenchPlan {
   readonly planned: PlannedTeam;
   readonly tasks: readonly Question[];
   /** Offsets of the pages in the user's document, if it has pages. */
-  readonly pageStarts?: readonly number[];
+  readonly pageStarts?: readonly number[] | undefined;
   /** Several tasks, or one task several times: results are written line by line, and a summary is printed. */
   readonly isBatch: boolean;
   readonly repeat: number;
@@ -104,7 +104,7 @@ export async function planBench(given: BenchOptions): Promise<BenchPlan> {
   return {
     planned,
     tasks,
-    ...(one?.pageStarts === undefined ? {} : { pageStarts: one.pageStarts }),
+    pageStarts: one?.pageStarts,
     isBatch,
     repeat: options.repeat,
     setup: fingerprintBatch({ tasks: `sha256:${sha256}`, scorer: team.scorer }, options.repeat, [planned]),
@@ -146,7 +146,7 @@ async function planOneTask(
   team: Team,
   options: BenchOptions,
   warnings: string[],
-): Promise<{ task: Task; pageStarts?: readonly number[] }> {
+): Promise<{ task: Task; pageStarts?: readonly number[] | undefined }> {
   if (options.document === undefined) {
     if (options.answer !== undefined)
       throw new MeshError('usage', '--answer goes with --document and --question');
@@ -177,7 +177,7 @@ async function planOneTask(
       document,
       truths: answer === undefined ? findTruth(file, question, warnings) : [answer],
     },
-    ...(pageStarts === undefined ? {} : { pageStarts }),
+    pageStarts,
   };
 }
 

@@ -7,7 +7,7 @@ import { deriveBatchPaths } from './batch-places.ts';
 
 /** Paths as typed by the user. */
 export interface PlaceOptions {
-  readonly questions?: string;
+  readonly questions?: string | undefined;
   readonly files?: string;
   readonly out?: string;
   readonly submission?: string;
@@ -30,7 +30,7 @@ export interface GaiaPaths {
   readonly files: string;
   readonly store: string;
   /** The file of branches of a recorded question, if the questions are branches. */
-  readonly branches?: string;
+  readonly branches?: string | undefined;
 }
 
 /** The name in the course's own template. */

@@ -30,7 +30,7 @@ export interface TeamOptions extends FaultOptions {
   readonly engine?: string;
   /** Tools of the user's that replace others: `WHICH=FILE`, or a file alone. */
   readonly tool?: readonly string[];
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** Archives of runs whose model replies are to be given again, and the file made from them. */
   readonly replies?: readonly string[];
   readonly repliesFile?: string;
@@ -185,20 +185,29 @@ export function applyTeamOptions(team: Team, given: TeamOptions): Team {
     scorer: options.scorer ?? team.scorer,
     limits: { ...team.limits, task_timeout_s: options.timeout ?? team.limits.task_timeout_s },
     transport: resolveTransport(options) ?? team.transport,
-    ...omitUndefined({ nats_url: options.natsUrl, nats_subject: options.natsSubject }),
+    nats_url: options.natsUrl ?? team.nats_url,
+    nats_subject: options.natsSubject ?? team.nats_subject,
     adapter: options.adapter ?? team.adapter,
     engine: engine ?? team.engine,
-    ...(options.repliesFile === undefined ? {} : { engine_options: { replies: options.repliesFile } }),
-    ...(options.repliesFile !== undefined || Object.keys(ofModels).length === 0
-      ? {}
-      : { engine_options: { ...team.engine_options, ...ofModels } }),
-    ...omitUndefined({ model: options.model, model_host: host }),
+    engine_options: mergeEngineOptions(team, options.repliesFile, ofModels),
+    model: options.model ?? team.model,
+    model_host: host,
   };
   checkTeamServers(result);
   checkForeign(result, process.env);
   for (const name of new Set([result.engine, ...agents.flatMap((agent) => agent.engine ?? [])]))
     checkKey(name, host === undefined ? {} : { host });
   return result;
+}
+
+/** Returns the options of the team's engine; the engine of recorded replies has the file alone. */
+function mergeEngineOptions(
+  { engine_options: own }: Team,
+  replies: string | undefined,
+  given: NonNullable<Team['engine_options']>,
+): Team['engine_options'] {
+  if (replies !== undefined) return { replies };
+  return Object.keys(given).length === 0 ? own : { ...own, ...given };
 }
 
 /** Parses the value as JSON, or else returns it as a text. */

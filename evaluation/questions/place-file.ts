@@ -17,8 +17,8 @@ interface FilePaths {
   /** Root of the agents' files, with one folder per task. */
   readonly root: string;
   /** The user's folder with the attachments; it has precedence (C-35). */
-  readonly folder?: string;
-  readonly api?: ScoringApi;
+  readonly folder?: string | undefined;
+  readonly api?: ScoringApi | undefined;
 }
 
 /**

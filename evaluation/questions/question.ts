@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { HEAD_LENGTHS } from '@gaia-mesh/core/contracts/packet.ts';
-import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import * as z from 'zod';
 
 /**
@@ -21,8 +20,8 @@ export function isOutsideLink(file: string): boolean {
 export interface Question {
   readonly taskId: string;
   readonly question: string;
-  readonly level?: string;
-  readonly source?: string;
+  readonly level?: string | undefined;
+  readonly source?: string | undefined;
   /**
    * Kind of the question, by which gains and losses are broken down (OV-44): given by the file, or derived from the attachment.
    */
@@ -32,7 +31,7 @@ export interface Question {
   /** The attachment's plain name, without any folder. */
   readonly fileName?: string | undefined;
   /** A text that the question is about, if the line has one. */
-  readonly document?: string;
+  readonly document?: string | undefined;
   /** The scorer of answers; GAIA's by default. With `wtq` the truths are the items of one answer, not forms of it. */
   readonly scorer?: 'wtq';
   /** The attachment's location, once it has been looked up. */
@@ -99,10 +98,11 @@ export const questionSchema = z
     return {
       taskId: line.task_id,
       question: question.toWellFormed(),
-      ...(level === undefined || level === '' ? {} : { level: String(level) }),
+      level: level === undefined || level === '' ? undefined : String(level),
       category: line.category ?? classifyQuestion(question, fileName),
       truths: answer === undefined ? [] : [answer, ...(line.aliases ?? [])],
-      ...omitUndefined({ fileName, document: line.document }),
+      fileName,
+      document: line.document,
     };
   });
 

@@ -11,7 +11,6 @@ import {
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { isOutsideLink, LINK_FAULT, type Question, questionSchema } from './question.ts';
@@ -107,7 +106,8 @@ export function readTaskFile(
       question,
       truths: answer === undefined ? [] : [answer, ...(aliases ?? [])],
       category: 'text',
-      ...omitUndefined({ source, level }),
+      source,
+      level,
     };
     if (document === undefined) return { ...task, document: shared ?? '' };
     if (file.endsWith('.gz')) return { ...task, document };

@@ -68,7 +68,7 @@ export function detectLanguage(text: string): string | undefined {
 interface UserDocument {
   readonly text: string;
   /** Offset of each page in the text, in UTF-16 units; only for a document with pages. */
-  readonly pageStarts?: readonly number[];
+  readonly pageStarts?: readonly number[] | undefined;
   /** A line about the document, and notes about parts that could not be read. */
   readonly notes: readonly string[];
   readonly language: string | undefined;
@@ -120,7 +120,7 @@ export async function readUserDocument(file: string): Promise<UserDocument> {
   ];
   return {
     text,
-    ...(pageStarts === undefined ? {} : { pageStarts }),
+    pageStarts,
     notes: [`document ${path.basename(file)}: ${facts.join(', ')}`, ...notes],
     language,
   };
@@ -146,7 +146,7 @@ interface Content {
   readonly text: string;
   readonly notes: string[];
   readonly pages?: number;
-  readonly pageStarts?: readonly number[];
+  readonly pageStarts?: readonly number[] | undefined;
 }
 
 async function loadDocumentContent(kind: DocumentKind, file: string): Promise<Content> {

@@ -1,7 +1,6 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import { splitItems } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
@@ -58,8 +57,9 @@ export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer
     reasoning_trace,
     raw_answer,
     status,
-    ...(correct === null || correct_lenient === null ? {} : { correct, correct_lenient }),
-    ...(level === undefined ? {} : { level }),
+    correct: correct ?? undefined,
+    correct_lenient: correct_lenient ?? undefined,
+    level,
     team,
     cycle,
     tokens,
@@ -67,8 +67,11 @@ export function answerLine(result: GaiaResult, question?: Pick<Question, 'scorer
     packets,
     bytes,
     seconds,
-    ...(cached ? { cached } : {}),
-    ...omitUndefined({ confidence, reason, failed_role, file }),
+    cached: cached ? true : undefined,
+    confidence,
+    reason,
+    failed_role,
+    file,
   };
   return JSON.stringify(line);
 }

@@ -36,7 +36,7 @@ export interface BatchSummary extends PartSummary, Partial<ModelSums> {
   readonly pkt_cnt: number;
   readonly balanced: boolean;
   /** Tasks that an earlier, interrupted run finished; set when that run is resumed. */
-  readonly resumed?: number;
+  readonly resumed?: number | undefined;
   /** Summaries by part, see {@link listTaskParts}. */
   readonly by_part: Readonly<Record<string, PartSummary>>;
 }
@@ -166,7 +166,7 @@ export class SummaryBuilder {
       bytes_rx: sums.bytes_rx + earlier.bytes_rx,
       pkt_cnt: sums.pkt_cnt + earlier.pkt_cnt,
       ...withModels(sums, this.#earlierModels),
-      ...(earlier.tasks > 0 ? { resumed: earlier.tasks } : {}),
+      resumed: earlier.tasks > 0 ? earlier.tasks : undefined,
       ...all.part(),
       timeout: all.count('timeout'),
       failed: all.count('failed'),

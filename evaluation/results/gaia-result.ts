@@ -44,7 +44,7 @@ export const gaiaResultSchema = z.strictObject({
     .number()
     .min(0)
     .max(1)
-    .exactOptional()
+    .optional()
     .describe('how probable it is that the answer is right, where the engine says it'),
   reason: z.string().optional().describe('why there is no answer'),
   failed_role: z.string().optional().describe('the role that failed, where one did'),
@@ -65,12 +65,12 @@ export const gaiaResultSchema = z.strictObject({
   model_calls: whole.describe('replies of models'),
   usage: roleUsageSchema,
   token_ledger: tokenLedgerSchema
-    .exactOptional()
+    .optional()
     .describe('where the tokens of prompts and replies went; only where a model was asked'),
   tool_calls: toolCallsSchema,
   file: z.string().optional().describe('the attached file, where it came from or why it is missing'),
   ended_at: amount.describe('milliseconds since 1970'),
-  mesh: meshResultSchema.exactOptional().describe('how its task ended on the mesh; not where it was cached'),
+  mesh: meshResultSchema.optional().describe('how its task ended on the mesh; not where it was cached'),
 });
 
 export type GaiaResult = z.infer<typeof gaiaResultSchema>;
@@ -110,17 +110,17 @@ export function buildGaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResul
     task_id: question.taskId,
     team: facts.team,
     cycle: facts.cycle,
-    ...(question.level === undefined ? {} : { level: question.level }),
+    level: question.level,
     category: question.category,
     status,
     final_answer: kept(answer ?? `No answer: ${reason}`, MAX_ANSWER_CHARACTERS),
     raw_answer: reply.rawAnswer === null ? null : kept(reply.rawAnswer, MAX_ANSWER_CHARACTERS),
     reasoning_trace: kept(reply.reasoningTrace.trim() || explainNoTrace(reason), MAX_TRACE_CHARACTERS),
     ...verdict,
-    ...(isAnswered && reply.confidence !== undefined ? { confidence: reply.confidence } : {}),
-    ...(reason === undefined ? {} : { reason: kept(reason, MAX_REASON_CHARACTERS) }),
-    ...(reply.failedRole === undefined ? {} : { failed_role: reply.failedRole }),
-    ...(isAnswered && verdict.correct !== false ? {} : { gap: guessKnownGap(question, reply) }),
+    confidence: isAnswered ? reply.confidence : undefined,
+    reason: reason === undefined ? undefined : kept(reason, MAX_REASON_CHARACTERS),
+    failed_role: reply.failedRole,
+    gap: isAnswered && verdict.correct !== false ? undefined : guessKnownGap(question, reply),
     cached,
     tokens: reply.tokens,
     cost: reply.costUsd,
@@ -129,11 +129,11 @@ export function buildGaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResul
     seconds: Math.round(reply.seconds * 1e6) / 1e6,
     model_calls: reply.modelCalls,
     usage: [...reply.usage],
-    ...(reply.tokenLedger === undefined ? {} : { token_ledger: reply.tokenLedger }),
+    token_ledger: reply.tokenLedger,
     tool_calls: [...reply.toolCalls],
-    ...(question.attachment === undefined ? {} : { file: formatAttachment(question.attachment) }),
+    file: question.attachment && formatAttachment(question.attachment),
     ended_at: facts.endedAt,
-    ...(reply.mesh === undefined ? {} : { mesh: reply.mesh }),
+    mesh: reply.mesh,
   };
 }
 

@@ -15,16 +15,16 @@ export interface TeamSummary extends Figures, RunMetricsOfTeam {
   readonly levels: Readonly<Record<string, Figures>>;
   readonly categories: Readonly<Record<string, Figures>>;
   /** Coverage, risk and calibration of first attempts; only if the engine reports confidences. */
-  readonly calibration?: CalibrationFigures;
+  readonly calibration?: CalibrationFigures | undefined;
   /**
    * All attempts after the first, with `--repeat`; the interval is by question, since attempts at one question resemble each
    * other.
    */
-  readonly repeats?: Figures;
-  readonly cycles?: readonly CycleSummary[];
+  readonly repeats?: Figures | undefined;
+  readonly cycles?: readonly CycleSummary[] | undefined;
   /** Means over the scored questions by k: at least one of k attempts right, and all of them right. */
-  readonly pass_at?: Readonly<Record<string, number>>;
-  readonly pass_hat?: Readonly<Record<string, number>>;
+  readonly pass_at?: Readonly<Record<string, number>> | undefined;
+  readonly pass_hat?: Readonly<Record<string, number>> | undefined;
   /**
    * `pass_hat` for questions at which agents really talked in every attempt: a cached answer is as right in every attempt as in
    * the first.
@@ -92,7 +92,7 @@ export function summarizeTeam(
     ...first.figures(),
     levels: levels.figures(),
     categories: categories.figures(),
-    ...(isConfident ? { calibration: calibration.figures() } : {}),
+    calibration: isConfident ? calibration.figures() : undefined,
     ...tally.metrics(),
     ...(repeat > 1
       ? {

@@ -35,10 +35,10 @@ export const taskResultSchema = z.strictObject({
   status: z.enum(TASK_STATUSES).describe('how it ended'),
   ...modelSumsSchema.shape,
   cached: z.literal(true).exactOptional().describe('the answer was taken from the cache, and took nothing'),
-  reason: z.string().exactOptional().describe('why there is no answer'),
+  reason: z.string().optional().describe('why there is no answer'),
   scores: z
     .record(z.string(), z.number().nullable())
-    .exactOptional()
+    .optional()
     .describe("measures of the team's scorer by name; only where it is another than the two above"),
 });
 
@@ -85,12 +85,19 @@ export function buildTaskResult(
     task_id: task.taskId,
     answer: outcome.answer,
     truth: task.truths[0] ?? null,
-    ...{ exact_match, rouge_l, quality_score, normalized_em, f1 },
-    ...{ token_sum, bytes_tx, bytes_rx, pkt_cnt },
+    exact_match,
+    rouge_l,
+    quality_score,
+    normalized_em,
+    f1,
+    token_sum,
+    bytes_tx,
+    bytes_rx,
+    pkt_cnt,
     elapsed_ms: toMicroseconds(outcome.elapsedMs),
     status: outcome.status,
     ...models,
-    ...(outcome.reason === undefined ? {} : { reason: outcome.reason }),
-    ...(Object.keys(own).length === 0 ? {} : { scores: own }),
+    reason: outcome.reason,
+    scores: Object.keys(own).length === 0 ? undefined : own,
   };
 }

@@ -17,7 +17,7 @@ export interface RunMetricsOfTeam {
     readonly error_rate: number | null;
   };
   /** Breakdown of the tokens of prompts and replies; undefined if no model was asked. */
-  readonly token_ledger?: TokenLedgerFigures;
+  readonly token_ledger?: TokenLedgerFigures | undefined;
   /** Tokens and dollars by role and model. */
   readonly roles: Readonly<Record<string, RoleSum>>;
   readonly failures: {
@@ -88,7 +88,7 @@ export class TeamTally {
         seconds_per_cached: of(this.#cachedSeconds, this.#cached),
         error_rate: of(this.#errors, this.#processed),
       },
-      ...(this.#tokens === undefined ? {} : { token_ledger: this.#tokens }),
+      token_ledger: this.#tokens,
       roles: Object.fromEntries(
         this.#usage.entries.map(
           ({ role, model, calls, prompt_tokens, completion_tokens, cost_usd: cost }): [string, RoleSum] => [

@@ -102,7 +102,7 @@ function parseAskRequest({ parts }: A2aMessage): AskRequest {
   }
   const request = {
     question: questions.join('\n'),
-    ...(documents.length === 0 ? {} : { document: documents.join('\n\n') }),
+    document: documents.length === 0 ? undefined : documents.join('\n\n'),
   };
   const { success, data, error } = askSchema.safeParse(request);
   if (!success) throw new MeshError('packet', `the message: ${formatIssues(error)}`);

@@ -86,9 +86,9 @@ interface ServeOptions {
 /** The addresses of a served team. */
 export interface Serving {
   readonly url: string;
-  readonly mcp?: string;
-  readonly card?: string;
-  readonly grpc?: string;
+  readonly mcp?: string | undefined;
+  readonly card?: string | undefined;
+  readonly grpc?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -210,9 +210,9 @@ export async function serveTeam(
   }
   const serving: Serving = {
     url: http.url,
-    ...(mcp === undefined ? {} : { mcp: `${http.url}${MCP_PATH}` }),
-    ...(a2a === undefined ? {} : { card: `${http.url}${CARD_PATH}` }),
-    ...(grpc === undefined ? {} : { grpc: grpc.url }),
+    mcp: mcp && `${http.url}${MCP_PATH}`,
+    card: a2a && `${http.url}${CARD_PATH}`,
+    grpc: grpc?.url,
     async close() {
       a2a?.close();
       await grpc?.close();

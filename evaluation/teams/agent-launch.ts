@@ -25,7 +25,7 @@ export interface RunPaths {
   /** A file, or the URL of a server. */
   readonly store?: string;
   /** A file of branches of a recorded question. */
-  readonly branches?: string;
+  readonly branches?: string | undefined;
 }
 
 /** Builds the launch of a team's agent: its set-up, and the permissions of its process. */
@@ -62,8 +62,8 @@ export function buildAgentLaunch(
       })),
       options: resolveToolOptions(team, agent),
       userFiles,
-      ...listLies(agent, faults),
-      ...(branches === undefined ? {} : { branches }),
+      lies: findLies(agent, faults),
+      branches,
     },
     permissions: buildPermissions(agent, engine, own, [
       ...listUserReads(userFiles),
@@ -74,12 +74,12 @@ export function buildAgentLaunch(
 }
 
 /** Returns the lies that the faults request of an agent. */
-function listLies(
+function findLies(
   { id }: TeamAgent,
   { faults = [], seed = 0 }: Partial<FaultRequest> = {},
-): Pick<AgentSpec, 'lies'> {
+): AgentSpec['lies'] {
   const types = faults.flatMap((fault) => (fault.kind === 'lie' && fault.agent === id ? [fault.type] : []));
-  return types.length === 0 ? {} : { lies: { types, seed: seed ?? 0 } };
+  return types.length === 0 ? undefined : { types, seed: seed ?? 0 };
 }
 
 const findTeamAgent = ({ agents }: Team, id: string) => agents.find((agent) => agent.id === id);

@@ -12,8 +12,8 @@ export function withNames<Options extends { readonly adapter?: string; readonly 
   const { adapter, engine } = options;
   return {
     ...options,
-    ...(adapter === undefined ? {} : { adapter: resolveUserName('adapter', adapter) }),
-    ...(engine === undefined ? {} : { engine: resolveUserName('engine', engine) }),
+    adapter: adapter && resolveUserName('adapter', adapter),
+    engine: engine && resolveUserName('engine', engine),
   };
 }
 

@@ -103,14 +103,12 @@ export function buildRecording(
   }
   return {
     header: {
-      ...{
-        run_id: runId,
-        team: 'imported',
-        final: null,
-        routing: 'direct',
-        adapter: format,
-        engine: 'unknown',
-      },
+      run_id: runId,
+      team: 'imported',
+      final: null,
+      routing: 'direct',
+      adapter: format,
+      engine: 'unknown',
       agents: names.ids.map((id) => ({ id, tool: 'imported' })),
     },
     packets,

@@ -42,8 +42,20 @@ export function unpackJson(value: unknown): unknown {
 }
 
 const TIME_KEYS = [
-  ...['timestamp', '@timestamp', 'ts', 'time', 'datetime', 'date', 'at'],
-  ...['start_time', 'startTime', 'started_at', 'started', 'created_at', 'createdAt', 'start'],
+  'timestamp',
+  '@timestamp',
+  'ts',
+  'time',
+  'datetime',
+  'date',
+  'at',
+  'start_time',
+  'startTime',
+  'started_at',
+  'started',
+  'created_at',
+  'createdAt',
+  'start',
 ];
 
 /** Returns the time of a log line in microseconds since 1970. */

@@ -81,10 +81,10 @@ export function restoreEntry(attributes: JsonObject): {
   return {
     entry: {
       cause: attributes[NAMES.cause] ?? null,
-      ...(inferred === undefined ? {} : { inferred }),
+      inferred,
       tool_us: attributes[NAMES.tool_us] ?? null,
-      ...(Object.keys(relayed).length === 0 ? {} : { relayed }),
-      ...(Object.keys(work).length === 0 ? {} : { work }),
+      relayed: Object.keys(relayed).length === 0 ? undefined : relayed,
+      work: Object.keys(work).length === 0 ? undefined : work,
       packet: { ...listBelow(attributes, NAMES.packet), payload: payload ?? {} },
     },
     hasPayload: payload !== undefined,
@@ -114,7 +114,8 @@ function listBelow(attributes: JsonObject, prefix: string): JsonObject {
   return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-function omitAbsent(all: Readonly<Record<string, Attribute | null | undefined>>): Attributes {
+/** Returns the attributes that have a value, since an exporter takes no others. */
+export function omitAbsent(all: Readonly<Record<string, Attribute | null | undefined>>): Attributes {
   const known: Record<string, Attribute> = {};
   for (const [key, value] of Object.entries(all))
     if (value !== undefined && value !== null) known[key] = value;

@@ -83,10 +83,10 @@ export function writeBatchHead(facts: HeadFacts, repeat: number, source: string 
     questions: questions.map(({ taskId, question, level, category, truths, fileName }) => ({
       task_id: taskId,
       question,
-      ...(level === undefined ? {} : { level }),
+      level,
       category,
       truths: [...truths],
-      ...(fileName === undefined ? {} : { file_name: fileName }),
+      file_name: fileName,
     })),
   };
   try {
@@ -128,10 +128,10 @@ export function listHeadQuestions({ questions }: BatchHead): Question[] {
   return questions.map(({ task_id, question, level, category, truths, file_name }) => ({
     taskId: task_id,
     question,
-    ...(level === undefined ? {} : { level }),
+    level,
     category,
     truths,
-    ...(file_name === undefined ? {} : { fileName: file_name }),
+    fileName: file_name,
   }));
 }
 

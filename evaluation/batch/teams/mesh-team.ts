@@ -306,9 +306,10 @@ async function createTask(
     question: question.question + missing,
     document: question.document ?? (hasText ? text : ''),
     truths: question.truths,
-    ...(attachment === undefined ? {} : { fileName: attachment.name }),
-    ...(hasOutline ? { fileOutline: outlineFile({ ...attachment, text, hasText }) } : {}),
-    ...omitUndefined({ level, source }),
+    fileName: attachment?.name,
+    fileOutline: hasOutline ? outlineFile({ ...attachment, text, hasText }) : undefined,
+    level,
+    source,
   };
 }
 
@@ -366,9 +367,11 @@ function toTeamReply(
     answer,
     rawAnswer: said.raw_answer ?? answer,
     reasoningTrace: said.reasoning_trace || formatTrace(steps),
-    ...(status === 'answered' ? {} : { reason }),
-    ...(status === 'answered' || code === undefined ? {} : { code }),
-    ...omitUndefined({ confidence: said.confidence, failedRole: said.failed_role, tokenLedger }),
+    reason: status === 'answered' ? undefined : reason,
+    code: status === 'answered' ? undefined : code,
+    confidence: said.confidence,
+    failedRole: said.failed_role,
+    tokenLedger,
     usage,
     toolCalls: said.tool_calls ?? countToolCalls(steps),
     tokens: taken === null ? null : Math.max(outcome.counts.token_sum, taken),

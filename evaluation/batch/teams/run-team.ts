@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { GaiaPlan } from '../../plan/gaia-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
@@ -58,11 +57,12 @@ export async function runTeam(
       concurrency,
       limits,
       toleratesFailures: planned.faults !== undefined,
-      ...(cache === undefined ? {} : { cache }),
+      cache,
       placeFile: (question, cycle) =>
         placeFile(question, cycle, {
           root: places.files,
-          ...omitUndefined({ folder: plan.folder, api: plan.api }),
+          folder: plan.folder,
+          api: plan.api,
         }),
       clean: (raw) => cleanAnswer(raw) ?? undefined,
     });
@@ -95,7 +95,7 @@ async function startMesh(
       places: {
         files: places.files,
         store: places.store,
-        ...(places.branches === undefined ? {} : { branches: places.branches }),
+        branches: places.branches,
       },
       isBatch: true,
       faults,

@@ -24,12 +24,12 @@ export interface TeamReply {
   readonly answer: string | null;
   readonly reasoningTrace: string;
   /** Probability that the answer is right, if the engine reports it. */
-  readonly confidence?: number;
+  readonly confidence?: number | undefined;
   /** Reason why there is no answer. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** The kind of failure. Repeated `engine` or `agent` failures are not the questions' fault. */
-  readonly code?: ErrorCode;
-  readonly failedRole?: string;
+  readonly code?: ErrorCode | undefined;
+  readonly failedRole?: string | undefined;
   readonly usage: Readonly<RoleUsage>;
   readonly toolCalls: Readonly<ToolCalls>;
   /** Null if the model's server did not report it for every reply. */
@@ -41,7 +41,7 @@ export interface TeamReply {
   readonly seconds: number;
   readonly modelCalls: number;
   /** Breakdown of the prompt tokens; set if a model was asked. */
-  readonly tokenLedger?: TokenLedgerFigures;
+  readonly tokenLedger?: TokenLedgerFigures | undefined;
   /** The end of its task on the mesh; undefined for an answer from the cache. */
   readonly mesh?: MeshResult;
 }

@@ -1,7 +1,7 @@
 import type { ChatMessage, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { hashOtherSpanId, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
-import type { Attributes } from '../../traffic/packet-attributes.ts';
+import { type Attributes, omitAbsent } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';
 import type { WallClock } from './wall-clock.ts';
@@ -45,17 +45,17 @@ export function buildModelSpans(
         'gen_ai.response.finish_reasons': [exchange.reply.finish],
         'gaia_mesh.role': role,
         ...buildUsage(exchange),
-        ...(hasContents ? buildContents(exchange) : {}),
+        ...(hasContents && buildContents(exchange)),
       },
     };
   });
 }
 
 function buildUsage({ promptTokens, completionTokens }: ModelExchange): Attributes {
-  return {
-    ...(promptTokens === null ? {} : { 'gen_ai.usage.input_tokens': promptTokens }),
-    ...(completionTokens === null ? {} : { 'gen_ai.usage.output_tokens': completionTokens }),
-  };
+  return omitAbsent({
+    'gen_ai.usage.input_tokens': promptTokens,
+    'gen_ai.usage.output_tokens': completionTokens,
+  });
 }
 
 /** Returns prompt and reply in the form of the conventions. */
@@ -69,16 +69,14 @@ function buildContents({ messages, tools, reply }: ModelExchange): Attributes {
     ...calls,
   ];
   const others = messages.filter(({ role }) => role !== 'system').map(toConventionMessage);
-  return {
-    ...(system.length === 0
-      ? {}
-      : { 'gen_ai.system_instructions': JSON.stringify(system.map(({ content }) => text(content))) }),
+  return omitAbsent({
+    'gen_ai.system_instructions':
+      system.length === 0 ? undefined : JSON.stringify(system.map(({ content }) => text(content))),
     'gen_ai.input.messages': JSON.stringify(others),
     'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts, finish_reason: reply.finish }]),
-    ...(tools.length === 0
-      ? {}
-      : { 'gen_ai.tool.definitions': JSON.stringify(tools.map((tool) => ({ type: 'function', ...tool }))) }),
-  };
+    'gen_ai.tool.definitions':
+      tools.length === 0 ? undefined : JSON.stringify(tools.map((tool) => ({ type: 'function', ...tool }))),
+  });
 }
 
 function toConventionMessage(message: ChatMessage) {

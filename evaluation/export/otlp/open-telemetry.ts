@@ -14,7 +14,7 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import type { Attributes } from '../../traffic/packet-attributes.ts';
+import { type Attributes, omitAbsent } from '../../traffic/packet-attributes.ts';
 import type { Metric } from './metrics.ts';
 import type { RunTelemetry } from './run-telemetry.ts';
 import type { Span } from './span.ts';
@@ -103,10 +103,9 @@ function toReadableSpan(span: Span, resource: Resource): ReadableSpan {
     ended: true,
     status:
       error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
-    attributes: copyAttributes({
-      ...span.attributes,
-      ...(error === undefined ? {} : { 'error.type': '_OTHER' }),
-    }),
+    attributes: copyAttributes(
+      omitAbsent({ ...span.attributes, 'error.type': error === undefined ? undefined : '_OTHER' }),
+    ),
     links: links.map((link) => ({
       context: context(link.traceId, link.spanId),
       attributes: copyAttributes(link.attributes),

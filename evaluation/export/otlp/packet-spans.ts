@@ -7,6 +7,7 @@ import {
   buildContentAttributes,
   buildPacketAttributes,
   type Operation,
+  omitAbsent,
 } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';
@@ -47,7 +48,7 @@ export function buildPacketSpans(exported: ExportedRun, { clock, hasContents }: 
     return {
       traceId,
       spanId: hashSpanId(runId, packet.id),
-      ...(isTask || root === undefined ? {} : { parentSpanId: hashSpanId(runId, root) }),
+      parentSpanId: isTask || root === undefined ? undefined : hashSpanId(runId, root),
       name: work.name,
       kind: work.isRemote === true ? 'client' : 'internal',
       ...(isTask
@@ -72,7 +73,7 @@ export function buildPacketSpans(exported: ExportedRun, { clock, hasContents }: 
               },
             ]),
       ],
-      ...(isTask ? { events: listEvaluations(exported, packet.task_id, ends) } : {}),
+      events: isTask ? listEvaluations(exported, packet.task_id, ends) : [],
       error: isTask ? findTaskError(exported, packet.task_id) : findPacketError(recorded),
     };
   });
@@ -100,13 +101,12 @@ function describeTask({ recording, run }: ExportedRun, taskId: string): Work {
   return {
     operation: 'invoke_workflow',
     name: `invoke_workflow ${team}`,
-    attributes: {
+    attributes: omitAbsent({
       'gen_ai.workflow.name': team,
       'gen_ai.agent.name': team,
-      ...(ending === undefined
-        ? {}
-        : { 'gaia_mesh.task.status': ending.status, 'gaia_mesh.task.elapsed_ms': ending.elapsed_ms }),
-    },
+      'gaia_mesh.task.status': ending?.status,
+      'gaia_mesh.task.elapsed_ms': ending?.elapsed_ms,
+    }),
   };
 }
 
@@ -131,13 +131,13 @@ function describeAgentWork({ packet }: RecordedPacket, tool: string): Work {
   return {
     operation: 'execute_tool',
     name: tool === 'mcp' ? `tools/call ${packet.from}` : `execute_tool ${tool}`,
-    attributes: {
+    attributes: omitAbsent({
       ...agent,
       'gen_ai.tool.name': tool === 'mcp' ? packet.from : tool,
       'gen_ai.tool.type': 'function',
-      ...(packet.reply_to === undefined ? {} : { 'gen_ai.tool.call.id': packet.reply_to }),
-      ...(tool === 'mcp' ? { 'mcp.method.name': 'tools/call' } : {}),
-    },
+      'gen_ai.tool.call.id': packet.reply_to,
+      'mcp.method.name': tool === 'mcp' ? 'tools/call' : undefined,
+    }),
     isRemote: REMOTE_TOOLS.includes(tool),
   };
 }

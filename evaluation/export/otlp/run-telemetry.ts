@@ -1,7 +1,12 @@
 import { formatHeaderLine } from '@gaia-mesh/core/recording/recording.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import type { Attributes } from '../../traffic/packet-attributes.ts';
-import { CONTENTS_LEFT_OUT, PACKETS, RECORDING_HEADER } from '../../traffic/packet-attributes.ts';
+import {
+  type Attributes,
+  CONTENTS_LEFT_OUT,
+  omitAbsent,
+  PACKETS,
+  RECORDING_HEADER,
+} from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { buildRunMetrics, type Metric } from './metrics.ts';
 import { buildModelSpans } from './model-spans.ts';
@@ -33,32 +38,28 @@ export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTe
     kind: 'internal',
     startUs,
     endUs,
-    attributes: {
+    attributes: omitAbsent({
       'gaia_mesh.team': header.team,
       'gaia_mesh.adapter': header.adapter,
       'gaia_mesh.engine': header.engine,
-      ...(metrics === undefined
-        ? {}
-        : {
-            'gaia_mesh.status': metrics.status,
-            'gaia_mesh.tasks': metrics.tasks,
-            'gaia_mesh.answered': metrics.answered,
-            'gaia_mesh.bytes_tx': metrics.bytes_tx,
-            'gaia_mesh.bytes_rx': metrics.bytes_rx,
-            'gaia_mesh.token_sum': metrics.token_sum,
-          }),
-    },
+      'gaia_mesh.status': metrics?.status,
+      'gaia_mesh.tasks': metrics?.tasks,
+      'gaia_mesh.answered': metrics?.answered,
+      'gaia_mesh.bytes_tx': metrics?.bytes_tx,
+      'gaia_mesh.bytes_rx': metrics?.bytes_rx,
+      'gaia_mesh.token_sum': metrics?.token_sum,
+    }),
     error: metrics === undefined || metrics.status === 'answered' ? undefined : metrics.reason,
   };
   return {
-    resource: {
+    resource: omitAbsent({
       'service.name': 'gaia-mesh',
       'service.version': packageVersion,
       'service.instance.id': header.run_id,
       [RECORDING_HEADER]: formatHeaderLine(header).trimEnd(),
       [PACKETS]: exported.recording.packets.length,
-      ...(hasContents ? {} : { [CONTENTS_LEFT_OUT]: true }),
-    },
+      [CONTENTS_LEFT_OUT]: hasContents ? undefined : true,
+    }),
     spans: [run, ...below],
     metrics: buildRunMetrics(exported, clock),
     startUs,

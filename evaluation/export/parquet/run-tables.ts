@@ -78,8 +78,12 @@ function buildAnswerTable({ recording, run }: ExportedRun): Table {
       ? results
       : [
           {
-            ...{ task_id: recording.packets[0]?.packet.task_id ?? '', truth: null, exact_match: null },
-            ...{ rouge_l: null, f1: null, ...single },
+            task_id: recording.packets[0]?.packet.task_id ?? '',
+            truth: null,
+            exact_match: null,
+            rouge_l: null,
+            f1: null,
+            ...single,
           },
         ];
   return createTable('answers', rows, [

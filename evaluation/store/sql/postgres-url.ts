@@ -67,7 +67,7 @@ function parseTls(parameters: URLSearchParams, isLoopback: boolean): PoolConfig[
     case 'verify-full':
       return {
         rejectUnauthorized: true,
-        ...(certificate === null ? {} : { ca: readCertificate(certificate) }),
+        ca: certificate === null ? undefined : readCertificate(certificate),
       };
     default:
       throw new MeshError(

@@ -114,7 +114,12 @@ class Conversations {
       this.#calls.delete(id);
       const tool = `tool:${asked.call.name}`;
       const call: ImportedMessage = {
-        ...{ from, to: tool, task, type: 'tool.call', payload: asked.call.input, atUs: asked.reply.atUs },
+        from,
+        to: tool,
+        task,
+        type: 'tool.call',
+        payload: asked.call.input,
+        atUs: asked.reply.atUs,
       };
       yield call;
       yield { from: tool, to: from, task, type: 'tool.result', payload: result, atUs, answers: call };
@@ -142,8 +147,14 @@ class Conversations {
       (toCount(usage.input_tokens ?? usage.prompt_tokens) ?? 0) +
         (toCount(usage.output_tokens ?? usage.completion_tokens) ?? 0);
     const reply: ImportedMessage = {
-      ...{ from: to, to: from, task, type: `${type}.result`, payload: response },
-      ...{ atUs: endUs ?? atUs, answers: asked, tokens },
+      from: to,
+      to: from,
+      task,
+      type: `${type}.result`,
+      payload: response,
+      atUs: endUs ?? atUs,
+      answers: asked,
+      tokens,
     };
     yield reply;
     for (const call of readToolCalls(response)) this.#calls.set(call.id, { call, reply });

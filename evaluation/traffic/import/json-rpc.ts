@@ -240,13 +240,15 @@ type Side = 'client' | 'server';
 
 /** Methods that only MCP servers send, revisions 2024-11-05 to 2026-07-28 (schema.ts: ServerRequest and ServerNotification). */
 const SERVER_METHODS = new Set([
-  ...['sampling/createMessage', 'roots/list', 'elicitation/create', 'notifications/message'],
-  ...[
-    'notifications/resources/updated',
-    'notifications/resources/list_changed',
-    'notifications/tools/list_changed',
-  ],
-  ...['notifications/prompts/list_changed', 'notifications/elicitation/complete'],
+  'sampling/createMessage',
+  'roots/list',
+  'elicitation/create',
+  'notifications/message',
+  'notifications/resources/updated',
+  'notifications/resources/list_changed',
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/elicitation/complete',
 ]);
 
 /** Methods that both ends of MCP send. */
