@@ -29,8 +29,8 @@ describe('limits', () => {
   });
 
   test.each([
-    ['tokens', { tokens: 9 }, 'it took 10 tokens; a question may take 9'],
-    ['cost', { costUsd: 0.009 }, 'it cost $0.01; a question may cost $0.009'],
+    ['tokens', { tokens: 9 }, 'it used 10 tokens; the limit for a question is 9'],
+    ['cost', { costUsd: 0.009 }, 'it cost $0.01; the limit for a question is $0.009'],
   ])('of a question: more %s than it may take is a failure (REQ-082)', async (_what, question, reason) => {
     await run(teamOf().askTeam, 1, { limits: { question, run: {} } });
 
@@ -38,8 +38,8 @@ describe('limits', () => {
   });
 
   test.each([
-    ['tokens', { tokens: 30 }, 'the run has taken 30 tokens of 30 (--max-tokens)'],
-    ['cost', { costUsd: 0.03 }, 'the run has cost $0.0300 of $0.03 (--max-cost)'],
+    ['tokens', { tokens: 30 }, 'the run used 30 of 30 tokens (--max-tokens)'],
+    ['cost', { costUsd: 0.03 }, 'the run cost $0.0300 of $0.03 (--max-cost)'],
   ])(
     'of the run: no further question is asked when %s are used up, and a larger one resumes (REQ-082)',
     async (_what, limit, reason) => {
@@ -57,8 +57,8 @@ describe('limits', () => {
   );
 
   test.each([
-    [{ tokens: 1000 }, { tokens: null }, '--max-tokens cannot be held'],
-    [{ costUsd: 1 }, { costUsd: null }, '--max-cost cannot be held'],
+    [{ tokens: 1000 }, { tokens: null }, '--max-tokens cannot be enforced'],
+    [{ costUsd: 1 }, { costUsd: null }, '--max-cost cannot be enforced'],
   ])('of the run: %j ends it where a reply does not say %j', async (limit, unknown, reason) => {
     const { end } = await run(teamOf(() => replyOf(unknown)).askTeam, 5, {
       concurrency: 1,
@@ -75,7 +75,7 @@ describe('limits', () => {
       limits: { question: {}, run: { seconds: 0.01 } },
     });
 
-    expect(end).toEqual({ kind: 'limit', reason: 'the run has taken its 0.01 s (--max-time)' });
+    expect(end).toEqual({ kind: 'limit', reason: 'the run reached its limit of 0.01 s (--max-time)' });
     expect(journal.size).toBe(0);
   });
 });

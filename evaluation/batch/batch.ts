@@ -112,7 +112,7 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
         const how = await runQuestion(run, question, cycle);
         if (batch.signal.aborted) finish({ kind: 'interrupted', reason: 'interrupted' });
         else if (time?.aborted)
-          finish({ kind: 'limit', reason: `the run has taken its ${deadline} s (--max-time)` });
+          finish({ kind: 'limit', reason: `the run reached its limit of ${deadline} s (--max-time)` });
         else if (how !== undefined) finish(how);
       }
     };

@@ -30,15 +30,14 @@ const SHOWN_FAILURES = 5;
  * @throws MeshError `usage` if there is none, if it belongs to another batch, or if the batch is finished
  */
 export function openResumedJournal(file: string, plan: BenchPlan): Journal {
-  if (!existsSync(file))
-    throw new MeshError('usage', `--resume: there is no batch to go on with: there is no ${file}`);
+  if (!existsSync(file)) throw new MeshError('usage', `--resume: no batch to resume: ${file} does not exist`);
   const journal = Journal.open(file, plan.setup, { resume: true });
   const total = plan.tasks.length * plan.repeat;
   if (journal.size < total) return journal;
   journal.close();
   throw new MeshError(
     'usage',
-    `--resume: all ${total} tasks in ${file} are finished; without --resume they are run anew`,
+    `--resume: all ${total} tasks in ${file} are finished; leave out --resume to run them again`,
   );
 }
 

@@ -98,7 +98,7 @@ describe('a batch that is looked at', () => {
         writeFileSync(deriveBatchPaths(a).journal, 'Dear diary\n');
         return a;
       },
-      /this is no journal of a batch/,
+      /this is not the journal of a batch/,
     ],
   ])('and has %s is refused', (_what, change, message) => {
     const { answers, journal } = batchOf();

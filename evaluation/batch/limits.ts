@@ -19,9 +19,9 @@ export function findOverrun(
   limits: Limits,
 ): string | undefined {
   if (limits.tokens !== undefined && tokens !== null && tokens > limits.tokens)
-    return `it took ${tokens} tokens; a question may take ${limits.tokens}`;
+    return `it used ${tokens} tokens; the limit for a question is ${limits.tokens}`;
   if (limits.costUsd !== undefined && (cost ?? 0) > limits.costUsd)
-    return `it cost $${cost}; a question may cost $${limits.costUsd}`;
+    return `it cost $${cost}; the limit for a question is $${limits.costUsd}`;
   return undefined;
 }
 
@@ -45,13 +45,13 @@ export class Spending {
   reached(): string | undefined {
     const { tokens, costUsd } = this.#limits;
     if (tokens !== undefined && this.#tokens === null)
-      return 'the server does not say how many tokens its replies took, so --max-tokens cannot be held';
+      return 'the server does not report the tokens of its replies, so --max-tokens cannot be enforced';
     if (costUsd !== undefined && this.#costUsd === null)
-      return 'what the replies cost is not known, so --max-cost cannot be held';
+      return 'the cost of the replies is not known, so --max-cost cannot be enforced';
     if (tokens !== undefined && this.#tokens !== null && this.#tokens >= tokens)
-      return `the run has taken ${this.#tokens} tokens of ${tokens} (--max-tokens)`;
+      return `the run used ${this.#tokens} of ${tokens} tokens (--max-tokens)`;
     if (costUsd !== undefined && this.#costUsd !== null && this.#costUsd >= costUsd)
-      return `the run has cost $${this.#costUsd.toFixed(4)} of $${costUsd} (--max-cost)`;
+      return `the run cost $${this.#costUsd.toFixed(4)} of $${costUsd} (--max-cost)`;
     return undefined;
   }
 }

@@ -80,7 +80,7 @@ export async function blamePlan(
   const name = chooseTeam(options, head, batch.head);
   const [given, ...others] = options.replies ?? [];
   if (others.length > 0)
-    throw new MeshError('usage', '--replies: blame takes the one run that asked the question');
+    throw new MeshError('usage', '--replies: give the archive of the one run that asked the question');
   const archive =
     given === undefined ? path.join(batch.runs, name, 'run_artifacts.tar.gz') : resolveUserPath(given);
   const recorded = cutAfterAnswer(await readRecordedQuestion(archive, id), archive);
@@ -89,7 +89,7 @@ export async function blamePlan(
   if (hasStore(team.team))
     throw new MeshError(
       'usage',
-      `team ${team.team.name} learns from one question to the next: a branch would be asked of another team than the one that was recorded`,
+      `team ${team.team.name} learns from one question to the next, so its branches would not meet the team that was recorded`,
     );
   if (recorded.team !== team.team.name)
     throw new MeshError(
@@ -138,7 +138,7 @@ async function findQuestionFile(
       : findFilesFolder({ ...options, questions: findSource(options, head) });
   const [missing] = folder === undefined ? [] : await findMissingFiles([question], folder);
   if (missing !== undefined)
-    throw new MeshError('usage', `--files: without its file it is another question: ${missing}`);
+    throw new MeshError('usage', `--files: the question's file is missing: ${missing}`);
   return folder;
 }
 
@@ -157,11 +157,14 @@ function findQuestion(id: string, options: BlameOptions, head: BatchHead | undef
     throw new MeshError(
       'usage',
       all.length === 0
-        ? `no batch of gaia was found to take question ${id} from: name its answers with --out, or give --questions, --team and --replies`
+        ? `no batch of gaia was found with question ${id}: name its answers with --out, or give --questions, --team and --replies`
         : `there is no question ${id}; the first of ${all.length} is ${all[0]?.taskId}`,
     );
   if (question.truths.length === 0)
-    throw new MeshError('usage', `question ${id} has no true answer: what made it wrong cannot be told`);
+    throw new MeshError(
+      'usage',
+      `question ${id} has no true answer, so it is not known whether its answer was wrong`,
+    );
   return question;
 }
 
@@ -173,8 +176,8 @@ function chooseTeam({ team }: BlameOptions, head: BatchHead | undefined, file: s
   throw new MeshError(
     'usage',
     names.length === 0
-      ? '--team: which team answered?'
-      : `--team: which of ${names.join(', ')}? (${file} has several)`,
+      ? '--team: name the team that answered'
+      : `--team: ${file} has several teams: name one of ${names.join(', ')}`,
   );
 }
 
@@ -183,7 +186,10 @@ function resolveTeamOptions(options: BlameOptions, head: BatchHead | undefined, 
   const { engine, model } = head?.teams.find((team) => team.name === name) ?? {};
   if (options.engine !== undefined || options.baseUrl !== undefined || engine === undefined) return options;
   if (engine === 'recorded')
-    throw new MeshError('usage', '--engine: the batch was itself a replay; which engine is to be live?');
+    throw new MeshError(
+      'usage',
+      '--engine: the batch was itself a replay: name the engine for the new answers',
+    );
   return {
     ...options,
     engine,
@@ -197,13 +203,13 @@ function cutAfterAnswer(recorded: RecordedQuestion, archive: string): RecordedQu
   if (end === -1)
     throw new MeshError(
       'usage',
-      `${shortenPath(archive)}: the question ended without an answer: there is no answer to blame anybody for`,
+      `${shortenPath(archive)}: the question ended without an answer, so there is no answer to explain`,
     );
   const messages = recorded.messages.slice(0, end + 1);
   if (messages.length > MAX_MESSAGES)
     throw new MeshError(
       'usage',
-      `the question took ${messages.length} messages; blame is for at most ${MAX_MESSAGES}`,
+      `the question took ${messages.length} messages; blame takes at most ${MAX_MESSAGES}`,
     );
   return { ...recorded, messages };
 }

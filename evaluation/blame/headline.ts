@@ -30,13 +30,13 @@ export function formatHeadline({
   const carrier = messages.find(({ verdict }) => verdict === 'passed it on');
   const truth = carrier?.replaced.truth;
   if (carrier !== undefined && truth !== undefined)
-    return `${none} is seen to have made the answer wrong: asked anew, the question has a chance of ${formatPercent(outset.chance)}, and whoever speaks again in the place of a message does not better it. The truth in the place of ${nameMessage(carrier)} would: ${formatPercent(carrier.chance)} become ${formatPercent(truth.chance)} (difference ${formatDifference(truth)}).`;
+    return `${none} was found to have made the answer wrong: asked again from the start, the question has a chance of ${formatPercent(outset.chance)}, and no sender improves it by speaking again. The truth in place of ${nameMessage(carrier)} would: from ${formatPercent(carrier.chance)} to ${formatPercent(truth.chance)} (difference ${formatDifference(truth)}).`;
   const unclear = messages.filter(({ verdict }) => verdict === 'cannot tell').length;
   const open =
     unclear === 0
       ? ''
-      : ` Of ${unclear} of ${messages.length} it cannot be told with ${tries} tries a branch.`;
-  return `${none} is seen to have made the answer wrong.${open}`;
+      : ` For ${unclear} of ${messages.length} messages, ${tries} tries per branch are too few to tell.`;
+  return `${none} was found to have made the answer wrong.${open}`;
 }
 
 export function formatDifference({

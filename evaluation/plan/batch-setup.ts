@@ -23,6 +23,6 @@ export function checkSetup(file: string, then: Fingerprint, now: Fingerprint): v
     .join('; ');
   throw new MeshError(
     'usage',
-    `--resume: ${file} was begun with another set-up (${list}): ask for the same again, or begin anew without --resume`,
+    `--resume: ${file} was started with other settings (${list}): repeat them, or start over without --resume`,
   );
 }

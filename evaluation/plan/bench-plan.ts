@@ -166,7 +166,7 @@ async function planOneTask(
   warnings.push(...notes);
   if (language !== undefined && language !== 'English' && isReadByEmbedded(team)) {
     warnings.push(
-      `the embedded engine knows English only, and this document looks ${language}: expect a poor answer, or take a model (--engine)`,
+      `the embedded engine knows English only, and this document looks ${language}: expect a poor answer, or use a model (--engine)`,
     );
   }
   const { question, answer } = options;

@@ -41,7 +41,7 @@ export function parseFaultRequest(
   if (restart !== undefined && adapter.join !== undefined) {
     throw new MeshError(
       'usage',
-      `--restart does not go with ${adapter.name}: its members exchange keys at the start of a run, and those of an agent that is started again would be known to nobody; choose an adapter without keys, e.g. json`,
+      `--restart does not go with ${adapter.name}: its agents exchange keys at the start of a run, and no agent would know the new keys of a restarted one; choose an adapter without keys, e.g. json`,
     );
   }
   if (spec === undefined) {
@@ -53,7 +53,7 @@ export function parseFaultRequest(
     if ((fault.kind !== 'kill' && fault.kind !== 'lie') || !external.has(fault.agent)) continue;
     throw new MeshError(
       'usage',
-      `--faults: ${JSON.stringify(fault.text)}: you started agent ${fault.agent} yourself (--external); a run can tell and end only what it has started`,
+      `--faults: ${JSON.stringify(fault.text)}: you started agent ${fault.agent} yourself (--external); a run can control only agents that it has started`,
     );
   }
   return { spec, seed: faultSeed ?? randomInt(1, DRAWN_SEEDS), faults, restarts: restart !== undefined };

@@ -144,7 +144,7 @@ function loadTeams(options: GaiaOptions, questions: readonly Question[], warning
   const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;
   const teams = names.map((name) => applyTeamOptions(loadTeam(name), options));
   const twice = teams.find((team, index) => teams.findIndex(({ name }) => name === team.name) !== index);
-  if (twice !== undefined) throw new MeshError('usage', `--team: ${twice.name} is there twice`);
+  if (twice !== undefined) throw new MeshError('usage', `--team: ${twice.name} is named twice`);
   return teams.filter((team) => {
     const unknown = questions.filter(({ truths }) => truths.length === 0).length;
     if (!team.agents.some(({ tool }) => tool === 'oversee') || unknown === 0) return true;

@@ -113,7 +113,7 @@ async function findFileFault(file: string): Promise<string | undefined> {
     const found = await stat(file);
     // The author of the folder may have linked to any of the user's files, which would then go to the model.
     if (isOutsideLink(file)) return LINK_FAULT;
-    if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no plain file';
+    if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is not a regular file';
     await access(file, constants.R_OK);
     return undefined;
   } catch (error) {

@@ -63,7 +63,7 @@ describe('the scoring API', () => {
   });
 
   test.each([
-    ['no JSON', '<html>', 'what came is not JSON'],
+    ['no JSON', '<html>', 'the reply is not JSON'],
     ['no list', '{"detail": "x"}', 'expected array'],
     ['nothing', '[]', 'there is no question in it'],
     ['an item without a question', '[{"task_id": "a"}]', '0.question'],

@@ -150,7 +150,7 @@ export class ScoringApi {
     try {
       value = JSON.parse(text);
     } catch (error) {
-      throw new MeshError('config', `${where}: what came is not JSON: ${toErrorMessage(error)}`, {
+      throw new MeshError('config', `${where}: the reply is not JSON: ${toErrorMessage(error)}`, {
         cause: error,
       });
     }
@@ -193,7 +193,9 @@ export class ScoringApi {
         });
       }
       if (timeout.aborted || (error instanceof Error && error.name === 'TimeoutError')) {
-        throw new MeshError('io', `${where}: no whole reply within ${timeoutMs / 1000} s`, { cause: error });
+        throw new MeshError('io', `${where}: no complete reply within ${timeoutMs / 1000} s`, {
+          cause: error,
+        });
       }
       // A full disk is not the server's fault.
       const code = readSystemCode(error);
@@ -235,10 +237,7 @@ async function* capResponse(response: Response, maxBytes: number): AsyncGenerato
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     if (bytes > maxBytes)
-      throw new MeshError(
-        'io',
-        `${response.url}: more than ${maxBytes} bytes, which is the most that is taken`,
-      );
+      throw new MeshError('io', `${response.url}: more than ${maxBytes} bytes, which is the limit`);
     yield chunk;
   }
 }

@@ -62,7 +62,7 @@ export async function submitAnswers(
     return await api.submit(submission);
   } catch (error) {
     if (!(error instanceof MeshError) || error.code === 'interrupted') throw error;
-    throw new MeshError(error.code, `not submitted: ${error.message}; what was to be sent is in ${file}`, {
+    throw new MeshError(error.code, `not submitted: ${error.message}; the submission is saved in ${file}`, {
       cause: error,
     });
   }

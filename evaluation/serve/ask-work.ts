@@ -86,7 +86,7 @@ function parseAskRequest({ parts }: A2aMessage): AskRequest {
   const documents: string[] = [];
   for (const { text, raw, url, data, filename = '', mediaType = 'text/plain' } of parts) {
     if (url !== undefined)
-      throw new MeshError('packet', 'a part with a URL: this agent fetches nothing; send what is there');
+      throw new MeshError('packet', 'a part with a URL: this agent fetches nothing; send the content itself');
     // A text with a file name is a file.
     if (text !== undefined) (filename === '' ? questions : documents).push(text);
     else if (raw !== undefined) {

@@ -138,7 +138,7 @@ export class ServedTeam {
       if (this.#waiting.length >= waiting) {
         throw new MeshError(
           'limit',
-          `the team is busy: ${tasks} tasks are under way and ${waiting} wait, which is as many as it takes; try again later`,
+          `the team is busy: ${tasks} tasks are running and ${waiting} are waiting, which is its limit; try again later`,
         );
       }
       await this.#wait(AbortSignal.any([signal, this.#options.signal]));

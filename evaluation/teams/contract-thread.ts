@@ -101,7 +101,7 @@ export async function checkContract(subject: Subject, options: ContractOptions =
     if (isEnough) return { adapter, hasWriter, results };
     if (stopped < MAX_STOPPED) continue;
     for (const other of others)
-      add({ name: other, passed: false, reason: `not tried, as ${MAX_STOPPED} checks had to be stopped` });
+      add({ name: other, passed: false, reason: `not run, because ${MAX_STOPPED} checks had to be stopped` });
     return { adapter, hasWriter, results };
   }
 }

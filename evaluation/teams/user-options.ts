@@ -75,7 +75,7 @@ async function assertConforms(file: string): Promise<void> {
   if (failed === undefined) return;
   throw new MeshError(
     'config',
-    `${file} does not conform, so nothing it is compared with would mean anything: ${failed.name}: ` +
+    `${file} does not conform, so a comparison with it would mean nothing: ${failed.name}: ` +
       `${failed.reason}; see all with: npm run conformance -- ${file}`,
   );
 }

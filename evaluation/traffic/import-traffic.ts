@@ -43,7 +43,7 @@ export function importTraffic(file: string, format: FormatName | null): Imported
   const name = format ?? detected?.name;
   if (name === undefined) {
     const known = formatNames.map((each) => `${each}: ${findFormat(each).about}`).join('; ');
-    throw new MeshError('config', `${file}: nothing in it says what it is; say it with --as (${known})`);
+    throw new MeshError('config', `${file}: its format was not recognized; name it with --as (${known})`);
   }
   const { header, packets } =
     (name === 'otlp' && restoreRecording(values, file, notes)) || buildImported(file, name, values, notes);

@@ -82,6 +82,6 @@ function readSourceBytes(file: string): Buffer {
 function createTooLargeError(file: string, what: string): MeshError {
   return new MeshError(
     'config',
-    `${file}: ${what}; a file to import has at most ${MAX_SOURCE_BYTES} bytes: cut it into several, a conversation in one file each`,
+    `${file}: ${what}; a file to import has at most ${MAX_SOURCE_BYTES} bytes: split it into several files with whole conversations`,
   );
 }

@@ -70,7 +70,7 @@ export class JournalIndex {
           if (at + bytes < size) throw createDamageError(where, result);
           return {
             end,
-            dropped: `${where}: the last line was torn when the run before ended: that question is asked again`,
+            dropped: `${where}: the last line was cut off when the earlier run ended: its question is asked again`,
           };
         }
         this.set(result, at, bytes);
@@ -102,7 +102,7 @@ function parseResultLine(line: string, where: string): GaiaResult | string {
 function createDamageError(where: string, what: string): MeshError {
   return new MeshError(
     'store',
-    `the journal is damaged at ${where} (${what}): mend or delete that line, or begin anew without --resume`,
+    `the journal is damaged at ${where} (${what}): repair or delete that line, or start over without --resume`,
   );
 }
 

@@ -60,7 +60,7 @@ describe('the journal', () => {
       writeFileSync(file, bytes.subarray(0, end));
       resumed((journal) => {
         expect([journal.has(key('a')), journal.has(key('b'))]).toEqual([true, false]);
-        if (end > start) expect(journal.dropped).toContain(`${file}:3: the last line was torn`);
+        if (end > start) expect(journal.dropped).toContain(`${file}:3: the last line was cut off`);
         else expect(journal.dropped).toBeUndefined();
         journal.append(resultOf('b', { reasoning_trace: 'Zoë 🏁\nof b' }));
       });
@@ -102,7 +102,7 @@ describe('the journal', () => {
   test('is not taken for one where it is another file', () => {
     for (const text of ['{"task_id": "a"}\n', 'my notes', '{"journal":1,"setup":{}, "more":1}\n{}\n']) {
       writeFileSync(file, text);
-      expect(() => resumed(() => undefined)).toThrow('this is no journal of a batch');
+      expect(() => resumed(() => undefined)).toThrow('this is not the journal of a batch');
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
   });

@@ -98,7 +98,7 @@ export class Journal {
         from += writeSync(this.#descriptor, bytes, from, bytes.length - from, at + from);
     } catch (error) {
       const full = readSystemCode(error) === 'ENOSPC' ? 'the disk is full' : toErrorMessage(error);
-      throw new MeshError('io', `journal ${this.file}: ${full}: what was finished before is kept`, {
+      throw new MeshError('io', `journal ${this.file}: ${full}: finished results are kept`, {
         cause: error,
       });
     }
@@ -133,7 +133,7 @@ export function parseJournalHeader(line: string, where: string): z.infer<typeof 
   } catch (error) {
     throw new MeshError(
       'store',
-      `${where}: this is no journal of a batch, and is left as it is: ${toErrorMessage(error)}`,
+      `${where}: this is not the journal of a batch, and is left unchanged: ${toErrorMessage(error)}`,
       {
         cause: error,
       },
@@ -152,6 +152,6 @@ export function lockBatch(journal: string, owner: string): FileLock {
   return FileLock.take(
     file,
     (holder) =>
-      `${owner} (process ${holder}) writes there: wait for it, choose another --out, or delete ${file} if there is none`,
+      `${owner} (process ${holder}) is writing there: wait for it, choose another --out, or delete ${file} if that process is gone`,
   );
 }

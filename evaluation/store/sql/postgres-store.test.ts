@@ -89,7 +89,7 @@ describe.skipIf(programs === undefined)('an installed Postgres', () => {
   test('a database that does not exist is reported as that', async () => {
     await expect(openStore(server.url.replace(/postgres$/, 'nowhere'), { warn })).rejects.toMatchObject({
       code: 'store',
-      message: expect.stringMatching(/nowhere.*make the database/),
+      message: expect.stringMatching(/nowhere.*create the database/),
     });
   });
 

@@ -181,9 +181,9 @@ function adviseCode(code: string | undefined): string {
     case '28000':
       return 'check user and password of the store';
     case '3D000':
-      return 'make the database, or name one that exists';
+      return 'create the database, or name one that exists';
     case '42501':
-      return 'the user needs the right to make and write tables there';
+      return 'the user needs the right to create and write tables there';
     case '53300':
       return 'the server has no connection left: run fewer programs at once, or use its pooler';
     case 'ECONNREFUSED':

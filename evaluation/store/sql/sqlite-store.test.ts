@@ -184,7 +184,7 @@ describe('a file that never was a store', () => {
 
     await expect(open(file)).rejects.toMatchObject({
       code: 'store',
-      message: `${file} is no store of Gaia Mesh, and is left as it is: name another file for the store, or move this one away`,
+      message: `${file} is not a store of Gaia Mesh, and is left unchanged: name another file for the store, or move this one away`,
     });
     expect(readFileSync(file)).toEqual(content());
     expect(readdirSync(path.dirname(file))).toEqual(['store.db']);

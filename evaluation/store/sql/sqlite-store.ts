@@ -65,7 +65,7 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
   } catch (error) {
     // An agent may be permitted to use the folder's files, but not the folder itself.
     if (readSystemCode(error) !== 'ERR_ACCESS_DENIED')
-      throw new MeshError('store', `${file}: its folder cannot be made: ${toErrorMessage(error)}`, {
+      throw new MeshError('store', `${file}: its folder cannot be created: ${toErrorMessage(error)}`, {
         cause: error,
       });
   }
@@ -268,14 +268,14 @@ async function replaceCorrupt(file: string, patience: Patience, warn: Warn): Pro
       rmSync(`${file}.repair`, { force: true });
       throw new MeshError(
         'store',
-        `${file} is no store of Gaia Mesh, and is left as it is: name another file for the store, or move this one away`,
+        `${file} is not a store of Gaia Mesh, and is left unchanged: name another file for the store, or move this one away`,
       );
     }
     const aside = setAside(file, ['-wal', '-shm']);
     warn(`${file} is corrupt: it was set aside as ${aside}, and a new store begun`);
     const begun = await openWhole(file, patience);
     if (begun === undefined)
-      throw new MeshError('store', `${file} is corrupt again as soon as it is made: check the disk`);
+      throw new MeshError('store', `${file} is corrupt again right after it was created: check the disk`);
     return begun;
   } finally {
     turns.close();

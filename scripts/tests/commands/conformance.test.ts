@@ -135,7 +135,7 @@ describe('conformance ends whatever the adapter does', () => {
     const failed = await failuresOf(brokenAdapter({ loading, encoded: 'hang(packet)' }), '--timeout', '3');
     expect(failed.get('round trip: a text of 1 MiB')).toBe('stopped: it took longer than 3 s');
     expect([...failed.values()].filter((reason) => reason.startsWith('stopped'))).toHaveLength(3);
-    expect(failed.get('random bytes are refused')).toBe('not tried, as 3 checks had to be stopped');
+    expect(failed.get('random bytes are refused')).toBe('not run, because 3 checks had to be stopped');
   });
 
   test('eats memory, within the heap and outside of it', async () => {

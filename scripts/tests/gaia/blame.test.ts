@@ -37,7 +37,7 @@ describe('gaia blame', () => {
     await run(folder, '--no-cache');
     const honest = await blame(folder, 'bridge');
     expect(honest.stdout).toContain(
-      'The answer was right, and no message is seen to have made the answer wrong.',
+      'The answer was right, and no message was found to have made the answer wrong.',
     );
     expect(honest.stdout).not.toMatch(/\d +made the answer wrong/);
   });

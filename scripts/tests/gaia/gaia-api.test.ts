@@ -94,7 +94,7 @@ describe('gaia on a scoring API', () => {
     expect(stderr).toContain('bridge: bridge.txt is missing');
     expect(stderr).toContain('HTTP 404: No file path associated with task_id bridge.');
     expect(stderr).toContain('HTTP 422: body.answers: Field required');
-    expect(stderr).toContain(`what was to be sent is in ${path.join(folder, 'sent.json')}`);
+    expect(stderr).toContain(`the submission is saved in ${path.join(folder, 'sent.json')}`);
     expect(JSON.parse(readFileSync(path.join(folder, 'sent.json'), 'utf8')).answers).toHaveLength(3);
     expect(jsonLines(path.join(folder, 'a.jsonl'))[0]).toMatchObject({
       task_id: 'lamp',

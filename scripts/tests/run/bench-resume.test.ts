@@ -69,11 +69,11 @@ describe('a batch whose hub is killed', () => {
     const args = ['bench', '--team', team, '--external', '3', '--out', out, '--tasks', file];
 
     const none = await runCli([...args, '--resume']);
-    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no batch to go on with') });
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no batch to resume') });
 
     expect(await runCli([...args, '--limit', '4'])).toMatchObject({ code: 0 });
     const other = await runCli([...args, '--resume', '--limit', '5']);
-    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('another set-up (tasks') });
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('other settings (tasks') });
     const finished = await runCli([...args, '--resume', '--limit', '4']);
     expect(finished).toMatchObject({ code: 2, stderr: expect.stringContaining('all 4 tasks') });
     expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(4);
