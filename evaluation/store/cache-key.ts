@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** Everything that an answer depends on, which is the key of a cached answer (decided: C-11). */
 export interface CacheKey {
   readonly question: string;
-  /** SHA-256 of the attached file in hex; null where the question has none. */
+  /** SHA-256 of the attached file in hex; null if the question has none. */
   readonly fileHash: string | null;
   readonly team: string;
   readonly model: string;

@@ -114,7 +114,7 @@ function listBelow(attributes: JsonObject, prefix: string): JsonObject {
   return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
 }
 
-/** Returns the attributes that have a value, since an exporter takes no others. */
+/** Returns the attributes that have a value, because exporters accept no undefined ones. */
 export function omitAbsent(all: Readonly<Record<string, Attribute | null | undefined>>): Attributes {
   const known: Record<string, Attribute> = {};
   for (const [key, value] of Object.entries(all))

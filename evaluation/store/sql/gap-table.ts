@@ -86,7 +86,7 @@ const GAP_COLUMNS = [
   'terms',
 ].join(', ');
 
-/** Condition for records that a planner may see, see {@link informsPlans}. */
+/** Condition for records that a planner may see, see `isInforming`. */
 const RETRIEVABLE = "(status = 'approved' OR (status = 'proposed' AND kind = 'planning_hint'))";
 
 /** Implements the part of {@link Store} on the table `gap_records`. */
@@ -146,7 +146,7 @@ export function createGapTable(
       const seen = new Set<string>();
       return rankGapRecords(candidates, { questionType: toStorable(questionType), tools, terms })
         .filter((record) => {
-          // The same failure in every cycle must not fill the brief.
+          // A failure that repeats in every cycle must not fill the brief.
           const text = formatGapRecord(record);
           return !seen.has(text) && seen.add(text);
         })
