@@ -17,12 +17,14 @@ import { createHeaderSize } from './scan/scanner.ts';
 import { createShape } from './scan/shape.ts';
 
 /**
- * The messages of `a2a` in protobuf (`lf.a2a.v1`, specification §10), as the body of A2A's gRPC binding has them: a
- * `SendMessageRequest`, or a `StreamResponse` for what answers a request or has a tag.
+ * Writes the messages of `a2a` in protobuf (`lf.a2a.v1`, specification §10), as they stand in the body of
+ * A2A's gRPC binding: a `SendMessageRequest`, or a `StreamResponse` for a packet that answers a request or
+ * has a tag.
  *
- * gRPC would tell the two apart by the method and the direction. Here the one field that each has does: `message` of a request has
- * number 2, `artifact_update` of a response number 4, and nothing else is in a blob. So it is the bytes of that message
- * and no more. gRPC would also say by the stream which request is answered; here `reply_to` is in the metadata.
+ * gRPC would tell the two apart by method and direction. Here the only field that each of them has is enough:
+ * `message` of a request is field 2, `artifact_update` of a response is field 4, and a blob holds nothing
+ * else. A blob is therefore exactly the bytes of that message. gRPC would also show by the stream which
+ * request is answered; here the metadata holds `reply_to`.
  */
 export const a2aProto: ProtocolAdapter = {
   name: 'a2a-proto',
@@ -32,26 +34,26 @@ export const a2aProto: ProtocolAdapter = {
     ),
 };
 
-/** The codec that writes every packet as `messageOf` has it. It reads both kinds. */
+/** Returns a codec that writes every packet as the message `messageOf` builds. It reads both kinds of message. */
 export function createProtoCodec(messageOf: (packet: Packet) => object): Codec {
   const encode = (packet: Packet) => whole.encode(messageOf(packet));
   return {
     encode,
     decode: (blob) => readPacket(whole.decode(blob)),
     headerSize: createHeaderSize(encode, EMPTY_PAYLOAD_BYTES),
-    // All that decoding refuses outside of the payload is refused here too.
+    // A peek refuses everything that decoding refuses outside of the payload.
     peek: (blob) => copyHead(readPacket(withoutPayload.decode(blob))),
   };
 }
 
-/** `google.protobuf.Value` with an empty struct: what `{}` is here. */
+/** Bytes of a `google.protobuf.Value` with an empty struct, which stands for `{}`. */
 const EMPTY_PAYLOAD_BYTES = 2;
 
 export function buildResponse(packet: Packet) {
   return buildStreamResponse(packet, packet.reply_to);
 }
 
-/** The parts of `a2a.proto` v1.0.1 that the mesh writes, with JSON's names; `data` is how the payload is read. */
+/** Describes the parts of `a2a.proto` v1.0.1 that the mesh writes, under their JSON names; `data` reads the payload. */
 function createBlobForm(data: Form<JsonValue>): MessageForm {
   const part = createMessageForm({
     data: createSingleField(4, data),

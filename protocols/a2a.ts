@@ -6,8 +6,9 @@ import { createHeaderSize } from './scan/scanner.ts';
 import { createLook, createShape } from './scan/shape.ts';
 
 /**
- * Agent2Agent 1.0, JSON-RPC binding (specification §9): a call of `SendMessage`, or the `artifactUpdate` event of a stream for
- * what answers a request or has a tag. What deviates from A2A is in `docs/protocols.md`.
+ * Agent2Agent 1.0, JSON-RPC binding (specification §9): a call of `SendMessage`, or the `artifactUpdate`
+ * event of a stream for a packet that answers a request or has a tag. `docs/protocols.md` lists the
+ * deviations from A2A.
  */
 export const a2a: ProtocolAdapter = {
   name: 'a2a',
@@ -15,24 +16,25 @@ export const a2a: ProtocolAdapter = {
     createA2aCodec((packet) => (isRequest(packet) ? buildRequest(packet) : buildStreamEvent(packet))),
 };
 
-/** The codec that writes every packet as `envelopeOf` has it. It reads both kinds. */
+/** Returns a codec that writes every packet as the envelope `envelopeOf` builds. It reads both kinds of envelope. */
 export function createA2aCodec(envelopeOf: (packet: Packet) => object): Codec {
   const encode = (packet: Packet) => Buffer.from(JSON.stringify(envelopeOf(packet)));
   return { encode, decode, headerSize: createHeaderSize(encode, '{}'.length), peek };
 }
 
 /**
- * The JSON-RPC id of an event is that of the request whose stream it is on: `reply_to`. What answers no request is on the
- * stream that the task itself is. A number, because every text may be the id of a packet.
+ * JSON-RPC id of an event that answers no request: it belongs to the stream of the task itself. Every other
+ * event has the id of the request whose stream it is on, which is `reply_to`. The id is a number because any
+ * text may be the id of a packet.
  */
 const TASK_STREAM_ID = 0;
 
-/** The JSON-RPC request, for any packet without `reply_to`. */
+/** Builds the JSON-RPC request for a packet without `reply_to`. */
 export function buildRequest(packet: Packet) {
   return { jsonrpc: '2.0', id: packet.id, method: 'SendMessage', params: buildSendMessageRequest(packet) };
 }
 
-/** The JSON-RPC response that is one event of a stream, for any packet. */
+/** Builds the JSON-RPC response that is one event of a stream, for any packet. */
 export function buildStreamEvent(packet: Packet) {
   return { jsonrpc: '2.0', id: packet.reply_to ?? TASK_STREAM_ID, result: buildStreamResponse(packet) };
 }

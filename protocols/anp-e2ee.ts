@@ -30,21 +30,25 @@ import { createPacketError } from './scan/scanner.ts';
 const NAME = 'anp-e2ee';
 
 export interface E2eeSources extends Sources {
-  /** 32 bytes for the ratchet key of one session. Never the same twice, whatever the member's seed: keys of messages follow from it. */
+  /**
+   * Returns 32 bytes for the ratchet key of one session. They must differ every time, whatever the member's
+   * seed, because the keys of messages follow from them.
+   */
   ratchetSecret(): Uint8Array;
-  /** The private keys with which what is addressed to `did` is read. */
+  /** Returns the private keys that decrypt what is addressed to `did`. */
   deviceOf(runKey: Uint8Array, did: string): DeviceKeys;
 }
 
 /**
  * Agent Network Protocol 1.2 with the end-to-end cipher of P5 v2, one session for every sender and addressee.
  *
- * Frames are forwarded as they came, and every member must read the head of each. So the addressee's side of a session is held by
- * the run: its private keys are derived from the run key, which all members know, and not from a secret of the addressee.
- * The sender's side is its own: a static and an ephemeral key, whose public halves it offers, and a ratchet key for each session. So
- * nobody outside of the run reads or forges anything; members read everything and could write as each other, which the
- * hub prevents, as it knows whose connection a frame came on. Without a secret the run key is all zero: then it costs
- * what it costs and protects nothing.
+ * The hub forwards frames as they came, and every member must read the head of each. So the run holds the
+ * addressee's side of a session: its private keys are derived from the run key, which all members know, and
+ * not from a secret of the addressee. The sender holds its own side: a static and an ephemeral key, whose
+ * public halves it offers, and a ratchet key for each session. Outsiders can therefore neither read nor forge
+ * anything. Members read everything and could write as each other; the hub prevents that, as it knows which
+ * member each connection belongs to. Without a secret the run key is all zero: the cipher then has its full
+ * cost and protects nothing.
  */
 export const anpE2ee: ProtocolAdapter = createAnpE2eeAdapter({
   ...realSources,
@@ -58,7 +62,7 @@ function deriveSharedDevice(runKey: Uint8Array, did: string): DeviceKeys {
   return { staticKey: keyOf('static'), signedPrekey: keyOf('prekey'), ratchet: keyOf('ratchet') };
 }
 
-/** The adapter with its sources of keys and time. */
+/** Creates the adapter with its sources of keys and time. */
 export function createAnpE2eeAdapter(sources: E2eeSources): ProtocolAdapter {
   return {
     name: NAME,
@@ -71,7 +75,10 @@ interface Self {
   readonly node: string;
   readonly did: string;
   readonly keys: SenderKeys;
-  /** By DID of the addressee. The hub opens a codec for every connection; a message number must not come twice. */
+  /**
+   * Sessions by the addressee's DID. They are shared because the hub opens a codec for every connection, and
+   * a message number must not be used twice.
+   */
   readonly sending: Map<string, SendingSession>;
 }
 
@@ -96,9 +103,9 @@ function join(member: PeerIdentity, sources: E2eeSources): Membership {
 function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): Codec {
   const members = new PeerTable(session, sources.everybody);
   const receiving = new Map<string, ReceivingSession>();
-  /** Numbers of packets, which are as long as they are when headerSize is asked for them later. */
+  /** Message numbers of encoded packets, so that `headerSize` counts as many digits as were written. */
   const numbers = new WeakMap<Packet, number>();
-  // Weak, so that no blob stays in memory for it; a WeakRef would keep it until the end of the turn.
+  // A WeakSet keeps no blob in memory; a WeakRef would keep it until the end of the turn.
   const opened = new WeakSet<Uint8Array>();
 
   function targetOf(packet: Packet): string {
@@ -149,7 +156,10 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
     return Buffer.from(formatCipherMessage({ meta, body }));
   }
 
-  /** With as many digits as the packet's number has; for one that was not encoded, as the last one's to that addressee. */
+  /**
+   * Counts as many digits as the packet's number has; a packet that was not encoded counts like the last one
+   * to its addressee.
+   */
   function headerSize(packet: Packet): number {
     const did = targetOf(packet);
     const empty = { ...packet, payload: {} };

@@ -26,29 +26,35 @@ import { ANY_TEXT, createLook, createShape, readText, readValue } from './scan/s
 const NAME = 'anp';
 
 export interface AnpSources extends Sources {
-  /** Makes the nonces of one member: 16 letters of base64url, each higher than the one before. */
+  /** Creates the nonce generator of one member: 16 letters of base64url, each nonce higher than the one before. */
   nonces(): () => string;
-  /** Messages of one sender that may pass each other; 0 where the connection keeps their order, as the mesh does. */
+  /**
+   * Number of messages of one sender that may overtake each other; 0 where the connection keeps their order,
+   * as the mesh does.
+   */
   readonly reordered?: number;
 }
 
 /**
- * Agent Network Protocol 1.2: `direct.send` with the sender's origin proof. Every member makes a DID for the run and offers its
- * document. Deviations are in `docs/protocols.md`.
+ * Agent Network Protocol 1.2: `direct.send` with the sender's origin proof. Every member makes a DID for the
+ * run and offers its document. `docs/protocols.md` lists the deviations.
  */
 export const anp: ProtocolAdapter = createAnpAdapter({ ...realSources, nonces: createNonceCounter });
 
-/** Requests on different connections pass each other; no client has more of them under way. */
+/**
+ * Maximum number of requests that may overtake each other on different connections; no client has more of
+ * them under way.
+ */
 const MAX_REORDERED = 1024;
 
-/** For transports that keep no order. */
+/** The adapter for transports that keep no order. */
 export const anpUnordered: ProtocolAdapter = createAnpAdapter({
   ...realSources,
   nonces: createNonceCounter,
   reordered: MAX_REORDERED,
 });
 
-/** The adapter with its sources of keys, time and nonces. */
+/** Creates the adapter with its sources of keys, time and nonces. */
 export function createAnpAdapter(sources: AnpSources): ProtocolAdapter {
   return {
     name: NAME,
@@ -96,7 +102,7 @@ function openCodec(
     if (packet.from !== self) throw new MeshError('packet', `${self} cannot sign for ${packet.from}`);
     return buildDirectMessage(packet, identity.did, members.didOfTarget(packet.to));
   };
-  /** The proof is as old as the packet: a replay of a recording is byte for byte as long as the run was. */
+  /** A proof is as old as its packet, so that the replay of a recording is byte for byte as long as the run was. */
   const createdSOf = ({ ts }: Packet) => Math.floor(ts / 1000);
 
   function encode(packet: Packet): Uint8Array {
@@ -118,7 +124,8 @@ function openCodec(
     buildDirectMessage(packet, members.nameOf(packet.from), members.nameOf(packet.to));
   const requestFrom = (packet: Packet) => buildSignedRequest(messageFrom(packet), anyProof);
   const request = createShape(requestFrom);
-  // Verifying takes longer than all the rest: the hub forwards what it has peeked, receivers verify.
+  // Verifying takes longer than everything else, so the hub forwards what it has peeked, and receivers
+  // verify.
   const { peek, checkKeys } = createLook(
     [requestFrom, (packet) => requestFrom({ ...packet, ts: Number.MAX_SAFE_INTEGER })],
     { from: (did) => members.ofDid(did).node, to: (did) => members.nodeOfTarget(did) },
@@ -145,7 +152,7 @@ function openCodec(
       signature: proofText('signature'),
     };
     const nonce = verifyNonce(messageFrom(packet), proof, sender.verifyingKey);
-    // Only the bytes still show a key that came twice.
+    // Only the bytes still show a key that stands there twice.
     checkKeys(blob);
     const stamp = { sender: sender.node, sequence: parseNonceSequence(nonce), isVerified: true };
     guard.check(stamp, packet.from, blob);

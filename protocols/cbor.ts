@@ -8,15 +8,16 @@ const options = {
   // Records are a private extension that no other implementation reads.
   useRecords: false,
   variableMapSize: true,
-  // Read by the library, unknown to its types.
+  // The library reads this option, but its types do not know it.
   tagUint8Array: false,
 };
 const encoder = new Encoder(options);
 
 /**
- * Standard CBOR (RFC 8949) of the packet as a map, keys in the sender's order: readable by every other implementation. cbor-x does
- * not read it: whatever its options, it would obey tags (records, whose readers it compiles from the sender's keys; shared and packed
- * values), rename `__proto__`, make texts of keys that are numbers, take the last of two equal keys and replace what is not UTF-8.
+ * Standard CBOR (RFC 8949) of the packet as a map, keys in the sender's order: every other implementation can
+ * read it. cbor-x does not read it here: whatever its options, it would obey tags (records, whose readers it
+ * compiles from the sender's keys; shared and packed values), rename `__proto__`, turn numeric keys into
+ * texts, take the last of two equal keys and replace invalid UTF-8.
  */
 export const cbor: ProtocolAdapter = {
   name: 'cbor',

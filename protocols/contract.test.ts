@@ -16,7 +16,7 @@ for (const name of adapterNames) {
   });
 }
 
-/** Bytes made by other people's libraries, and rows worked out apart from this code. */
+/** The bytes come from other people's libraries, and the rows were computed without this code. */
 describe('golden packets', () => {
   for (const sample of golden) {
     const blobs = {

@@ -3,9 +3,10 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 const MAX_32_BITS = 2 ** 32 - 1;
 
 /**
- * The packet with the whole numbers of its envelope as MessagePack and CBOR libraries need them in order to write integers: those beyond 32
- * bits as bigints, which `ts` always is. As numbers they would be written as floats, in as many bytes, and a reader in another language
- * would have a time that is no integer. The keys keep their order.
+ * Returns the packet with the whole numbers of its envelope in the form from which MessagePack and CBOR
+ * libraries write integers: numbers beyond 32 bits become bigints, which `ts` always does. As numbers they
+ * would be written as floats of the same size, and a reader in another language would get a time that is no
+ * integer. The keys keep their order.
  */
 export function withLargeIntegers(packet: Packet): object {
   const { ts, token_used } = packet;

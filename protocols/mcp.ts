@@ -5,9 +5,10 @@ import { createHeaderSize } from './scan/scanner.ts';
 import { createLook, createShape } from './scan/shape.ts';
 
 /**
- * Model Context Protocol 2026-07-28: every packet is a call of one tool (`tools/call`). The protocol is stateless, so each call
- * says again in `_meta` which revision it speaks, who calls and what the caller can. MCP would let a call have more (progress tokens,
- * log levels, titles), a packet has no place for it. Deviations are in `docs/protocols.md`.
+ * Model Context Protocol 2026-07-28: every packet is a call of one tool (`tools/call`). The protocol is
+ * stateless, so each call repeats in `_meta` which revision it speaks, who calls and what the caller can do.
+ * MCP lets a call carry more (progress tokens, log levels, titles), for which a packet has no place.
+ * `docs/protocols.md` lists the deviations.
  */
 export const mcp: ProtocolAdapter = {
   name: 'mcp',

@@ -128,7 +128,7 @@ describe('msgpack-records', () => {
     it('is sent by the hub and confirmed by the agents', () => {
       expect(join(HUB_ID).offer).toStrictEqual(recordTable);
       expect(join('a').offer).toMatch(/^[0-9a-f]{64}$/);
-      // What the hub says comes back from JSON.
+      // The hub's offer arrives as parsed JSON.
       const sent = new Map(Object.entries(JSON.parse(JSON.stringify(Object.fromEntries(offers())))));
       const opened = join('a').open({ ...testSession, offers: offers() });
       expect(opened.decode(codec.encode(plainPacket))).toStrictEqual(plainPacket);

@@ -9,9 +9,9 @@ import { RecordScanner } from './scan/msgpack.ts';
 import { createCodec, envelopeKeys } from './scan/scanner.ts';
 
 /**
- * MessagePack with msgpackr's private records: an object of a known structure is one byte and its values. The packet itself
- * always is; in the payload, what is in the table, and maps for the rest. Only who has the same table reads it: the hub sends it in
- * the handshake, agents answer with its hash.
+ * MessagePack with msgpackr's private records: an object of a known structure is one byte and its values. The
+ * packet itself always is a record; in the payload, structures of the table are records and others stay maps.
+ * A reader needs the same table: the hub sends it in the handshake, and agents answer with its hash.
  */
 export const msgpackRecords: ProtocolAdapter = {
   name: 'msgpack-records',
@@ -19,16 +19,16 @@ export const msgpackRecords: ProtocolAdapter = {
   open,
 };
 
-/** Those that a packet may do without. */
+/** Keys that a packet may omit. */
 const OPTIONAL = ['to', 'reply_to', 'tag', 'log_uri'] as const;
 
-/** A record for every choice of optional keys: number `i` has those whose bits are set in `i`. */
+/** One record for every choice of optional keys: number `i` has those whose bits are set in `i`. */
 const envelopeRecords = Array.from({ length: 2 ** OPTIONAL.length }, (_, bits) => {
   const absent: readonly string[] = OPTIONAL.filter((_key, i) => (bits & (1 << i)) === 0);
   return envelopeKeys.filter((key) => !absent.includes(key));
 });
 
-/** What the agents of the default team say to one another (`tools/payloads.ts`). */
+/** Structures that the agents of the default team send each other (`tools/payloads.ts`). */
 const payloadRecords: readonly (readonly string[])[] = [
   ['question', 'chunks'],
   ['question', 'passages'],
@@ -43,14 +43,15 @@ const payloadRecords: readonly (readonly string[])[] = [
 ];
 
 /**
- * The structures that are written as records: the keys of an object, in order. At most 32, as msgpackr takes a second byte for more.
- * A constant: frames are forwarded as they came, so a structure that one connection had learned would mean nothing on the next.
+ * The structures that are written as records: the keys of an object, in order. There are at most 32, as
+ * msgpackr takes a second byte for more. The table is constant because the hub forwards frames as they came:
+ * a structure that one connection had learned would mean nothing on the next.
  */
 export const recordTable: readonly (readonly string[])[] = [...envelopeRecords, ...payloadRecords];
 
 const tableByFirstKey = Map.groupBy(recordTable, (keys) => keys[0]);
 
-/** Whether `object` has the keys of a record, in its order. */
+/** Returns true if `object` has the keys of a record, in its order. */
 export function isRecord(object: object): boolean {
   const keys = Object.keys(object);
   const records = tableByFirstKey.get(keys[0]) ?? [];
@@ -77,10 +78,10 @@ function open({ offers }: AdapterSession): Codec {
 }
 
 const packr = new Packr({
-  // msgpackr writes its notes into what it is given.
+  // msgpackr writes its own notes into this array.
   structures: recordTable.map((keys) => [...keys]),
   maxSharedStructures: recordTable.length,
-  // What is not in the table stays a map: never a new structure.
+  // An object that is not in the table stays a map and never becomes a new structure.
   maxOwnStructures: 0,
   useRecords: isRecord,
   mapsAsObjects: true,

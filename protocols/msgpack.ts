@@ -13,9 +13,9 @@ const packr = new Packr({
 });
 
 /**
- * Standard MessagePack of the packet as a map, keys in the sender's order: readable by every other implementation. msgpackr does not
- * read it: it would obey private extensions, rename `__proto__`, make texts of keys that are numbers, take the last of two equal keys
- * and replace what is not UTF-8.
+ * Standard MessagePack of the packet as a map, keys in the sender's order: every other implementation can
+ * read it. msgpackr does not read it here: it would obey private extensions, rename `__proto__`, turn numeric
+ * keys into texts, take the last of two equal keys and replace invalid UTF-8.
  */
 export const msgpack: ProtocolAdapter = {
   name: 'msgpack',

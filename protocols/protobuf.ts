@@ -1,4 +1,5 @@
-// The package's root would load its reflection and well-known types, five times as much code, at the start of every agent.
+// The package's root would load its reflection and well-known types, five times as much code, at the start of
+// every agent.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';

@@ -19,23 +19,23 @@ const adapters = createRegistry<ProtocolAdapter>('adapter', {
   'anp-e2ee': async () => (await import('./anp-e2ee.ts')).anpE2ee,
 });
 
-/** Without layers; those are in `layers/registry.ts`. */
+/** Names of the adapters without layers; `layers/registry.ts` has those of the layers. */
 export const adapterNames = adapters.names;
 
-/** Makes an adapter of the user's known by its name. */
+/** Registers an adapter of the user's under its name. */
 export const addAdapter = (adapter: ProtocolAdapter): void => adapters.add(adapter.name, adapter);
 
 /**
- * The adapter that `spec` names, with the layers that it names: `json`, `msgpack+zstd+ed25519`.
+ * Loads the adapter that `spec` names, with the layers that it names: `json`, `msgpack+zstd+ed25519`.
  *
- * @throws MeshError `usage` for names that nothing has, and for layers in the wrong order
+ * @throws MeshError `usage` for unknown names, and for layers in the wrong order
  */
 export async function loadAdapter(spec: string): Promise<ProtocolAdapter> {
   const { adapter, layers } = checkSpec(spec);
   return applyLayers(await adapters.load(adapter), await Promise.all(layers.map(loadLayer)));
 }
 
-/** An adapter and the layers around it, innermost first: what `msgpack+zstd+ed25519` says. */
+/** An adapter and the layers around it, innermost first, as in `msgpack+zstd+ed25519`. */
 interface AdapterSpec {
   readonly adapter: string;
   readonly layers: readonly string[];
@@ -44,9 +44,10 @@ interface AdapterSpec {
 const ORDER = `ADAPTER, then at most one layer of each stage in the order ${LAYER_STAGES.join(', ')}`;
 
 /**
- * Reads the names of a stack and checks that they exist and stand in order, as {@link loadAdapter} does. Loads nothing.
+ * Parses a specification and checks that its names exist and stand in order, as {@link loadAdapter} does. It
+ * loads nothing.
  *
- * @throws MeshError `usage` with the right order and the names that are known
+ * @throws MeshError `usage` with the right order and the known names
  */
 export function checkSpec(spec: string): AdapterSpec {
   const [adapter = '', ...layers] = spec.split('+');

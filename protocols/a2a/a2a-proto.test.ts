@@ -99,19 +99,19 @@ function metadataWith(change: object) {
   return { [MESH_EXTENSION]: { type, from, to, token_used, log_uri, ts, ...change } };
 }
 
-/** A request with a message that is changed. */
+/** Returns a request with a changed message. */
 function messageWith(change: object): Uint8Array {
   const { message } = buildSendMessageRequest(asked);
   return createProtoCodec(() => ({ message: { ...message, ...change } })).encode(asked);
 }
 
-/** A response with a final answer that is changed. */
+/** Returns a response with a changed final answer. */
 function updateWith(change: object): Uint8Array {
   const { artifactUpdate } = buildResponse(fullPacket);
   return createProtoCodec(() => ({ artifactUpdate: { ...artifactUpdate, ...change } })).encode(fullPacket);
 }
 
-/** A request with one more field, a text, at the end of its message. */
+/** Returns a request with one more field, a text, at the end of its message. */
 function withField(blob: Uint8Array, tag: number): Uint8Array {
   const reader = new BinaryReader(blob);
   const writer = new BinaryWriter().uint32(reader.uint32()).fork();

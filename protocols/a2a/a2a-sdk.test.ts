@@ -16,7 +16,10 @@ import { contractSamples, fullPacket } from '../contract/samples.ts';
 import { goldenEnvelopes } from '../testing/golden-envelopes.ts';
 import { testSession } from '../testing/session.ts';
 
-/** Blobs of the mesh over HTTP, to and from the official SDK: it must find in them what the packet says. */
+/**
+ * These tests send blobs of the mesh over HTTP to and from the official SDK, which must find the packet's
+ * content in them.
+ */
 
 const codec = a2a.open(testSession);
 const packets = [...goldenEnvelopes, ...contractSamples].map(({ packet }) => packet);
@@ -131,7 +134,7 @@ function cardOf(url: string): AgentCard {
   });
 }
 
-/** What `use` gives for the address of a server on the loopback that answers with `serve`. */
+/** Returns the result of `use` for the address of a server on the loopback that answers with `serve`. */
 async function withServer<T>(
   serve: (...args: Parameters<RequestListener>) => Promise<void>,
   use: (url: string) => Promise<T>,

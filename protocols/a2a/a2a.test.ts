@@ -144,7 +144,7 @@ describe('golden A2A envelopes', () => {
   it.each(goldenEnvelopes)(
     '$name as an event: bytes, packet and ledger row',
     ({ packet, a2aEvent, rows }) => {
-      // The JSON-RPC ids of the golden events, and of the rows.
+      // The golden events and rows have these JSON-RPC ids.
       const replying = { ...packet, reply_to: 'rpc-1' };
       expect(shownLike(a2aEvent, codec.encode(replying), 'utf8')).toEqual(a2aEvent);
       expect(codec.decode(events.encode(replying))).toStrictEqual(replying);

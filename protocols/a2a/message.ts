@@ -1,28 +1,30 @@
 import { FINAL_ANSWER, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
- * A packet in the data model of A2A 1.0 (specification §4; `lf.a2a.v1` in its protobuf form), which the adapters `a2a` and
- * `a2a-proto` write as JSON and as protobuf. The payload is a data part; what A2A has no place for is in the metadata of
- * an extension (§4.6), whose URI is {@link MESH_EXTENSION}.
+ * This module writes a packet in the data model of A2A 1.0 (specification §4; `lf.a2a.v1` in its protobuf
+ * form), which the adapters `a2a` and `a2a-proto` write as JSON and as protobuf. The payload is a data part;
+ * keys for which A2A has no place are in the metadata of an extension (§4.6), whose URI is {@link
+ * MESH_EXTENSION}.
  */
 
 /** The extension that every message and artifact of the mesh declares. */
 export const MESH_EXTENSION = 'urn:mesh:packet:v1';
 
 /**
- * An A2A task is made by the server that works on it, in the context that the client names. A task of the mesh is such a
- * context; in it there is one A2A task, the same for all, because the mesh is the only server there is.
+ * The A2A task of every packet. In A2A the server that works on a task makes it, in the context that the
+ * client names. A task of the mesh is such a context, and it holds one A2A task, the same for all, because
+ * the mesh is the only server.
  */
 const MESH_TASK_ID = '00000000-0000-4000-8000-000000000001';
 
-/** A2A asks an agent for something: requests and broadcasts. */
+/** Returns true for requests and broadcasts, with which A2A asks an agent for something. */
 export function isRequest({ reply_to, tag }: Packet): boolean {
   return reply_to === undefined && tag === undefined;
 }
 
 /**
- * `SendMessageRequest`: parameters of the operation SendMessage (§3.1.1). `undefined` stands for a key that is absent. `reply_to` is
- * written where a reply is sent as a message of its own.
+ * Builds a `SendMessageRequest`: parameters of the operation SendMessage (§3.1.1). `undefined` stands for an
+ * absent key. `reply_to` is written where a reply is sent as a message of its own.
  */
 export function buildSendMessageRequest(packet: Packet, reply_to?: string) {
   return {
@@ -36,8 +38,8 @@ export function buildSendMessageRequest(packet: Packet, reply_to?: string) {
 }
 
 /**
- * `StreamResponse` with a `TaskArtifactUpdateEvent` (§4.2.2): results belong in artifacts. `reply_to` is written where the
- * binding has no other place for it.
+ * Builds a `StreamResponse` with a `TaskArtifactUpdateEvent` (§4.2.2): results belong in artifacts.
+ * `reply_to` is written where the binding has no other place for it.
  */
 export function buildStreamResponse(packet: Packet, reply_to?: string) {
   return {
@@ -45,7 +47,7 @@ export function buildStreamResponse(packet: Packet, reply_to?: string) {
       taskId: MESH_TASK_ID,
       contextId: packet.task_id,
       artifact: { artifactId: packet.id, ...buildContent(packet, reply_to) },
-      // A task that failed leaves no artifact that would now be whole.
+      // A failed task leaves no artifact that would now be complete.
       lastChunk: packet.tag === FINAL_ANSWER ? true : undefined,
     },
   };

@@ -19,9 +19,7 @@ import { canonicalizeJson } from './texts.ts';
 
 const { keys, derived } = session;
 
-/**
- * One session of P5 v2 with all its keys, worked out apart from this code; ANP's own SDK parsed and decrypted it.
- */
+/** One session of P5 v2 with all its keys, generated without this code; ANP's own SDK parsed and decrypted it. */
 describe('golden P5 session', () => {
   const sender = {
     staticKey: x25519(keys.sender_x25519_priv_hex),
@@ -187,7 +185,7 @@ describe('anp-e2ee', () => {
     const run = new TestRun(applyLayers(anpE2ee, [createCompressionLayer('zstd')]), nodes);
     const [first, second] = [encoded(run), encoded(run)];
     const reader = run.codec('reader');
-    // It cannot peek, so that whoever wants the head decodes, and may decode again.
+    // The codec cannot peek, so a reader of the head decodes, and may decode again.
     expect(reader.decode(first).id).toBe(fullPacket.id);
     expect(reader.decode(first)).toStrictEqual(fullPacket);
     expect(() => reader.decode(Buffer.from(first))).toThrow(/replay_detected/);
@@ -286,12 +284,12 @@ describe('anp-e2ee', () => {
     const reader = run.codec('reader');
     expect(() => reader.decode(Buffer.from(forged))).toThrow(refused);
     expect(() => reader.decode(Buffer.from(forged))).toThrow(reason);
-    // What was refused has changed nothing.
+    // Refused messages have changed nothing.
     expect(reader.decode(Buffer.from(text))).toStrictEqual(fullPacket);
   });
 });
 
-/** The adapter with the golden keys; recipients have the given ones, or some. */
+/** Returns the adapter with the golden keys; recipients have the given keys, or default ones. */
 function goldenE2ee(device?: ReturnType<E2eeSources['deviceOf']>, isForAll = false) {
   return createAnpE2eeAdapter({
     ...goldenSources,

@@ -3,21 +3,22 @@ import { createPacketError } from '../scan/scanner.ts';
 import { readText, readValue } from '../scan/shape.ts';
 
 /**
- * A packet as a call of `direct.send`, in the words of `anp.direct.base.v1` (P3) or encrypted (P5). What ANP has a place for is there;
- * the rest of the envelope is in `annotations`, which are P3's place for it. `from` and `to` are the DIDs of members.
+ * This module writes a packet as a call of `direct.send`, in the words of `anp.direct.base.v1` (P3) or
+ * encrypted (P5). Keys that ANP knows stand in its own fields; the rest of the envelope is in `annotations`,
+ * which P3 provides for it. `from` and `to` are the DIDs of members.
  */
 
-/** The last instant that RFC 3339 can write: years have four digits. */
+/** The last instant that RFC 3339 can write: its years have four digits. */
 const MAX_RFC3339_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** The JSON-RPC call. `undefined` stands for a key that is absent, here as below. */
+/** Builds the JSON-RPC call. `undefined` stands for an absent key, here as below. */
 export function buildDirectSend<Params extends { readonly meta: { readonly message_id: string } }>(
   params: Params,
 ) {
   return { jsonrpc: '2.0', id: params.meta.message_id, method: 'direct.send', params };
 }
 
-/** What the profiles say in the same words: of the packet, what is not in `meta`. */
+/** Builds the part of a message that both profiles word alike: everything of the packet that is not in `meta`. */
 export function buildDirectContent(
   { type, reply_to, task_id, tag, token_used, log_uri, payload }: Packet,
   ts?: number,
@@ -32,7 +33,7 @@ export function buildDirectContent(
 
 export type DirectMessage = ReturnType<typeof buildDirectMessage>;
 
-/** What is signed of a request without encryption (P1 A.3). */
+/** Builds the signed part of a request without encryption (P1 A.3). */
 export function buildDirectMessage(packet: Packet, senderDid: string, targetDid: string) {
   const { id, ts } = packet;
   const hasDate = Number.isSafeInteger(ts) && ts >= 0 && ts <= MAX_RFC3339_MS;
@@ -52,7 +53,7 @@ export function buildDirectMessage(packet: Packet, senderDid: string, targetDid:
   };
 }
 
-/** The id of the call is neither signed nor authenticated: it must be that of the message. */
+/** Checks that the id of the call is that of the message, as the call's id is neither signed nor authenticated. */
 export function checkRequestId(request: unknown): void {
   const id = readValue(request, 'id');
   if (typeof id !== 'string' || id === '')

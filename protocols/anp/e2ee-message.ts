@@ -8,11 +8,12 @@ import type { RatchetHeader } from './e2ee-session.ts';
 import { canonicalizeJson } from './texts.ts';
 
 /**
- * A packet as `direct.send` of `anp.direct.e2ee.v2` (P5 §10.3): the ids and the DIDs in the clear and authenticated, all else
- * encrypted. There is no `auth`: the cipher says who it is from (P5 §3.8).
+ * This module writes a packet as `direct.send` of `anp.direct.e2ee.v2` (P5 §10.3): the ids and the DIDs are
+ * in the clear and authenticated, everything else is encrypted. There is no `auth`: the cipher proves the
+ * sender (P5 §3.8).
  */
 
-/** Every member has one device. */
+/** Device id of every member: each has one device. */
 const DEVICE_ID = 'd1';
 
 const counterSchema = z.string().regex(/^(0|[1-9]\d{0,14})$/, 'must be a decimal number');
@@ -48,7 +49,7 @@ export function formatCipherMessage({ meta, body }: CipherMessage): string {
   return JSON.stringify(buildDirectSend({ meta, body }));
 }
 
-/** What is authenticated beside the plaintext: `AD_msg` of P5 §10.5. */
+/** Encodes the data that is authenticated beside the plaintext: `AD_msg` of P5 §10.5. */
 export function encodeAssociatedData(meta: CipherMeta, sessionId: string, header: RatchetHeader): string {
   const { target, ...rest } = meta;
   return canonicalizeJson({
@@ -59,7 +60,7 @@ export function encodeAssociatedData(meta: CipherMeta, sessionId: string, header
   });
 }
 
-/** What is encrypted (P5 §10.4): of the envelope, all that is not in the clear. */
+/** Formats the plaintext (P5 §10.4): every key of the envelope that is not in the clear. */
 export function formatPlaintext(packet: Packet): string {
   return canonicalizeJson(buildPlainObject(packet));
 }
@@ -77,9 +78,10 @@ const { checkKeys } = createLook([
   },
 ]);
 
-/** @throws MeshError `packet` */
+/** Parses an encrypted message. @throws MeshError `packet` */
 export function parseCipher(blob: Uint8Array): CipherMessage {
-  // Only the bytes show a key that came twice. And first: a walk over them is far cheaper than a million values that nobody wants.
+  // Only the bytes show a key that stands there twice. The check comes first, as a walk over bytes is far
+  // cheaper than parsing a million useless values.
   checkKeys(blob);
   const value = parseJson(blob);
   checkRequestId(value);
@@ -91,7 +93,7 @@ export function parseCipher(blob: Uint8Array): CipherMessage {
   return { meta, body: body.data };
 }
 
-/** @throws MeshError `packet` */
+/** Restores a packet from its decrypted text. @throws MeshError `packet` */
 export function restorePacket(
   meta: CipherMeta,
   plaintext: Buffer,

@@ -15,10 +15,12 @@ import {
 import { countBase64urlLetters, decodeBase64 } from './texts.ts';
 
 /**
- * A session of P5 from one sender to one recipient, past its beginning. Its `direct_init` and the recipient's first reply carry
- * nothing here: their public keys are known from the handshake, so both sides are where P5 §9.4.9 leaves them, with the
- * sender's first message behind it (`pn` 1) and a new chain at `n` 0. The recipient never replies in the session, so the
- * chain is never replaced: each message has its own key, and none can be found from a later one.
+ * The header of one message in a session of P5 from one sender to one recipient, past its beginning.
+ *
+ * The session's `direct_init` and the recipient's first reply carry nothing here: the handshake has made
+ * their public keys known. Both sides are therefore where P5 §9.4.9 leaves them, with the sender's first
+ * message behind it (`pn` 1) and a new chain at `n` 0. The recipient never replies in the session, so the
+ * chain is never replaced: each message has its own key, which later keys do not reveal.
  */
 export interface RatchetHeader {
   readonly dh_pub_b64u: string;
@@ -26,18 +28,18 @@ export interface RatchetHeader {
   readonly n: string;
 }
 
-/** Messages of the chain before: the init alone. */
+/** Number of messages of the previous chain, which held the init alone. */
 const PN = '1';
 
-/** How many messages of a session may be missing (P5 §11.3): each costs a derivation before anything is proven. */
+/** Maximum number of missing messages before a message (P5 §11.3): each costs a derivation before anything is proven. */
 export const MAX_SKIP = 1000;
 
-/** The recipient's keys, the one of its first reply among them. */
+/** The recipient's keys, including the one of its first reply. */
 export interface DeviceKeys extends RecipientKeys {
   readonly ratchet: KeyObject;
 }
 
-/** A header as long as that of message `n`, of any session. */
+/** Creates a header as long as that of message `n` of any session. */
 export function createSizedHeader(n: number): RatchetHeader {
   return { dh_pub_b64u: 'A'.repeat(countBase64urlLetters(KEY_BYTES)), pn: PN, n: String(n) };
 }
@@ -71,7 +73,7 @@ export class ReceivingSession {
   readonly id: string;
   readonly #rootKey: Buffer;
   readonly #ratchet: KeyObject;
-  /** Once a message has proven it. */
+  /** The receiving chain, set once a message has proven it. */
   #chain: { readonly publicRatchet: string; key: Buffer; next: number; last: ChainStep } | undefined;
 
   constructor(sender: SenderKeys, recipient: DeviceKeys) {
@@ -82,8 +84,8 @@ export class ReceivingSession {
   }
 
   /**
-   * The plaintext. Nothing changes unless it decrypts (P5 §10.2.3.4); a number that came before is refused, except for
-   * another look at the last one.
+   * Decrypts a message. The session does not change unless that succeeds (P5 §10.2.3.4). It refuses a number
+   * that came before, except for another look at the last one.
    *
    * @throws MeshError `packet`
    */
@@ -104,7 +106,7 @@ export class ReceivingSession {
         `anp.direct.e2ee.max_skip_exceeded (4010): message ${n} where ${chain.next} is next`,
       );
     }
-    // Order is kept, so what was skipped will not come: no key is kept for it.
+    // Messages keep their order, so a skipped one will not come, and the session keeps no key for it.
     let step = advanceChainKey(chain.key);
     for (let at = chain.next; at < n; at++) step = advanceChainKey(step.nextChainKey);
     const plaintext = unseal(step, aad, sealed);

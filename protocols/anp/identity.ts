@@ -6,8 +6,9 @@ import { type Curve, exportPublicKey, importPrivateKey, importPublicKey, KEY_BYT
 import { canonicalizeJson, decodeMultibase, encodeMultibase } from './texts.ts';
 
 /**
- * A proof inside of the object that it proves (P1 appendix B): W3C Data Integrity with `eddsa-jcs-2022`. What is signed is
- * SHA-256(JCS of the proof without its value) followed by SHA-256(JCS of the object without its proof).
+ * A proof inside the object that it proves (P1 appendix B): W3C Data Integrity with `eddsa-jcs-2022`. The
+ * signed bytes are SHA-256(JCS of the proof without its value) followed by SHA-256(JCS of the object without
+ * its proof).
  */
 export const objectProofSchema = z.strictObject({
   type: z.literal('DataIntegrityProof'),
@@ -23,7 +24,7 @@ type ProofOptions = Omit<ObjectProof, 'proofValue'>;
 
 const SIGNATURE_BYTES = 64;
 
-/** The object with its proof, `created` in RFC 3339. */
+/** Returns the object with its proof; `created` is in RFC 3339. */
 function proveObject<T extends object>(
   object: T,
   privateKey: KeyObject,
@@ -41,7 +42,7 @@ function proveObject<T extends object>(
   return { ...object, proof: { ...options, proofValue } };
 }
 
-/** Whether the proof holds; who may prove what is the caller's question. */
+/** Returns true if the proof holds; the caller decides who may prove what. */
 export function verifyObjectProof(
   { proof, ...object }: object & { readonly proof: ObjectProof },
   key: KeyObject,
@@ -62,8 +63,9 @@ function hashSha256(text: string): Buffer {
 }
 
 /**
- * Identities as `did:wba` of the kind `e1` (ANP-03 §2): the DID ends in the fingerprint of its own Ed25519 key, so the document
- * proves itself and nobody has to be asked. The domain is a name that no resolver knows; documents come in the handshake.
+ * Domain of the identities, which are `did:wba` of the kind `e1` (ANP-03 §2): the DID ends in the fingerprint
+ * of its own Ed25519 key, so the document proves itself without any lookup. No resolver knows this domain;
+ * documents come in the handshake.
  */
 const DOMAIN = 'mesh.local';
 
@@ -74,7 +76,7 @@ const CONTEXT = [
   'https://w3id.org/security/suites/x25519-2019/v1',
 ];
 
-/** What stands before a public key in Multikey form, by Multicodec. */
+/** Prefixes of public keys in Multikey form, by Multicodec. */
 const MULTICODEC = { Ed25519: Buffer.of(0xed, 0x01), X25519: Buffer.of(0xec, 0x01) };
 
 const publicKeySchema = z.strictObject({
@@ -84,7 +86,7 @@ const publicKeySchema = z.strictObject({
   publicKeyMultibase: z.string(),
 });
 
-/** Only what the mesh writes: one key that signs, one that agrees. */
+/** Schema of the documents that the mesh writes: one key that signs, one that agrees on secrets. */
 const didDocumentSchema = z.strictObject({
   '@context': z.array(z.string()),
   id: z.string().max(256),
@@ -98,7 +100,7 @@ const didDocumentSchema = z.strictObject({
 
 type DidDocument = z.infer<typeof didDocumentSchema>;
 
-/** Who somebody is, with the keys that only they hold. */
+/** An identity with its private keys. */
 export interface Identity {
   readonly did: string;
   readonly signingKey: KeyObject;
@@ -106,19 +108,19 @@ export interface Identity {
   readonly document: DidDocument;
 }
 
-/** Who somebody is, as their document proves it. */
+/** An identity as its document proves it. */
 export interface PublicIdentity {
   readonly did: string;
   readonly verifyingKey: KeyObject;
   readonly agreementKey: KeyObject;
 }
 
-/** The id of an identity's signing key. */
+/** Returns the id of an identity's signing key. */
 export function toSigningKeyId(did: string): string {
   return `${did}#key-1`;
 }
 
-/** @param created when, in RFC 3339 */
+/** Creates an identity and its document. @param created time in RFC 3339 */
 export function createIdentity(
   name: string,
   secretOf: (curve: Curve) => Uint8Array,
@@ -154,10 +156,10 @@ export function createIdentity(
   return { did, signingKey, agreementKey, document: proveObject(document, signingKey, keyId, created) };
 }
 
-/** The DID of a name and a signing key, private or public. */
+/** Formats the DID of a name and a signing key, private or public. */
 export function formatDid(name: string, signingKey: KeyObject): string {
   const x = exportPublicKey(signingKey).toString('base64url');
-  // The thumbprint of RFC 7638.
+  // The fingerprint is the thumbprint of RFC 7638.
   const fingerprint = createHash('sha256')
     .update(canonicalizeJson({ kty: 'OKP', crv: 'Ed25519', x }))
     .digest('base64url');
@@ -165,8 +167,8 @@ export function formatDid(name: string, signingKey: KeyObject): string {
 }
 
 /**
- * Checks that `document` is the DID document of the node `name`: its key has the fingerprint that the DID ends in, signed the
- * document, and is the one for authentication.
+ * Checks that `document` is the DID document of the node `name`: the document's key has the fingerprint that
+ * the DID ends in, signed the document, and is the one for authentication.
  *
  * @throws MeshError `handshake`
  */

@@ -6,13 +6,13 @@ import { deriveKey, importPrivateKey, KEY_BYTES } from '../layers/keys.ts';
 import { createPacketError } from '../scan/scanner.ts';
 import { createIdentity, formatDid, type Identity, type PublicIdentity, verifyIdentity } from './identity.ts';
 
-/** Where the secrets and the time of an adapter come from. */
+/** Sources of an adapter's secrets and time. */
 export interface Sources {
-  /** 32 bytes for the member's key of that name; the same for the same member. */
+  /** Returns 32 bytes for the member's key of that name, always the same for the same member. */
   secretOf(member: PeerIdentity, keyName: string): Uint8Array;
-  /** When a member's document was made; the same for the same member. */
+  /** Returns the time at which a member's document was made, always the same for the same member. */
   createdAt(member: PeerIdentity): Date;
-  /** The DID that packets for everybody are addressed to. */
+  /** Returns the DID to which broadcasts are addressed. */
   everybody(runKey: Uint8Array): string;
 }
 
@@ -28,20 +28,20 @@ export function createMemberIdentity(member: PeerIdentity, { secretOf, createdAt
   return createIdentity(member.self, (curve) => secretOf(member, curve), created);
 }
 
-/** A member of the run: its node and who it proved to be. */
+/** A member of the run: its node and its proven identity. */
 export interface Peer extends PublicIdentity {
   readonly node: string;
   /** An object with at least `did_document`. */
   readonly offer: JsonObject;
 }
 
-/** The members of a run by node and by DID; and everybody, who is addressed like one of them. */
+/** The members of a run by node and by DID, and the DID to which broadcasts are addressed. */
 export class PeerTable {
   readonly everybody: string;
   readonly #byNode = new Map<string, Peer>();
   readonly #byDid = new Map<string, Peer>();
 
-  /** @throws MeshError `handshake` for an offer that does not prove who made it */
+  /** @throws MeshError `handshake` for an offer that does not prove its author */
   constructor({ offers, runKey }: AdapterSession, everybody: Sources['everybody']) {
     this.everybody = everybody(runKey);
     for (const [node, offer] of offers) {
@@ -51,14 +51,14 @@ export class PeerTable {
     }
   }
 
-  /** @throws MeshError `packet` for a DID that is no member's */
+  /** @throws MeshError `packet` for a DID that belongs to no member */
   ofDid(did: string): Peer {
     const member = this.#byDid.get(did);
     if (member === undefined) throw createPacketError(`${did.slice(0, 256)} is no member of this run`);
     return member;
   }
 
-  /** Where a packet goes: @throws MeshError `packet` for a node without a DID document */
+  /** Returns the DID of a packet's addressee. @throws MeshError `packet` for a node without a DID document */
   didOfTarget(to: string | undefined): string {
     if (to === undefined) return this.everybody;
     const member = this.#byNode.get(to);
@@ -67,18 +67,18 @@ export class PeerTable {
     return member.did;
   }
 
-  /** The DID of a packet's `from` or `to`; what is no member's stays as it is. */
+  /** Returns the DID of a packet's `from` or `to`; a name that belongs to no member stays as it is. */
   nameOf(node: string | undefined): string {
     return node === undefined ? this.everybody : (this.#byNode.get(node)?.did ?? node);
   }
 
-  /** The node that a packet is for; undefined for everybody. */
+  /** Returns the node that a packet is for; undefined for a broadcast. */
   nodeOfTarget(did: string): string | undefined {
     return did === this.everybody ? undefined : this.ofDid(did).node;
   }
 }
 
-/** The hub opens a session for every member, each with the same offers. */
+/** Verified members by offer: the hub opens a session for every member, each with the same offers. */
 const proven = new WeakMap<object, Peer>();
 
 function parseMember(node: string, offer: JsonValue): Peer {

@@ -5,8 +5,9 @@ import { toSigningKeyId } from './identity.ts';
 import { canonicalizeJson, decodeBase64 } from './texts.ts';
 
 /**
- * The proof of who sent a request (P1 appendix A): an HTTP message signature (RFC 9421) over three components that are taken
- * from the request itself: its method, the URI of its target, and the SHA-256 of the signed request object's JCS.
+ * The proof of a request's sender (P1 appendix A): an HTTP message signature (RFC 9421) over three components
+ * taken from the request itself: its method, the URI of its target, and the SHA-256 of the signed request
+ * object's JCS.
  */
 export interface OriginProof {
   readonly contentDigest: string;
@@ -14,7 +15,7 @@ export interface OriginProof {
   readonly signature: string;
 }
 
-/** What is proven: no `jsonrpc`, `id` or `auth` (P1 A.3). */
+/** The proven part of a request, without `jsonrpc`, `id` and `auth` (P1 A.3). */
 interface SignedRequest {
   readonly method: string;
   readonly meta: {
@@ -24,7 +25,7 @@ interface SignedRequest {
   readonly body: object;
 }
 
-/** When the proof was made, in seconds since 1970, and its nonce. */
+/** Creation time of a proof, in seconds since 1970, and its nonce. */
 interface ProofStamp {
   readonly createdS: number;
   readonly nonce: string;
@@ -35,7 +36,7 @@ const LIFETIME_S = 60;
 const DIGEST_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
-/** One order of the parameters, as all reference implementations write them. */
+/** The parameters in one fixed order, in which all reference implementations write them. */
 const SIGNATURE_INPUT =
   /^sig1=(\("@method" "@target-uri" "content-digest"\);created=(0|[1-9]\d{0,14});expires=(0|[1-9]\d{0,14});nonce="([\w-]{1,64})";keyid="([^"\\]{1,300})")$/;
 
@@ -46,7 +47,7 @@ export function prove(request: SignedRequest, stamp: ProofStamp, key: KeyObject)
   return buildProof(contentDigest, params, signature);
 }
 
-/** A proof as long as the one that {@link prove} makes, without signing. */
+/** Creates a proof as long as the one that {@link prove} makes, without signing. */
 export function createUnsignedProof(request: SignedRequest, stamp: ProofStamp): OriginProof {
   return buildProof(
     formatDigestField(Buffer.alloc(DIGEST_BYTES)),
@@ -56,9 +57,9 @@ export function createUnsignedProof(request: SignedRequest, stamp: ProofStamp): 
 }
 
 /**
- * The nonce of a proof that holds.
+ * Verifies a proof and returns its nonce.
  *
- * @throws MeshError `packet` with the error code of P3 §11 for one that does not
+ * @throws MeshError `packet` with the error code of P3 §11 for a proof that does not hold
  */
 export function verifyNonce(request: SignedRequest, proof: OriginProof, key: KeyObject): string {
   const input = SIGNATURE_INPUT.exec(proof.signatureInput);
@@ -82,7 +83,7 @@ export function verifyNonce(request: SignedRequest, proof: OriginProof, key: Key
   return nonce;
 }
 
-/** The text that is signed (RFC 9421 §2.5). */
+/** Builds the text that is signed (RFC 9421 §2.5). */
 export function buildSignatureBase(
   { method, meta }: Pick<SignedRequest, 'method' | 'meta'>,
   contentDigest: string,
@@ -102,7 +103,7 @@ function hashRequest({ method, meta, body }: SignedRequest): string {
   return formatDigestField(createHash('sha256').update(canonicalizeJson({ method, meta, body })).digest());
 }
 
-/** The field `Content-Digest` of RFC 9530. */
+/** Formats the field `Content-Digest` of RFC 9530. */
 function formatDigestField(digest: Buffer): string {
   return `sha-256=:${digest.toString('base64')}:`;
 }
@@ -130,8 +131,9 @@ function createProofError(reason: string) {
 }
 
 /**
- * Nonces of 12 bytes: 4 at random, 8 that count up. ANP asks that a nonce never comes again; that they count up spares receivers
- * a list of all that came, since the mesh keeps a sender's order.
+ * Creates a generator of nonces of 12 bytes: 4 random ones and 8 that count up. ANP asks that a nonce is
+ * never used again. Because they count up and the mesh keeps a sender's order, receivers need no list of past
+ * nonces.
  */
 export function createNonceCounter(): () => string {
   const numbers = new SequenceNumbers();
@@ -143,10 +145,14 @@ export function createNonceCounter(): () => string {
   };
 }
 
-/** What counts up in a nonce. @throws MeshError `packet` for one that is not 12 bytes in base64url */
+/**
+ * Returns the number that counts up in a nonce. @throws MeshError `packet` for a nonce that is not 12 bytes
+ * in base64url
+ */
 export function parseNonceSequence(nonce: string): number {
   const bytes = decodeBase64(nonce, 'base64url');
   if (bytes?.length !== STAMP_BYTES) throw createPacketError('the nonce is not 12 bytes in base64url');
-  // Above 2^53 neighbours look alike and the later one is refused; a mesh that counts from the clock never gets there.
+  // Above 2^53 neighbours look alike and the later one is refused; a mesh that counts from the clock never
+  // gets there.
   return Number(bytes.readBigUInt64BE(4));
 }

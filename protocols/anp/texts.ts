@@ -3,15 +3,16 @@ import canonicalize from 'canonicalize';
 import { createPacketError } from '../scan/scanner.ts';
 
 /**
- * The texts of values that ANP signs: bytes in three alphabets, and JSON. There is one text for each value, and the decoders take no
- * other, so that nobody can change a signed message's letters without changing what they mean.
+ * This module encodes the values that ANP signs as text: bytes in three alphabets, and JSON. There is one
+ * text for each value, and the decoders accept no other, so that an attacker cannot change a signed message's
+ * letters without changing its meaning.
  */
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-/** Longest text that is decoded: a signature has 88 letters. The time grows with the square of the length. */
+/** Maximum length of a text that is decoded: a signature has 88 letters. The time grows with the square of the length. */
 const MAX_BASE58_LENGTH = 128;
 
-/** Base58 with Bitcoin's alphabet, behind the `z` that says so (Multibase). */
+/** Encodes bytes as Base58 with Bitcoin's alphabet, behind the prefix `z` that Multibase has for it. */
 export function encodeMultibase(bytes: Uint8Array): string {
   let value = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
   let text = '';
@@ -20,7 +21,7 @@ export function encodeMultibase(bytes: Uint8Array): string {
   return `z${'1'.repeat(zeros === -1 ? bytes.length : zeros)}${text}`;
 }
 
-/** The bytes, `length` of them; undefined for any other text. */
+/** Decodes a text to exactly `length` bytes; returns undefined for any other text. */
 export function decodeMultibase(text: string, length: number): Buffer | undefined {
   if (!text.startsWith('z') || text.length > MAX_BASE58_LENGTH) return undefined;
   let value = 0n;
@@ -34,21 +35,22 @@ export function decodeMultibase(text: string, length: number): Buffer | undefine
   return bytes.length === length && encodeMultibase(bytes) === text ? bytes : undefined;
 }
 
-/** The bytes of a text in base64 with padding, or in base64url without; undefined for any other text. */
+/** Decodes base64 with padding or base64url without; returns undefined for any other text. */
 export function decodeBase64(text: string, alphabet: 'base64' | 'base64url'): Buffer | undefined {
   const bytes = Buffer.from(text, alphabet);
   return bytes.toString(alphabet) === text ? bytes : undefined;
 }
 
-/** Letters of base64url without padding for so many bytes. */
+/** Returns the number of base64url letters, without padding, that encode `bytes` bytes. */
 export function countBase64urlLetters(bytes: number): number {
   return Math.ceil((bytes * 4) / 3);
 }
 
 /**
- * The one text of a JSON value that signatures and ciphers are made over (RFC 8785, JSON Canonicalization Scheme).
+ * Returns the canonical text of a JSON value, over which signatures and ciphers are made (RFC 8785, JSON
+ * Canonicalization Scheme).
  *
- * @throws MeshError `packet` for what has no such text, such as a lone surrogate
+ * @throws MeshError `packet` for a value without such a text, such as a lone surrogate
  */
 export function canonicalizeJson(value: unknown): string {
   let text: string | undefined;

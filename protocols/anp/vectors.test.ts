@@ -8,7 +8,7 @@ import { encodeAssociatedData } from './e2ee-message.ts';
 import { objectProofSchema, verifyObjectProof } from './identity.ts';
 import { canonicalizeJson, decodeBase64, decodeMultibase, encodeMultibase } from './texts.ts';
 
-/** Other people's vectors, read where they are. */
+/** These tests read other people's vectors from their own files. */
 
 const jcsFile = z.object({
   documents: z.array(z.object({ name: z.string(), input: z.string(), canonical_utf8_hex: z.string() })),

@@ -34,7 +34,7 @@ export function checkRandomBytes(run: ContractRun): void {
   for (let i = 0; i < 1000; i++) {
     const bytes = drawBytes(random, 200);
     assertSound(run, bytes, `random blob ${i}`);
-    // Most random bytes end at the first one: what begins well comes further.
+    // Decoders refuse most random bytes at the first one; behind a valid beginning they read further.
     const start = drawBelow(random, valid.length);
     assertSound(
       run,
@@ -44,7 +44,10 @@ export function checkRandomBytes(run: ContractRun): void {
   }
 }
 
-/** A few bytes less and a few others in up to three places: of the format, of the blob itself, or any. */
+/**
+ * Checks blobs with a few bytes removed and a few others inserted in up to three places: pieces of the
+ * format, of the blob itself, or any bytes.
+ */
 export function checkDamage(run: ContractRun, pieces: readonly Buffer[]): void {
   const random = new Random(5);
   for (let i = 0; i < 1000; i++) {
@@ -66,10 +69,10 @@ function pickPiece(blob: Buffer, pieces: readonly Buffer[], random: Random): Buf
   return blob.subarray(start, start + drawBelow(random, 12));
 }
 
-/** Long enough that a search from the start at every byte takes minutes. */
+/** A length at which a search from the start at every byte takes minutes. */
 const LONG = 1 << 17;
 
-/** The same bytes again and again, where they come first, where a payload is expected, and within one. */
+/** Checks the time for the same bytes repeated at the start, where a payload is expected, and within one. */
 export function checkTime(run: ContractRun, pieces: readonly Buffer[]): void {
   const blob = Buffer.from(run.encode(fullPacket));
   const text = blob.indexOf('né ✅');

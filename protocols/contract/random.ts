@@ -7,15 +7,15 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Random } from '@gaia-mesh/core/system/random.ts';
 
-/** A whole number from 0 to `count` − 1, which may be beyond 32 bits; 0 where there is none. */
+/** Returns a whole number from 0 to `count` − 1, which may be beyond 32 bits; 0 if `count` is 0. */
 export function drawBelow(random: Random, count: number): number {
   return Math.floor(random.uniform() * count);
 }
 
-/** Who random packets are from and for: adapters that sign write for members of a run only. */
+/** Senders and addressees of random packets: adapters that sign write for members of a run only. */
 export const RANDOM_NODES = ['a', 'b-2', 'extractor.1', 'did:key:w', '0'.repeat(64)];
 
-/** A valid packet, its keys in any order. */
+/** Returns a valid packet, its keys in any order. */
 export function drawPacket(random: Random): Packet {
   const maybe = <T>(make: () => T): T | undefined => (random.uniform() < 0.5 ? make() : undefined);
   const keys = {
@@ -57,7 +57,7 @@ const TEXTS = [
   'null',
 ];
 
-/** Mostly letters that mean something to some format, or code points from anywhere in Unicode. */
+/** Returns a text, mostly of letters with a meaning in some format, or of code points from anywhere in Unicode. */
 function drawText(random: Random, minLength: number): string {
   if (random.uniform() < 0.3) return drawItem(random, TEXTS);
   const limit = drawItem(random, [0x80, 0x800, 0x1_0000, 0x11_0000]);
@@ -80,8 +80,8 @@ function drawObject(random: Random, depth: number): JsonObject {
 }
 
 /**
- * No packet may hold the key `__proto__`. And none here has a backslash: a decoder that misreads escaped keys would fail at random places,
- * where the check that tries them says what is wrong.
+ * Returns a key without `__proto__`, which no packet may hold, and without a backslash: a decoder that
+ * misreads escaped keys would fail at random places, while the check for escaped keys names the error.
  */
 function drawKey(random: Random): string {
   return drawText(random, 0).replace('__proto__', 'prototype').replaceAll('\\', '/');

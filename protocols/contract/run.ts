@@ -16,15 +16,18 @@ import { RANDOM_NODES } from './random.ts';
 import { assertSame, formatValue } from './same.ts';
 import { contractSamples } from './samples.ts';
 
-/** The members of one run: everybody that a sample is from writes, and the hub reads. */
+/** The members of one run: every sender of a sample can write, and the hub reads. */
 export interface ContractRun {
   readonly reader: Codec;
-  /** As the node that the packet is from: codecs that sign write for no other. At most what a frame may hold. */
+  /**
+   * Encodes as the node that the packet is from, since codecs that sign write for no other. The result is at
+   * most as large as a frame.
+   */
   encode(packet: Packet): Uint8Array;
   headerSize(packet: Packet): number;
-  /** What layers have added to the packet that was encoded last; 0 without layers. */
+  /** Returns the bytes that layers added to the packet that was encoded last; 0 without layers. */
   layerBytes(packet: Packet): LayerBytes;
-  /** Another run of the same adapter. */
+  /** Opens another run of the same adapter. */
   again(): ContractRun;
 }
 
@@ -59,7 +62,10 @@ export function openRun(adapter: ProtocolAdapter): ContractRun {
   };
 }
 
-/** What the reader peeks, wherever the blob lies; undefined where it refuses it, or cannot peek. */
+/**
+ * Returns the head that the reader peeks, at any position in a buffer; undefined if it refuses the blob or
+ * cannot peek.
+ */
 export function peekHead({ peek, peekAt }: Codec, blob: Uint8Array, what: string): PacketHead | undefined {
   const head = tryCall(() => peek?.(blob), `${what}: peek`);
   if (peekAt !== undefined) {
@@ -70,9 +76,9 @@ export function peekHead({ peek, peekAt }: Codec, blob: Uint8Array, what: string
   return head;
 }
 
-/** The reader decodes `blob` as `packet`, and peeks the same where it can peek. */
+/** Asserts that the reader decodes `blob` as `packet`, and peeks the same where it can peek. */
 export function assertArrives({ reader }: ContractRun, blob: Uint8Array, packet: Packet): void {
-  // As the hub and an agent do: first a look at the head, then the whole.
+  // The hub and agents look at the head first, too, and then read the whole.
   const head = peekHead(reader, blob, 'what arrives');
   const decoded = callReader('decode', () => reader.decode(blob));
   assertSame(decoded, packet, 'what arrives is not what was sent');
@@ -80,8 +86,9 @@ export function assertArrives({ reader }: ContractRun, blob: Uint8Array, packet:
 }
 
 /**
- * Decoding refuses the blob or gives a valid packet, on which a peek agrees. Where decoding refuses, a peek may accept: it reads
- * less. But what it gives is a head always, as the hub counts and routes by it.
+ * Asserts that decoding refuses the blob or gives a valid packet, on which a peek agrees. Where decoding
+ * refuses, a peek may accept, because it reads less. It must still give a valid head, as the hub counts and
+ * routes by it.
  *
  * @returns the packet; undefined where decoding refuses it
  */
@@ -95,12 +102,12 @@ export function assertSound({ reader }: ContractRun, blob: Uint8Array, what: str
   return packet;
 }
 
-/** Decoding refuses the blob, and a peek too or what it gives is a head. */
+/** Asserts that decoding refuses the blob, and that a peek refuses it, too, or gives a valid head. */
 export function assertRefused(run: ContractRun, blob: Uint8Array, what: string): void {
   assert.ok(assertSound(run, blob, what) === undefined, `${what}: was not refused`);
 }
 
-/** The result; what else is thrown than a refusal is named as what it is. */
+/** Returns the result of `call`; an error other than a refusal is reported under `name`. */
 function callReader<T>(name: string, call: () => T): T {
   try {
     return call();
@@ -111,12 +118,15 @@ function callReader<T>(name: string, call: () => T): T {
   }
 }
 
-/** Far longer than a call takes on a busy machine, and far shorter than anything that grows with the square of the bytes. */
+/**
+ * Maximum time of a call: far longer than one takes on a busy machine, and far shorter than anything that
+ * grows with the square of the bytes.
+ */
 const MAX_CALL_MS = 10_000;
-/** Reasons go to logs and terminals. */
+/** Maximum length of a reason, as reasons go to logs and terminals. */
 const MAX_REASON_LENGTH = 1200;
 
-/** The result; undefined where it was refused in the one way that is allowed. */
+/** Returns the result of `call`; undefined if the adapter refused in the one allowed way. */
 export function tryCall<T>(call: () => T, what: string): T | undefined {
   const before = process.threadCpuUsage();
   try {

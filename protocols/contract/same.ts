@@ -3,8 +3,8 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
- * Both are equal in every value. In the place of `assert.deepEqual`, which prints all of both: for two lists of 70,000 numbers
- * that takes more memory than most machines have.
+ * Asserts that both are equal in every value. It replaces `assert.deepEqual`, which prints both values in
+ * full: for two lists of 70,000 numbers that takes more memory than most machines have.
  *
  * @param what begins the reason
  */
@@ -28,7 +28,7 @@ function findDifference(actual: unknown, expected: unknown, path: readonly strin
   return `${at}expected a plain ${Array.isArray(expected) ? 'list' : 'object'}, received another kind of one`;
 }
 
-/** The value in one line, its beginning only where it is long. */
+/** Formats the value in one line, cut if it is long. */
 export function formatValue(value: unknown): string {
   return inspect(value, { depth: 1, maxArrayLength: 3, maxStringLength: 60, breakLength: Infinity }).slice(
     0,

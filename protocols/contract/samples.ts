@@ -7,7 +7,10 @@ interface ContractSample {
   readonly packet: Packet;
 }
 
-/** Every key of the envelope, and a payload of every kind of value: small, so that it can be cut and flipped everywhere. */
+/**
+ * A packet with every key of the envelope, and a payload with every kind of value. It is small, so that tests
+ * can cut and flip it everywhere.
+ */
 export const fullPacket = parsePacket({
   type: 'triples',
   from: 'extractor-1',
@@ -121,7 +124,7 @@ export const contractSamples: readonly ContractSample[] = [
   createSample('many items', { payload: { items: Array.from({ length: 70_000 }, (_, i) => i % 300) } }),
   createSample('a text of 1 MiB', { payload: { text: 'x'.repeat(1 << 20) } }),
   createSample('a text of 1 MiB in two-byte letters', { payload: { text: 'é'.repeat(1 << 19) } }),
-  // The lengths at which formats go over to a longer header.
+  // At these lengths formats switch to a longer header.
   ...[15, 16, 31, 32, 255, 256, 65_535, 65_536].map((length) =>
     createSample(`texts, lists and keys of ${length}`, {
       payload: {

@@ -6,7 +6,7 @@ import { assertSame } from './same.ts';
 import { contractSamples } from './samples.ts';
 
 export function checkPure(run: ContractRun, packet: Packet): void {
-  // Without layers: random bytes, such as a signature's, do not always compress to the same length.
+  // Layers are left out: random bytes, such as a signature's, do not always compress to the same length.
   const plainBytes = (blob: Uint8Array) => blob.length - run.layerBytes(packet).last;
   const before = plainBytes(run.encode(packet));
   const size = run.headerSize(packet);
@@ -16,7 +16,7 @@ export function checkPure(run: ContractRun, packet: Packet): void {
   assertSame(run.reader.decode(blob), packet, 'the next blob is another packet');
 }
 
-/** Bytes of an empty payload, in any encoding; what is more belongs to the envelope. */
+/** Maximum bytes of an empty payload, in any encoding; further bytes belong to the envelope. */
 const MAX_EMPTY_PAYLOAD_BYTES = 8;
 
 export function checkDefinition(run: ContractRun): void {

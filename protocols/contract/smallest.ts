@@ -10,16 +10,19 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import type { ContractRun } from './run.ts';
 
-/** Enough for the halving of what is large, and then some hundred small steps; adapters that derive keys take longest for one. */
+/**
+ * Maximum number of tries: enough to halve large packets, and then for some hundred small steps. Adapters
+ * that derive keys take longest for one.
+ */
 const MAX_TRIES = 1000;
 const MAX_SEARCH_MS = 2000;
 const MAX_SHOWN = 600;
-/** Members and items that are tried one by one; of more, halves. */
+/** Maximum number of members and items that are tried one by one; longer lists are halved. */
 const MAX_SINGLES = 20;
 
 /**
- * Runs the check on the packet. Where it fails, it is tried on smaller and smaller packets, each in a run of its own, and what it says
- * of the smallest that still fails is thrown, with that packet.
+ * Runs the check on the packet. If it fails, the check runs on smaller and smaller packets, each in a run of
+ * its own. The error of the smallest packet that still fails is thrown, together with that packet.
  */
 export function checkSmallest(
   run: ContractRun,
@@ -30,7 +33,7 @@ export function checkSmallest(
     check(run, packet);
   } catch (error) {
     const found = shrinkFailure(packet, (candidate) => check(run.again(), candidate));
-    // It fails only behind others.
+    // The packet fails only after others.
     if (found === undefined) throw error;
     const text = JSON.stringify(found.packet);
     const isLong = text.length > MAX_SHOWN;
@@ -83,7 +86,7 @@ function isValid(packet: Packet): boolean {
 const OPTIONAL = ['to', 'reply_to', 'tag', 'log_uri'] as const;
 const PLAIN = { type: 't', from: 'a', id: '1', task_id: 't', token_used: 0, ts: 0 } as const;
 
-/** Packets that are a step smaller, the greatest steps first. Each step can be taken a bounded number of times. */
+/** Yields packets that are a step smaller, the greatest steps first. Each step can be taken a bounded number of times. */
 function* shrinkPacket(packet: Packet): Generator<Packet> {
   for (const payload of shrinkObject(packet.payload)) yield { ...packet, payload };
   for (const key of OPTIONAL) {
@@ -135,7 +138,7 @@ function* shrinkText(text: string): Generator<string> {
   for (const fewer of dropItems(letters)) yield fewer.join('');
 }
 
-/** None, a half, or all but one. */
+/** Yields no items, each half, and all items but one. */
 function* dropItems<T>(items: readonly T[]): Generator<T[]> {
   if (items.length === 0) return;
   yield [];

@@ -7,13 +7,13 @@ import { testSession } from '../testing/session.ts';
 import { jsonWriter } from '../testing/writers/json.ts';
 import { type EnvelopeWriter, listContractChecks } from './suite.ts';
 
-/** The `json` adapter with a fault. */
+/** Returns the `json` adapter with a fault. */
 function faulty(change: (codec: Codec) => Partial<Codec>): ProtocolAdapter {
   const codec = json.open(testSession);
   return { name: 'faulty', open: () => ({ ...codec, ...change(codec) }) };
 }
 
-/** What the check says of the adapter; undefined where nothing is wrong. */
+/** Returns the failure that the check reports for the adapter; undefined if there is none. */
 function verdict(
   adapter: ProtocolAdapter,
   writer: EnvelopeWriter | undefined,

@@ -21,23 +21,23 @@ import { type EnvelopeWriter, listWriterChecks } from './written.ts';
 export type { EnvelopeWriter };
 
 /**
- * What every adapter must do, whoever wrote it, as plain checks without a test runner. What is an adapter's own (its exact
- * bytes, what its format can hold) is in the test beside it.
+ * A check that every adapter must pass, without a test runner. Properties of one adapter alone (its exact
+ * bytes, the values that its format can hold) are in the test beside it.
  */
 interface ContractCheck {
   readonly name: string;
-  /** @throws AssertionError, or whatever the adapter threw where it should not have */
+  /** @throws AssertionError, or the error that the adapter threw where it should not */
   run(): void;
 }
 
-/** Letters that JSON escapes, beside those that the escapes are written with. */
+/** Letters that JSON escapes, and letters in which the escapes are written. */
 const LETTERS = ['\\', '\n', '"', '\u0001', 'n', 'u000a', 'é', '😀', 'h'];
 
 const ADVICE = 'JSON.parse of Node 24 and 26 misreads keys with escapes; parseJsonText of gaia-mesh does not';
 
 /**
- * A decoder that reads JSON with the `JSON.parse` of Node 24 or newer takes `"\n"` for `"\\"` once it has read that as a key
- * (https://github.com/nodejs/node/issues/63785).
+ * Checks keys with escapes: the `JSON.parse` of Node 24 or newer takes `"\n"` for `"\\"` once it has read
+ * that as a key (https://github.com/nodejs/node/issues/63785).
  */
 function checkEscapedKeys(run: ContractRun): void {
   assertEachArrives(run, [
@@ -80,7 +80,7 @@ function drawValue(random: Random, depth: number): JsonValue {
   return Array.from({ length: drawBelow(random, 3) }, () => drawObject(random, depth - 1));
 }
 
-/** The contract for `adapter`. Every check opens a run of its own. Quick: together a few seconds. */
+/** Returns the contract for `adapter`. Every check opens a run of its own; together they take a few seconds. */
 export function listContractChecks(
   adapter: ProtocolAdapter,
   writer?: EnvelopeWriter,
@@ -132,7 +132,7 @@ function checkKeyOrders(run: ContractRun): void {
   const random = new Random(1);
   const members = Object.entries(fullPacket);
   const orders = [
-    // What a peek that ends at the payload would not see.
+    // A peek that ends at the payload would miss a member behind it.
     ...members.map((last) => [...members.filter((member) => member !== last), last]),
     ...Array.from({ length: 50 }, () => random.shuffle(members)),
   ];
@@ -144,7 +144,7 @@ function checkRandomPackets(run: ContractRun): void {
   for (let i = 0; i < 200; i++) {
     checkSmallest(run, drawPacket(random), (each, packet) => {
       const blob = each.encode(packet);
-      // Not every caller has a Buffer, and not every one has a Uint8Array that is none.
+      // Some callers have a Buffer, others a plain Uint8Array.
       assertArrives(each, i % 2 === 0 ? Buffer.from(blob) : new Uint8Array(blob), packet);
     });
   }

@@ -15,27 +15,32 @@ import { assertSame } from './same.ts';
 import { fullPacket } from './samples.ts';
 
 /**
- * Writes envelopes that an adapter's `encode` never would: a key twice, another order, a value of the wrong type. Optional: with
- * one filled in, the suite tries on the reader what other programs might send it.
+ * Writes envelopes that an adapter's `encode` never would: with a key twice, in another order, with a value
+ * of the wrong type. It is optional: with one filled in, the suite tries on the reader what other programs
+ * might send it.
  */
 export interface EnvelopeWriter {
   /**
-   * The bytes that say `envelope`, keys in its order; undefined for what the format cannot say. A key that begins with `§` is
-   * written without that: so an object has a key twice. `choose(n)` gives a number below n, for formats that can write one value
-   * in several ways; `choose` always gives 0 where nothing depends on it.
+   * Returns the bytes for `envelope`, keys in its order; undefined if the format cannot express it. A key
+   * that begins with `§` is written without that, so that an object can have a key twice. `choose(n)` gives a
+   * number below n, for formats that can write one value in several ways; it always gives 0 where nothing
+   * depends on it.
    */
   write(envelope: JsonObject, choose: (ways: number) => number): Uint8Array | undefined;
-  /** What a blob says, as `write` would take it. Only for adapters whose envelope is something else than the packet's own keys. */
+  /** Reads a blob as `write` would take it. Only adapters whose envelope differs from the packet's own keys need it. */
   read?(blob: Uint8Array): JsonObject;
-  /** As {@link write}, with lists nested `depth` deep for the text `§deep`, however deep: so it must not call itself. */
+  /**
+   * Writes like {@link write}, with lists nested `depth` deep in place of the text `§deep`. The depth is not
+   * bounded, so it must not call itself.
+   */
   nest?(envelope: JsonObject, depth: number): Uint8Array;
-  /** What means something in the format: the suite puts it where it does not belong. */
+  /** Bytes with a meaning in the format, which the suite puts where they do not belong. */
   readonly pieces?: readonly (string | Uint8Array)[];
 }
 
 type Check = (run: ContractRun, writer: EnvelopeWriter) => void;
 
-/** What can be tried on a reader where there is a writer. */
+/** Returns the checks that need a writer. */
 export function listWriterChecks(
   writer: EnvelopeWriter,
 ): readonly (readonly [string, (run: ContractRun) => void])[] {
@@ -54,10 +59,13 @@ export function listWriterChecks(
 }
 
 const MARK = '\u00a7';
-/** The plain way, where a format has several. */
+/** Chooses the plain way, where a format has several. */
 const plainly = () => 0;
 
-/** What a blob of `packet` says, in a blob of its own each time: adapters that know replays refuse the same one twice. */
+/**
+ * Reads the envelope of `packet` from a new blob each time, as adapters that detect replays refuse the same
+ * one twice.
+ */
 function readEnvelope(run: ContractRun, { read }: EnvelopeWriter, packet: Packet): JsonObject {
   const blob = run.encode(packet);
   return read === undefined ? asObject(run.reader.decode(blob)) : read(blob);
@@ -79,7 +87,7 @@ function checkWays(run: ContractRun, writer: EnvelopeWriter): void {
   }
 }
 
-/** With the keys of every object in any order, but for the payload. */
+/** Returns the envelope with the keys of every object in any order, except for the payload. */
 function shuffleKeys(object: JsonObject, payload: JsonObject, random: Random): JsonObject {
   if (isDeepStrictEqual(object, payload)) return object;
   const ordered = (value: JsonValue): JsonValue => {
@@ -91,7 +99,7 @@ function shuffleKeys(object: JsonObject, payload: JsonObject, random: Random): J
 }
 
 const { reply_to: _, tag: __, ...asked } = fullPacket;
-/** All keys; and those of a request, which some protocols write as another message. */
+/** A packet with all keys, and one with those of a request, which some protocols write as another message. */
 const PACKETS: readonly Packet[] = [fullPacket, asked];
 const OPTIONAL = ['to', 'reply_to', 'tag', 'log_uri'] as const;
 
@@ -104,7 +112,7 @@ function checkEach(check: (run: ContractRun, writer: EnvelopeWriter, packet: Pac
 function checkTwice(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
   for (const { path, key } of listMembers(readEnvelope(run, writer, packet), packet.payload)) {
     for (const isFirst of [true, false]) {
-      // The same letters, and where a format can escape them, others.
+      // The repeated key has the same letters once, and once others, where a format can escape them.
       for (const choose of [plainly, (ways: number) => ways - 1]) {
         let isHeadKey = false;
         const envelope = changeObject(readEnvelope(run, writer, packet), path, (members) => {
@@ -219,11 +227,11 @@ function tryRefused(run: ContractRun, writer: EnvelopeWriter, envelope: JsonObje
   if (blob !== undefined) assertRefused(run, blob, what);
 }
 
-/** Where something is in an envelope: keys, and numbers in lists. */
+/** Path of a value in an envelope: keys, and numbers in lists. */
 type Path = readonly string[];
 type Member = readonly [string, JsonValue];
 
-/** The objects that have members, but for the payload and what is in it. */
+/** Returns the paths of the objects that have members, except for the payload and its content. */
 function findObjects(value: JsonValue, payload: JsonObject, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null || isDeepStrictEqual(value, payload)) return [];
   const members = Object.entries(value);
@@ -231,7 +239,7 @@ function findObjects(value: JsonValue, payload: JsonObject, path: Path = []): Pa
   return isJsonList(value) || members.length === 0 ? inside : [path, ...inside];
 }
 
-/** All members of those objects. */
+/** Returns all members of those objects. */
 function listMembers(
   envelope: JsonObject,
   payload: JsonObject,
@@ -242,7 +250,7 @@ function listMembers(
   });
 }
 
-/** The envelope with other members in the object at `path`. */
+/** Returns the envelope with other members in the object at `path`. */
 function changeObject(
   envelope: JsonObject,
   path: Path,
@@ -267,7 +275,7 @@ function changePath(
   return value.map((item, i) => (String(i) === index ? changePath(item, rest, change) : item));
 }
 
-/** The envelope with `value` wherever `old` was, not in the payload; undefined where it was nowhere. */
+/** Returns the envelope with `value` in place of every `old` outside of the payload; undefined if there was none. */
 function replaceValue(
   envelope: JsonObject,
   old: unknown,
@@ -293,7 +301,7 @@ function isOfHead(packet: Packet, value: JsonValue): boolean {
   return [type, from, to, id, task_id, tag, token_used].some((own) => own === value);
 }
 
-/** Whether the member at `path` is written before the payload, so that a peek comes by it. */
+/** Returns true if the member at `path` is written before the payload, so that a peek reads it. */
 function isPrecedingPayload(envelope: JsonObject, path: Path, payload: JsonObject): boolean {
   const places: string[] = [];
   const walk = (value: JsonValue, at: Path) => {

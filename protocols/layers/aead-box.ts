@@ -5,10 +5,13 @@ export type Aead = 'chacha20-poly1305' | 'aes-256-gcm';
 export const NONCE_BYTES = 12;
 export const TAG_BYTES = 16;
 
-// Without it GCM takes a tag of 4 bytes for a whole one.
+// Without this length GCM accepts a tag of 4 bytes as a whole one.
 const options = { authTagLength: TAG_BYTES };
 
-/** nonce | ciphertext | tag. With a `KeyObject`, as raw bytes make every call several times slower. */
+/**
+ * Encrypts to nonce | ciphertext | tag. The key should be a `KeyObject`: raw bytes make every call several
+ * times slower.
+ */
 export function sealBox(
   aead: Aead,
   key: CipherKey,
@@ -24,9 +27,9 @@ export function sealBox(
 }
 
 /**
- * What was sealed. `box` has at least a nonce and a tag.
+ * Decrypts a box, which must hold at least a nonce and a tag.
  *
- * @throws Error where the tag does not fit
+ * @throws Error if the tag does not fit
  */
 export function openBox(aead: Aead, key: CipherKey, associated: Uint8Array, box: Uint8Array): Buffer {
   const encrypted = box.subarray(NONCE_BYTES, -TAG_BYTES);
@@ -38,7 +41,10 @@ export function openBox(aead: Aead, key: CipherKey, associated: Uint8Array, box:
   return plain;
 }
 
-/** Node's types know the calls above for GCM only; they are the same for both. */
+/**
+ * Returns the cipher under a type that Node knows: its types have the calls above for GCM only, but they work
+ * for both ciphers.
+ */
 function toNodeCipher(aead: Aead): CipherGCMTypes {
   return aead as CipherGCMTypes;
 }

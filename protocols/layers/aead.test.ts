@@ -99,7 +99,7 @@ describe.each([createAeadLayer('aes-256-gcm'), createAeadLayer('chacha20-poly130
   const runKey = new Uint8Array(32).fill(5);
   const refused = expect.objectContaining({ code: 'packet' });
 
-  /** A run of two: `a` writes, `b` reads. */
+  /** Opens a run of two members: `a` writes, `b` reads. */
   function run(changes: { runKey?: Uint8Array; runId?: string; seed?: Uint8Array } = {}) {
     const { runId = 'test', seed } = changes;
     const join = (self: string) => layer.join?.({ runId, self, ...(seed && { seed }) });
@@ -174,7 +174,8 @@ describe.each([createAeadLayer('aes-256-gcm'), createAeadLayer('chacha20-poly130
     expect(() => reader.unseal(Buffer.concat([sealed, Buffer.of(0)]))).toThrow(refused);
   });
 
-  // A shorter GCM tag is the beginning of the whole one, and Node takes one of 4 bytes where nobody forbids it.
+  // A shorter GCM tag is the beginning of the whole one, and Node takes one of 4 bytes unless an option
+  // forbids it.
   it.each([0, 4, 8, 12, 13, 14, 15])('refuses a tag of %i bytes', (tagBytes) => {
     const { writer, reader } = run();
     const sealed = writer.seal(Buffer.from('a text of more than sixteen bytes'));

@@ -16,14 +16,15 @@ import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from 
 const SALT_BYTES = 16;
 
 /**
- * Authenticated encryption (RFC 8439, NIST SP 800-38D):
+ * Creates a layer of authenticated encryption (RFC 8439, NIST SP 800-38D):
  *
  *     nonce (12) = sender id (4), sequence (8)  |  ciphertext  |  tag (16)
  *
- * Every member can read what any member wrote, the hub among them: frames are forwarded as they came. Each member encrypts
- * with a key of its own, HKDF-SHA256(run key, salt that it offered, layer, run, node), so no two of them can use a nonce
- * twice. It proves membership, not authorship: whoever knows the run's secret can derive all keys; signatures are for that.
- * Without a secret the run key is all zero and the salts are public: then it costs what it costs and protects nothing.
+ * Every member, the hub included, can read what any member wrote, because the hub forwards frames as they
+ * came. Each member encrypts with its own key, HKDF-SHA256(run key, salt that it offered, layer, run, node),
+ * so no two of them can use a nonce twice. The layer proves membership, not authorship: everyone who knows
+ * the run's secret can derive all keys; the signing layer proves authorship. Without a secret the run key is
+ * all zero and the salts are public: the layer then has its full cost and protects nothing.
  */
 export function createAeadLayer(name: Aead): Layer {
   return {
@@ -36,7 +37,7 @@ export function createAeadLayer(name: Aead): Layer {
 function join(name: Aead, { self, seed }: PeerIdentity): LayerMembership {
   const salt =
     seed === undefined ? randomBytes(SALT_BYTES) : deriveKey(seed, `${name} salt ${self}`, SALT_BYTES);
-  // One for all connections of the member: they share its key.
+  // All connections of the member use one counter, since they share its key.
   const numbers = new SequenceNumbers();
   return {
     offer: salt.toString('hex'),
@@ -44,7 +45,7 @@ function join(name: Aead, { self, seed }: PeerIdentity): LayerMembership {
   };
 }
 
-/** A member as its frames show it. */
+/** A member as its frames identify it. */
 class Sender {
   readonly node: string;
   readonly salt: Buffer;
@@ -61,7 +62,10 @@ class Sender {
     return this.salt.readUInt32BE(0);
   }
 
-  /** Derived when it is needed: the hub has a session for every link, and each hears one sender. */
+  /**
+   * Returns the member's key, derived on first use: the hub has a session for every link, and each link
+   * receives from one sender.
+   */
   keyed({ runId, runKey }: AdapterSession): { readonly key: KeyObject; readonly context: Buffer } {
     if (this.#keyed === undefined) {
       const context = `${this.#name} ${JSON.stringify([runId, this.node])}`;

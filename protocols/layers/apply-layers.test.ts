@@ -50,7 +50,7 @@ describe('the name of a stack', () => {
 });
 
 describe('the bytes of layers', () => {
-  // Flag, key id and sequence and signature, nonce and tag, checksum.
+  // The overheads are a flag; key id, sequence and signature; nonce and tag; a checksum.
   test.each([
     ['json+deflate', 1],
     ['json+zstd-dict', 1],
@@ -85,7 +85,7 @@ describe('the bytes of layers', () => {
   });
 });
 
-/** Frames that come another way than they were sent. */
+/** These frames arrive in another order or form than they were sent. */
 describe.each([
   { spec: 'json+ed25519', seesReplaysInPeek: false },
   { spec: 'json+aes-256-gcm', seesReplaysInPeek: true },
@@ -231,7 +231,7 @@ describe('the parts’ offers', () => {
     const open = () =>
       member?.open({ runId: 'r', self: 'a', peer: 'hub', linkKey: key, runKey: key, offers });
 
-    // One who offers nothing is nobody; one who offers nonsense is named.
+    // A member without an offer is unknown; one with an invalid offer is named.
     if (typeof offer === 'object' && offer !== null && 'ed25519' in offer) {
       expect(open).toThrow(
         expect.objectContaining({ code: 'handshake', message: expect.stringContaining('mallory') }),
@@ -256,7 +256,7 @@ test('a stack around a codec that cannot peek cannot peek either', () => {
 test('a small frame that would unpack to a large one is refused by peek and decode', async () => {
   const members = new TestRun(await loadAdapter('json+zstd'), ['a', 'hub']);
   const text = JSON.stringify({ ...packet(1), payload: { text: 'x'.repeat(2 ** 20) } });
-  // Our own encoder would store it.
+  // Our own encoder would store these bytes uncompressed.
   const bomb = Buffer.concat([Buffer.of(1), zstdCompressSync(text)]);
   const reader = members.codec('hub');
 

@@ -15,7 +15,7 @@ import {
 import type { Layer, LayerCodec } from './layer.ts';
 import { ReplayGuard } from './replay-guard.ts';
 
-/** An adapter or a layer: what can be opened, and may want to exchange something before. */
+/** An adapter or a layer: a part that can be opened and may exchange offers beforehand. */
 interface Part<Opened> {
   readonly name: string;
   open(session: AdapterSession): Opened;
@@ -23,8 +23,8 @@ interface Part<Opened> {
 }
 
 /**
- * `adapter` with layers around it, innermost first, as an adapter. Its name is the specification, `msgpack+zstd`; its offer holds
- * those of its parts, by name.
+ * Wraps `adapter` in layers, innermost first, and returns the result as an adapter. Its name is the
+ * specification, `msgpack+zstd`; its offer holds those of its parts, by name.
  */
 export function applyLayers(adapter: ProtocolAdapter, layers: readonly Layer[]): ProtocolAdapter {
   if (layers.length === 0) return adapter;
@@ -50,7 +50,7 @@ function joinLayers(adapter: ProtocolAdapter, layers: readonly Layer[], member: 
   return { offer: offers, open };
 }
 
-/** How a stack of these parts is opened. */
+/** Returns the function that opens these parts as one codec. */
 function createOpen(adapter: Part<Codec>, layers: readonly Part<LayerCodec>[]): ProtocolAdapter['open'] {
   return (session) =>
     openLayers(
@@ -59,7 +59,7 @@ function createOpen(adapter: Part<Codec>, layers: readonly Part<LayerCodec>[]): 
     );
 }
 
-/** The session as one part sees it: with its own offers alone. */
+/** Returns the session with the offers of one part alone. */
 function narrowSession({ name }: Pick<Part<unknown>, 'name'>, session: AdapterSession): AdapterSession {
   const offers = new Map<string, JsonValue>();
   for (const [node, offer] of session.offers) {
@@ -88,8 +88,9 @@ function openLayer(layer: Part<LayerCodec>, session: AdapterSession): OpenLayer 
 }
 
 /**
- * Encoding goes from the codec outwards, decoding from the outermost layer inwards. Both looks at a blob hold what the
- * layers know of its sender against the packet's `from`, and refuse what came before (see {@link ReplayGuard}).
+ * Opens the codec of adapter and layers. Encoding goes from the codec outwards, decoding from the outermost
+ * layer inwards. Both `decode` and `peek` compare the sender that a layer proves with the packet's `from`,
+ * and refuse replays (see {@link ReplayGuard}).
  */
 function openLayers(inner: Codec, layers: readonly OpenLayer[]): Codec {
   const overhead = layers.reduce(
@@ -99,10 +100,13 @@ function openLayers(inner: Codec, layers: readonly OpenLayer[]): Codec {
   const ownOverhead = overhead - (inner.layerBytes?.overhead ?? 0);
   const layerBytes: { -readonly [K in keyof LayerBytes]: LayerBytes[K] } = { overhead, last: 0 };
   const inwards = layers.toReversed();
-  // Weak, so that no blob stays in memory for it; a WeakRef would keep it until the end of the turn.
+  // A WeakMap keeps no blob in memory; a WeakRef would keep it until the end of the turn.
   const innerOf = new WeakMap<Uint8Array, Uint8Array>();
 
-  /** For a second look at a blob the adapter gets the same object as for the first: it may refuse replays by that, too. */
+  /**
+   * Returns the same object for a second look at a blob as for the first, because the adapter may recognize
+   * replays by it, too.
+   */
   function sameAsBefore(blob: Uint8Array, bytes: Uint8Array): Uint8Array {
     const before = innerOf.get(blob);
     if (before !== undefined && Buffer.compare(before, bytes) === 0) return before;
@@ -127,7 +131,7 @@ function openLayers(inner: Codec, layers: readonly OpenLayer[]): Codec {
     const head = read(sameAsBefore(blob, bytes));
     layerBytes.last = blob.length - bytes.length + (inner.layerBytes?.last ?? 0);
     for (const { guard, stamp } of stamped) guard.checkSender(stamp, head.from);
-    // Only when nothing is left to refuse: what is dropped leaves no trace.
+    // A guard remembers a frame only after every check, so that a refused frame leaves no trace.
     for (const { guard, stamp } of stamped) guard.remember(stamp, blob);
     return head;
   }
@@ -145,7 +149,7 @@ function openLayers(inner: Codec, layers: readonly OpenLayer[]): Codec {
     },
     decode: (blob) => look(blob, unseal, (bytes) => inner.decode(bytes)),
     headerSize: (packet) => inner.headerSize(packet) + ownOverhead,
-    // Where the codec itself cannot peek, a stack around it cannot: whoever wants the head decodes.
+    // Layers can peek only around a codec that can; otherwise readers of the head decode.
     ...(peekInner === undefined ? {} : { peek: (blob) => look(blob, skim, peekInner) }),
   };
 }

@@ -17,7 +17,7 @@ function open(layer: Layer): LayerCodec {
 const refusal = (reason: RegExp | string) =>
   expect.objectContaining({ code: 'packet', message: expect.stringMatching(reason) });
 
-/** Bytes that nothing compresses. */
+/** Returns bytes that no format can compress. */
 function noise(length: number): Buffer {
   let state = 1;
   return Buffer.from(
@@ -137,7 +137,7 @@ describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
   it('stores what receivers would refuse to unpack', () => {
     const long = zeros.subarray(0, 2 * MIB);
 
-    // Our level of DEFLATE never makes anything so small.
+    // DEFLATE at our level never makes anything so small.
     expect(codec.seal(long)[0]).toBe(name === 'deflate' ? 1 : 0);
     expect(codec.unseal(codec.seal(long)).bytes.length).toBe(2 * MIB);
     expect(codec.seal(zeros.subarray(0, MIB))[0]).toBe(1);
@@ -179,7 +179,7 @@ describe.each(['deflate', 'zstd', 'brotli'] as const)('%s', (name) => {
 });
 
 test('the dictionary is a fixed one', () => {
-  // Whoever changes it makes frames that earlier versions refuse: a change that belongs into the changelog.
+  // A change of the dictionary makes frames that earlier versions refuse, so it belongs into the changelog.
   expect(dictionaryV1.hash.toString('hex')).toBe('0e1d19b6');
   expect(dictionaryV1.bytes.length).toBeLessThan(4096);
 });

@@ -11,8 +11,8 @@ import { createLayerError, type Layer, type LayerCodec, type Opened } from './la
  *     flag (1)  |  compressed                          flag 1
  *     flag (1)  |  hash of the dictionary (4)  |  compressed with it      flag 2
  *
- * A packet that would not become smaller is stored, so that it never grows by more than the flag; and one that would become so much
- * smaller that receivers would refuse it. The hash is there because a
+ * A packet is stored uncompressed if it would not become smaller, so that it never grows by more than the
+ * flag, and if it would become so small that receivers would refuse its ratio. The hash is there because a
  * wrong dictionary gives wrong bytes rather than an error, with brotli always.
  */
 const STORED = 0;
@@ -20,39 +20,48 @@ const COMPRESSED = 1;
 const WITH_DICTIONARY = 2;
 const FLAG_BYTES = 1;
 
-/** Below it the few bytes that are saved are not worth the 10 µs. A dictionary begins to help far earlier. */
+/**
+ * Minimum bytes to compress: below it the few saved bytes are not worth the 10 µs. A dictionary begins to
+ * help far earlier.
+ */
 const MIN_BYTES = 1024;
 const MIN_BYTES_WITH_DICTIONARY = 128;
 
-/** What decompression is held to: a few kB may ask for gigabytes, and bytes behind the end are not nothing. */
+/** Bounds of decompression: a few kB may ask for gigabytes, and bytes behind the end are an error. */
 interface Options {
   readonly maxOutputLength: number;
   readonly rejectGarbageAfterEnd: true;
   readonly dictionary?: Uint8Array;
 }
 
-/** Most bytes that so many compressed ones may unpack to. */
+/** Returns the maximum bytes to which `compressedBytes` may unpack. */
 function limitUnpackedBytes(compressedBytes: number): number {
   return Math.min(MAX_FRAME_BYTES, Math.max(MIN_UNPACKED_BYTES, MAX_UNPACK_RATIO * compressedBytes));
 }
 
-/** The functions of `node:zlib` with the options that suit packets. They throw for what they cannot decompress. */
+/** The functions of `node:zlib` with the options that suit packets. They throw for bytes that they cannot decompress. */
 const compressors = {
-  /** Raw DEFLATE (RFC 1951): no header and no checksum of its own. Level 1: higher ones take longer for a few bytes less. */
+  /**
+   * Raw DEFLATE (RFC 1951), which has no header and no checksum. Level 1: higher levels take longer for a few
+   * bytes less.
+   */
   deflate: {
     compress: (bytes: Uint8Array, options: Options) => zlib.deflateRawSync(bytes, { ...options, level: 1 }),
     decompress: zlib.inflateRawSync,
   },
   /**
-   * Zstandard (RFC 8878) at its default level, without a checksum: `crc32c` is for that. A frame may ask for a window of up to 2^26
-   * bytes, the size of the largest packet; the memory is taken before it is used.
+   * Zstandard (RFC 8878) at its default level, without a checksum: `crc32c` is for that. A frame may ask for
+   * a window of up to 2^26 bytes, the size of the largest packet; the memory is allocated before it is used.
    */
   zstd: {
     compress: zlib.zstdCompressSync,
     decompress: (bytes: Uint8Array, options: Options) =>
       zlib.zstdDecompressSync(bytes, { ...options, params: { [zlib.constants.ZSTD_d_windowLogMax]: 26 } }),
   },
-  /** Brotli (RFC 7932): knows common English and web texts without a dictionary. Quality 11, the default, takes 30 to 60 times as long. */
+  /**
+   * Brotli (RFC 7932), which knows common English and web texts without a dictionary. Quality 11, the
+   * default, takes 30 to 60 times as long.
+   */
   brotli: {
     compress: (bytes: Uint8Array, options: Options) =>
       zlib.brotliCompressSync(bytes, { ...options, params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }),
@@ -60,7 +69,7 @@ const compressors = {
   },
 };
 
-/** The layer, with a dictionary that both ends have or without. */
+/** Creates the layer, without a dictionary or with one that both ends have. */
 export function createCompressionLayer(format: keyof typeof compressors, dictionary?: Dictionary): Layer {
   const { compress, decompress } = compressors[format];
   const name = dictionary === undefined ? format : `${format}-dict`;

@@ -8,7 +8,8 @@ const hex = (text: string) => Buffer.from(text, 'hex');
 const codec = crc32c.open(testSession);
 
 describe('CRC-32C', () => {
-  // RFC 3720, B.4, which prints the bytes in the order of transmission; and the check value of the polynomial.
+  // These are RFC 3720, B.4, which prints the bytes in the order of transmission, and the check value of the
+  // polynomial.
   test.each([
     ['32 zeros', Buffer.alloc(32), 'aa36918a'],
     ['32 ones', Buffer.alloc(32, 0xff), '43aba862'],
@@ -48,7 +49,7 @@ describe('CRC-32C', () => {
   });
 });
 
-/** Bit by bit, from the definition. */
+/** Computes the checksum bit by bit, from the definition. */
 function bytewise(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {

@@ -1,6 +1,9 @@
 import { createLayerError, type Layer, type LayerCodec } from './layer.ts';
 
-/** CRC-32C (Castagnoli, RFC 3720) behind the bytes, least significant byte first: finds accidents, stops no forger. */
+/**
+ * CRC-32C (Castagnoli, RFC 3720) behind the bytes, least significant byte first. It finds accidents and stops
+ * no forger.
+ */
 export const crc32c: Layer = {
   name: 'crc32c',
   open: () => codec,
@@ -26,13 +29,16 @@ const codec: LayerCodec = {
   },
 };
 
-/** The polynomial, lowest bit first. `zlib.crc32` has another one. */
+/** The polynomial, lowest bit first; `zlib.crc32` has another one. */
 const POLYNOMIAL = 0x82f63b78;
 
-/** Eight tables of 256: `tables[256 * k + b]` is the effect of byte b with k bytes behind it. */
+/** Eight tables of 256 entries: `tables[256 * k + b]` is the effect of byte b with k bytes behind it. */
 const tables = makeTables();
 
-/** The CRC-32C of `bytes` as an unsigned number. Eight bytes a step: about four times as fast as one by one. */
+/**
+ * Returns the CRC-32C of `bytes` as an unsigned number. Eight bytes a step are about four times as fast as
+ * one by one.
+ */
 export function computeCrc(bytes: Uint8Array): number {
   const table = (index: number): number => tables[index] ?? 0;
   let crc = -1;

@@ -8,10 +8,10 @@ export interface Dictionary {
 }
 
 /**
- * What packets have in common whatever they say: the envelopes as the text protocols write them, with the values that come
- * again, and the keys of the default team's payloads. No document and no answer is in it, so that it serves all alike.
- * What is likeliest stands last, where references to it are shortest. Changing a letter makes another dictionary: frames
- * carry its hash, and an end that has another one refuses them.
+ * Text that most packets share: the envelopes as the text protocols write them, with recurring values, and
+ * the keys of the default team's payloads. It holds no document and no answer, so that it serves all users
+ * alike. The likeliest text stands last, where references to it are shortest. A changed letter makes another
+ * dictionary: frames carry its hash, and an end that has another one refuses them.
  */
 const fragments: readonly string[] = [
   '{"code":"engine","message":"","stack":""}task_failed',

@@ -22,11 +22,13 @@ const HEADER_BYTES = STAMP_BYTES + SIGNATURE_BYTES;
  *
  *     key id (4), sequence (8)  |  signature (64)  |  bytes
  *
- * Each member makes a key pair for the run and offers the public key; the private one stays in its process. What is signed is
- * `gaia-mesh ed25519`, run and node, the 12 bytes in front, and the bytes: a signature holds for one frame of one sender.
+ * Each member makes a key pair for the run and offers the public key; the private one stays in its process. A
+ * signature covers `gaia-mesh ed25519`, run and node, the 12 bytes in front, and the bytes, so it holds for
+ * one frame of one sender.
  *
- * Verifying takes far longer than all else that is done for a packet, so a `skim` leaves it out: the hub forwards what it
- * has not verified, and those who decode a packet refuse it then. What the hub itself acts on, it decodes.
+ * Verifying takes far longer than everything else that is done for a packet, so a `skim` leaves it out: the
+ * hub forwards unverified packets, and receivers verify and refuse them when they decode. The hub decodes the
+ * packets on which it acts itself.
  */
 export const ed25519: Layer = {
   name: NAME,
@@ -38,7 +40,7 @@ interface Signer {
   readonly node: string;
   readonly publicKey: Buffer;
   readonly context: Buffer;
-  /** Made when it is needed: the hub has a session for every link, and each hears one sender. */
+  /** Imported on first use: the hub has a session for every link, and each link receives from one sender. */
   key: KeyObject | undefined;
 }
 
@@ -46,7 +48,7 @@ interface Self {
   readonly id: number;
   readonly context: Buffer;
   readonly privateKey: KeyObject;
-  /** One for all connections of the member: they share its key. */
+  /** Counter of all the member's connections, since they share its key. */
   readonly numbers: SequenceNumbers;
 }
 
@@ -120,7 +122,7 @@ function buildSignedBytes(context: Buffer, sealed: Buffer): Buffer {
   return Buffer.concat([context, sealed.subarray(0, STAMP_BYTES), sealed.subarray(HEADER_BYTES)]);
 }
 
-/** Run and node as a JSON array and a byte that JSON has not: no two of them read like another two. */
+/** Encodes run and node as a JSON array and a byte that JSON cannot contain, so that no two pairs have the same bytes. */
 function encodeContext(runId: string, node: string): Buffer {
   return Buffer.from(`gaia-mesh ${NAME} ${JSON.stringify([runId, node])}\0`);
 }

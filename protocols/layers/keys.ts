@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
 
-/** One curve signs, the other agrees on secrets. No key does both. */
+/** Curve of a key: one curve signs, the other agrees on secrets, and no key does both. */
 export type Curve = 'Ed25519' | 'X25519';
 
 export const KEY_BYTES = 32;
 
-/** What stands before the 32 secret bytes of a key in PKCS #8, and before the 32 public ones in SPKI (RFC 8410). */
+/** Hexadecimal prefixes of the 32 secret bytes of a key in PKCS #8, and of the 32 public ones in SPKI (RFC 8410). */
 const PREFIXES = {
   Ed25519: { secret: '302e020100300506032b657004220420', public: '302a300506032b6570032100' },
   X25519: { secret: '302e020100300506032b656e04220420', public: '302a300506032b656e032100' },
@@ -22,13 +22,13 @@ export function importPublicKey(curve: Curve, bytes: Uint8Array): KeyObject {
   return createPublicKey({ key, format: 'der', type: 'spki' });
 }
 
-/** The 32 public bytes of a key, private or public. */
+/** Returns the 32 public bytes of a key, private or public. */
 export function exportPublicKey(key: KeyObject): Buffer {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   return publicKey.export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES);
 }
 
-/** HKDF-SHA256 of a secret, for a purpose of this project. */
+/** Derives a key from a secret by HKDF-SHA256, for one purpose within this project. */
 export function deriveKey(
   secret: Uint8Array,
   purpose: string,

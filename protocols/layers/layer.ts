@@ -3,21 +3,26 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
- * What a layer is for. They stand in this order in every stack, at most one of each: what is compressed is signed, what is signed
- * is encrypted, and a checksum is outermost, so that a receiver judges the whole before it reads the parts.
+ * Purposes of layers, in the order that they have in every stack, at most one of each: compressed bytes are
+ * signed, signed bytes are encrypted, and a checksum is outermost, so that a receiver checks the whole before
+ * it reads the parts.
  */
 export const LAYER_STAGES = ['compress', 'sign', 'encrypt', 'checksum'] as const;
 export type LayerStage = (typeof LAYER_STAGES)[number];
 
 /**
- * A layer: turns the bytes of one packet into others and back. As with an adapter, the value has no state, and what it opens
- * belongs to one connection. To add one: a file in `protocols/layers/`, a line in `protocols/layers/registry.ts`.
+ * A layer turns the bytes of one packet into others and back. As with an adapter, the value has no state, and
+ * the codec that it opens belongs to one connection. To add one, write a file in `protocols/layers/` and a
+ * line in `protocols/layers/registry.ts`.
  */
 export interface Layer {
   readonly name: string;
-  /** The offers of the session are this layer's own. @throws MeshError `handshake` for one that works through {@link join} only */
+  /**
+   * Opens the layer; the offers of the session are this layer's own. @throws MeshError `handshake` for a
+   * layer that works through {@link join} only
+   */
   open(session: AdapterSession): LayerCodec;
-  /** As `ProtocolAdapter.join`: layers whose members have keys of their own. */
+  /** Joins a run, for layers whose members have keys of their own; see `ProtocolAdapter.join`. */
   join?(member: PeerIdentity): LayerMembership;
 }
 
@@ -26,19 +31,22 @@ export interface LayerMembership extends Pick<Layer, 'open'> {
 }
 
 export interface LayerCodec {
-  /** What it adds to every packet, whatever the packet; it never adds more. */
+  /** Number of bytes added to every packet, which is also the maximum. */
   readonly overheadBytes: number;
 
   seal(bytes: Uint8Array): Uint8Array;
 
   /**
-   * The bytes that were sealed. May be a view of `bytes`.
+   * Returns the sealed bytes, possibly as a view of `bytes`.
    *
-   * @throws MeshError `packet` for anything that {@link seal} has not made, with the keys of this run
+   * @throws MeshError `packet` for anything that {@link seal} did not make with the keys of this run
    */
   unseal(bytes: Uint8Array): Opened;
 
-  /** As {@link unseal}, for the hub: it may leave the costly verification to those who decode, and says so in the stamp. */
+  /**
+   * Unseals for the hub: like {@link unseal}, but it may leave the costly verification to receivers, and then
+   * says so in the stamp.
+   */
   skim?(bytes: Uint8Array): Opened;
 }
 
@@ -47,21 +55,24 @@ export interface Opened {
   readonly stamp?: Stamp;
 }
 
-/** What a layer knows of a frame's sender. The stack holds it against the packet's `from` and refuses replays. */
+/** A layer's knowledge of a frame's sender. The stack compares it with the packet's `from` and refuses replays. */
 export interface Stamp {
   readonly sender: string;
-  /** Higher in every later frame of this sender. */
+  /** Number that rises with every frame of this sender. */
   readonly sequence: number;
-  /** Whether the bytes prove it. */
+  /** True if the bytes prove the sender. */
   readonly isVerified: boolean;
 }
 
-/** The error for bytes that a layer refuses. */
+/** Creates the error for bytes that a layer refuses. */
 export function createLayerError(layer: string, reason: string, cause?: unknown): MeshError {
   return new MeshError('packet', `${layer}: ${reason}`, cause === undefined ? {} : { cause });
 }
 
-/** What a member offered as `what`: so many bytes, in hex. @throws MeshError `handshake` for anything else */
+/**
+ * Decodes the bytes, in hexadecimal, that a member offered as `what`. @throws MeshError `handshake` for
+ * anything but `count` bytes
+ */
 export function parseOfferedBytes(
   layer: string,
   node: string,
@@ -75,7 +86,10 @@ export function parseOfferedBytes(
   return Buffer.from(offer, 'hex');
 }
 
-/** The `open` of an adapter or a layer that needs what its members offered, and is therefore opened through `join`. */
+/**
+ * Returns the `open` of an adapter or a layer that needs the offers of its members, and is therefore opened
+ * through `join`.
+ */
 export function refuseOpen(name: string): () => never {
   return () => {
     throw new MeshError('handshake', `${name}: members exchange keys first: open it through join`);

@@ -3,9 +3,9 @@ import { listContractChecks } from '../contract/suite.ts';
 import { loadAdapter } from '../registry.ts';
 import { layerNames, loadLayer } from './registry.ts';
 
-/** Every layer alone, and all stages at once, do what an adapter must do. */
+/** Every layer alone, and all stages at once, must pass the contract of adapters. */
 const around = [...layerNames, 'zstd+ed25519+aes-256-gcm+crc32c', 'deflate-dict+chacha20-poly1305'];
-// A dictionary changes nothing but what is given to the same compressor: once is enough.
+// A dictionary only changes an argument of the same compressor, so it is tested once.
 const specs = [
   ...around.map((layers) => `json+${layers}`),
   ...around.filter((layers) => !layers.includes('-dict')).map((layers) => `msgpack+${layers}`),

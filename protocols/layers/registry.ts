@@ -6,7 +6,10 @@ interface Entry {
   load(): Promise<Layer>;
 }
 
-/** The stage is here and not in the layer, so that a team file is checked without loading what it names. */
+/**
+ * The layers by name. Their stages are here and not in the layers, so that a team file is checked without
+ * loading them.
+ */
 const layers: Readonly<Record<string, Entry>> = {
   deflate: { stage: 'compress', load: () => loadCompression('deflate') },
   'deflate-dict': { stage: 'compress', load: () => loadCompression('deflate', true) },
@@ -35,15 +38,15 @@ async function loadAead(name: 'chacha20-poly1305' | 'aes-256-gcm'): Promise<Laye
   return (await import('./aead.ts')).createAeadLayer(name);
 }
 
-/** In the order in which they may follow each other. */
+/** Names of the layers, in the order in which they may follow each other. */
 export const layerNames: readonly string[] = Object.keys(layers);
 
-/** @throws MeshError `usage` for a name that no layer has */
+/** @throws MeshError `usage` for an unknown name */
 export function findStage(name: string): LayerStage {
   return findEntry(name).stage;
 }
 
-/** @throws MeshError `usage` for a name that no layer has */
+/** @throws MeshError `usage` for an unknown name */
 export async function loadLayer(name: string): Promise<Layer> {
   return findEntry(name).load();
 }

@@ -4,7 +4,7 @@ import { ReplayGuard } from './replay-guard.ts';
 
 const WINDOW = 8;
 
-/** Whether each number is let in, in the order in which they come. */
+/** Returns for each number, in order of arrival, whether the guard accepts it. */
 function letIn(guard: ReplayGuard, numbers: readonly number[]): boolean[] {
   return numbers.map((sequence) => {
     const stamp = { sender: 'a', sequence, isVerified: true };

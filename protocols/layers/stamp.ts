@@ -2,16 +2,18 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { createLayerError } from './layer.ts';
 
 /**
- * Sender and sequence number as they stand in front of a signed or encrypted frame; for encryption they are the nonce.
+ * Bytes of the stamp in front of a signed or encrypted frame: sender and sequence number. For encryption it
+ * is the nonce.
  *
- *     sender id (4)   first bytes of what the member offered in the handshake
+ *     sender id (4)   first bytes of the member's offer in the handshake
  *     sequence (8)    big-endian
  */
 export const STAMP_BYTES = 12;
 
 /**
- * Numbers the frames of one member, over all its connections. It starts at the clock (1024 numbers a millisecond) rather
- * than at 0, so that a member that comes back with the same key goes on above what it has used.
+ * Numbers the frames of one member, over all its connections. The numbers start at the clock (1024 a
+ * millisecond) rather than at 0, so that a member that comes back with the same key continues above the
+ * numbers it has used.
  */
 export class SequenceNumbers {
   #last: number;
@@ -32,14 +34,14 @@ export function writeStamp(target: Buffer, senderId: number, sequence: number): 
   target.writeUInt32BE(sequence % 2 ** 32, 8);
 }
 
-/** The sequence number of a frame. One beyond 2^53 would not be exact; no sender writes it. */
+/** Reads the sequence number of a frame. A number beyond 2^53 would not be exact; no sender writes it. */
 export function readSequence(layer: string, bytes: Buffer): number {
   const high = bytes.readUInt32BE(4);
   if (high >= 2 ** 21) throw createLayerError(layer, 'its sequence number is beyond 2^53');
   return high * 2 ** 32 + bytes.readUInt32BE(8);
 }
 
-/** The members of a run by the id that stands in their frames. */
+/** The members of a run by the id in their frames. */
 export class Senders<Member> {
   readonly #layer: string;
   readonly #byId = new Map<number, Member>();
@@ -48,7 +50,7 @@ export class Senders<Member> {
     this.#layer = layer;
   }
 
-  /** @throws MeshError `handshake` when another member has the id: frames could not be told apart */
+  /** @throws MeshError `handshake` if another member has the id: frames could not be told apart */
   add(senderId: number, member: Member): void {
     if (this.#byId.has(senderId)) {
       throw new MeshError('handshake', `${this.#layer}: two members offered keys with the same first bytes`);
@@ -56,7 +58,7 @@ export class Senders<Member> {
     this.#byId.set(senderId, member);
   }
 
-  /** @throws MeshError `packet` for an id that no member has */
+  /** @throws MeshError `packet` for an unknown id */
   of(bytes: Buffer): Member {
     const member = this.#byId.get(bytes.readUInt32BE(0));
     if (member === undefined)

@@ -9,13 +9,13 @@ import { sharedJson } from '../testing/shared-file.ts';
 
 const { codec, peek } = opened(cbor);
 
-/** A packet whose payload is `{a: …}` with these bytes for the value. */
+/** Returns a packet whose payload is `{a: …}` with these bytes for the value. */
 function withPayloadValue(value: Uint8Array): Buffer {
   const blob = codec.encode({ ...plainPacket, payload: {} });
   return Buffer.concat([blob.subarray(0, -1), Buffer.of(0xa1, 0x61, 0x61), value]);
 }
 
-/** A packet whose `token_used` is written with these bytes. */
+/** Returns a packet whose `token_used` is written with these bytes. */
 function withTokens(hex: string): Buffer {
   const blob = Buffer.from(codec.encode(plainPacket));
   const at = blob.indexOf('token_used') + 'token_used'.length;
@@ -117,7 +117,10 @@ const vectorsSchema = z.object({
   vectors: z.array(z.object({ hex: z.string(), decoded: z.json().exactOptional() })),
 });
 const appendix = sharedJson('codec/cbor-appendix-a.json');
-/** Tags, byte strings, lengths that are not said, simple values, numbers as keys, NaN and infinity: no JSON, or not needed for it. */
+/**
+ * Matches tags, byte strings, indefinite lengths, simple values, numbers as keys, NaN and infinity: values
+ * that JSON does not have or need.
+ */
 const beyondJson =
   /^(?:[cd]|4|5f|7f|9f|bf|83018202039f|83019f|826161bf|f[078]|a20102|f97[ce]|f9fc|fa7f[8c]|faff|fb[7f]ff)/;
 

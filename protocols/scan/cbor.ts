@@ -8,7 +8,8 @@ const ARRAY = 4;
 const MAP = 5;
 const TAG = 6;
 
-// What the lower 5 bits say where they are not the number itself.
+// Values of a token's lower 5 bits that give the size of the number behind it; smaller values are the number
+// itself.
 const ONE_BYTE = 24;
 const TWO_BYTES = 25;
 const FOUR_BYTES = 26;
@@ -22,8 +23,9 @@ const FLOAT32 = 0xfa;
 const FLOAT64 = 0xfb;
 
 /**
- * CBOR (RFC 8949). Refused are tags, byte strings, other simple values and indefinite lengths, which nobody needs who has the whole
- * packet, and texts with a length in eight bytes, which no frame could hold.
+ * Scans CBOR (RFC 8949). It refuses tags, byte strings, other simple values and indefinite lengths, which a
+ * sender that has the whole packet does not need, and texts with a length in eight bytes, which no frame
+ * could hold.
  */
 export class CborScanner extends TokenScanner {
   protected mapSize(token: number): number | undefined {
@@ -74,7 +76,7 @@ export class CborScanner extends TokenScanner {
     }
   }
 
-  /** The number that belongs to `token`: a value, or a length. */
+  /** Returns the number that belongs to `token`: a value, or a length. */
   #argument(token: number): number {
     const info = token & 0x1f;
     if (info < ONE_BYTE) return info;

@@ -8,13 +8,16 @@ const MAX_TOKEN_DIGITS = 9;
 const MAX_LOG_URI_LENGTH = 1024;
 const WORD_BYTES = 8;
 
-/** Of one agent: its types, each with the agents that it addresses. */
+/** Maximum number of openings that one agent's connection remembers: one for each of its types and addressees. */
 const MAX_OPENINGS = 32;
-/** Tasks that are under way at once, in buckets. */
+/** Number of buckets for the tasks that are under way at once. */
 const BUCKETS = 256;
 const BUCKET_SIZE = 4;
 
-/** Eight bytes or more that are to be found again. They are compared eight at a time, as numbers; the last eight may lie over those before. */
+/**
+ * Eight bytes or more that are searched for in later packets. They are compared eight at a time, as numbers;
+ * the last eight may overlap the previous ones.
+ */
 class Stretch {
   readonly length: number;
   readonly words: readonly number[];
@@ -22,14 +25,14 @@ class Stretch {
   constructor(bytes: Buffer) {
     const count = Math.ceil(bytes.length / WORD_BYTES);
     this.length = bytes.length;
-    // No text is NaN, which would be unlike itself.
+    // No word is NaN, which would be unequal to itself, since these bytes are text.
     this.words = Array.from({ length: count }, (_, i) =>
       bytes.readDoubleLE(Math.min(WORD_BYTES * i, bytes.length - WORD_BYTES)),
     );
   }
 }
 
-/** From a packet's first byte to its id. */
+/** The bytes from a packet's start to its id. */
 class Opening extends Stretch {
   readonly type: string;
   readonly from: string;
@@ -43,11 +46,11 @@ class Opening extends Stretch {
   }
 }
 
-/** From the end of the id, or of `reply_to`, to the tokens. */
+/** The bytes from the end of the id, or of `reply_to`, to the tokens. */
 class Middle extends Stretch {
   readonly task_id: string;
   readonly tag: string | undefined;
-  /** What came behind this one last time. */
+  /** The middle that followed this one last time. */
   next: Middle | undefined;
 
   constructor(bytes: Buffer, taskId: string, tag: string | undefined) {
@@ -72,12 +75,12 @@ const TS_WORD = Buffer.from(',"ts').readInt32LE();
 const TS_LAST_WORD = Buffer.from('ts":').readInt32LE();
 const PAYLOAD = new Stretch(Buffer.from(',"payload":{'));
 
-/** 1 for printable ASCII that may stand in a text as it is. */
+/** Holds 1 for printable ASCII that needs no escape in a text. */
 const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte <= 0x7e && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
 
-/** Made of what is known; the id, which never comes again, is read from the bytes when it is asked for. */
+/** A head made from known stretches; the id, which never comes again, is read from the bytes on demand. */
 class CompactHead implements PacketHead {
   readonly #opening: Opening;
   readonly #middle: Middle;
@@ -127,14 +130,16 @@ class CompactHead implements PacketHead {
 }
 
 /**
- * Reads the heads of packets as `JSON.stringify` writes them with the keys in the order of `Packet`: up to the payload, which is last if
- * the packet ends with two braces, since no other key holds an object. Two stretches come again in packet after packet (type, sender and
- * addressee; task and tag): they are compared with those that came before, and one that is new is read byte by byte and remembered.
+ * Reads the heads of packets as `JSON.stringify` writes them with the keys in the order of `Packet`, up to
+ * the payload. The payload is last if the packet ends with two braces, since no other key holds an object.
+ * Two stretches come again in packet after packet (type, sender and addressee; task and tag): they are
+ * compared with the known ones, and a new one is read byte by byte and remembered.
  *
- * Whatever is written otherwise (white space, escapes, letters beyond ASCII, another order of keys) is undefined here: the parser's case.
+ * For a packet that is written in any other way (white space, escapes, letters beyond ASCII, another order of
+ * keys) the result is undefined, and the parser has to read it.
  */
 export class CompactHeads {
-  /** What the packets lie in, and the same as numbers. */
+  /** The buffer that holds the packets, and the same bytes as a view for numbers. */
   #bytes: Buffer = Buffer.alloc(0);
   #view = new DataView(this.#bytes.buffer);
   readonly #openings: Opening[] = [];
@@ -142,7 +147,7 @@ export class CompactHeads {
   #lastMiddle = new Middle(Buffer.alloc(WORD_BYTES), '', undefined);
   #learned = 0;
 
-  /** The head of the packet in `bytes[start .. end)`. */
+  /** Returns the head of the packet in `bytes[start .. end)`; undefined if only the parser can read it. */
   peekAt(bytes: Buffer, start: number, end: number): PacketHead | undefined {
     if (bytes !== this.#bytes) {
       this.#bytes = bytes;
@@ -221,7 +226,8 @@ export class CompactHeads {
   }
 }
 
-// Functions over local variables, not methods: they see each packet that is relayed. `end` is where the packet ends.
+// These are functions over local variables, not methods, because they see each packet that is relayed. `end`
+// is the packet's end.
 
 function findStretch<Known extends Stretch>(
   known: readonly Known[],
@@ -240,7 +246,10 @@ function isAt({ words, length }: Stretch, view: DataView, at: number, end: numbe
   return view.getFloat64(at + length - WORD_BYTES, true) === words[last];
 }
 
-/** Where the closing quote of a text of printable ASCII without escapes is; -1 if it is another kind of text, empty or too long. */
+/**
+ * Finds the closing quote of a text of printable ASCII without escapes; returns -1 if the text is of another
+ * kind, empty or too long.
+ */
 function findTextEnd(bytes: Buffer, start: number, end: number, maxLength: number): number {
   const bound = Math.min(end, start + maxLength + 1);
   let at = start;
@@ -248,7 +257,7 @@ function findTextEnd(bytes: Buffer, start: number, end: number, maxLength: numbe
   return at < bound && at > start && bytes[at] === QUOTE ? at : -1;
 }
 
-/** The same for the text behind `key`; -1 also where that is not. */
+/** Finds the closing quote of the text behind `key`; returns -1 also where the key is missing. */
 function findMemberEnd(
   key: Stretch,
   maxLength: number,
@@ -260,7 +269,7 @@ function findMemberEnd(
   return isAt(key, view, at, end) ? findTextEnd(bytes, at + key.length, end, maxLength) : -1;
 }
 
-/** By both ends of a task's id: those that are counted, and those of random numbers, differ there. */
+/** Hashes both ends of a task's id, where counted ids differ as well as random ones. */
 function hashBucket(view: DataView, start: number, end: number): number {
   const first = Math.imul(view.getInt32(start, true), 0x85ebca6b);
   return Math.imul(first + view.getInt32(end - 4, true) + end - start, 0x9e3779b1) >>> 24;
@@ -271,7 +280,7 @@ function isPlainNumber(bytes: Buffer, start: number, end: number): boolean {
   return digits === 1 || (digits > 1 && digits <= MAX_TOKEN_DIGITS && bytes[start] !== DIGIT_0);
 }
 
-/** Whether the payload begins at `start`, behind the time and the place of a log. */
+/** Returns true if the payload begins at `start`, behind the time and the place of a log. */
 function isPayloadNext(view: DataView, bytes: Buffer, start: number, end: number): boolean {
   let at = start;
   // The closing quote is no part of the key that follows here.
@@ -288,12 +297,12 @@ function isPayloadNext(view: DataView, bytes: Buffer, start: number, end: number
   return at > ts && isAt(PAYLOAD, view, at, end);
 }
 
-/** Whether four bytes are digits: all in the row of the digits, and none behind the nine. */
+/** Returns true if four bytes are digits: all are in the row of the digits, and none is above the nine. */
 function isDigits(word: number): boolean {
   return (word & 0xf0f0f0f0) === 0x30303030 && ((word + 0x06060606) & 0xf0f0f0f0) === 0x30303030;
 }
 
-/** The text in plain bytes; one that is short without a call into the system, which would take twice as long. */
+/** Reads a text of plain bytes; a short one without a call into the system, which would take twice as long. */
 function readShortText(bytes: Buffer, start: number, end: number): string {
   if (end - start > 16) return bytes.toString('latin1', start, end);
   const at = (offset: number) => bytes[start + offset] ?? 0;

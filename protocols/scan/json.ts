@@ -1,4 +1,4 @@
-// The global of this name is looked up each time.
+// The import is faster than the global of this name, which is looked up each time.
 import { type Buffer, isAscii } from 'node:buffer';
 import { type MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
@@ -21,10 +21,10 @@ const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-/** What stands for the byte after the last: no byte. */
+/** Value of the byte behind the last one. */
 const END = -1;
 
-/** Walks over one JSON text, byte by byte: never back, never deeper than one call. */
+/** Walks over one JSON text, byte by byte. It never goes back, and calls do not nest with the depth of the text. */
 export class JsonScanner extends Scanner {
   #isOpen = false;
 
@@ -63,7 +63,8 @@ export class JsonScanner extends Scanner {
 
   skipPayload(): boolean {
     const last = this.bytes.length - 1;
-    // The search of the system is many times quicker than a walk; most payloads have no other closing brace than their own.
+    // The system's search is many times faster than a walk, and most payloads have no closing brace but their
+    // own.
     const isFlatAndLast =
       this.bytes[last] === CLOSE_BRACE && this.bytes.indexOf(CLOSE_BRACE, this.at) === last - 1;
     if (isFlatAndLast) this.at = last;
@@ -71,7 +72,7 @@ export class JsonScanner extends Scanner {
     return true;
   }
 
-  /** The members of an object by name: `read` reads or steps over the value of each; false ends the walk. */
+  /** Walks over the members of an object: `read` reads or skips the value of each; false ends the walk. */
   members(read: (name: string) => boolean): boolean {
     this.#expect(OPEN_BRACE);
     do {
@@ -82,7 +83,7 @@ export class JsonScanner extends Scanner {
     return true;
   }
 
-  /** A list of exactly one item. */
+  /** Reads a list of exactly one item. */
   item(read: () => boolean): boolean {
     this.#expect(OPEN_BRACKET);
     if (!read()) return false;
@@ -112,7 +113,10 @@ export class JsonScanner extends Scanner {
     this.at += 1;
   }
 
-  /** After a member of the object: true for another one, false for the object's end. */
+  /**
+   * Reads the byte behind a member of the object; returns true if another member follows, and false at the
+   * object's end.
+   */
   #hasMore(): boolean {
     const byte = this.#next();
     if (byte !== COMMA && byte !== CLOSE_BRACE) throw this.#unexpected("',' or '}'");
@@ -120,7 +124,7 @@ export class JsonScanner extends Scanner {
     return byte === COMMA;
   }
 
-  /** The next byte that is no white space; it is not used up. */
+  /** Returns the next byte that is not white space, without consuming it. */
   #next(): number {
     for (;;) {
       const byte = this.bytes[this.at] ?? END;
@@ -138,7 +142,7 @@ export class JsonScanner extends Scanner {
     return end;
   }
 
-  /** The text whose opening quote was just read, as JSON.parse reads it. */
+  /** Reads the text whose opening quote was just read, as JSON.parse reads it. */
   #escapedText(): string {
     this.at -= 1;
     const start = this.at;
@@ -155,9 +159,9 @@ export class JsonScanner extends Scanner {
 }
 
 /**
- * The value that is written in the bytes.
+ * Parses a JSON value.
  *
- * @throws MeshError `packet` for bytes that are no UTF-8 or no JSON
+ * @throws MeshError `packet` for bytes that are not UTF-8 or not JSON
  */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
@@ -167,9 +171,12 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-// The loops that see every byte of what is relayed: functions over local variables, not methods.
+// These loops see every byte of relayed packets, so they are functions over local variables, not methods.
 
-/** Where an object or array that begins at `start` has ended; END if it does not. Brackets are counted, not matched. */
+/**
+ * Finds the end of an object or array that begins at `start`; returns END if there is none. Brackets are
+ * counted, not matched.
+ */
 function findNestedEnd(bytes: Buffer, start: number): number {
   let depth = 0;
   for (let at = start; at < bytes.length; ) {
@@ -188,10 +195,13 @@ function findNestedEnd(bytes: Buffer, start: number): number {
   return END;
 }
 
-/** Past this many bytes the system's search for the quote is quicker than a loop. */
+/** Length from which the system's search for the quote is faster than a loop. */
 const SHORT_TEXT_BYTES = 48;
 
-/** Where the text that began behind the quote before `start` has ended, the closing quote included; END if it does not. */
+/**
+ * Finds the end, behind the closing quote, of the text whose opening quote is before `start`; returns END if
+ * there is none.
+ */
 function findTextEnd(bytes: Buffer, start: number): number {
   const loopEnd = Math.min(start + SHORT_TEXT_BYTES, bytes.length);
   let at = start;
@@ -211,7 +221,7 @@ function findTextEnd(bytes: Buffer, start: number): number {
   }
 }
 
-/** Where the closing quote of a text of printable ASCII without escapes is; END if it is another kind of text. */
+/** Finds the closing quote of a text of printable ASCII without escapes; returns END for any other text. */
 function findPlainTextEnd(bytes: Buffer, start: number): number {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at] ?? END;
@@ -230,7 +240,10 @@ function findScalarEnd(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** The number in `bytes[start .. end)` if it is written in up to 15 digits and nothing else, which are exact. */
+/**
+ * Parses the number in `bytes[start .. end)` if it consists of up to 15 digits, which are exact; else returns
+ * undefined.
+ */
 function parseSmallNumber(bytes: Buffer, start: number, end: number): number | undefined {
   if (end - start > 15 || (bytes[start] === DIGIT_0 && end - start > 1)) return undefined;
   let value = 0;

@@ -7,7 +7,7 @@ import { opened, refused } from '../testing/session.ts';
 
 const { codec, peek } = opened(msgpack);
 
-/** Bytes written as numbers and texts: `bytes(0x81, 'a', 1)`; a text goes with its one-byte header. */
+/** Builds bytes from numbers and texts: `bytes(0x81, 'a', 1)`; a text gets its one-byte header. */
 function bytes(...parts: (number | string | Uint8Array)[]): Buffer {
   return Buffer.concat(
     parts.map((part) => {
@@ -21,14 +21,14 @@ function bytes(...parts: (number | string | Uint8Array)[]): Buffer {
   );
 }
 
-/** A packet whose payload is `{a: …}` with these bytes for the value. */
+/** Returns a packet whose payload is `{a: …}` with these bytes for the value. */
 function withPayloadValue(...value: (number | string | Uint8Array)[]): Buffer {
   const { payload: _, ...envelope } = plainPacket;
   const blob = codec.encode({ ...envelope, payload: {} });
   return bytes(blob.subarray(0, -1), 0x81, 'a', ...value);
 }
 
-/** A packet whose `token_used` is written with these bytes. */
+/** Returns a packet whose `token_used` is written with these bytes. */
 function withTokens(...value: number[]): Buffer {
   const blob = Buffer.from(codec.encode(plainPacket));
   const at = blob.indexOf('token_used') + 'token_used'.length;

@@ -28,7 +28,7 @@ const MAP16 = 0xde;
 const MAP32 = 0xdf;
 const NEGATIVE_FIXINT = 0xe0;
 
-/** MessagePack. Refused are byte strings and extensions, msgpackr's private ones among them. */
+/** Scans MessagePack. It refuses byte strings and extensions, including msgpackr's private ones. */
 export class MessagePackScanner extends TokenScanner {
   protected mapSize(token: number): number | undefined {
     if (token >= FIXMAP && token < FIXARRAY) return token - FIXMAP;
@@ -93,15 +93,18 @@ export class MessagePackScanner extends TokenScanner {
     }
   }
 
-  /** Of eight bytes, the upper four of which are read. Exact for whatever is a whole number in JavaScript; not by way of a bigint, which takes longer. */
+  /**
+   * Reads the lower four of eight bytes, with the `upper` four already read. The result is exact for every
+   * whole number that JavaScript holds; a bigint would take longer.
+   */
   #largeNumber(upper: number): number {
     return upper * 2 ** 32 + this.bytes.readUInt32BE(this.over(4));
   }
 }
 
 /**
- * MessagePack with a table of records that both ends have: a record is one byte and its values. The packet is one of the first
- * `envelopes` of the table; in the payload, a record stands for a map.
+ * Scans MessagePack with a table of records that both ends have: a record is one byte and its values. The
+ * packet is one of the first `envelopes` of the table; in the payload, a record stands for a map.
  */
 export class RecordScanner extends MessagePackScanner {
   readonly #table: readonly (readonly string[])[];

@@ -3,15 +3,15 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { createPacketError } from './scanner.ts';
 
 /**
- * Descriptors of protobuf messages, written by hand over the library's reader and writer: what a code generator would make of a
- * `.proto` file, for the few messages that an adapter needs, and with a reader that refuses what it does not know.
+ * This module describes protobuf messages by hand, over the library's reader and writer. It replaces a code
+ * generator for the few messages that an adapter needs, and its reader refuses unknown fields.
  */
 
-/** How values of a type are written behind a tag, and read. */
+/** Writer and reader for values of one type behind a tag. */
 export interface Form<T> {
   readonly wireType: WireType;
   write(writer: BinaryWriter, value: T): void;
-  /** @throws MeshError `packet`, or an error of the library's, for what is none */
+  /** @throws MeshError `packet`, or an error of the library's, for other bytes */
   read(reader: BinaryReader): T;
 }
 
@@ -41,7 +41,7 @@ export const protobufBool: Form<boolean> = {
   read: (reader) => reader.bool(),
 };
 
-/** An enumeration by the names of its values, as ProtoJSON writes it. */
+/** Creates an enumeration by the names of its values, as ProtoJSON writes it. */
 export function createEnumForm(numbers: { readonly [name: string]: number }): Form<string> {
   const names = new Map(Object.entries(numbers).map(([name, number]) => [number, name]));
   return {
@@ -64,9 +64,10 @@ export interface MessageForm extends Form<object> {
 }
 
 /**
- * A message with those fields, in the order in which they are written (that of their numbers, as libraries do it). A field that is
- * `undefined` is absent; the fields of a value that was read are there as far as they were in the bytes. Fields may come in any
- * order; unknown ones, and those that come twice without being lists, are refused (protobuf would keep the last).
+ * Creates a message with those fields, in the order in which they are written (that of their numbers, as
+ * libraries do it). A field that is `undefined` is absent; a decoded value has the fields that were in the
+ * bytes. Fields may come in any order. The reader refuses unknown fields, and repeated ones that are not
+ * lists (protobuf would keep the last).
  */
 export function createMessageForm(fields: { readonly [name: string]: Field }): MessageForm {
   const written = Object.entries(fields).map(([name, { number, form, isList }]) => ({
@@ -134,13 +135,13 @@ export function encodeTag(number: number, wireType: WireType): number {
   return ((number << 3) | wireType) >>> 0;
 }
 
-/** Reads a length; returns where what has this length ends. */
+/** Reads a length and returns the position where the value of this length ends. */
 export function readEnd(reader: BinaryReader): number {
   const length = reader.uint32();
   return reader.pos + length;
 }
 
-/** @throws MeshError `packet` when what was read has another length than was said before it */
+/** @throws MeshError `packet` if the value does not end where its length says */
 export function expectEnd(reader: BinaryReader, end: number): void {
   if (reader.pos !== end) throw createPacketError(`byte ${reader.pos} is reached where ${end} is the end`);
 }

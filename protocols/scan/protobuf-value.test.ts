@@ -15,7 +15,7 @@ const box = createMessageForm({
   struct: createSingleField(2, protobufStruct),
 });
 
-/** A box around the bytes of a `Value`. */
+/** Wraps the bytes of a `Value` in a box. */
 function boxed(write: (writer: BinaryWriter) => unknown): Uint8Array {
   const writer = new BinaryWriter();
   write(writer.uint32(0x0a).fork());
@@ -34,7 +34,7 @@ describe('protobufValue and protobufStruct', () => {
       const bytes = box.encode({ value: payload, struct: payload });
       const expected = new BinaryWriter().uint32(0x0a).bytes(value).uint32(0x12).bytes(struct).finish();
       expect(Buffer.from(bytes).equals(expected)).toBe(true);
-      // Vitest would compare what keys named `constructor` hold.
+      // Vitest would compare the values of keys named `constructor`.
       expect(isDeepStrictEqual(box.decode(bytes), { value: payload, struct: payload })).toBe(true);
       expect(toJson(ValueSchema, fromBinary(ValueSchema, value))).toEqual(payload);
     }

@@ -5,10 +5,11 @@ import { encodeTag, expectEnd, expectTag, type Form, readEnd } from './protobuf-
 import { createPacketError } from './scanner.ts';
 
 /**
- * JSON as protobuf's well-known types write it (`google/protobuf/struct.proto`): numbers are doubles, each value is a message of
- * its own, and so is each pair of key and value.
+ * JSON as protobuf's well-known types write it (`google/protobuf/struct.proto`): numbers are doubles, and
+ * each value and each pair of key and value is a message of its own.
  *
- * Reading is stricter than protobuf asks: a value is exactly one value, a pair has its key first, and no key comes twice.
+ * Reading is stricter than protobuf asks: a value is exactly one value, a pair has its key first, and no key
+ * comes twice.
  */
 export const protobufValue: Form<JsonValue> = {
   wireType: WireType.LengthDelimited,
@@ -20,7 +21,7 @@ export const protobufValue: Form<JsonValue> = {
   read: (reader) => readValue(reader, readEnd(reader), 1),
 };
 
-/** A member that is `undefined` is not written, as in JSON. */
+/** An object as protobuf's `Struct`. A member that is `undefined` is not written, as in JSON. */
 export const protobufStruct: Form<{ readonly [key: string]: JsonValue | undefined }> = {
   wireType: WireType.LengthDelimited,
   write(writer, object) {
@@ -118,7 +119,7 @@ function readStruct(reader: BinaryReader, end: number, depth: number): JsonObjec
     const pairEnd = readEnd(reader);
     expectTag(reader, PAIR_KEY);
     const key = reader.string(true);
-    // Assigned to, it would be the object's prototype.
+    // An assignment to this key would set the object's prototype.
     if (key === '__proto__') throw createPacketError('a key __proto__');
     if (Object.hasOwn(object, key)) throw createPacketError(`the key ${key} comes twice`);
     expectTag(reader, PAIR_VALUE);
@@ -140,7 +141,7 @@ function readList(reader: BinaryReader, end: number, depth: number): JsonValue[]
   return list;
 }
 
-/** Reading calls itself: what is nested deeper than a packet may be must not reach the end of the stack. */
+/** Bounds the depth of a value, because reading is recursive and must not overflow the stack. */
 function checkDepth(depth: number): void {
   if (depth > MAX_PAYLOAD_DEPTH) throw createPacketError(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
 }

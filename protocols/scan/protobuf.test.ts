@@ -20,7 +20,7 @@ const schemaFields = [
   ),
 ].map(([, type = '', name = '', number]) => ({ type, name, number: Number(number) }));
 
-/** What protobuf-es makes of `mesh.proto`, by reflection: nothing of the adapter is in it. */
+/** The type of `mesh.proto` as protobuf-es builds it by reflection, without the adapter. */
 const schema = (() => {
   const types = {
     string: FieldDescriptorProto_Type.STRING,
@@ -39,7 +39,7 @@ const schema = (() => {
           name,
           label: FieldDescriptorProto_Label.OPTIONAL,
           type: Object(types)[type],
-          // How proto3 says `optional`: a oneof of its own for each field.
+          // In descriptors proto3 expresses `optional` as a oneof of its own for each field.
           proto3Optional: true,
           oneofIndex,
         })),
@@ -52,7 +52,7 @@ const schema = (() => {
   return found;
 })();
 
-/** The packet as the fields of a message. */
+/** Returns the packet as the fields of a message. */
 function messageOf(packet: Packet): Record<string, unknown> {
   return {
     ...packet,
@@ -65,7 +65,7 @@ function messageOf(packet: Packet): Record<string, unknown> {
   };
 }
 
-/** The bytes of each field of a message, tag and length included. */
+/** Returns the bytes of each field of a message, tag and length included. */
 function fieldsOf(blob: Uint8Array): Buffer[] {
   const parts: Buffer[] = [];
   const bytes = Buffer.from(blob);
@@ -88,7 +88,7 @@ function fieldsOf(blob: Uint8Array): Buffer[] {
 const plainBlob = Buffer.from(codec.encode(plainPacket));
 const plainFields = fieldsOf(plainBlob);
 
-/** The plain packet with another field of that tag. */
+/** Returns the plain packet with another field of that tag. */
 function withField(tag: number, ...bytes: number[]): Buffer {
   return Buffer.concat(plainFields.map((field) => (field[0] === tag ? Buffer.of(tag, ...bytes) : field)));
 }

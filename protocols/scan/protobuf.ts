@@ -5,15 +5,15 @@ import { decodeCachedText, decodeUtf8 } from './texts.ts';
 const VARINT = 0;
 
 /**
- * The fields of one protobuf message of texts and numbers, in any order. Stricter than the format, which lets a reader skip unknown
- * fields, take the last of two and read numbers with needless bytes.
+ * Scans the fields of one protobuf message of texts and numbers, in any order. It is stricter than the
+ * format, which lets a reader skip unknown fields, take the last of two and read numbers with needless bytes.
  */
 export class ProtobufScanner extends Scanner {
   readonly #keys: ReadonlyMap<number, EnvelopeKey>;
   #key: EnvelopeKey | undefined;
   #wireType = VARINT;
 
-  /** `keys` by tag, none above 127. */
+  /** @param keys by tag, none above 127 */
   constructor(blob: Uint8Array, keys: ReadonlyMap<number, EnvelopeKey>) {
     super(blob);
     this.#keys = keys;

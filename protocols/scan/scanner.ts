@@ -43,8 +43,9 @@ const keysByLength: readonly (readonly KnownKey[])[] = Array.from({ length: 11 }
 );
 
 /**
- * Reads the bytes of one packet, in some format, from the first to the last: strictly, so that what two readers could read
- * differently is refused, and in a time that the bytes bound. Every method throws a MeshError `packet` for what it refuses.
+ * Reads the bytes of one packet, in some format, from the first to the last. It is strict, so that it refuses
+ * bytes that two readers could read differently, and its time is bounded by the number of bytes. Every method
+ * throws a MeshError `packet` for bytes that it refuses.
  */
 export abstract class Scanner {
   protected readonly bytes: Buffer;
@@ -55,18 +56,21 @@ export abstract class Scanner {
     this.bytes = toBuffer(blob);
   }
 
-  /** The next key of the envelope, whose value is to be read then; undefined behind the last, where the bytes end. */
+  /**
+   * Returns the next key of the envelope, whose value the caller reads next; undefined behind the last key,
+   * where the bytes end.
+   */
   abstract next(): EnvelopeKey | undefined;
 
   abstract text(): string;
 
-  /** Any value. One that JSON cannot hold may be anything that no packet may have. */
+  /** Reads any value. A value that JSON cannot hold may become anything that no packet may have. */
   abstract value(): unknown;
 
-  /** Steps over the payload; false where only reading it shows what is behind it. */
+  /** Skips the payload; returns false where only reading it shows the bytes behind it. */
   abstract skipPayload(): boolean;
 
-  /** The envelope key that is written in `bytes[start .. end)`, which must not have come before. */
+  /** Returns the envelope key in `bytes[start .. end)`, which must not have come before. */
   protected keyAt(start: number, end: number): EnvelopeKey {
     for (const known of keysByLength[end - start] ?? []) {
       if (isAt(known.bytes, this.bytes, start)) return this.#see(known);
@@ -93,7 +97,7 @@ export abstract class Scanner {
     return byte;
   }
 
-  /** Goes over `count` bytes and says where they began. */
+  /** Skips `count` bytes and returns the position where they began. */
   protected over(count: number): number {
     const start = this.at;
     if (count > this.bytes.length - start) throw createPacketError('it ends too early');
@@ -102,11 +106,11 @@ export abstract class Scanner {
   }
 }
 
-/** What an adapter has whose format has a scanner. */
+/** An adapter's part of a codec for a format with a scanner. */
 interface Format {
   encode(packet: Packet): Uint8Array;
   scan(blob: Uint8Array): Scanner;
-  /** Reads the values, where the scanner only judges them. Throws a MeshError `packet` too. */
+  /** Reads the values, where the scanner only checks them. Throws a MeshError `packet` too. */
   parse?(blob: Uint8Array): unknown;
   /** Bytes of `{}` as a payload. */
   readonly emptyPayloadBytes: number;
@@ -114,12 +118,12 @@ interface Format {
 
 type PeekingCodec = Codec & Required<Pick<Codec, 'peek'>>;
 
-/** The codec of the format, which has no state. */
+/** Creates the codec of the format, which has no state. */
 export function createCodec({ encode, scan, parse, emptyPayloadBytes }: Format): PeekingCodec {
   function decode(blob: Uint8Array): Packet {
     const scanner = scan(blob);
     if (parse === undefined) return scanPacket(scanner);
-    // Libraries take the last of two equal keys.
+    // Libraries take the last of two equal keys, so the scanner looks for them first.
     scanHead(scanner);
     return parsePacket(parse(blob));
   }
@@ -127,7 +131,7 @@ export function createCodec({ encode, scan, parse, emptyPayloadBytes }: Format):
   return { encode, decode, headerSize, peek: (blob) => scanHead(scan(blob)) ?? copyHead(decode(blob)) };
 }
 
-/** `headerSize` by its definition, for an `encode` without state. */
+/** Returns `headerSize` by its definition, for an `encode` without state. */
 export function createHeaderSize(encode: Codec['encode'], emptyPayloadBytes: number): Codec['headerSize'] {
   return (packet) => PREFIX_BYTES + encode({ ...packet, payload: {} }).length - emptyPayloadBytes;
 }
@@ -138,7 +142,7 @@ function scanPacket(scanner: Scanner): Packet {
   return parsePacket(packet);
 }
 
-/** The head, read up to the payload; undefined where only the whole packet shows it. */
+/** Returns the head, read up to the payload; undefined where only the whole packet shows it. */
 function scanHead(scanner: Scanner): PacketHead | undefined {
   const found: FoundHead = createHead();
   for (let key = scanner.next(); key !== undefined; key = scanner.next()) {
@@ -177,7 +181,7 @@ function scanHead(scanner: Scanner): PacketHead | undefined {
   return checkHead(found);
 }
 
-/** What was found of a head, not checked yet. */
+/** The values found for a head, still unchecked. */
 export type FoundHead = { -readonly [K in keyof PacketHead]-?: unknown };
 
 export function createHead(): FoundHead {
@@ -222,7 +226,7 @@ export function createPacketError(reason: string, cause?: unknown): MeshError {
   );
 }
 
-/** The same bytes, with the methods that read numbers and texts. */
+/** Returns the same bytes as a Buffer, whose methods read numbers and texts. */
 export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

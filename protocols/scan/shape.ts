@@ -10,18 +10,22 @@ import {
 } from './scanner.ts';
 
 /**
- * Packets in the messages of another protocol. An adapter says how it writes one, as an object; reading follows from that. What
- * is written for a packet of marks shows which places hold the packet's keys; in all others a message must have what is written.
+ * Reader of packets from the messages of another protocol. An adapter says how it writes a packet, as an
+ * object, and reading follows from that. A message written for a packet of marks shows which places hold the
+ * packet's keys; everywhere else a message must equal the written one.
  */
 interface Shape {
   /**
-   * @param translate puts the packet's own values in the place of those that the protocol has for them, where these differ
-   * @throws MeshError `packet`, naming where `value` is something else than what is written for the packet that it says
+   * Reads a packet from a message.
+   *
+   * @param translate replaces the protocol's values with the packet's own, where they differ
+   * @throws MeshError `packet`, naming the place where `value` differs from the message of the packet it
+   * holds
    */
   read(value: unknown, translate?: (found: Found) => void): Packet;
 }
 
-/** What was found in the places of a packet's keys. */
+/** Values found in the places of a packet's keys. */
 type Found = { [K in EnvelopeKey]?: unknown };
 
 const MARKS: Packet = {
@@ -39,11 +43,14 @@ const MARKS: Packet = {
 };
 const keysByMark = new Map<unknown, EnvelopeKey>(envelopeKeys.map((key) => [MARKS[key], key]));
 
-/** Stands for any text where a message has something that no packet says, such as a signature. Its name is the kind of the value. */
+/**
+ * Stands for any text where a message has a value that is not in the packet, such as a signature. Its name is
+ * the kind of the value.
+ */
 export const ANY_TEXT = Symbol('string');
 const ANY_NUMBER = Symbol('number');
 
-/** In the place of keys that a message does not have, so that the reason says where it should. */
+/** Stands for required keys that a message lacks, so that the error names the place where they belong. */
 const ANY_REQUIRED = {
   ...{ type: ANY_TEXT, from: ANY_TEXT, id: ANY_TEXT, task_id: ANY_TEXT },
   ...{ token_used: ANY_NUMBER, ts: ANY_NUMBER, payload: {} },
@@ -56,19 +63,20 @@ export function createShape(write: (packet: Packet) => object): Shape {
       const found: Found = {};
       collect(root, value, found);
       translate?.(found);
-      // Not a packet yet: what is no such message is refused first, by the place where it differs.
+      // The check for a packet comes second: a message of another form is refused first, by the place where
+      // it differs.
       assertSame(write({ ...ANY_REQUIRED, ...found } as unknown as Packet), value);
       return parsePacket(found);
     },
   };
 }
 
-/** What is at `path` of a message; undefined where there is nothing. */
+/** Returns the value at `path` of a message; undefined if there is none. */
 export function readValue(message: unknown, ...path: readonly string[]): unknown {
   return path.reduce((at, name) => (isObject(at) ? Reflect.get(at, name) : undefined), message);
 }
 
-/** @throws MeshError `packet` where something else than a text is at `path` */
+/** @throws MeshError `packet` if there is no text at `path` */
 export function readText(message: unknown, ...path: readonly string[]): string {
   const found = readValue(message, ...path);
   if (typeof found !== 'string')
@@ -76,12 +84,12 @@ export function readText(message: unknown, ...path: readonly string[]): string {
   return found;
 }
 
-/** What can be in a place of a message; `keys` has a bit for every key of a packet that is in it. */
+/** A place of a message; `keys` has a bit for every key of a packet that is in it. */
 type ShapeNode =
   | {
       readonly kind: 'object';
       readonly members: ReadonlyMap<string, ShapeMember>;
-      /** Those of them that have keys. */
+      /** The members that hold keys. */
       readonly withKeys: readonly ShapeMember[];
       readonly keys: number;
     }
@@ -98,10 +106,13 @@ interface ShapeMember {
 const OTHER: ShapeNode = { kind: 'other', keys: 0 };
 const toKeyBit = (key: EnvelopeKey) => 1 << envelopeKeys.indexOf(key);
 const PAYLOAD = toKeyBit('payload');
-/** Keys that a peek needs nothing of. */
+/** Keys that a peek ignores. */
 const BODY_KEYS = PAYLOAD | toKeyBit('reply_to') | toKeyBit('log_uri') | toKeyBit('ts');
 
-/** The last place of a key is the key's; `taken` are those that have one already, as this goes from the end to the beginning. */
+/**
+ * Finds the places of keys in a written message. A key belongs to its last place: the search goes from the
+ * end to the beginning, and `taken` are the keys that already have one.
+ */
 function findPlaces(written: unknown, taken = { keys: 0 }): ShapeNode {
   const key = keysByMark.get(written);
   if (key !== undefined) {
@@ -131,7 +142,7 @@ function createObjectPlace(places: readonly (readonly [string, ShapeNode])[]): S
   };
 }
 
-/** What is in one message or in another. */
+/** Returns the places that one message has or the other. */
 function mergePlaces(one: ShapeNode, other: ShapeNode): ShapeNode {
   if (one.kind !== 'object' || other.kind !== 'object')
     return one.kind === 'key' && other.kind === 'key' && one.key === other.key ? one : OTHER;
@@ -154,7 +165,7 @@ function collect(place: ShapeNode, value: unknown, found: Found): void {
   }
 }
 
-/** @throws MeshError `packet`, naming the first place where `value` is something else than `expected` */
+/** @throws MeshError `packet`, naming the first place where `value` differs from `expected` */
 export function assertSame(expected: unknown, value: unknown): void {
   const found = findDifference(expected, value);
   if (found !== undefined)
@@ -195,7 +206,7 @@ function findUnrecognized(expected: object, value: object): Difference | undefin
     : { path: [], reason: `unrecognized key ${JSON.stringify(name.slice(0, 64))}` };
 }
 
-/** The value, or only its kind where the other is of another kind. */
+/** Returns the value as text, or only its kind where the other value is of another kind. */
 function formatDifference(value: unknown, other: unknown): string {
   const [kind, otherKind] = [nameKind(value), nameKind(other)];
   return kind === otherKind ? JSON.stringify(value).slice(0, 100) : kind;
@@ -211,21 +222,21 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Looks at the bytes of messages without reading their payload. */
+/** Reads messages from bytes without their payload. */
 interface JsonLook {
-  /** Reads as far as keys of the head can be. It refuses members that are never written, and those that come twice. */
+  /** Reads as far as keys of the head can be. It refuses members that are never written, and repeated ones. */
   peek(blob: Uint8Array): PacketHead;
-  /** Refuses the same in the whole message, but for its payload: JSON.parse takes the last of two equal keys. */
+  /** Refuses the same in the whole message except for its payload, since JSON.parse takes the last of two equal keys. */
   checkKeys(blob: Uint8Array): void;
 }
 
-/** How a protocol's own names of nodes are read. */
+/** Translation of a protocol's node names to those of packets. */
 interface Nodes {
   from(name: string): string;
   to(name: string): string | undefined;
 }
 
-/** A look at messages like those that are written; `nodes` where they name nodes in another way than packets do. */
+/** Creates a look at messages like the written ones; `nodes` is needed if they name nodes differently from packets. */
 export function createLook(writes: readonly ((packet: Packet) => object)[], nodes?: Nodes): JsonLook {
   const root = writes.map((write) => findPlaces(write(MARKS))).reduce(mergePlaces);
   return {
@@ -245,11 +256,12 @@ export function createLook(writes: readonly ((packet: Packet) => object)[], node
   };
 }
 
-/** The bit of a key that always comes later. */
+/** Bit of a key that always comes later. */
 const WHOLE = 1 << 30;
 
 /**
- * Walks as deep as the message is, whatever the bytes. False where it ended at a payload, with no key of the head behind it.
+ * Walks as deep as the message is, whatever the bytes. Returns false if it ended at a payload with no key of
+ * the head behind it.
  *
  * @param behind the keys that may stand behind this place
  */

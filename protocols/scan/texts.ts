@@ -4,13 +4,13 @@ import { createPacketError } from './scanner.ts';
 // A byte order mark is a letter like any other.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Up to so many bytes a loop is quicker than a call into the system. */
+/** Maximum bytes for which a loop is faster than a call into the system. */
 const SHORT = 24;
 
 /**
- * The text of `bytes[start .. end)`.
+ * Decodes the text of `bytes[start .. end)`.
  *
- * @throws MeshError `packet` for what is not UTF-8
+ * @throws MeshError `packet` for bytes that are not UTF-8
  */
 export function decodeUtf8(bytes: Buffer, start: number, end: number): string {
   if (end - start <= SHORT ? isPlain(bytes, start, end) : isAscii(bytes.subarray(start, end)))
@@ -22,11 +22,17 @@ export function decodeUtf8(bytes: Buffer, start: number, end: number): string {
   }
 }
 
-/** Types, ids, task ids and keys come again in every packet; texts beyond this length are not worth keeping. */
+/**
+ * Maximum length of a cached text: types, ids, task ids and keys come again in every packet, longer texts are
+ * not worth keeping.
+ */
 const MAX_KEPT_LENGTH = 64;
 const keptTexts: string[] = new Array(1024).fill('');
 
-/** The same for a text that will come again: one that was read lately is not made anew, which would cost more than the rest of a peek. */
+/**
+ * Decodes a text that will come again. A recently read one comes from the cache, as decoding it anew would
+ * cost more than the rest of a peek.
+ */
 export function decodeCachedText(bytes: Buffer, start: number, end: number): string {
   const length = end - start;
   if (length === 0 || length > MAX_KEPT_LENGTH) return decodeUtf8(bytes, start, end);
@@ -44,7 +50,7 @@ function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
   return true;
 }
 
-/** Whether the bytes are the letters: kept texts are ASCII. */
+/** Returns true if the bytes are the letters of `text`: cached texts are ASCII. */
 function isSame(text: string, bytes: Uint8Array, start: number): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) !== bytes[start + i]) return false;
   return true;

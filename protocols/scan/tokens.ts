@@ -3,17 +3,21 @@ import { createPacketError, type EnvelopeKey, Scanner } from './scanner.ts';
 import { decodeCachedText, decodeUtf8 } from './texts.ts';
 
 /**
- * What CBOR and MessagePack share: each value begins with a byte, the token, that says what comes and how long it is. Taken is what
- * JSON can hold, in maps that have texts for keys. Lengths are held against the bytes that are left before anything is made.
+ * The common part of CBOR and MessagePack, whose values begin with a byte, the token, that gives their kind
+ * and length. Scanners accept values that JSON can hold, in maps whose keys are texts. They compare lengths
+ * with the remaining bytes before they allocate anything.
  */
 export abstract class TokenScanner extends Scanner {
-  /** Members of the envelope that are still to come; below 0 before it has begun. */
+  /** Number of members of the envelope that are still to come; below 0 before it has begun. */
   #left = -1;
 
-  /** The number of pairs of the map, or bytes of the text, that `token` begins; undefined where it begins another kind of value. */
+  /**
+   * Returns the number of pairs of the map, or bytes of the text, that `token` begins; undefined if it begins
+   * another kind of value.
+   */
   protected abstract mapSize(token: number): number | undefined;
   protected abstract textLength(token: number): number | undefined;
-  /** The value that `token` begins, `depth` lists and maps deep. */
+  /** Reads the value that `token` begins, nested in `depth` lists and maps. */
   protected abstract valueFrom(token: number, depth: number): unknown;
 
   next(): EnvelopeKey | undefined {
@@ -56,14 +60,14 @@ export abstract class TokenScanner extends Scanner {
     for (let left = pairs; left > 0; left--) {
       const start = this.#textStart();
       const key = decodeCachedText(this.bytes, start, this.at);
-      // Assigned to, it would be the object's prototype.
+      // An assignment to this key would set the object's prototype.
       if (key === '__proto__') throw createPacketError('a key __proto__');
       object[key] = this.valueFrom(this.byte(), depth + 1);
     }
     return object;
   }
 
-  /** The text of `length` bytes that comes next. */
+  /** Reads the next `length` bytes as text. */
   protected textOf(length: number): string {
     const start = this.over(length);
     return decodeUtf8(this.bytes, start, this.at);
@@ -78,7 +82,7 @@ export abstract class TokenScanner extends Scanner {
     return this.mapSize(token) ?? this.refuse('no map where a packet should begin', token);
   }
 
-  /** Goes over a text and says where it began. */
+  /** Skips a text and returns the position where it began. */
   #textStart(): number {
     const token = this.byte();
     return this.over(this.textLength(token) ?? this.refuse('no text where one should be', token));

@@ -16,10 +16,10 @@ function textOf(payload: JsonObject): string {
 
 const plainText = textOf({ a: 1 });
 const envelopeText = textOf({}).replace(/\n\n$/, '');
-/** A packet with these lines for its payload. */
+/** Returns a packet with these lines for its payload. */
 const withPayloadLines = (...lines: string[]) => `${[envelopeText, ...lines].join('\n')}\n\n`;
 
-/** Texts that mean something to TOON, or nearly. */
+/** Texts with a special meaning in TOON, and similar ones. */
 const text = fc.oneof(
   fc.constantFrom(
     ...[
@@ -92,7 +92,7 @@ const primitive = fc.oneof(
   fc.constant(null),
 );
 const keys = fc.uniqueArray(text, { minLength: 1, maxLength: 3 });
-/** Payloads of lists, tables and keyed tables in each other: what TOON writes in a form of its own. */
+/** Payloads of nested lists, tables and keyed tables, for which TOON has forms of its own. */
 const payloads = fc
   .letrec<{ value: unknown }>((tie) => {
     const cell = fc.oneof(primitive, primitive, primitive, tie('value'));
@@ -148,7 +148,7 @@ describe('toon', () => {
     fc.assert(
       fc.property(payloads, (payload) => {
         const packet = parsePacket({ ...plainPacket, payload });
-        // Vitest would compare what keys named `constructor` hold.
+        // Vitest would compare the values of keys named `constructor`.
         expect(isDeepStrictEqual(codec.decode(codec.encode(packet)), packet)).toBe(true);
       }),
       { numRuns: 1000 },

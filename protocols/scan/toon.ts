@@ -12,13 +12,13 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** What ends a packet: a line end and an empty line, which stands nowhere else, so that a text that was cut off is refused. */
+/** End of a packet: a line end and an empty line, which stands nowhere else, so that a truncated text is refused. */
 export const PACKET_END = '\n\n';
 
 /** Deepest indentation: a list in an object in a list takes two steps of two spaces. */
 const MAX_INDENT = 4 * (MAX_PAYLOAD_DEPTH + 1);
 
-/** The lines of the envelope. What is indented belongs to the payload, which is left to the library. */
+/** Scans the lines of the envelope. Indented lines belong to the payload, which the library reads. */
 export class ToonScanner extends Scanner {
   readonly #end: number;
 
@@ -56,7 +56,7 @@ export class ToonScanner extends Scanner {
     return decodeCachedText(this.bytes, start, end);
   }
 
-  /** A number as the encoder writes it; undefined for anything else. */
+  /** Reads a number as the encoder writes it; returns undefined for anything else. */
   value(): number | undefined {
     const start = this.#line();
     const digits = this.bytes.toString('latin1', start, this.at - 1);
@@ -69,7 +69,7 @@ export class ToonScanner extends Scanner {
     return true;
   }
 
-  /** Goes behind a line `key: value` and says where the value starts; it ends before the line end. */
+  /** Skips a line `key: value` and returns the position of its value, which ends before the line end. */
   #line(): number {
     if (this.bytes[this.at] !== COLON || this.bytes[this.at + 1] !== SPACE) {
       throw createPacketError("': ' expected behind a key");
@@ -79,12 +79,16 @@ export class ToonScanner extends Scanner {
     return start;
   }
 }
-/** At an opening bracket: the empty list, or the length in the header of a list or table. Nothing else has brackets. */
+/**
+ * Matches at an opening bracket: the empty list, or the length in the header of a list or table. Nothing else
+ * has brackets.
+ */
 const BRACKETS = /\[(?:\](?![^\n])|\d{1,9}:?\](?=[:{]))/y;
 
 /**
- * Refuses what the encoder never writes and what would take the decoder more time or stack than there are bytes: it looks for the end
- * of white space, of nested field lists and of blank lines again and again.
+ * Refuses text that the encoder never writes and on which the decoder would spend more time or stack than
+ * there are bytes: it searches for the end of white space, of nested field lists and of blank lines again and
+ * again.
  *
  * @throws MeshError `packet`
  */
@@ -92,7 +96,7 @@ export function assertPlainToon(text: string): void {
   for (let at = 0; at < text.length; ) at = findLineEnd(text, at);
 }
 
-/** Where the line that begins at `start` has ended, the line end included. */
+/** Returns the end of the line that begins at `start`, including the line end. */
 function findLineEnd(text: string, start: number): number {
   let at = start;
   while (text.charCodeAt(at) === SPACE) at += 1;

@@ -5,7 +5,7 @@ import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 /** A type that no application's packet can have. */
 const FAILED = `${MESH_TYPE_PREFIX}failed`;
 
-/** What answers a packet that could not be worked on: failures travel as packets. */
+/** Creates the packet that reports a failure to the sender of a packet. */
 export function createFailure({ id, task_id, to }: Packet, error: unknown): Packet {
   return {
     type: FAILED,
@@ -19,7 +19,7 @@ export function createFailure({ id, task_id, to }: Packet, error: unknown): Pack
   };
 }
 
-/** The reason, if the packet says that the one before it failed. */
+/** Returns the reason if the packet reports a failure. */
 function readFailure({ type, payload }: Packet): string | undefined {
   return type === FAILED ? String(payload.reason) : undefined;
 }
@@ -30,14 +30,14 @@ interface Awaited extends PromiseWithResolvers<readonly Packet[]> {
 }
 
 /**
- * Packets whose answers come as messages of their own: each says in `reply_to` what it answers, and when as many have come as were
- * expected, that was all.
+ * Answers that come as messages of their own: each names in `reply_to` the packet that it answers. An
+ * exchange is over when the expected number of answers has come.
  */
 export class AwaitedAnswers {
   readonly #name: string;
   readonly #awaited = new Map<string, Awaited>();
 
-  /** @param name begins messages: `json/unix` */
+  /** @param name begins error messages: `json/unix` */
   constructor(name: string) {
     this.#name = name;
   }
@@ -45,7 +45,8 @@ export class AwaitedAnswers {
   /**
    * Sends a packet and resolves with its answers.
    *
-   * @throws MeshError `packet` for one of an id that is being answered, `agent` for one that failed at the other end
+   * @throws MeshError `packet` for an id that is already awaited, `agent` for a packet that failed at the
+   * other end
    */
   async to(
     { id }: Packet,
@@ -69,7 +70,7 @@ export class AwaitedAnswers {
     }
   }
 
-  /** One came; nobody may wait for it any more. */
+  /** Takes an answer, whose exchange may have ended already. */
   take(packet: Packet): void {
     const awaited = this.#awaited.get(packet.reply_to ?? '');
     if (awaited === undefined) return;
@@ -79,7 +80,7 @@ export class AwaitedAnswers {
     if (awaited.came.length === awaited.wanted) awaited.resolve(awaited.came);
   }
 
-  /** No answer comes any more. */
+  /** Rejects all exchanges, as no answer will come any more. */
   fail(error: MeshError): void {
     for (const { reject } of this.#awaited.values()) reject(error);
     this.#awaited.clear();

@@ -13,7 +13,10 @@ interface Slot<Connection> {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** At most so many connections: one that nobody uses is preferred, then a new one, then the one with the fewest users. */
+/**
+ * A bounded number of connections. An exchange prefers an idle one, then a new one, then the one with the
+ * fewest users.
+ */
 export class ConnectionPool<Connection extends Pooled> {
   readonly #open: () => Promise<Connection>;
   readonly #most: number;
@@ -27,7 +30,7 @@ export class ConnectionPool<Connection extends Pooled> {
   }
 
   /**
-   * Resolves when the first connection is there: whoever is not there is not there now.
+   * Resolves when the first connection is open, so that an unreachable server is found at once.
    *
    * @param settings an idle connection is kept for `keepAliveMs`; with 0 it is closed at once
    */
@@ -73,7 +76,7 @@ export class ConnectionPool<Connection extends Pooled> {
   #rest(slot: Slot<Connection>): void {
     if (slot.users > 0) return;
     if (slot.opened === undefined) {
-      // It could not be opened: the next exchange tries anew.
+      // The connection could not be opened, so the next exchange opens another.
       this.#slots = this.#slots.filter((other) => other !== slot);
       return;
     }
@@ -91,7 +94,7 @@ export class ConnectionPool<Connection extends Pooled> {
 
   #end(slot: Slot<Connection>): void {
     clearTimeout(slot.idle);
-    // One that is being opened ends when it is open; one that could not be has nothing to end.
+    // A connection that is still being opened is closed afterwards; a failed one has nothing to close.
     slot.opening.then(
       (connection) => connection.close(),
       () => undefined,

@@ -4,7 +4,7 @@ import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 /**
  * Does `work`, whose signal is aborted when the caller's is or the deadline has passed.
  *
- * @param what is being done, for the message: `json/unix: p-7`
+ * @param what names the work in the message: `json/unix: p-7`
  * @throws MeshError `agent` when the deadline has passed, and the reason of `signal` when that was aborted
  */
 export async function withDeadline<Result>(

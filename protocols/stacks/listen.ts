@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 
-/** Where a server listens: a port, 0 for any that is free, of the loopback or another address; or a socket file. */
+/** Address at which a server listens: a port of the loopback or another address, 0 for any free one; or a socket file. */
 export type Endpoint = { readonly port: number; readonly host?: string } | { readonly path: string };
 
 /** @returns the port; 0 for a socket file */
@@ -13,7 +13,7 @@ export async function listenOnPlace(server: Server, endpoint: Endpoint): Promise
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Remembers the connections of `server`: what ends them, and the server. */
+/** Remembers the connections of `server` and returns a function that closes them and the server. */
 export function trackConnections(server: Server): () => Promise<void> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -27,7 +27,7 @@ export function trackConnections(server: Server): () => Promise<void> {
   };
 }
 
-/** @throws MeshError `agent` where nobody listens, or TLS is not agreed on */
+/** @throws MeshError `agent` if no server listens or the TLS handshake fails */
 export async function awaitConnection(
   socket: Socket,
   event: 'connect' | 'secureConnect',

@@ -4,12 +4,12 @@ import { HUB_ID, type JsonValue, type Packet } from '@gaia-mesh/core/contracts/p
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 
-/** Packets as messages on one connection, and back. */
+/** Translates between packets and the messages of one connection. */
 export interface PacketCoder {
-  /** The packet, behind what the other end has to know before it can read it. */
+  /** Returns the packet's message, behind the messages that the other end needs in order to read it. */
   encode(packet: Packet): Uint8Array[];
   /**
-   * undefined for a message that was not a packet's.
+   * Returns undefined for a message that carries no packet.
    *
    * @throws MeshError `packet`
    */
@@ -40,13 +40,14 @@ function createStatelessCoder(adapter: ProtocolAdapter): PacketCoder {
   };
 }
 
-/** No packet of any adapter begins so. */
+/** Start of a message with offers; no adapter's packet begins with it. */
 const OFFERS_START = '{"mesh.offers":';
 const offersSchema = z.strictObject({ 'mesh.offers': z.record(z.string(), z.json()) });
 
 /**
- * For adapters whose members have keys. In the mesh all offers are exchanged in the handshake; a stack learns of members by the packets
- * that it carries, so it offers each before the first packet from or to it. That is set-up, and counted as such.
+ * A coder for adapters whose members have keys. In the mesh the handshake exchanges all offers; a stack
+ * learns of members from the packets that it carries, so it sends each offer before the first packet from or
+ * to that member. These messages are set-up, and counted as such.
  */
 class MemberCoder implements PacketCoder {
   readonly #adapter: ProtocolAdapter;
@@ -81,7 +82,8 @@ class MemberCoder implements PacketCoder {
   }
 
   #know(id: string): JsonValue {
-    // The same keys at both ends: who writes as a member here may answer as the same one there.
+    // Both ends derive the same keys, so that a node that sends as a member here may answer as the same
+    // member there.
     const seed = createHash('sha256').update(`gaia-mesh stack ${id}`).digest();
     const member = this.#join.call(this.#adapter, { runId: RUN_ID, self: id, seed });
     this.#members.set(id, member);

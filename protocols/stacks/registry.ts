@@ -4,9 +4,9 @@ import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import { checkSpec } from '@gaia-mesh/protocols/registry.ts';
 import type { Stack } from './contract/stack.ts';
 
-/** A stack that ships; nothing of it is loaded before it is asked for. */
+/** A stack that ships with the project; its code is loaded on demand. */
 export interface StackEntry extends Pick<Stack, 'name' | 'implementation'> {
-  /** @throws MeshError `config` with what to install where a package is missing */
+  /** @throws MeshError `config` with the package to install if one is missing */
   load(): Promise<Stack>;
 }
 
@@ -22,7 +22,7 @@ const MCP_SDK = [
   'undici@8',
 ];
 
-/** All that have a name of their own; beside them each adapter is one, as `mesh/<adapter>`. */
+/** All stacks with a name of their own; in addition, every adapter is one, as `mesh/<adapter>`. */
 export const stackEntries: readonly StackEntry[] = [
   createEntry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
   createEntry('json/http1', 'bare', [], async () => (await import('./plain/json-http1.ts')).jsonHttp1),
@@ -51,9 +51,9 @@ export const stackEntries: readonly StackEntry[] = [
 ];
 
 /**
- * The stacks of a name, in one implementation each: `mesh/msgpack+zstd`, `a2a/jsonrpc`.
+ * Returns the stacks of a name, one for each implementation: `mesh/msgpack+zstd`, `a2a/jsonrpc`.
  *
- * @throws MeshError `usage` for a name that nothing has; the message lists those that are known
+ * @throws MeshError `usage` for an unknown name; the message lists the known ones
  */
 export function findStackEntries(name: string): readonly StackEntry[] {
   if (name.startsWith(MESH)) {
@@ -66,12 +66,12 @@ export function findStackEntries(name: string): readonly StackEntry[] {
   return found;
 }
 
-/** Each once, whatever implementations it has. */
+/** Returns every name once, whatever its number of implementations. */
 export function listStackNames(): readonly string[] {
   return [...new Set(stackEntries.map(({ name }) => name))];
 }
 
-/** @throws MeshError `usage` for what there is not, `config` with what to install where a package is missing */
+/** @throws MeshError `usage` for an unknown stack, `config` with the package to install if one is missing */
 export async function loadStack(name: string, implementation: Stack['implementation']): Promise<Stack> {
   const entries = findStackEntries(name);
   const found = entries.find((each) => each.implementation === implementation);
@@ -82,7 +82,7 @@ export async function loadStack(name: string, implementation: Stack['implementat
   return found.load();
 }
 
-/** @param packages of npm that the installed package leaves out, as `npm install` takes them */
+/** @param packages npm packages that the installed package leaves out, as `npm install` takes them */
 function createEntry(
   name: string,
   implementation: Stack['implementation'],

@@ -5,17 +5,18 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 interface Certificate {
-  /** PEM. */
+  /** Certificate in PEM. */
   readonly cert: string;
   readonly key: string;
 }
 
-/** Making a key on P-256 takes milliseconds. */
+/** Maximum time for `openssl`; making a key on P-256 takes milliseconds. */
 const OPENSSL_TIMEOUT_MS = 10_000;
 
 /**
- * A certificate for 127.0.0.1 with its key, good for a day, made by the `openssl` command: Node has no way to make one. They are
- * on disk, readable by the user alone, until this returns. null where the command is missing or does not know the options.
+ * Creates a certificate for 127.0.0.1 with its key, valid for a day, by the `openssl` command, since Node
+ * cannot make one. Both are on disk, readable by the user alone, until this returns. Returns null if the
+ * command is missing or does not know the options.
  */
 export async function createSelfSigned(): Promise<Certificate | null> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'gaia-mesh-tls-'));

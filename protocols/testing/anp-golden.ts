@@ -7,8 +7,8 @@ import identities from './anp-identities.json' with { type: 'json' };
 import packets from './golden-packets.json' with { type: 'json' };
 
 /**
- * Members, requests and ledger rows of ANP, worked out apart from this code and accepted by the verifiers of ANP's own SDKs. All
- * keys are test keys. The largest request is there as a hash only.
+ * Members, requests and ledger rows of ANP, generated without this code and accepted by the verifiers of
+ * ANP's own SDKs. All keys are test keys. The largest request is stored as a hash only.
  */
 
 const identitySchema = z.strictObject({
@@ -45,7 +45,7 @@ export function goldenIdentity(name: string): z.infer<typeof identitySchema> {
   return identity;
 }
 
-/** Keys and time as in the golden data. There, what is for everybody is addressed to the hub. */
+/** Keys and time as in the golden data, which addresses broadcasts to the hub. */
 export const goldenSources: Omit<AnpSources, 'nonces'> = {
   secretOf: ({ self }, keyName) => {
     const identity = goldenIdentity(self);
@@ -55,7 +55,10 @@ export const goldenSources: Omit<AnpSources, 'nonces'> = {
   everybody: () => goldenIdentity('hub').did,
 };
 
-/** `anp` as in the golden data, with the same nonce each time; a hub that is addressed itself is told from everybody. */
+/**
+ * Returns `anp` as in the golden data, with the same nonce each time; a packet to the hub itself is
+ * distinguished from a broadcast.
+ */
 export function goldenAnp(packet: Packet, nonce = ''): ProtocolAdapter {
   const everybody =
     packet.to === undefined ? goldenSources.everybody : () => 'did:wba:mesh.local:agents:all:e1_';

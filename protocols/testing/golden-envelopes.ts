@@ -6,8 +6,8 @@ import envelopes from './golden-agent-envelopes.json' with { type: 'json' };
 import packets from './golden-packets.json' with { type: 'json' };
 
 /**
- * The golden packets as agent protocols write them, worked out apart from this code: A2A's protobuf bytes by protobuf-es from the
- * official `a2a.proto` v1.0.1. The largest one is there as a hash only.
+ * The golden packets as agent protocols write them, generated without this code: A2A's protobuf bytes by
+ * protobuf-es from the official `a2a.proto` v1.0.1. The largest one is stored as a hash only.
  */
 
 const goldenBlob = z.union([z.string(), z.strictObject({ sha256: z.string() })]);
@@ -35,7 +35,7 @@ export const goldenEnvelopes = schema.parse(envelopes).map((envelope) => ({
 /** A2A requests that must be refused, with the reason. */
 export const invalidRequests = invalid;
 
-/** What `golden` is compared with. */
+/** Returns `blob` in the form of `golden`, for a comparison. */
 export function shownLike(golden: GoldenBlob, blob: Uint8Array, encoding: 'utf8' | 'hex'): GoldenBlob {
   if (typeof golden === 'string') return Buffer.from(blob).toString(encoding);
   return { sha256: createHash('sha256').update(blob).digest('hex') };

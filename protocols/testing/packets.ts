@@ -2,7 +2,7 @@ import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { drawPacket } from '../contract/random.ts';
 
-/** A packet with all that a peek reads, for tests that break it in one place. */
+/** A packet with every key that a peek reads, for tests that break it in one place. */
 export const plainPacket = parsePacket({
   type: 'triples',
   from: 'extractor-1',
@@ -15,7 +15,7 @@ export const plainPacket = parsePacket({
   payload: { a: 1 },
 });
 
-/** The same ones each time. */
+/** Returns the same packets on every call with the same count. */
 export function randomPackets(count: number): Packet[] {
   const random = new Random(count);
   return Array.from({ length: count }, () => drawPacket(random));

@@ -2,7 +2,7 @@ import type { AdapterSession, Codec, ProtocolAdapter } from '@gaia-mesh/core/con
 import type { Packet, PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect } from 'vitest';
 
-/** A session of an adapter that needs none of it. */
+/** A session for an adapter that uses nothing of it. */
 export const testSession: AdapterSession = {
   runId: 'test',
   self: 'a',
@@ -14,7 +14,7 @@ export const testSession: AdapterSession = {
 
 export const refused = expect.objectContaining({ code: 'packet' });
 
-/** The codec of such an adapter, for bytes and for texts. */
+/** Opens the codec of such an adapter, for bytes and for texts. */
 export function opened(adapter: ProtocolAdapter): {
   codec: Codec;
   decode(blob: Uint8Array | string): Packet;

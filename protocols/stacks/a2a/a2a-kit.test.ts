@@ -3,14 +3,17 @@ import { isKitThere, type KitResults, kitResults } from '../testing/a2a-kit.ts';
 import { bareTckServer, sdkTckServer, type TckServer } from '../testing/tck-servers.ts';
 import expected from './a2a-kit-failures.json' with { type: 'json' };
 
-/** The A2A project's own test kit judges our servers; what it finds wrong is in `a2a-kit-failures.json`, each with its reason. */
+/**
+ * The A2A project's own test kit checks our servers; `a2a-kit-failures.json` lists the tests that fail, each
+ * with its reason.
+ */
 
 const servers: Readonly<Record<keyof typeof expected, () => Promise<TckServer>>> = {
   bare: bareTckServer,
   sdk: sdkTckServer,
 };
 
-/** It has some 260 tests; in each run some 20 find nothing to test. */
+/** The kit has some 260 tests, about 20 of which find nothing to test in each run. */
 const MIN_PASSED = 235;
 
 const isThere = await isKitThere();

@@ -9,7 +9,7 @@ import { a2aJsonRpcSdk, a2aRestSdk } from './sdk/stacks.ts';
 
 const stacks = [a2aJsonRpcBare, a2aJsonRpcSdk, a2aRestSdk, a2aGrpcSdk];
 
-// The SDK's server says on the console what it refuses, such as to follow a task that is over.
+// The SDK's server prints what it refuses, such as following a task that is over.
 beforeAll(() => {
   vi.spyOn(console, 'error').mockReturnValue();
 });

@@ -1,7 +1,7 @@
 import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { AgentCard } from './agent/agent.ts';
 
-/** The card of an agent that packets are sent to. */
+/** The card of an agent that receives packets. */
 export const meshCard: AgentCard = {
   name: 'mesh',
   description: 'Takes packets and answers them',

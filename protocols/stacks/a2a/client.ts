@@ -3,21 +3,21 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { StreamResponse } from './model.ts';
 import { listPartData, toPacket } from './packets.ts';
 
-/** What one answer or event says of a task, whichever transport and implementation it came by. */
+/** The state of a task in one answer or event, for every transport and implementation. */
 export interface TaskUpdate {
-  /** Empty for a message, which is an answer without a task. */
+  /** Id of the task; empty for a message, which is an answer without a task. */
   readonly taskId: string;
-  /** The state it is in; undefined where the event does not say. */
+  /** State of the task; undefined if the event has none. */
   readonly state: string | undefined;
   readonly packets: readonly Packet[];
-  /** What the agent says of it in words. */
+  /** Text of the agent's message about the task. */
   readonly text: string;
 }
 
 export interface SendOptions {
-  /** The answer does not wait for the end of the task. */
+  /** True if the answer must not wait for the end of the task. */
   readonly returnImmediately?: boolean;
-  /** Where the server shall send what comes. */
+  /** URL to which the server sends events. */
   readonly webhook?: string;
 }
 
@@ -30,7 +30,7 @@ export interface A2aClient {
   close(): void | Promise<void>;
 }
 
-/** Of an answer or an event in A2A's JSON; `contextId` is that of the exchange. */
+/** Reads an answer or an event in A2A's JSON; `contextId` is that of the exchange. */
 export function toTaskUpdate(answer: StreamResponse, contextId: string): TaskUpdate {
   const packetsOf = (artifacts: readonly ArtifactJson[]) =>
     artifacts.map(({ artifactId: id, parts, metadata }) =>

@@ -1,9 +1,15 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
-/** Events that wait for one reader; a task of the mesh has four, a document that is streamed in chunks some hundreds. */
+/**
+ * Maximum number of events that wait for one reader; a task of the mesh has four, a document streamed in
+ * chunks some hundreds.
+ */
 const MAX_WAITING_EVENTS = 10_000;
 
-/** What one side pushes and the other iterates over. A reader that falls too far behind gets an error in the place of what it missed. */
+/**
+ * A queue from a producer that pushes to a consumer that iterates. A reader that falls too far behind gets an
+ * error in place of the events it missed.
+ */
 export class EventQueue<T> implements AsyncIterable<T> {
   readonly #waiting: T[] = [];
   #wake: (() => void) | undefined;

@@ -6,7 +6,10 @@ import type { A2aClient, TaskUpdate } from './client.ts';
 import { TERMINAL_STATES } from './model.ts';
 import { Webhook } from './webhook.ts';
 
-/** Every message is answered by a task, so a sender always knows that it arrived; a reply is an artifact of that task. */
+/**
+ * Traits of A2A: a task answers every message, so a sender always knows that it arrived; a reply is an
+ * artifact of that task.
+ */
 export const a2aTraits: StackTraits = {
   replies: 'same exchange',
   oneWay: 'acknowledged',
@@ -15,7 +18,7 @@ export const a2aTraits: StackTraits = {
   largestMessageBytes: null,
 };
 
-/** Exchanges of packets over any client of A2A. */
+/** Creates a client of a stack over any client of A2A. */
 export async function createStackClient(
   client: A2aClient,
   settings: StackSettings,
@@ -33,7 +36,7 @@ export async function createStackClient(
   };
 }
 
-/** Sends `packet` and resolves with the packets that its task brought, in the way that the settings ask for. */
+/** Sends `packet` and resolves with the packets of its task, in the way of delivery that the settings name. */
 async function exchangePacket(
   client: A2aClient,
   webhook: Webhook | undefined,
@@ -77,7 +80,10 @@ async function exchangePacket(
   return outcome.packets();
 }
 
-/** A task may end between the answer that said it goes on and the subscription, which is refused then (§3.1.6). */
+/**
+ * Subscribes to a task. It may have ended after the answer that said it was running; the subscription is
+ * refused then (§3.1.6).
+ */
 async function subscribe(client: A2aClient, outcome: Outcome, signal: AbortSignal): Promise<void> {
   try {
     for await (const news of client.subscribe(outcome.taskId, signal)) outcome.add(news);
@@ -88,10 +94,10 @@ async function subscribe(client: A2aClient, outcome: Outcome, signal: AbortSigna
   }
 }
 
-/** What is known of the task of one exchange. */
+/** The known state of one exchange's task. */
 class Outcome {
   readonly #request: string;
-  /** An artifact may come twice, in an event and in the task. */
+  /** Packets by artifact, since an artifact may come twice, in an event and in the task. */
   readonly #packets = new Map<string, Packet>();
   #latest: TaskUpdate | undefined;
 
@@ -112,7 +118,7 @@ class Outcome {
     this.#latest = { ...news, state: news.state ?? this.#latest?.state };
   }
 
-  /** @throws MeshError `agent` for a task that failed, `packet` for one that has not ended */
+  /** @throws MeshError `agent` for a failed task, `packet` for one that has not ended */
   packets(): readonly Packet[] {
     const { state, text, taskId } = this.#latest ?? { state: undefined, text: '', taskId: '' };
     if (state === 'TASK_STATE_COMPLETED') return [...this.#packets.values()];

@@ -1,4 +1,4 @@
-/** `AgentInterface` (§4.4.6): where one of an agent's transports is. */
+/** `AgentInterface` (§4.4.6): the address of one of an agent's transports. */
 export interface AgentInterface {
   readonly url: string;
   readonly protocolBinding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
@@ -9,7 +9,7 @@ export const CARD_PATH = '/.well-known/agent-card.json';
 export const JSON_RPC_PATH = '/a2a/jsonrpc';
 export const REST_PATH = '/a2a/rest';
 
-/** The interfaces of a server of HTTP; `further` are on other ports, such as gRPC's. */
+/** Returns the interfaces of an HTTP server; `further` are on other ports, such as gRPC's. */
 export function listInterfaces(
   url: string,
   protocols: readonly AgentInterface['protocolBinding'][],

@@ -3,7 +3,7 @@ import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.
 import * as z from 'zod';
 import { createFaultError } from './agent/faults.ts';
 
-/** The data model of A2A 1.0 (§4) as its JSON has it. What a receiver does not know is kept and ignored (§5.7). */
+/** This module holds the data model of A2A 1.0 (§4) in JSON. It keeps and ignores unknown fields (§5.7). */
 
 export const TERMINAL_STATES: ReadonlySet<string> = new Set([
   'TASK_STATE_COMPLETED',
@@ -11,7 +11,7 @@ export const TERMINAL_STATES: ReadonlySet<string> = new Set([
   'TASK_STATE_CANCELED',
   'TASK_STATE_REJECTED',
 ]);
-/** The task waits for its client; an answer does not wait on (§3.2.2). */
+/** States in which the task waits for its client, so that an answer does not wait longer (§3.2.2). */
 const INTERRUPTED_STATES: ReadonlySet<string> = new Set([
   'TASK_STATE_INPUT_REQUIRED',
   'TASK_STATE_AUTH_REQUIRED',
@@ -103,7 +103,7 @@ export const paramsSchemas = {
   pushConfigId: z.looseObject({ taskId: z.string().min(1), id: z.string().min(1) }),
 } as const;
 
-/** @throws MeshError with the fault `invalidParams`, naming what is wrong */
+/** @throws MeshError with the fault `invalidParams`, naming the invalid parameter */
 export function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
   const result = schema.safeParse(toCamelCase(params ?? {}));
   if (!result.success)
@@ -114,7 +114,10 @@ export function parseParams<T>(schema: z.ZodType<T>, params: unknown): T {
 /** Parameters that are messages of their own. */
 const NESTED: ReadonlySet<string> = new Set(['message', 'configuration', 'taskPushNotificationConfig']);
 
-/** ProtoJSON may have the names of `a2a.proto` as well: `history_length` for `historyLength`. */
+/**
+ * Renames keys that use the names of `a2a.proto`, which ProtoJSON may have as well: `history_length` becomes
+ * `historyLength`.
+ */
 function toCamelCase(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const named: Record<string, unknown> = {};
@@ -132,7 +135,7 @@ export const sendResponseSchema = z.union([
 ]);
 export const taskResponseSchema = taskSchema;
 
-/** `StreamResponse` (§3.2.3): one of four. */
+/** `StreamResponse` (§3.2.3), which has one of four forms. */
 export const streamResponseSchema = z.union([
   z.object({ task: taskSchema }),
   z.object({ message: messageSchema }),
@@ -148,7 +151,7 @@ export const streamResponseSchema = z.union([
 ]);
 export type StreamResponse = z.infer<typeof streamResponseSchema>;
 
-/** @throws MeshError `packet`, naming what is wrong with an answer */
+/** @throws MeshError `packet`, naming the invalid part of an answer */
 export function parseAnswer<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value);
   if (!result.success)

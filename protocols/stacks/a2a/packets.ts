@@ -7,24 +7,25 @@ import {
 } from '@gaia-mesh/protocols/a2a/message.ts';
 
 /**
- * Packets in A2A's own messages, the same for every transport and implementation. What asks is the message of `SendMessage`, what
- * answers is an artifact of the task that the server makes for it; both are as the adapter `a2a` writes them, but that
- * `reply_to` always is in the extension, because the numbers of requests are the transport's.
+ * This module puts packets into A2A's own messages, the same for every transport and implementation. A
+ * request is the message of `SendMessage`; an answer is an artifact of the task that the server makes for it.
+ * Both look as the adapter `a2a` writes them, except that `reply_to` always is in the extension, because
+ * request numbers belong to the transport.
  */
 
-/** The message that a packet is sent as, in A2A's JSON. */
+/** Converts a packet to a message, in A2A's JSON. */
 export function packetToMessage(packet: Packet) {
   const { message } = buildSendMessageRequest(packet, packet.reply_to);
   return { ...message, role: 'ROLE_USER' as const, metadata: omitAbsent(message.metadata) };
 }
 
-/** The artifact that a packet is answered as. */
+/** Converts an answer to an artifact. */
 export function packetToArtifact(packet: Packet) {
   const { artifact } = buildStreamResponse(packet, packet.reply_to).artifactUpdate;
   return { ...artifact, metadata: omitAbsent(artifact.metadata) };
 }
 
-/** Without the keys that the packet does not have: JSON leaves them out by itself, protobuf does not. */
+/** Removes keys that the packet does not have: JSON leaves them out by itself, protobuf does not. */
 function omitAbsent(
   metadata: Readonly<Record<string, Readonly<Record<string, string | number | undefined>>>>,
 ) {
@@ -34,17 +35,20 @@ function omitAbsent(
   return { [MESH_EXTENSION]: own };
 }
 
-/** What a message or an artifact says of its packet, whatever its transport calls the rest. */
+/** The packet's part of a message or an artifact, independent of the transport's names for the rest. */
 interface Content {
   /** `messageId` or `artifactId`. */
   readonly id: string;
   readonly contextId: string;
-  /** The data of each part; undefined for a part that is none. */
+  /** The data of each part; undefined for a part without data. */
   readonly data: readonly unknown[];
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** @throws MeshError `packet` for a message or an artifact of somebody else, and for one that says more than a packet */
+/**
+ * @throws MeshError `packet` for a message or an artifact that is not the mesh's, and for one that contains
+ * more than a packet
+ */
 export function toPacket({ id, contextId, data, metadata }: Content): Packet {
   const extension = metadata?.[MESH_EXTENSION];
   const [payload] = data;
@@ -55,7 +59,7 @@ export function toPacket({ id, contextId, data, metadata }: Content): Packet {
   return parsePacket({ ...extension, id, task_id: contextId, payload });
 }
 
-/** Parts as A2A's JSON has them. */
+/** Returns the data of parts in A2A's JSON. */
 export function listPartData(parts: readonly { readonly data?: unknown }[]): readonly unknown[] {
   return parts.map(({ data }) => (isJsonObject(data) ? data : undefined));
 }

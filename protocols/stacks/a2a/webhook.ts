@@ -5,17 +5,17 @@ import { type TaskUpdate, toTaskUpdate } from './client.ts';
 import { EventQueue } from './event-queue.ts';
 import { streamResponseSchema } from './model.ts';
 
-/** One exchange that is waited for. */
+/** One exchange that waits for events. */
 interface Call {
   readonly url: string;
   readonly events: EventQueue<TaskUpdate>;
   close(): void;
 }
 
-/** By the path of their URL. */
+/** Open calls by the path of their URL. */
 type Calls = Map<string, { readonly events: EventQueue<TaskUpdate>; readonly contextId: string }>;
 
-/** Where a client is called back (§4.3.3): a server of its own on the loopback, with a path for each exchange. */
+/** A server on the loopback that an agent calls back (§4.3.3), with a path for each exchange. */
 export class Webhook {
   readonly #server: HttpServer;
   readonly #calls: Calls;

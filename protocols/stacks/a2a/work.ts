@@ -4,7 +4,10 @@ import type { Inbox } from '../contract/stack.ts';
 import type { A2aArtifact, A2aMessage } from './model.ts';
 import { listPartData, packetToArtifact, toPacket } from './packets.ts';
 
-/** What an agent does with a message. The same for a server of the SDK and for a bare one, which know nothing of packets. */
+/**
+ * An agent's work on a message. It is the same for a server of the SDK and for a bare one, which know nothing
+ * of packets.
+ */
 export type AgentWork = (request: WorkRequest, emit: (event: WorkEvent) => void) => Promise<void>;
 
 interface WorkRequest {
@@ -16,8 +19,8 @@ interface WorkRequest {
 }
 
 /**
- * What comes of it. A first event that is no message makes the task, in the state submitted; a message is an answer without a
- * task, and nothing comes after it (§3.1.1).
+ * An event of the work. A first event that is no message creates the task, in the state submitted; a message
+ * is an answer without a task, and no event follows it (§3.1.1).
  */
 export type WorkEvent =
   | { readonly kind: 'message'; readonly message: A2aMessage }
@@ -37,7 +40,10 @@ export type TaskState =
   | 'TASK_STATE_INPUT_REQUIRED'
   | 'TASK_STATE_REJECTED';
 
-/** The work of an agent that hands packets to `inbox`: a task that is worked on, an artifact for each answer, and its end. */
+/**
+ * Creates the work of an agent that hands packets to `inbox`: it reports a working task, an artifact for each
+ * answer, and the task's end.
+ */
 export function createWork(inbox: Inbox): AgentWork {
   return async ({ message, taskId, contextId, signal }, emit) => {
     emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
@@ -57,7 +63,7 @@ export function createWork(inbox: Inbox): AgentWork {
   };
 }
 
-/** A message of the agent in words. */
+/** Creates a message of the agent from text. */
 export function createTextMessage(text: string, taskId: string, contextId: string): A2aMessage {
   return { messageId: crypto.randomUUID(), contextId, taskId, role: 'ROLE_AGENT', parts: [{ text }] };
 }

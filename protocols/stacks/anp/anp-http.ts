@@ -14,26 +14,30 @@ import { AnpPeer, createListener, post, respond } from './peer.ts';
 
 const NAME = 'anp/http';
 
-/** Where clients make themselves known, as a DID document's `serviceEndpoint` would. */
+/** Path at which clients register their endpoint, which a DID document's `serviceEndpoint` would hold. */
 const PEERS = '/peers';
-/** Where a client listens for answers. */
+/** Path at which a client listens for answers. */
 const AGENT = '/agent';
-/** Clients of one server. A comparison has a few dozen agents. */
+/** Maximum number of one server's clients. A comparison has a few dozen agents. */
 const MAX_PEERS = 256;
 const peerSchema = z.strictObject({
   endpoint: z.string().refine(isOnThisMachine, 'must be on this machine'),
 });
 
-/** Clients of a comparison run beside the server; a message must not make it call another host. */
+/**
+ * Returns true for this machine: clients of a comparison run beside the server, and a message must not make
+ * it call another host.
+ */
 function isOnThisMachine(endpoint: string): boolean {
   return LOOPBACK_HOSTS.includes(parseForeignUrl(endpoint)?.hostname ?? '');
 }
 const pathSchema = z.strictObject({ path: z.string() });
 
 /**
- * Agent Network Protocol 1.2 over HTTP: `direct.send` with origin proofs, accepted at once. What answers a message is a message of its
- * own, which the server sends to the client's endpoint; so both ends listen. That the hop authenticates itself as well (P3
- * §9.4) is not part of it, and that ANP allows no HTTP without TLS (P1 §4.2) is the reader's to know.
+ * Agent Network Protocol 1.2 over HTTP: `direct.send` with origin proofs, accepted at once. An answer is a
+ * message of its own, which the server sends to the client's endpoint, so both ends listen. The stack does
+ * not authenticate the hop as well (P3 §9.4), and without TLS it deviates from ANP, which allows no HTTP
+ * without TLS (P1 §4.2).
  */
 export const anpHttp = meterStack({
   name: NAME,
@@ -106,7 +110,7 @@ export const anpHttp = meterStack({
 
 interface ServedPeer {
   readonly anp: AnpPeer;
-  /** To the endpoint that the client listens on. */
+  /** Client of the endpoint on which the stack's client listens. */
   readonly http: HttpClient;
 }
 
@@ -119,7 +123,7 @@ function addPeer(peers: Map<string, ServedPeer>, body: Buffer, settings: StackSe
   return path;
 }
 
-/** Each answer is a message; that the work failed is one, too, since the request was accepted long before. */
+/** Sends each answer as a message; a failure is one, too, since the request was accepted long before. */
 async function answer(
   packet: Packet,
   inbox: Inbox,
@@ -131,7 +135,7 @@ async function answer(
   try {
     for (const reply of await inbox(packet, signal)) await send(reply);
   } catch (error) {
-    // A client that has gone needs no word of it.
+    // A client that has gone needs no report.
     if (!signal.aborted) await send(createFailure(packet, error)).catch(() => undefined);
   }
 }

@@ -30,12 +30,13 @@ const answerSchema = z.union([
 /** JSON-RPC 2.0, §5.1. */
 const INTERNAL_ERROR = -32603;
 
-/** Documents of a few kilobytes, to a process on this machine. */
+/** Maximum time to send documents of a few kilobytes to a process on this machine. */
 const TELL_TIMEOUT_MS = 10_000;
 
 /**
- * What one end of ANP knows of the other: the DID documents of all whose messages pass between them. They stand in for a resolver of
- * DIDs, which ANP asks on the web: each is posted to `/did` before the first message from or to it.
+ * One end's exchange of DID documents with the other: the documents of all members whose messages pass
+ * between them. They replace a resolver of DIDs, which ANP queries on the web: each document is posted to
+ * `/did` before the first message from or to its member.
  */
 export class AnpPeer {
   readonly #coder: PacketCoder = createCoder(anpUnordered);
@@ -43,7 +44,7 @@ export class AnpPeer {
   #telling: Promise<void> = Promise.resolve();
 
   /**
-   * `direct.send` (P3 §7.1) to the other end, which accepts the message or refuses it.
+   * Sends a packet by `direct.send` (P3 §7.1) to the other end, which accepts the message or refuses it.
    *
    * @throws MeshError `packet` for an answer that ANP does not allow, `agent` for a refusal
    */
@@ -51,7 +52,7 @@ export class AnpPeer {
     const messages = this.#coder.encode(packet);
     const [last] = messages.slice(-1);
     this.#untold.push(...messages.slice(0, -1));
-    // Nobody's message comes before the documents that it needs.
+    // A message must not arrive before the documents that it needs.
     if (this.#untold.length > 0) await this.#sendNotice(http, path);
     const { text } = await post(http, path, Buffer.from(last ?? '').toString(), signal);
     const answer = answerSchema.safeParse(parseJsonText(text));
@@ -67,12 +68,12 @@ export class AnpPeer {
     }
   }
 
-  /** The documents that `body` has are known from now on. */
+  /** Reads the documents in `body`. */
   learn(body: Buffer): void {
     this.#coder.decode(body);
   }
 
-  /** Reads a message with its origin proof, has `accept` begin with it, and says so. */
+  /** Reads a message with its origin proof, has `accept` begin with it, and reports the acceptance. */
   async receive(body: Buffer, response: ServerResponse, accept: (packet: Packet) => void): Promise<void> {
     let answer: unknown;
     try {
@@ -99,7 +100,7 @@ export class AnpPeer {
     respond(response, 200, JSON.stringify(answer));
   }
 
-  /** One after the other, whoever gives up meanwhile: the others need them, too. */
+  /** Sends documents one after the other, even if the caller gives up meanwhile, since other messages need them, too. */
   #sendNotice(http: HttpClient, path: string): Promise<void> {
     const next = async () => {
       for (let [first] = this.#untold; first !== undefined; [first] = this.#untold) {
@@ -108,13 +109,13 @@ export class AnpPeer {
         this.#untold.shift();
       }
     };
-    // What an earlier attempt could not send is still there.
+    // Documents that an earlier attempt could not send are still in the queue.
     this.#telling = this.#telling.then(next, next);
     return this.#telling;
   }
 }
 
-/** @throws MeshError `agent` for another status than 200 */
+/** Posts a body. @throws MeshError `agent` for another status than 200 */
 export async function post(http: HttpClient, path: string, body: string, signal: AbortSignal) {
   const headers = { 'Content-Type': 'application/json' };
   const answer = await http.fetch({ method: 'POST', path, headers, body, signal });
@@ -126,7 +127,7 @@ export function respond(response: ServerResponse, status: number, body: string):
   if (!response.destroyed) writeJson(response, status, body);
 }
 
-/** Answers with what `serve` does, and with status 400 and the reason where it throws. */
+/** Creates a listener that answers with `serve`, and with status 400 and the reason if it throws. */
 export function createListener(
   serve: (path: string, body: Buffer, response: ServerResponse) => Promise<void> | void,
 ): RequestListener {

@@ -1,22 +1,22 @@
 import net, { type Socket } from 'node:net';
 import { type Endpoint, listenOnPlace, trackConnections } from '../listen.ts';
 
-/** Bytes that went through, as they came out of the sockets. */
+/** Bytes that went through, counted as they came out of the sockets. */
 export interface ProxyBytes {
   readonly connections: number;
-  /** From clients to the server. */
+  /** Bytes from clients to the server. */
   readonly up: number;
   readonly down: number;
 }
 
 /**
- * A forwarder between two processes that counts what it carries and looks at none of it: a witness of the meter that has nothing in
- * common with it.
+ * A forwarder between two processes that counts the bytes it carries and parses none of them. It checks the
+ * meter and shares no code with it.
  */
 export class CountingProxy {
-  /** Ends it, with all connections. */
+  /** Closes the proxy and all its connections. */
   readonly close: () => Promise<void>;
-  /** Where it listens: on a port, or at a path. */
+  /** Port on which the proxy listens, unless it listens at a path. */
   readonly tcpPort: number | undefined;
   readonly path: string | undefined;
   #target: Endpoint | undefined;
@@ -32,11 +32,11 @@ export class CountingProxy {
   /** Listens on a free port of the loopback, or at a path. */
   static async listen(at: Endpoint = { port: 0 }): Promise<CountingProxy> {
     const server = net.createServer({ allowHalfOpen: true, noDelay: true });
-    // Nobody knows of it before this returns.
+    // No client knows of the proxy before this returns.
     return new CountingProxy(server, at, await listenOnPlace(server, at));
   }
 
-  /** Of connections since the last call, {@link bytes} are counted. */
+  /** Sets the target and resets {@link bytes}, which counts connections from this call on. */
   forwardTo(target: Endpoint): void {
     this.#target = target;
     this.#bytes = { connections: 0, up: 0, down: 0 };

@@ -12,21 +12,24 @@ import type { Inbox, Stack, TlsIdentity, WireBytes } from './stack.ts';
 
 const inbox: Inbox = async (packet) => [createReply(packet)];
 
-/** Small, of several writes, and of several TLS records; nothing makes them much shorter. */
+/** A small payload, one of several writes and one of several TLS records, none of which compresses much. */
 const payloads = [10, 3_000, 40_000].map((length) => ({ text: createNoise(length) }));
 const packets: readonly Packet[] = payloads.map((payload, i) => ({ ...fullPacket, id: `p-${i}`, payload }));
 
-/** Attempts to have two runs within the same second of the clock; a busy machine needs several. */
+/** Maximum attempts to have two runs within the same second of the clock; a busy machine needs several. */
 const MAX_TRIES = 20;
 
-/** A forwarder cannot stand between a process and its child's pipes. */
+/** Returns false for pipes: a forwarder cannot stand between a process and its child's pipes. */
 const takesProxy = ({ transport }: Stack) => transport !== 'stdio';
 
 async function askAll({ ask }: Pair): Promise<void> {
   for (const packet of packets) await ask(packet);
 }
 
-/** Every byte is on one line, what one end wrote the other one read, and bodies hold the payloads. */
+/**
+ * Checks that every byte is on one line, that one end read all bytes that the other wrote, and that bodies
+ * hold the payloads.
+ */
 export async function checkLines(stack: Stack, tls: TlsIdentity | null): Promise<void> {
   await withPair(stack, inbox, { tls }, async (pair) => {
     const before = await pair.settled();
@@ -43,7 +46,7 @@ export async function checkLines(stack: Stack, tls: TlsIdentity | null): Promise
       const body = client[way].body - before.client[way].body;
       const messages = client[way].messages - before.client[way].messages;
       assert.ok(messages >= packets.length, `${messages} messages ${way} for ${packets.length} packets`);
-      // A letter of 64 takes six of its eight bits.
+      // A base64 letter carries six bits of the eight that it takes.
       assert.ok(body > payloadBytes * 0.7, `bodies of ${body} bytes ${way} for payloads of ${payloadBytes}`);
     }
   });
@@ -60,7 +63,7 @@ function assertLines({ connections, sent, received }: WireBytes, isTls: boolean)
   }
 }
 
-/** A forwarder that has nothing in common with the meter counts the same bytes. */
+/** Checks that a forwarder which shares no code with the meter counts the same bytes. */
 export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null): Promise<void> {
   if (!takesProxy(stack)) return;
   const proxy = await openProxy(stack);
@@ -85,7 +88,7 @@ export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null)
   }
 }
 
-/** Twice the same from a fresh start is the same to the byte; the port is, too, as it stands in heads. */
+/** Checks that two runs from a fresh start have the same bytes, with the same port, as it stands in heads. */
 export async function checkSameBytesAgain(stack: Stack): Promise<void> {
   const proxy = takesProxy(stack) ? await openProxy(stack) : undefined;
   const once = () =>
@@ -120,7 +123,7 @@ async function openProxy({ transport }: Stack): Promise<CountingProxy> {
   return CountingProxy.listen({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) });
 }
 
-/** The same letters each time. */
+/** Returns the same letters for the same length. */
 function createNoise(length: number): string {
   const random = new Random(length);
   return Buffer.from(Array.from({ length }, () => random.integer(256)))

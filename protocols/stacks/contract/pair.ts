@@ -5,7 +5,7 @@ import type { Endpoint } from '../listen.ts';
 import { CountingProxy, type ProxyBytes } from './counting-proxy.ts';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings, WireBytes } from './stack.ts';
 
-/** What an experiment begins with. Every factor that a stack may ignore is at its usual value. */
+/** Settings with which an experiment begins. Every factor that a stack may ignore is at its usual value. */
 const usual: StackSettings = {
   tls: null,
   connections: 4,
@@ -22,7 +22,7 @@ export function createSettings({ traits }: Stack): StackSettings {
   return { ...usual, later: traits.later[0] };
 }
 
-/** What answers `packet` in the checks: the same again. */
+/** Creates the answer of the checks' inbox: the packet itself, as a reply. */
 export function createReply(packet: Packet): Packet {
   return { ...packet, id: 'answer', reply_to: packet.id };
 }
@@ -32,17 +32,17 @@ export interface Pair {
   readonly server: StackServer;
   readonly client: StackClient;
   ask(packet: Packet, answers?: number): Promise<readonly Packet[]>;
-  /** Both sides when nothing is under way any more, and what a proxy between them saw, if there was one. */
+  /** Resolves with the counters of both sides, and of a proxy between them, when nothing is under way any more. */
   settled(): Promise<{ client: WireBytes; server: WireBytes; proxy: ProxyBytes | undefined }>;
 }
 
-/** Longer than any acknowledgement of HTTP/2, ticket of TLS or last event takes on a busy machine. */
+/** Maximum wait, longer than any acknowledgement of HTTP/2, ticket of TLS or last event takes on a busy machine. */
 const SETTLE_TIMEOUT_MS = 5_000;
 const LOOK_EVERY_MS = 10;
-/** The same counters so often in a row mean that nothing is under way. */
+/** Number of equal readings in a row after which nothing is under way. */
 const SAME_LOOKS = 4;
 
-/** Does `work` with a pair, which is closed after it. */
+/** Does `work` with a pair, which is closed afterwards. */
 export async function withPair<Result>(
   stack: Stack,
   inbox: Inbox,
@@ -52,7 +52,7 @@ export async function withPair<Result>(
 ): Promise<Result> {
   const settings = { ...createSettings(stack), ...changes };
   const server = await stack.serve(inbox, { ...settings, advertisedPort: proxy?.tcpPort });
-  // What comes back as an exchange of its own comes by another way.
+  // An answer that is an exchange of its own travels over another connection.
   const back =
     proxy !== undefined && stack.traits.replies === 'own exchange' ? await CountingProxy.listen() : undefined;
   try {
@@ -96,7 +96,7 @@ function routeThroughProxy(
   proxy: CountingProxy | undefined,
 ): { address: string; to: Endpoint | undefined } {
   if (proxy === undefined) return { address, to: undefined };
-  // A server on a port has told the proxy's, which it knew before.
+  // A server on a port has advertised the proxy's port, which it knew beforehand.
   if (port !== undefined) return { address, to: { port } };
   if (!address.startsWith(UNIX) || proxy.path === undefined) {
     throw new Error(`${address}: there is no way to put a proxy before it`);

@@ -12,19 +12,20 @@ import { createReply, createSettings, withPair } from './pair.ts';
 import type { Inbox, LaterResult, Stack, StackSettings, TlsIdentity } from './stack.ts';
 
 /**
- * What every stack must do, whoever wrote it, as plain checks without a test runner. What is a stack's own (its messages, what
- * its protocol demands) is in the test beside it.
+ * A check that every stack must pass, without a test runner. Properties of one stack alone (its messages, its
+ * protocol's demands) are in the test beside it.
  */
 interface StackCheck {
   readonly name: string;
-  /** @throws AssertionError, or whatever the stack threw where it should not have */
+  /** @throws AssertionError, or the error that the stack threw where it should not */
   run(): Promise<void>;
 }
 
 type Check = readonly [name: string, run: (stack: Stack) => Promise<void>];
 
 /**
- * The contract for `stack`. Each check has a server and a client of its own in this process; together they take a second or so.
+ * Returns the contract for `stack`. Each check has a server and a client of its own in this process; together
+ * they take about a second.
  *
  * @param tls a certificate for 127.0.0.1; without one nothing is checked over TLS
  */
@@ -58,10 +59,13 @@ function listTlsChecks(tls: TlsIdentity): readonly Check[] {
   ];
 }
 
-/** Bytes of JSON that a stack which doubles and escapes its content still takes. */
+/** Maximum growth of JSON in a stack that doubles and escapes its content. */
 const MAX_GROWTH = 4;
 
-/** Over TLS the same messages go through, so only their lengths are of interest: several records. */
+/**
+ * Maximum bytes of a sample over TLS. The same messages go through, so only lengths of several records are of
+ * interest.
+ */
 const MAX_TLS_SAMPLE_BYTES = 100_000;
 
 async function checkRoundTrips(
@@ -107,7 +111,7 @@ async function checkConcurrency(stack: Stack): Promise<void> {
       packets.map(({ id }) => id),
       'answers went to others than asked',
     );
-    // Large ones and small ones pass each other where there are several connections.
+    // Large and small packets overtake each other where there are several connections.
     const mixed = Array.from({ length: 8 * MANY }, (_, i) => createMixedPacket(i));
     const all = await Promise.all(mixed.map((packet) => ask(packet)));
     assertSame(
@@ -186,7 +190,7 @@ async function checkAbort(stack: Stack): Promise<void> {
   });
 }
 
-/** Never answers the packet of this id, until its server ends. */
+/** Creates an inbox that does not answer the packet of this id until its server ends. */
 function createStuckInbox(stuck: string): Inbox {
   return async (packet, signal) => {
     if (packet.id === stuck) await sleep(60_000, undefined, { signal, ref: false });
@@ -237,7 +241,7 @@ async function checkNobodyThere(stack: Stack): Promise<void> {
       await client.close();
     }
   };
-  // What is started by its client is there whenever it is asked.
+  // A server that its client starts can always be reached.
   if (stack.transport !== 'stdio') await assert.rejects(session(), MeshError);
 }
 
@@ -257,13 +261,16 @@ async function pollUntil(isSo: () => boolean): Promise<void> {
   for (let looks = 0; !isSo() && looks < 500; looks++) await sleep(10);
 }
 
-/** Larger messages than this take seconds, and that is what frames of 64 MiB are for. */
+/** Maximum bytes that are tried: larger messages take seconds, and frames of 64 MiB are tested elsewhere. */
 const MAX_TRIED_BYTES = 16 * 1024 * 1024;
 
-/** Lengths may be written in more bytes for a longer message. */
+/** Maximum number of corrections of a length, since a longer message may need more bytes for its lengths. */
 const TRIES = 4;
 
-/** A message as long as `largestMessageBytes` says comes, one that is a byte longer is an error, and the client lives on. */
+/**
+ * Checks that a message of `largestMessageBytes` arrives, that a message a byte longer is an error, and that
+ * the client still works afterwards.
+ */
 async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
   const stack = { ...rest, traits };
   const { largestMessageBytes: most } = traits;
@@ -274,7 +281,7 @@ async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
     return [createReply({ ...packet, payload: {} })];
   };
   await withPair(stack, inbox, {}, async ({ client, ask }) => {
-    /** Bytes of the message that carries a text of this length. */
+    /** Returns the bytes of the message that carries a text of this length. */
     const bodyOf = async (length: number) => {
       const before = client.wire().sent.body;
       await ask(createSizedPacket(length));

@@ -11,7 +11,7 @@ const directionSchema = z.strictObject({
   messages: amount,
 });
 
-/** What a side counted (`WireBytes` of `stack.ts`), as one process tells it another. */
+/** Schema of a side's counts (`WireBytes` of `stack.ts`), as one process sends them to another. */
 export const wireSchema = z.strictObject({
   connections: amount,
   sent: directionSchema,

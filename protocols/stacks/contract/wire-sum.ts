@@ -4,12 +4,12 @@ const NOTHING: DirectionBytes = { raw: 0, tls: 0, head: 0, body: 0, messages: 0 
 
 export const NO_BYTES: WireBytes = { connections: 0, sent: NOTHING, received: NOTHING };
 
-/** Line by line. */
+/** Adds counts line by line. */
 export function sumWireBytes(wires: readonly WireBytes[]): WireBytes {
   return wires.reduce((sum, wire) => combineWireBytes(sum, wire, (a, b) => a + b), NO_BYTES);
 }
 
-/** What came between two countings of the same side. */
+/** Returns the bytes between two counts of the same side. */
 export function subtractWireBytes(before: WireBytes, after: WireBytes): WireBytes {
   return combineWireBytes(after, before, (a, b) => a - b);
 }
@@ -35,7 +35,10 @@ function combineWireBytes(
 
 const LINES = ['raw', 'tls', 'head', 'body'] as const;
 
-/** Why the two sides of the same connections do not agree, or the lines of a side do not add up; undefined where all is well. */
+/**
+ * Explains why the two sides of the same connections do not agree, or the lines of a side do not add up;
+ * returns undefined if all is well.
+ */
 export function findDisagreement(client: WireBytes, server: WireBytes): string | undefined {
   const pairs = [
     ['client to server', client.sent, server.received],

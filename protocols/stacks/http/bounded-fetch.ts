@@ -2,8 +2,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
 
 /**
- * Makes a `fetch` for a library that talks to a server which is not trusted: it asks the origin of `server` alone, follows no redirect,
- * and reads no more than `most` bytes of an answer.
+ * Creates a `fetch` for a library that talks to an untrusted server: it sends requests to the origin of
+ * `server` alone, follows no redirect, and reads at most `most` bytes of an answer.
  */
 export function createBoundedFetch(server: string, most: number): typeof fetch {
   return async (input, init) => {
@@ -26,7 +26,7 @@ export function createBoundedFetch(server: string, most: number): typeof fetch {
   };
 }
 
-/** The bytes of a stream, up to `most` of them. */
+/** Yields the bytes of a stream. @throws MeshError after more than `most` of them */
 export async function* limitBody(
   body: AsyncIterable<Uint8Array>,
   most: number,

@@ -3,13 +3,16 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { writeJson } from './http-server.ts';
 
-/** Server-sent events as A2A and MCP have them: one line of data, which is JSON, and nothing else (HTML standard, §9.2). */
+/**
+ * Writes the head of a stream of server-sent events as A2A and MCP use them: one line of data, which is JSON,
+ * and nothing else (HTML standard, §9.2).
+ */
 
 export function writeEventHead(response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
 }
 
-/** Resolves when the connection takes more. */
+/** Writes an event and resolves when the connection takes more. */
 export async function writeEvent(response: ServerResponse, data: string): Promise<void> {
   if (response.destroyed || response.write(`data: ${data}\n\n`)) return;
   await new Promise<void>((resolve) => {
@@ -21,7 +24,7 @@ export async function writeEvent(response: ServerResponse, data: string): Promis
   });
 }
 
-/** Writes the events of a stream as they come, to its end. Where nobody listens any more, what makes them goes on. */
+/** Writes the events of a stream as they come, to its end. If the client has gone, the work behind them continues. */
 export async function writeEvents(response: ServerResponse, texts: AsyncIterable<string>): Promise<void> {
   writeEventHead(response);
   for await (const text of texts) {
@@ -31,14 +34,14 @@ export async function writeEvents(response: ServerResponse, texts: AsyncIterable
   response.end();
 }
 
-/** The last word of an answer: all of it, as JSON, or the last event where a stream has begun. */
+/** Writes the end of an answer: all of it, as JSON, or the last event if a stream has begun. */
 export function writeLast(response: ServerResponse, status: number, text: string): void {
   if (!response.headersSent) writeJson(response, status, text);
   else response.end(`data: ${text}\n\n`);
 }
 
 /**
- * The data of each event. Comments and other fields are passed over.
+ * Yields the data of each event and skips comments and other fields.
  *
  * @throws MeshError `limit` for an event that is larger than any packet
  */

@@ -7,17 +7,17 @@ import { readBody } from './http-server.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** On the origin that the client was made for. */
+  /** Path on the origin of the client. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Of the settings of a stack, those that a client of HTTP needs. */
+/** The settings of a stack that an HTTP client needs. */
 export type ClientSettings = Pick<StackSettings, 'tls' | 'connections' | 'keepAliveMs' | 'noDelay'>;
 
-/** A client on Node's own HTTP/1.1: a pool of connections, and no header that was not asked for but Host and Content-Length. */
+/** A client on Node's own HTTP/1.1: a pool of connections, and no headers but the caller's, Host and Content-Length. */
 export class HttpClient {
   readonly #origin: string;
   readonly #agent: http.Agent;
@@ -27,7 +27,7 @@ export class HttpClient {
 
   /**
    * @param url of a server; all requests go to its origin
-   * @param mayAsk is asked about the URL of every request before it is sent
+   * @param mayAsk decides about the URL of every request before it is sent
    */
   constructor(
     url: string | URL,
@@ -46,16 +46,18 @@ export class HttpClient {
       ...(this.#keepsAlive ? { timeout: keepAliveMs } : {}),
     };
     const isSecure = protocol === 'https:';
-    // Of somebody else's server the system's authorities know the certificate.
+    // The certificate of a foreign server is verified by the system's authorities.
     const trust = tls === null ? {} : ({ ca: tls.cert, minVersion: 'TLSv1.3' } as const);
     this.#agent = isSecure ? new https.Agent({ ...options, ...trust }) : new http.Agent(options);
     this.#request = isSecure ? https.request : http.request;
   }
 
   /**
-   * The head of the answer; its body is the caller's to read. A redirect is an answer like any other: it is not followed.
+   * Sends a request and resolves with the head of the answer; the caller reads its body. A redirect is an
+   * answer like any other and is not followed.
    *
-   * @throws MeshError `agent` for a connection that failed or a signal that aborted, `config` for a URL that may not be asked
+   * @throws MeshError `agent` for a connection that failed or a signal that aborted, `config` for a URL that
+   * is not allowed
    */
   async open({ method, path, headers, body, signal }: HttpRequest): Promise<http.IncomingMessage> {
     const url = joinUrl(this.#origin, path);
@@ -72,13 +74,13 @@ export class HttpClient {
       request.once('error', (cause) => {
         reject(new MeshError('agent', `${method} ${this.#origin}: ${toErrorMessage(cause)}`, { cause }));
       });
-      // An idle connection has a time-out of the pool's; one in use has none but the signal.
+      // An idle connection has the pool's time-out; one in use has only the signal.
       request.once('socket', (socket) => socket.setTimeout(0));
       request.end(body);
     });
   }
 
-  /** As {@link open}, with the body as text. */
+  /** Sends a request like {@link open} and resolves with the body as text. */
   async fetch(request: HttpRequest): Promise<{ readonly status: number; readonly text: string }> {
     const response = await this.open(request);
     try {

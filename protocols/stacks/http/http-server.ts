@@ -7,25 +7,25 @@ import { listenOnPlace } from '../listen.ts';
 
 /** An HTTP/1.1 server on the loopback, with TLS 1.3 where the settings have it. */
 export interface HttpServer {
-  /** `http://127.0.0.1:port`, without a path, with the port that clients are told. */
+  /** `http://127.0.0.1:port`, without a path, with the advertised port. */
   readonly url: string;
-  /** Where it listens. */
+  /** Port on which the server listens. */
   readonly port: number;
-  /** Closes at once, also what is open. */
+  /** Closes at once, including open connections. */
   close(): Promise<void>;
 }
 
 /**
- * What a server keeps an idle connection longer than its clients do: else both would close at the same time, and a request would
- * meet a closed connection.
+ * Extra time that a server keeps an idle connection after its clients would close it: otherwise both would
+ * close at the same time, and a request would meet a closed connection.
  */
 const KEEP_ALIVE_MARGIN_MS = 60_000;
 
-/** Where it listens, where it is not any free port of the loopback. */
+/** Address of a server; by default any free port of the loopback. */
 export interface ListenEndpoint {
   readonly host?: string;
   readonly port?: number;
-  /** Connections at once; more are closed as they come. */
+  /** Maximum number of connections; more are closed as they come. */
   readonly maxConnections?: number;
 }
 
@@ -57,12 +57,15 @@ export async function listenHttp(
   };
 }
 
-/** An IPv6 address stands in brackets in a URL. */
+/** Returns the host as it stands in a URL: an IPv6 address in brackets. */
 export function toUrlHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** @throws MeshError `limit` for a body of more bytes than `most`, by default those of the largest packet */
+/**
+ * Reads a body to its end. @throws MeshError `limit` for more bytes than `most`, by default those of the
+ * largest packet
+ */
 export async function readBody(message: AsyncIterable<unknown>, most = MAX_FRAME_BYTES): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -9,7 +9,7 @@ interface Http2Server extends HttpServer {
   readonly authority: string;
 }
 
-/** An HTTP/2 server, with TLS 1.3 where the settings have it, else with prior knowledge (RFC 9113, §3.3). */
+/** Starts an HTTP/2 server, with TLS 1.3 where the settings have it, else with prior knowledge (RFC 9113, §3.3). */
 export async function listenHttp2(
   answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
   { tls, noDelay, advertisedPort }: Pick<StackSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
@@ -20,7 +20,7 @@ export async function listenHttp2(
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
   server.on('session', (session: ServerHttp2Session) => session.on('error', () => session.destroy()));
   server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-    // Node turns Nagle's algorithm off when a session begins, which was a moment ago.
+    // Node turned Nagle's algorithm off when the session began, a moment ago.
     if (!noDelay) socket.setNoDelay(false);
   });
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {

@@ -1,17 +1,18 @@
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { StackSettings } from '../contract/stack.ts';
 
-/** `fetch` with a pool of its own, to be handed to an SDK. */
+/** A `fetch` with a pool of its own, for use by an SDK. */
 interface PooledFetch {
   readonly fetch: typeof fetch;
   close(): Promise<void>;
 }
 
 /**
- * The `fetch` of npm's undici with connections as the settings have them: Node's own cannot be told how many to keep, nor whom to
- * trust, and does not take an `Agent` of the package. It follows no redirect: headers with tokens would go along.
+ * Creates the `fetch` of npm's undici with connections as the settings have them: Node's own has no options
+ * for the number of connections or for trust, and does not take an `Agent` of the package. It follows no
+ * redirect, which would take headers with tokens along.
  *
- * @throws MeshError `config` where undici is not installed
+ * @throws MeshError `config` if undici is not installed
  */
 export async function createPooledFetch(
   purpose: string,
@@ -20,7 +21,7 @@ export async function createPooledFetch(
   const undici = await withPackage('undici@8', purpose, () => import('undici'));
   const dispatcher = new undici.Agent({
     connections,
-    // Without pipelining there is no keep-alive either; one request at a time is what it means otherwise.
+    // 0 turns keep-alive off as well; 1 keeps connections with one request at a time.
     pipelining: keepAliveMs > 0 ? 1 : 0,
     ...(keepAliveMs > 0 ? { keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs } : {}),
     allowH2: false,
@@ -28,7 +29,7 @@ export async function createPooledFetch(
     bodyTimeout: deadlineMs,
     connect: { noDelay, ...(tls === null ? {} : { ca: tls.cert, minVersion: 'TLSv1.3' as const }) },
   });
-  // The same types in two copies, Node's and the package's, which do not know each other.
+  // Node's types and the package's are two copies of the same types, which the compiler does not identify.
   const ask = undici.fetch as unknown as (
     input: Parameters<typeof fetch>[0],
     init: object,

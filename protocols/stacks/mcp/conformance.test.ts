@@ -4,8 +4,9 @@ import { conformanceOf } from '../testing/mcp-conformance.ts';
 import { bareMcpServer, sdkMcpServer } from '../testing/mcp-servers.ts';
 
 /**
- * MCP's own conformance suite judges our servers by what its revisions require; the SDK's takes the latest alone. What they are known to
- * fail is in `conformance-<server>.yaml`, each with its reason; the suite fails when one of these passes, as it does when another one fails.
+ * MCP's own conformance suite checks our servers against its revisions; the SDK's takes the latest alone.
+ * `conformance-<server>.yaml` lists the known failures, each with its reason; the suite fails when one of
+ * these passes, as it does when another one fails.
  */
 
 const servers = { bare: bareMcpServer, sdk: sdkMcpServer };

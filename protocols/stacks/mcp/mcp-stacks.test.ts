@@ -11,7 +11,7 @@ const stacks = [mcpHttpBare, mcpHttpSdk, mcpStdioBare, mcpStdioSdk];
 for (const stack of stacks) {
   testStack(stack);
 
-  // The contract has results as values.
+  // The contract tests results as values, so these are the other two forms.
   test.each(['text', 'both'] as const)(
     `${stack.name} ${stack.implementation}: results as %s`,
     async (results) => {

@@ -5,9 +5,10 @@ import type { StackSettings } from '../contract/stack.ts';
 import { PACKET_TOOL } from './revision.ts';
 
 /**
- * Packets in MCP's own messages, the same for every transport and implementation: a packet is the arguments of one call of the tool
- * `mesh.packet`, as the adapter `mcp` writes it, but that `id` and `from` are arguments too, because the numbers of requests are the
- * transport's and a client's name is the session's. What answers it is the call's result.
+ * Converts a packet to the arguments of one call of the tool `mesh.packet`, the same for every transport and
+ * implementation. They look as the adapter `mcp` writes them, except that `id` and `from` are arguments too,
+ * because request numbers belong to the transport and a client's name to the session. The answer is the
+ * call's result.
  */
 export function packetToArguments(packet: Packet) {
   const { id, from, type, to, reply_to, task_id, tag, token_used, log_uri, ts, payload } = packet;
@@ -25,7 +26,7 @@ export function packetToArguments(packet: Packet) {
 
 const text = z.string();
 const count = z.int().nonnegative();
-/** What `tools/list` says of a packet. Its bounds are checked by {@link parsePacket}, once. */
+/** Schema of a packet in `tools/list`. {@link parsePacket} checks its bounds, once. */
 export const packetSchema = z.strictObject({
   id: text,
   from: text,
@@ -40,10 +41,13 @@ export const packetSchema = z.strictObject({
   payload: z.record(z.string(), z.unknown()),
 });
 
-/** What the tool's result is. */
+/** Schema of the tool's result. */
 export const repliesSchema = z.strictObject({ replies: z.array(packetSchema) });
 
-/** `CallToolResult` (server/tools, "Tool Result"), as the setting wants it: as text for a model, as a value, or as both. */
+/**
+ * Builds a `CallToolResult` (server/tools, "Tool Result") in the form of the setting: as text for a model, as
+ * a value, or as both.
+ */
 export function buildCallResult(replies: readonly Packet[], results: StackSettings['results']) {
   const structuredContent = { replies: replies.map(packetToArguments) };
   const content =
@@ -65,7 +69,7 @@ const resultSchema = z.object({
 });
 const foundSchema = z.object({ replies: z.array(z.unknown()) });
 
-/** @throws MeshError `agent` for work that failed, `packet` for a result that holds no packets */
+/** @throws MeshError `agent` for failed work, `packet` for a result without packets */
 export function parseReplies(result: unknown, id: string): readonly Packet[] {
   const { content, structuredContent, isError } = parseContent(resultSchema, result, `the result of ${id}`);
   const [first] = content;
@@ -83,7 +87,7 @@ function parseResultText(json: string, id: string): unknown {
   }
 }
 
-/** @throws MeshError `packet`, naming what is wrong with what came */
+/** @throws MeshError `packet`, naming the invalid part */
 export function parseContent<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { success, data, error } = schema.safeParse(value);
   if (!success) throw new MeshError('packet', `MCP: ${what}: ${formatIssues(error)}`);

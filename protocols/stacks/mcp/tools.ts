@@ -5,19 +5,19 @@ import type { Inbox, StackSettings } from '../contract/stack.ts';
 import { buildCallResult, packetSchema, repliesSchema } from './packets.ts';
 import { PACKET_TOOL } from './revision.ts';
 
-/** A tool of a server. The same for a server of the SDK and for a bare one. */
+/** A tool of a server, the same for a server of the SDK and for a bare one. */
 export interface McpTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: z.ZodObject;
-  /** Of `structuredContent`, which every result that is no error must have then. */
+  /** Schema of `structuredContent`, which every successful result must have if there is one. */
   readonly outputSchema?: z.ZodObject;
   call(args: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
 interface ToolContext {
   readonly signal: AbortSignal;
-  /** Says how the work goes on, where the client asked to be told; else it does nothing. */
+  /** Reports progress if the client asked for it; otherwise it does nothing. */
   progress(progress: number, total?: number, message?: string): Promise<void>;
 }
 
@@ -30,14 +30,14 @@ export type ToolContent =
       readonly resource: { readonly uri: string; readonly mimeType: string; readonly text: string };
     };
 
-/** `CallToolResult` without what the server adds. */
+/** `CallToolResult` without the fields that the server adds. */
 export interface ToolResult {
   readonly content: readonly ToolContent[];
   readonly structuredContent?: object;
   readonly isError?: boolean;
 }
 
-/** The tool that hands packets to `inbox`. */
+/** Creates the tool that hands packets to `inbox`. */
 export function createPacketTool(inbox: Inbox, { results }: Pick<StackSettings, 'results'>): McpTool {
   return {
     name: PACKET_TOOL,
@@ -57,7 +57,7 @@ export function createPacketTool(inbox: Inbox, { results }: Pick<StackSettings, 
   };
 }
 
-/** A tool as `tools/list` has it. */
+/** Describes a tool as `tools/list` has it. */
 export function describeTool({ name, description, inputSchema, outputSchema }: McpTool) {
   return {
     name,

@@ -1,6 +1,9 @@
 import type { StackTraits } from '../contract/stack.ts';
 
-/** A call has a result, in which replies ride; `stream` has the server say before it that it has begun. */
+/**
+ * Traits of MCP: a call has a result, which holds the replies; with `stream` the server first reports that it
+ * has begun.
+ */
 const traits: Omit<StackTraits, 'hasTls'> = {
   replies: 'same exchange',
   oneWay: 'acknowledged',

@@ -1,19 +1,22 @@
-/** Where messages lie in the bytes of a body: the body is one, each event of a stream has one, or each is behind gRPC's prefix or on a line. */
+/**
+ * Position of messages in a body: the body is one message, each event of a stream has one, or each is behind
+ * gRPC's prefix or on a line.
+ */
 export type BodyFormat = 'whole' | 'events' | 'grpc' | 'lines';
 
-/** Takes what was found to be messages, and not what the transport puts around them. */
+/** Takes counts of messages, without the bytes that the transport puts around them. */
 export interface MessageCount {
   add(bytes: number, messages: number): void;
 }
 
-/** How a body of this media type holds messages. */
+/** Returns the format of a body with this media type. */
 export function detectBodyFormat(contentType: string | undefined): BodyFormat {
   if (contentType?.startsWith('text/event-stream')) return 'events';
   if (contentType?.startsWith('application/grpc')) return 'grpc';
   return 'whole';
 }
 
-/** Is given one body, in pieces as they come or go. It keeps no bytes. */
+/** Counts one body, given in pieces as they pass. It keeps no bytes. */
 export type BodyCounter = (chunk: Buffer) => void;
 
 export function createBodyCounter(format: BodyFormat, count: MessageCount): BodyCounter {
@@ -44,8 +47,9 @@ const SPACE = 0x20;
 const DATA = Buffer.from('data:');
 
 /**
- * Server-sent events (HTML standard, "Interpreting an event stream"): what stands behind `data:` and one space is the message, other fields
- * and line ends are not. A carriage return belongs to the line end where a newline follows; alone it ends no line here.
+ * Counts server-sent events (HTML standard, "Interpreting an event stream"): the bytes behind `data:` and one
+ * space are the message, other fields and line ends are not. A carriage return belongs to the line end if a
+ * newline follows; alone it ends no line here.
  */
 function createEventCounter(count: MessageCount): BodyCounter {
   /** Bytes of the line so far: up to 6 of them decide whether it is data. */
@@ -92,7 +96,10 @@ function createEventCounter(count: MessageCount): BodyCounter {
 
 const GRPC_PREFIX_BYTES = 5;
 
-/** Each message behind a byte of flags and its length in four, big end first (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+/**
+ * Counts messages behind a byte of flags and a length of four bytes, big-endian (gRPC over HTTP/2,
+ * "Length-Prefixed-Message").
+ */
 function createGrpcCounter(count: MessageCount): BodyCounter {
   let prefixBytes = 0;
   let length = 0;
@@ -118,7 +125,7 @@ function createGrpcCounter(count: MessageCount): BodyCounter {
   };
 }
 
-/** Each line is a message (MCP over stdio); its newline is not part of it. */
+/** Counts lines, each of which is a message (MCP over stdio); its newline is not part of it. */
 function createLineCounter(count: MessageCount): BodyCounter {
   return (chunk) => {
     let lines = 0;

@@ -4,22 +4,23 @@ import * as z from 'zod';
 
 /** Bytes of one connection so far. */
 export interface SocketBytes {
-  /** What the operating system took and gave. */
+  /** Bytes that the operating system took and gave. */
   readonly rawSent: number;
   readonly rawReceived: number;
-  /** The same without TLS: equal to `raw` where there is none. */
+  /** Bytes without those of TLS: equal to `raw` where there is none. */
   readonly clearSent: number;
   readonly clearReceived: number;
 }
 
 /**
- * A handle of Node's, which counts in C++ whoever reads and writes: a socket's own `bytesRead` and `bytesWritten` miss what HTTP/2
- * moves past it. Node documents neither the handle nor that TLS puts one on top of another, so they are parsed like foreign data.
+ * A handle of Node's, which counts in C++ for all readers and writers: a socket's own `bytesRead` and
+ * `bytesWritten` miss what HTTP/2 moves past it. Node documents neither the handle nor that TLS puts one on
+ * top of another, so they are parsed like foreign data.
  */
 const countersSchema = z.object({ bytesRead: z.number(), bytesWritten: z.number() });
 const handleSchema = countersSchema.extend({ _parent: countersSchema.optional() }).nullish();
 
-/** Asked for by name: what HTTP/2 shows of a socket does not say which names it has. */
+/** Reads the handle by its name, because HTTP/2's view of a socket does not list its properties. */
 const readHandle = (socket: Socket) => handleSchema.parse(Reflect.get(socket, '_handle'));
 
 interface Count {
@@ -29,17 +30,18 @@ interface Count {
 
 const NONE: Count = { sent: 0, received: 0 };
 
-/** Reads what the handles of a connection have counted. The counters are gone with the handles, so the last ones are kept. */
+/** Reads the counters of a connection's handles. The counters vanish with the handles, so the last values are kept. */
 export class HandleCounters {
   readonly #socket: Socket;
-  /** What lies on top in the clear: `socket` itself, what {@link clearIn} was told, or nothing yet. */
+  /** Socket that carries the clear bytes: `socket` itself, the one given to {@link clearIn}, or nothing yet. */
   #clearSocket: Socket | undefined;
   #raw = NONE;
   #clear = NONE;
 
   /**
-   * @param socket what was dialled or accepted
-   * @param isTlsServer nothing is in the clear before the handshake is over, and then on another socket
+   * @param socket the dialled or accepted socket
+   * @param isTlsServer true if nothing is in the clear before the handshake is over, and then on another
+   * socket
    */
   constructor(socket: Socket, isTlsServer: boolean) {
     this.#socket = socket;
@@ -47,7 +49,7 @@ export class HandleCounters {
     this.#keepAtTheEnd(socket);
   }
 
-  /** TLS was put on top of the connection: all that was counted as clear so far belonged to it. */
+  /** Sets the socket that TLS put on top of the connection: all bytes counted as clear so far belonged to TLS. */
   clearIn(socket: Socket): void {
     this.#clearSocket = socket;
     this.#clear = NONE;
@@ -56,7 +58,7 @@ export class HandleCounters {
 
   get bytes(): SocketBytes {
     const own = readHandle(this.#socket);
-    // A TLS client that dials is one socket, whose handle lies on top of that of the operating system.
+    // A TLS client's connection is one socket, whose handle lies on top of the operating system's.
     this.#raw = keepLarger(this.#raw, this.#socket instanceof TLSSocket ? own?._parent : own);
     if (this.#clearSocket !== undefined) this.#clear = keepLarger(this.#clear, readHandle(this.#clearSocket));
     return {
@@ -71,14 +73,14 @@ export class HandleCounters {
     const destroy = socket._destroy;
     socket._destroy = (error, callback) => {
       this.bytes;
-      // What HTTP/2 shows of a socket is gone with its session; the socket may live a little longer.
+      // HTTP/2's view of a socket vanishes with its session; the socket may live a little longer.
       if (socket === this.#clearSocket && socket !== this.#socket) this.#clearSocket = undefined;
       destroy.call(socket, error, callback);
     };
   }
 }
 
-/** A handle that was closed counts 0. */
+/** Keeps the last counts, as a closed handle counts 0. */
 function keepLarger(last: Count, handle: z.infer<typeof countersSchema> | null | undefined): Count {
   return {
     sent: Math.max(last.sent, handle?.bytesWritten ?? 0),

@@ -3,7 +3,7 @@ import type { Inbox, Stack, StackClient, StackServer, StackSettings } from '../c
 import { watchWires } from './watch-wires.ts';
 import { WireMeter } from './wire-meter.ts';
 
-/** A stack without counting. What it says to the meter is only what no HTTP carries, and what goes over pipes of its own. */
+/** A stack without counting. It reports to the meter only the messages that no HTTP carries, and its own pipes. */
 interface UnmeteredStack extends Omit<Stack, 'serve' | 'connect'> {
   /** Resolves with a `wire` of its own where bytes are counted in other processes. */
   serve(
@@ -15,8 +15,8 @@ interface UnmeteredStack extends Omit<Stack, 'serve' | 'connect'> {
 }
 
 /**
- * `stack` with its bytes counted: every socket that a call of its own opens or accepts, and what comes of that later, is that
- * server's or client's. What the inbox does is the caller's again.
+ * Returns `stack` with its bytes counted: every socket that a call of a server or client opens or accepts,
+ * even later, belongs to that server or client. Sockets of the inbox belong to the caller again.
  */
 export function meterStack(stack: UnmeteredStack): Stack {
   return {
@@ -40,7 +40,7 @@ export function meterStack(stack: UnmeteredStack): Stack {
       const meter = new WireMeter();
       const client = await meter.run(() => stack.connect(address, settings, meter));
       return {
-        // Connections may be opened by any exchange.
+        // Any exchange may open connections.
         exchange: (...args) => meter.run(() => client.exchange(...args)),
         port: client.port,
         wire: () => meter.bytes,

@@ -2,9 +2,9 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 
 /**
- * What this process has come to so far: CPU time in microseconds, and memory.
+ * Returns this process's usage so far: CPU time in microseconds, and memory in bytes.
  *
- * @param collect garbage is collected first, so that the heap is what is kept
+ * @param collect collects garbage first, so that the heap counts live objects only
  */
 export function readProcessUsage(collect: boolean) {
   const { user, system } = process.cpuUsage();
@@ -15,7 +15,7 @@ export function readProcessUsage(collect: boolean) {
 
 let gc: unknown;
 
-/** Node has the function for it only when it is told to. */
+/** Collects garbage. Node has the function for it only after its flag is set. */
 function collectGarbage(): void {
   if (gc === undefined) {
     v8.setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Lets `onChunk` see what comes to `stream`, and changes nothing: no listener that would have it flow. */
+/** Lets `onChunk` see the data that comes to `stream`, and changes nothing: a listener would make it flow. */
 export function tapReads(stream: Readable, onChunk: (chunk: Buffer) => void): void {
   const push = stream.push;
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
@@ -10,7 +10,7 @@ export function tapReads(stream: Readable, onChunk: (chunk: Buffer) => void): vo
   };
 }
 
-/** Lets `onChunk` see what `stream` hands on to what is below it. */
+/** Lets `onChunk` see the data that `stream` hands to the layer below it. */
 export function tapWrites(stream: Writable, onChunk: (chunk: Buffer) => void): void {
   const { _write: write, _writev: writev } = stream;
   const see = (chunk: unknown, encoding: unknown) => {
@@ -28,7 +28,7 @@ export function tapWrites(stream: Writable, onChunk: (chunk: Buffer) => void): v
   };
 }
 
-/** What `chunk` is as bytes; undefined for the end of a stream and for anything else. */
+/** Returns `chunk` as bytes; undefined for the end of a stream and for anything else. */
 export function toBytes(chunk: unknown, encoding: unknown): Buffer | undefined {
   if (typeof chunk === 'string') {
     return Buffer.from(
@@ -40,7 +40,7 @@ export function toBytes(chunk: unknown, encoding: unknown): Buffer | undefined {
   return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-/** What an event of Node's diagnostics channels says under `name`: it promises no types. */
+/** Returns the field `name` of a message of Node's diagnostics channels, for which Node promises no types. */
 export function readField(message: unknown, name: string): unknown {
   return typeof message === 'object' && message !== null ? Reflect.get(message, name) : undefined;
 }

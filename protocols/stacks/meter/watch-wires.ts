@@ -12,7 +12,10 @@ import { WireMeter } from './wire-meter.ts';
 
 let isWatching = false;
 
-/** Has Node tell the meters of this process what they count; once is enough, and it costs nothing where no meter asks. */
+/**
+ * Subscribes the meters of this process to Node's reports. One call is enough, and it costs nothing where no
+ * meter counts.
+ */
 export function watchWires(): void {
   if (isWatching) return;
   isWatching = true;
@@ -25,7 +28,7 @@ export function watchWires(): void {
 /** TLS servers that report their sockets already. */
 const watched = new WeakSet<TlsServer>();
 
-/** Has meters find out about every socket of this process, and the pipes of its children. */
+/** Reports every socket of this process, and the pipes of its children, to meters. */
 function watchSockets(): void {
   subscribe('net.client.socket', (message) => {
     const socket = findSocket(message);
@@ -48,14 +51,14 @@ function watchSockets(): void {
 
 function accepted(socket: Socket): void {
   const meter = WireMeter.current;
-  // Node tells of a socket after its server has: who counts it by itself has done so.
+  // Node reports a socket after its server has seen it, so a stack that counts by itself has done so already.
   if (meter === undefined || WireMeter.of(socket) !== undefined) return;
   const server: unknown = Reflect.get(socket, 'server');
   if (!(server instanceof TlsServer)) {
     meter.add(socket);
     return;
   }
-  // What it gives out lies on top of what it has accepted.
+  // A secured socket lies on top of the accepted one.
   if (!watched.has(server)) server.on('secureConnection', (secured) => void WireMeter.of(secured));
   watched.add(server);
   meter.add(socket, { isTlsServer: true });
@@ -66,7 +69,10 @@ function findSocket(message: unknown): Socket | undefined {
   return socket instanceof Socket ? socket : undefined;
 }
 
-/** Has meters see the bodies of Node's own HTTP in this process, at both ends, without the chunks that they may be cut into. */
+/**
+ * Shows meters the bodies of Node's own HTTP in this process, at both ends, without the chunks into which
+ * they may be cut.
+ */
 function watchHttp(): void {
   subscribe('http.server.request.start', (message) => {
     const request = readField(message, 'request');
@@ -84,7 +90,7 @@ function watchHttp(): void {
   subscribe('http.client.request.created', (message) => {
     const request = readField(message, 'request');
     if (!(request instanceof ClientRequest)) return;
-    // Which socket it is to have is known when one is free.
+    // The request's socket is known only when one is free.
     const count = new HeldCount();
     tapMessage(request, () => createBodyCounter('whole', count));
     request.once('socket', (socket) => count.passTo(WireMeter.of(socket)?.out));
@@ -98,12 +104,12 @@ function watchHttp(): void {
   });
 }
 
-/** Such a response drops what is written to it. */
+/** Returns true for a response that drops its body. */
 function hasNoBody({ req, statusCode }: ServerResponse): boolean {
   return req.method === 'HEAD' || statusCode === 204 || statusCode === 304;
 }
 
-/** Sees what is written to `message`; `open` is called with the first piece, when the head is written. */
+/** Shows the data written to `message` to a counter; `open` is called with the first piece, when the head is written. */
 function tapMessage(message: OutgoingMessage, open: () => BodyCounter | undefined): void {
   let counter: BodyCounter | undefined;
   for (const name of ['write', 'end'] as const) {
@@ -120,13 +126,13 @@ function tapMessage(message: OutgoingMessage, open: () => BodyCounter | undefine
   }
 }
 
-/** Also of heads that were given to `writeHead`, which `getHeader` does not know. */
+/** Reads the content type, also from a head that was given to `writeHead`, which `getHeader` does not know. */
 function readContentType(message: OutgoingMessage): string | undefined {
   const head: unknown = Reflect.get(message, '_header');
   return typeof head === 'string' ? /\r\ncontent-type: *([^\r]*)/i.exec(head)?.[1] : undefined;
 }
 
-/** Holds what is counted until it is known for whom. */
+/** Holds counts until their meter is known. */
 class HeldCount implements MessageCount {
   #bytes = 0;
   #messages = 0;
@@ -141,16 +147,19 @@ class HeldCount implements MessageCount {
     }
   }
 
-  /** Without `to`, it was nobody's. */
+  /** Passes the counts on; without `to` they are dropped. */
   passTo(to: MessageCount | undefined): void {
     to?.add(this.#bytes, this.#messages);
     this.#to = to;
   }
 }
 
-/** Has meters see what HTTP/2 streams of this process carry in DATA frames, at both ends; of gRPC what is behind its prefixes. */
+/**
+ * Shows meters what HTTP/2 streams of this process carry in DATA frames, at both ends; for gRPC, the messages
+ * behind its prefixes.
+ */
 function watchHttp2(): void {
-  // The heads of messages that are read, by stream.
+  // Heads of the messages that are read, by stream.
   const heads = new WeakMap<object, unknown>();
   for (const side of ['client', 'server'] as const) {
     subscribe(`http2.${side}.stream.created`, (message) => {
@@ -175,7 +184,7 @@ function watchHttp2(): void {
   });
 }
 
-/** A counter that is made for the first piece: heads come before it. */
+/** Creates a counter that opens with the first piece, since heads come before it. */
 function openOnFirstPiece(open: () => BodyCounter): BodyCounter {
   let counter: BodyCounter | undefined;
   return (chunk) => {
@@ -189,19 +198,19 @@ function detectFormat(headers: unknown) {
   return detectBodyFormat(typeof type === 'string' ? type : undefined);
 }
 
-/** Node has the class, and no name for it. */
+/** Returns true for an HTTP/2 stream, for which Node exports a type but no class. */
 function isHttp2Stream(value: unknown): value is Http2Stream {
   return value instanceof Duplex && 'sentHeaders' in value && 'session' in value;
 }
 
-/** Bodies of a request and of its answer. */
+/** Counters for the bodies of a request and of its answer. */
 interface Counters {
   readonly meter: WireMeter;
   readonly sent: BodyCounter;
   received: BodyCounter;
 }
 
-/** Has meters see the bodies of `fetch`, Node's own and that of the package `undici`: each names its channels so. */
+/** Shows meters the bodies of `fetch`, Node's own and that of the package `undici`, which use the same channel names. */
 function watchFetch(): void {
   const exchanges = new WeakMap<object, Counters>();
   const of = (message: unknown) => {
@@ -212,7 +221,7 @@ function watchFetch(): void {
     const request = readField(message, 'request');
     const socket = readField(message, 'socket');
     if (typeof request !== 'object' || request === null) return;
-    // HTTP/2 is Node's, also here, and counted there.
+    // HTTP/2 is Node's here, too, and is counted there.
     if (!(socket instanceof Socket) || readField(socket, 'alpnProtocol') === 'h2') return;
     const meter = WireMeter.of(socket);
     if (meter === undefined) return;
@@ -238,7 +247,7 @@ function watchFetch(): void {
   });
 }
 
-/** Of names and values that take turns. */
+/** Finds the content type in a list in which names and values alternate. */
 function findContentType(headers: unknown): string | undefined {
   if (!Array.isArray(headers)) return undefined;
   const at = headers.findIndex((text, i) => i % 2 === 0 && String(text).toLowerCase() === 'content-type');

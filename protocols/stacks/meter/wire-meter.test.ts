@@ -32,7 +32,7 @@ async function listening(server: net.Server, meter: WireMeter): Promise<number> 
   return address.port;
 }
 
-/** What one side wrote the other one read, and every byte is on one line. */
+/** Expects that one side read what the other wrote, and that every byte is on one line. */
 function expectSums({ server, client }: ReturnType<typeof sides>): void {
   const [s, c] = [server.bytes, client.bytes];
   for (const { sent, received } of [s, c]) {
@@ -132,7 +132,7 @@ describe('bodies over HTTP/2 are told from its frames', () => {
     const stream = session.request({ ':method': 'POST', 'content-type': type });
     stream.end(grpcMessage(ask));
     await text(stream);
-    // Acknowledgements of settings and windows come behind what they acknowledge.
+    // Acknowledgements of settings and windows come behind the frames that they acknowledge.
     await new Promise<void>((resolve, reject) => {
       session.ping((error) => (error === null ? resolve() : reject(error)));
     });

@@ -11,7 +11,10 @@ interface Counted {
   readonly counters: HandleCounters;
 }
 
-/** On sockets: who counts them. A property, since HTTP/2 shows its sockets through a proxy, which passes on nothing else. */
+/**
+ * Key of a socket's property that holds its meter. It is a property because HTTP/2 shows its sockets through
+ * a proxy, which passes on nothing else.
+ */
 const COUNTED = Symbol('counted');
 
 function findCounted(socket: object): Counted | undefined {
@@ -24,16 +27,18 @@ function isCounted(value: unknown): value is Counted {
 }
 
 /**
- * Counts the bytes of one side of a stack, whoever owns its sockets. How each line becomes known:
+ * Counts the bytes of one side of a stack, whatever code owns its sockets. Each line is measured as follows:
  *
- * - **Which sockets.** Those that are dialled or accepted by what {@link run} began, however much later and by whichever package:
- *   Node tells of each (`watch-wires.ts`), in the context of who asked for it.
- * - **raw.** The counters of the operating system's handles. **tls** is what these have more than the handles of TLS on top of them.
- * - **body.** Node's HTTP, HTTP/2 and `fetch` show each piece of a body; what travels in other frames is
- *   reported by who writes and reads it ({@link sent}, {@link received}).
- * - **head** is the rest of what is in the clear.
+ * - **Sockets.** The meter counts the sockets that code under {@link run} dials or accepts, at any later time and
+ *   in any package: Node reports each one (`watch-wires.ts`) in the context that asked for it.
+ * - **raw** comes from the counters of the operating system's handles. **tls** is the difference between these and
+ *   the counters of the TLS handles on top of them.
+ * - **body.** Node's HTTP, HTTP/2 and `fetch` show each piece of a body; the code that writes and reads other
+ *   frames reports its messages ({@link sent}, {@link received}).
+ * - **head** is the rest of the bytes in the clear.
  *
- * Exact whenever nothing is under way: a body is counted when it is handed over, its bytes when the handle takes them.
+ * The counts are exact whenever nothing is under way: a body is counted when it is handed over, its bytes when the
+ * handle takes them.
  */
 export class WireMeter {
   readonly #open = new Set<HandleCounters>();
@@ -42,14 +47,14 @@ export class WireMeter {
   readonly #out = new Messages();
   readonly #in = new Messages();
 
-  /** The meter whose {@link run} this code came of. */
+  /** Returns the meter in whose {@link run} this code was started. */
   static get current(): WireMeter | undefined {
     return current.getStore();
   }
 
   /**
-   * The meter that counts `socket`. Where TLS was put on top of a connection that was dialled or accepted before, this is how it
-   * becomes known: Node tells of the lower socket alone, and calls it the parent of the upper one.
+   * Returns the meter that counts `socket`. It also finds TLS on top of a connection that was dialled or
+   * accepted before: Node reports the lower socket alone, and calls it the parent of the upper one.
    */
   static of(socket: Socket): WireMeter | undefined {
     const own = findCounted(socket);
@@ -62,27 +67,27 @@ export class WireMeter {
     return below.meter;
   }
 
-  /** Calls `work`: sockets that come of it are this meter's. */
+  /** Calls `work` and counts the sockets that it opens, also later. */
   run<Result>(work: () => Result): Result {
     return current.run(this, work);
   }
 
-  /** Calls `work`, which is somebody else's: sockets that come of it are no meter's. */
+  /** Calls `work`, which is not part of a stack: its sockets are not counted. */
   static exit<Result>(work: () => Result): Result {
     return current.exit(work);
   }
 
-  /** For transports that Node does not know the frames of: a message was written. */
+  /** Counts a sent message, for transports whose frames Node does not know. */
   sent(bytes: number): void {
     this.#out.add(bytes, 1);
   }
 
-  /** As {@link sent}, for a message that was read. */
+  /** Counts a received message, like {@link sent}. */
   received(bytes: number): void {
     this.#in.add(bytes, 1);
   }
 
-  /** For who sees bodies go by in pieces. */
+  /** Counter of sent messages, for code that sees bodies pass in pieces. */
   get out(): MessageCount {
     return this.#out;
   }
@@ -91,7 +96,7 @@ export class WireMeter {
     return this.#in;
   }
 
-  /** A connection, or a part of one: a pair of pipes is two sockets and one connection. */
+  /** Adds a connection, or a part of one: a pair of pipes is two sockets and one connection. */
   add(socket: Socket, { isTlsServer = false, isPart = false }: AddedSocket = {}): void {
     const counters = new HandleCounters(socket, isTlsServer);
     const counted: Counted = { meter: this, counters };
@@ -104,7 +109,7 @@ export class WireMeter {
     });
   }
 
-  /** What the stack's `wire()` gives. */
+  /** Bytes so far, as the stack's `wire()` returns them. */
   get bytes(): WireBytes {
     let sum = this.#ended;
     for (const counters of this.#open) sum = addSocketBytes(sum, counters.bytes);

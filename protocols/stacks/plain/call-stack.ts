@@ -5,15 +5,15 @@ import type { Stack, StackServer, StackSettings, StackTraits } from '../contract
 import { withDeadline } from '../exchange-limit.ts';
 import { meterStack } from '../meter/metered.ts';
 
-/** A transport of calls: what carries a body to a server, and another one back. Packets are not its business. */
+/** A transport of calls, which carries a body to a server and another one back. It knows nothing of packets. */
 interface CallTransport extends Pick<Stack, 'transport' | 'implementation'> {
   readonly largestMessageBytes?: number;
   listen(answer: Answer, settings: StackSettings): Promise<Omit<StackServer, 'wire'>>;
-  /** @throws MeshError `agent` when nobody listens there */
+  /** @throws MeshError `agent` if no server listens there */
   dial(address: string, settings: StackSettings): Promise<Caller>;
 }
 
-/** What a server does with the body of a call: gives that of its answer, which is empty where nobody answers. */
+/** A server's work on the body of a call: returns the body of its answer, which is empty if there is none. */
 export type Answer = (body: Buffer, signal: AbortSignal) => Promise<Buffer>;
 
 interface Caller {
@@ -22,7 +22,7 @@ interface Caller {
   close(): void;
 }
 
-/** Of packets in calls, without a protocol of agents: the answer says that the exchange is over. */
+/** Traits of packets in calls, without an agent protocol: the answer ends the exchange. */
 export const callTraits: StackTraits = {
   replies: 'same exchange',
   oneWay: 'acknowledged',
@@ -31,7 +31,7 @@ export const callTraits: StackTraits = {
   largestMessageBytes: MAX_FRAME_BYTES,
 };
 
-/** JSON of a packet as the body of a call, and of those that answer it, a line each, as that of the answer. */
+/** Creates a stack of calls. The body of a call is a packet as JSON; that of the answer has its answers, one a line. */
 export function callStack({
   listen,
   dial,

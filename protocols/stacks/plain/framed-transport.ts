@@ -7,16 +7,16 @@ import { awaitConnection, type Endpoint, listenOnPlace, trackConnections } from 
 import type { WireMeter } from '../meter/wire-meter.ts';
 import type { Accept, MessageStream, StreamHandler } from './stream-stack.ts';
 
-/** What is read from an address and written into one. */
+/** A kind of endpoint: how it is read from an address and written into one. */
 export interface EndpointKind {
-  /** A free one, to listen at. */
+  /** Returns a free endpoint to listen on. */
   free(): Endpoint;
   addressOf(endpoint: Endpoint): string;
   /** @throws MeshError `usage` */
   placeIn(address: string): Endpoint;
 }
 
-/** Messages as the mesh's frames, each behind its length in four bytes, on a socket of any kind. */
+/** Creates a transport of the mesh's frames, each message behind its length in four bytes, on a socket of any kind. */
 export function createFramedTransport(name: string, places: EndpointKind) {
   return {
     async listen(accept: Accept, settings: StackSettings, meter: WireMeter) {

@@ -14,14 +14,14 @@ import type { StackSettings } from '../contract/stack.ts';
 import { type Answer, callStack } from './call-stack.ts';
 import { listenGrpc } from './listen-grpc.ts';
 
-/** The one method: packets in, packets out, as JSON. */
+/** The only method: packets in, packets out, as JSON. */
 const METHOD = 'Exchange';
 const PATH = `/mesh.v1.Packets/${METHOD}`;
 
 /** `INTERNAL`: the work failed (gRPC, "Status codes and their use"). */
 const INTERNAL = 13;
 
-/** What a server of the package takes unless it is told otherwise. */
+/** Bytes of the largest message that a server of the package takes by default. */
 const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 const bytes = (message: Buffer) => message;
@@ -35,7 +35,10 @@ const method: MethodDefinition<Buffer, Buffer> = {
   responseDeserialize: bytes,
 };
 
-/** JSON of packets as the messages of a unary call of gRPC, by `@grpc/grpc-js` at both ends. It has no way to leave Nagle's algorithm on. */
+/**
+ * JSON of packets as the messages of a unary gRPC call, by `@grpc/grpc-js` at both ends. The package cannot
+ * leave Nagle's algorithm on.
+ */
 export const jsonGrpc = callStack({
   transport: 'grpc',
   implementation: 'sdk',
@@ -81,7 +84,7 @@ interface Channel {
 async function openChannel(address: string, { tls, deadlineMs }: StackSettings): Promise<Channel> {
   const credentials =
     tls === null ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(Buffer.from(tls.cert));
-  // Else all channels of the process to one address share their connection.
+  // Without this option all channels of the process to one address share their connection.
   const options = { 'grpc.use_local_subchannel_pool': 1 };
   const client = new Client(new URL(address).host, credentials, options);
   await new Promise<void>((resolve, reject) => {
@@ -96,7 +99,8 @@ async function openChannel(address: string, { tls, deadlineMs }: StackSettings):
 
 function call(client: Client, request: Buffer, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Without a deadline of the package's: it writes what is left of it into the head, in as many digits as that has.
+    // The package gets no deadline: it would write the remaining time into the head, in a varying number of
+    // digits.
     const unary = client.makeUnaryRequest(PATH, bytes, bytes, request, (error, answer) => {
       signal.removeEventListener('abort', cancel);
       if (answer !== undefined) resolve(answer);

@@ -6,7 +6,7 @@ import { type Answer, callStack } from './call-stack.ts';
 
 const TYPE = 'application/json';
 
-/** A packet is the body of a POST, and what answers it that of the response: what HTTP alone costs. */
+/** A packet is the body of a POST, and its answers are the body of the response: the cost of HTTP alone. */
 export const jsonHttp1 = callStack({
   transport: 'http1',
   implementation: 'bare',
@@ -36,7 +36,7 @@ async function serve(answer: Answer, request: IncomingMessage, response: ServerR
     if (body.length === 0) response.writeHead(204).end();
     else response.writeHead(200, { 'Content-Type': TYPE, 'Content-Length': body.length }).end(body);
   } catch (error) {
-    // Who asked is told, unless it has gone.
+    // The client learns of the error, unless it has gone.
     if (response.destroyed || response.headersSent) return;
     response.writeHead(500, { 'Content-Type': 'text/plain' }).end(toErrorMessage(error));
   }

@@ -13,7 +13,7 @@ import { type Answer, callStack } from './call-stack.ts';
 
 const TYPE = 'application/json';
 
-/** As `json/http1`, on HTTP/2. */
+/** Packets as bodies like `json/http1`, on HTTP/2. */
 export const jsonHttp2 = callStack({
   transport: 'http2',
   implementation: 'bare',
@@ -37,7 +37,10 @@ export const jsonHttp2 = callStack({
   },
 });
 
-/** HPACK writes each second of the day in another number of bytes. Node has this option for long, and does not document it. */
+/**
+ * Options of a response without a date: HPACK writes each second of the day in another number of bytes. Node
+ * has long had this option but does not document it.
+ */
 const NO_DATE = { endStream: false, sendDate: false };
 
 async function serve(answer: Answer, stream: ServerHttp2Stream): Promise<void> {
@@ -63,9 +66,10 @@ interface Http2Answer {
 }
 
 /**
- * A client on Node's own HTTP/2: requests share a connection, and as many connections as the settings have.
+ * Opens a client on Node's own HTTP/2: requests share a connection, and there are as many connections as the
+ * settings allow.
  *
- * @throws MeshError `agent` when nobody listens there
+ * @throws MeshError `agent` if no server listens there
  */
 function dialHttp2(url: string, settings: StackSettings): Promise<ConnectionPool<Http2Session>> {
   return ConnectionPool.opened(() => Http2Session.open(new URL(url), settings), settings);
@@ -92,7 +96,7 @@ class Http2Session {
     });
     // Node turns Nagle's algorithm off when a session begins.
     if (!noDelay) socket.setNoDelay(false);
-    // The server's settings come first, before anybody is asked.
+    // The server's settings come first, before any request.
     await Promise.race([once(session, 'remoteSettings'), once(session, 'close')]);
     if (session.destroyed)
       throw new MeshError('agent', `${url.href}: ${toErrorMessage(fault ?? 'it was closed')}`);
@@ -104,9 +108,10 @@ class Http2Session {
   }
 
   /**
-   * Posts a body.
+   * Posts a body and resolves with the answer's.
    *
-   * @throws MeshError `agent` for a connection or stream that failed, and `limit` for an answer that is larger than any packet
+   * @throws MeshError `agent` for a connection or stream that failed, and `limit` for an answer that is
+   * larger than any packet
    */
   post(
     headers: Readonly<Record<string, string>>,

@@ -8,7 +8,7 @@ import { createStreamStack } from './stream-stack.ts';
 const SCHEME = 'unix:';
 
 const socketFiles: EndpointKind = {
-  // Short: the operating system takes 104 to 108 bytes.
+  // The path is short, as the operating system takes 104 to 108 bytes.
   free: () => ({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) }),
   addressOf: (endpoint) => ('path' in endpoint ? `${SCHEME}${endpoint.path}` : ''),
   placeIn(address) {
@@ -17,7 +17,7 @@ const socketFiles: EndpointKind = {
   },
 };
 
-/** JSON behind a length of four bytes on a Unix domain socket: the least that there is between two processes. */
+/** JSON behind a length of four bytes on a Unix domain socket: the minimum between two processes. */
 export const jsonUnix = createStreamStack({
   transport: 'unix',
   implementation: 'bare',

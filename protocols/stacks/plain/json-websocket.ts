@@ -10,7 +10,10 @@ import { listenOnPlace, trackConnections } from '../listen.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
 import { createStreamStack, type MessageStream, type StreamHandler } from './stream-stack.ts';
 
-/** Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings but the largest message. */
+/**
+ * Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings
+ * except for the largest message.
+ */
 export const jsonWebSocket = createStreamStack({
   transport: 'websocket',
   implementation: 'sdk',

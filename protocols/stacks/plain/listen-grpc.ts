@@ -2,9 +2,9 @@ import type { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { StackSettings } from '../contract/stack.ts';
 
 /**
- * Has a server of `@grpc/grpc-js` listen on a free port of the loopback, which it returns.
+ * Starts a server of `@grpc/grpc-js` on a free port of the loopback and returns the port.
  *
- * @param credentials the package's own class: nobody loads the package for a type
+ * @param credentials the package's own class, passed in so that no code loads the package for a type
  */
 export function listenGrpc(
   server: Server,

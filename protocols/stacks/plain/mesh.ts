@@ -15,8 +15,8 @@ const ports: EndpointKind = {
 };
 
 /**
- * The mesh's own frames over TCP, as a connection between two nodes without a hub: any adapter, with layers or without. Its
- * handshake is not part of it.
+ * Creates a stack of the mesh's own frames over TCP, as a connection between two nodes without a hub, for any
+ * adapter, with layers or without. The mesh's handshake is not part of it.
  *
  * @param spec as `--adapter` takes it: `msgpack+zstd`
  */

@@ -11,33 +11,36 @@ import { meterStack } from '../meter/metered.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
 import { createCoder, type PacketCoder } from '../packet-coder.ts';
 
-/** Messages both ways between two ends, in order, each whole: behind lengths on a socket, in frames of WebSocket. */
+/**
+ * A stream of whole messages in order, both ways between two ends: behind lengths on a socket, in frames of
+ * WebSocket.
+ */
 export interface MessageStream {
   readonly isClosed: boolean;
   send(message: Uint8Array): void;
   close(): void;
 }
 
-/** What one end does with what comes. */
+/** One end's handler of incoming messages. */
 export interface StreamHandler {
-  /** `message` is the receiver's for as long as the call takes. */
+  /** Receives a message, which it may use only during the call. */
   onMessage(message: Uint8Array): void;
-  /** No message comes any more. `error` says why, unless it was closed in peace. */
+  /** Learns that no message comes any more; `error` gives the reason, unless the stream was closed normally. */
   onClose(error?: Error): void;
 }
 
-/** Begins a stream of a server's: `open` is given what hears its messages, which is what this returns. */
+/** Begins a stream on a server: `open` gets the handler of its messages, which this also returns. */
 export type Accept = (open: (handler: StreamHandler) => MessageStream) => StreamHandler;
 
-/** A transport of streams. Packets are not its business. */
+/** A transport of streams, which knows nothing of packets. */
 interface StreamTransport extends Pick<Stack, 'transport' | 'implementation'> {
-  /** What its packets are written by, with members or without, with layers or without; `json` unless given. */
+  /** Adapter that writes the packets, with members or without, with layers or without; `json` unless given. */
   readonly adapter?: ProtocolAdapter;
-  /** `json/<transport>` unless given. */
+  /** Name of the stack; `json/<transport>` unless given. */
   readonly name?: string;
   readonly hasTls?: boolean;
   listen(accept: Accept, settings: StackSettings, meter: WireMeter): Promise<Omit<StackServer, 'wire'>>;
-  /** @throws MeshError `agent` when nobody listens there */
+  /** @throws MeshError `agent` if no server listens there */
   dial(
     address: string,
     settings: StackSettings,
@@ -47,8 +50,9 @@ interface StreamTransport extends Pick<Stack, 'transport' | 'implementation'> {
 }
 
 /**
- * Packets as messages of a stream: what answers one has its id as `reply_to`, as in the mesh. Nothing says when an answer is complete:
- * that is when as many packets have come as were expected.
+ * Creates a stack of packets as messages of a stream. An answer has the request's id as `reply_to`, as in the
+ * mesh. The protocol does not say when an answer is complete, so an exchange ends when the expected number of
+ * packets has come.
  */
 export function createStreamStack({
   listen,
@@ -97,7 +101,10 @@ export function createStreamStack({
   });
 }
 
-/** What a server does with the packets of one connection: each is worked on at once, and answered when that is done. */
+/**
+ * Creates a server's handler for the packets of one connection: it works on each at once, and answers when
+ * that is done.
+ */
 function createPacketHandler(inbox: Inbox, coder: PacketCoder, stream: () => MessageStream): StreamHandler {
   const over = new AbortController();
   const send = (packet: Packet) => {
@@ -118,7 +125,8 @@ function createPacketHandler(inbox: Inbox, coder: PacketCoder, stream: () => Mes
       try {
         packet = coder.decode(message);
       } catch {
-        // What is no packet is nobody's request, so there is nobody to tell; its sender is not listened to any longer.
+        // A message that is no packet answers no request and cannot be refused by name, so its connection is
+        // closed.
         stream().close();
         return;
       }
@@ -128,7 +136,7 @@ function createPacketHandler(inbox: Inbox, coder: PacketCoder, stream: () => Mes
   };
 }
 
-/** One connection of a client's, with the requests on it that wait for answers. */
+/** One connection of a client, with the requests on it that wait for answers. */
 class PacketStream implements StreamHandler {
   stream: MessageStream | undefined;
   readonly #name: string;
@@ -163,7 +171,7 @@ class PacketStream implements StreamHandler {
     try {
       packet = this.#coder.decode(message);
     } catch (error) {
-      // Whose answer it was cannot be known.
+      // The request to which this answer belongs cannot be known.
       this.#answers.fail(error instanceof MeshError ? error : this.#closed(error));
       this.close();
       return;

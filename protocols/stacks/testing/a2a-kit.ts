@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { XMLParser } from 'fast-xml-parser';
 import * as z from 'zod';
 
-/** A2A's own test kit, which is not part of the repository: it is in a folder beside it, or not there. */
+/** A2A's own test kit, which is not part of the repository but may be in a folder beside it. */
 const run = fileURLToPath(new URL('../../../../shared/suites/a2a-tck/run', import.meta.url));
 
-/** What came of each test of the kit; one that was not for a server's transport is not there. */
+/** Result of each test of the kit, without tests that do not apply to a server's transport. */
 export type KitResults = ReadonlyMap<string, 'passed' | 'failed' | 'skipped'>;
 
 const TIMEOUT_MS = 280_000;
@@ -32,9 +32,10 @@ const junitSchema = z.object({
 });
 
 /**
- * Whether the kit can be run; if not, it says so.
+ * Returns true if the kit can be run; otherwise prints a note.
  *
- * @throws Error with CI=true, where the kit is there and its packages of Python are missing and cannot be installed
+ * @throws Error with CI=true, where the kit is there and its packages of Python are missing and cannot be
+ * installed
  */
 export async function isKitThere(): Promise<boolean> {
   const isThere = existsSync(run) && (await isReady());
@@ -61,7 +62,7 @@ export async function kitResults(url: string): Promise<KitResults> {
   for (const results of all) {
     for (const [name, result] of results) {
       const before = merged.get(name);
-      // The others skip what is for one transport.
+      // Runs of the other transports skip the tests for one transport.
       if (before === undefined || before === 'skipped' || result === 'failed') merged.set(name, result);
     }
   }
@@ -79,7 +80,7 @@ async function resultsOver(url: string, transport: string): Promise<KitResults> 
     const cases = testsuites.testsuite.flatMap(({ testcase }) => testcase);
     return new Map(
       cases.map(({ classname, name, failure, error, skipped }) => {
-        // A SHOULD that is not met is an expected failure for the kit, and a failure here.
+        // An unmet SHOULD is an expected failure for the kit, and a failure here.
         const isFailed = failure !== undefined || error !== undefined || skipped?.type === 'pytest.xfail';
         const own = `${classname.replace(/^tests\.compatibility\./, '')} ${name}`;
         return [own, isFailed ? 'failed' : skipped === undefined ? 'passed' : 'skipped'];

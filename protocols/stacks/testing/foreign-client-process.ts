@@ -1,6 +1,9 @@
 import { connectForeign } from '../mcp/foreign/foreign-server.ts';
 
-/** Connects to the server at the last argument and calls each of its tools once: what MCP's conformance suite watches a client do. */
+/**
+ * This process connects to the server at the last argument and calls each of its tools once, while MCP's
+ * conformance suite watches.
+ */
 const { signal } = new AbortController();
 const place = { url: process.argv.at(-1) ?? '', maxMessageBytes: 1024 * 1024 };
 const server = await connectForeign(place, signal);

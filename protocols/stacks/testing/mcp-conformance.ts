@@ -8,13 +8,16 @@ import { text } from 'node:stream/consumers';
 
 const suite = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
 
-/** What MCP's conformance suite found; `output` is empty where it found what was expected. */
+/** Result of MCP's conformance suite; `output` is empty if it is as expected. */
 export interface Conformance {
   readonly code: number;
   readonly output: string;
 }
 
-/** Runs MCP's own conformance suite against a server. `expected` lists the scenarios that are known to fail, each with its reason. */
+/**
+ * Runs MCP's own conformance suite against a server. `expected` lists the scenarios that are known to fail,
+ * each with its reason.
+ */
 export async function conformanceOf(url: string, revision: string, expected: string): Promise<Conformance> {
   const out = await mkdtemp(path.join(os.tmpdir(), 'gaia-mesh-conformance-'));
   try {

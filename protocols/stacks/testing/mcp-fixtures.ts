@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { McpMethods } from '../mcp/server/mcp-server.ts';
 import type { McpTool, ToolContent } from '../mcp/tools.ts';
 
-/** What MCP's conformance suite expects of a server, as the descriptions of its scenarios say. */
+/** This module holds what MCP's conformance suite expects of a server, according to the descriptions of its scenarios. */
 
 /** A red pixel. */
 const PNG =
@@ -99,7 +99,7 @@ function messagesOf(params: JsonObject): readonly object[] {
 
 const argument = (name: string) => ({ name, description: `The argument ${name}`, required: true });
 
-/** @param notFound makes the error for a resource that there is not */
+/** @param notFound makes the error for an unknown resource */
 export function fixtureMethods(notFound: (uri: string) => Error): McpMethods {
   return {
     'resources/list': async () => ({

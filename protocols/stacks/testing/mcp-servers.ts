@@ -9,7 +9,7 @@ import { McpServer } from '../mcp/server/mcp-server.ts';
 import { fixtureCapabilities, fixtureMethods, fixtureTools } from './mcp-fixtures.ts';
 import { testSettings } from './settings.ts';
 
-/** Servers with what the conformance suite asks for, on our bare core and on the SDK. */
+/** A server with everything the conformance suite asks for, on our bare core or on the SDK. */
 interface FixtureServer {
   readonly url: string;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { StackSettings } from '../contract/stack.ts';
 
-/** What most tests want: nothing on. */
+/** Settings for most tests, with everything off. */
 export const testSettings: StackSettings = {
   tls: null,
   connections: 1,

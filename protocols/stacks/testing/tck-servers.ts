@@ -6,7 +6,7 @@ import { createSdkAgent, serveSdkHttp } from '../a2a/sdk/server.ts';
 import { testSettings } from './settings.ts';
 import { tckCard, tckWork } from './tck-work.ts';
 
-/** A server with all three transports, as the test kit wants it. */
+/** A server with all three transports, as the test kit needs it. */
 export interface TckServer {
   readonly url: string;
   close(): Promise<void>;

@@ -2,9 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentCard } from '../a2a/agent/agent.ts';
 import { type AgentWork, createTextMessage, type WorkEvent } from '../a2a/work.ts';
 
-/** What A2A's test kit expects of an agent, by the prefix of the message's id (its `scenarios/*.feature`). */
+/**
+ * This module holds what A2A's test kit expects of an agent, by the prefix of the message's id (its
+ * `scenarios/*.feature`).
+ */
 
-/** The kit waits for the events of a stream this long; a task that it follows later takes twice as long. */
+/** Time for which the kit waits for the events of a stream; a task that it follows later takes twice as long. */
 const STREAM_TIMEOUT_MS = 2_000;
 
 type Part = { readonly text: string } | { readonly data: object } | FilePart;

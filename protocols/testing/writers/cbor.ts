@@ -2,7 +2,7 @@ import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { EnvelopeWriter } from '../../contract/suite.ts';
 import { nestedLists, tokens } from './tokens.ts';
 
-/** Any width that holds a length or a number. */
+/** Writes CBOR with any width that holds a length or a number. */
 export const cborWriter: EnvelopeWriter = {
   write: (envelope, choose) => written(envelope, choose),
   nest: (envelope, depth) =>
@@ -41,7 +41,7 @@ function written(value: JsonValue, choose: Choose): Buffer {
 
 function token(major: number, argument: number, choose: Choose): Buffer {
   const least = argument < 24 ? 0 : argument < 256 ? 1 : argument < 65_536 ? 2 : argument < 2 ** 32 ? 3 : 4;
-  // Eight bytes for the length of a text are refused.
+  // A text whose length takes eight bytes is refused.
   const width = least + choose((major === 3 ? 4 : 5) - least);
   if (width === 0) return Buffer.of((major << 5) | argument);
   const bytes = Buffer.alloc(8);

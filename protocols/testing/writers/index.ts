@@ -8,14 +8,15 @@ import { toonWriter } from './toon.ts';
 const { nest: _, ...jsonWithoutNesting } = jsonWriter;
 
 /**
- * What fills in the contract suite for the adapters of this project. None for `msgpack-records`, whose packets have one order of
- * their keys, nor for `a2a-proto`, whose tests write messages that no packet has.
+ * The writers that fill in the contract suite for the adapters of this project. There is none for
+ * `msgpack-records`, whose packets have one order of their keys, nor for `a2a-proto`, whose tests write
+ * messages that no packet has.
  */
 export const writers: Readonly<Record<string, EnvelopeWriter>> = {
   json: jsonWriter,
   a2a: jsonWriter,
   mcp: jsonWriter,
-  // A payload that was put in behind the signature says nothing of nesting.
+  // A payload inserted behind the signature tests nothing of nesting.
   anp: jsonWithoutNesting,
   'anp-e2ee': jsonWithoutNesting,
   msgpack: msgpackWriter,

@@ -3,7 +3,7 @@ import type { EnvelopeWriter } from '../../contract/suite.ts';
 
 const NEST = '"§deep"';
 
-/** For every adapter that writes JSON: what stands in it is what it says. */
+/** Writes for every adapter whose envelope is plain JSON. */
 export const jsonWriter: EnvelopeWriter = {
   read: (blob) => JSON.parse(Buffer.from(blob).toString()),
   write: (envelope, choose) => Buffer.from(written(envelope, choose)),
@@ -38,7 +38,7 @@ export const jsonWriter: EnvelopeWriter = {
 
 type Choose = Parameters<EnvelopeWriter['write']>[1];
 
-/** JSON as another implementation might write it: white space and escapes wherever they may be. */
+/** Formats JSON as another implementation might: with white space and escapes wherever they are allowed. */
 function written(value: JsonValue, choose: Choose): string {
   const space = () => ['', '', '', ' ', '\n', '\t\r ', '    '][choose(7)] ?? '';
   const around = (text: string) => `${space()}${text}${space()}`;

@@ -2,7 +2,7 @@ import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { EnvelopeWriter } from '../../contract/suite.ts';
 import { nestedLists, tokens } from './tokens.ts';
 
-/** Any width that holds a length or a number. */
+/** Writes MessagePack with any width that holds a length or a number. */
 export const msgpackWriter: EnvelopeWriter = {
   write: (envelope, choose) => written(envelope, choose),
   nest: (envelope, depth) =>

@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { EnvelopeWriter } from '../../contract/suite.ts';
 
-/** By `mesh.proto`. */
+/** Field numbers of `mesh.proto`. */
 const NUMBERS: Readonly<Record<string, number>> = {
   ...{
     type: 1,
@@ -20,7 +20,7 @@ const NUMBERS: Readonly<Record<string, number>> = {
 };
 const UNKNOWN = 15;
 
-/** The fields in any order, each with the wire type of its value: what another program might make of another schema. */
+/** Writes the fields in any order, each with the wire type of its value, as another program with another schema might. */
 export const protobufWriter: EnvelopeWriter = {
   write(envelope) {
     const writer = new BinaryWriter();
@@ -51,7 +51,7 @@ function writeField(writer: BinaryWriter, name: string, value: JsonValue): boole
   } else if (NUMBERS[name] === undefined) {
     writer.uint32(tag(name, WireType.LengthDelimited)).bytes(Buffer.from(JSON.stringify(value)));
   } else {
-    // It would be a text, or a number.
+    // The text `§deep` would become a text, or a number.
     return false;
   }
   return true;

@@ -1,12 +1,12 @@
-/** One byte each. */
+/** Returns buffers of one byte each. */
 export function tokens(...bytes: readonly number[]): readonly Uint8Array[] {
   return bytes.map((byte) => Buffer.of(byte));
 }
 
 /**
- * The blob with lists of one item each for the text `§deep`, the last of them empty.
+ * Returns the blob with lists of one item each in place of the text `§deep`, the last of them empty.
  *
- * @param written what begins that text, a list of one item and an empty list
+ * @param written the bytes that begin that text, a list of one item and an empty list
  */
 export function nestedLists(
   blob: Buffer,

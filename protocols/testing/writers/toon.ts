@@ -1,7 +1,7 @@
 import { encode } from '@toon-format/toon';
 import type { EnvelopeWriter } from '../../contract/suite.ts';
 
-/** Key by key, so that one can come twice. */
+/** Writes key by key, so that one can stand there twice. */
 export const toonWriter: EnvelopeWriter = {
   write(envelope) {
     const lines = Object.entries(envelope).map(([key, value]) => encode({ [key.replace(/^§/, '')]: value }));

@@ -25,7 +25,7 @@ export interface AgentCard {
     readonly pushNotifications: boolean;
     readonly extensions?: readonly object[];
   };
-  /** What a request must prove (§4.5), by the names that requirements call it by. */
+  /** Proofs that a request must contain (§4.5), by the names that requirements use for them. */
   readonly securitySchemes?: Readonly<Record<string, object>>;
   readonly securityRequirements?: readonly object[];
   readonly defaultInputModes: readonly string[];
@@ -33,19 +33,20 @@ export interface AgentCard {
   readonly skills: readonly object[];
 }
 
-/** Bounds of an agent that strangers may ask. */
+/** Limits of an agent that untrusted clients may call. */
 export interface AgentLimits {
-  /** Tasks that are kept, the finished ones among them. */
+  /** Maximum number of tasks that are kept, including finished ones. */
   readonly maxTasks?: number;
-  /** Bytes of one request. */
+  /** Maximum bytes of one request. */
   readonly maxBodyBytes?: number;
-  /** Asked about a webhook when a client names it, and again about the URL of each call. */
+  /** Policy for webhooks, applied when a client names one, and again to the URL of each call. */
   readonly mayPush?: UrlPolicy;
 }
 
 /**
- * An agent of A2A 1.0 without a transport: the operations of §3.1, whose parameters and results are the same in JSON-RPC, REST and
- * gRPC. A transport turns its requests into {@link call} and {@link stream}, and errors into its own by `faultOf`.
+ * An agent of A2A 1.0 without a transport: the operations of §3.1, whose parameters and results are the same
+ * in JSON-RPC, REST and gRPC. A transport turns its requests into {@link call} and {@link stream}, and errors
+ * into its own by `toFault`.
  */
 export class A2aAgent {
   readonly card: AgentCard;
@@ -62,7 +63,7 @@ export class A2aAgent {
     this.#push = new PushConfigs(card.capabilities.pushNotifications, sender, limits.mayPush);
   }
 
-  /** One answer to one request. `method` is the operation's name as JSON-RPC and gRPC write it. */
+  /** Answers a request that has one answer. `method` is the operation's name as JSON-RPC and gRPC write it. */
   async call(method: string, params: unknown): Promise<object> {
     switch (method) {
       case 'SendMessage':
@@ -99,7 +100,7 @@ export class A2aAgent {
     }
   }
 
-  /** Many answers to one request; an error before the first is thrown by this, not by the iteration. */
+  /** Answers a request that has many answers; an error before the first is thrown by this call, not by the iteration. */
   stream(method: string, params: unknown): AsyncIterable<TaskEvent> {
     if (!this.card.capabilities.streaming)
       throw createFaultError('unsupportedOperation', 'this agent does not stream');
@@ -160,7 +161,10 @@ export class A2aAgent {
   }
 }
 
-/** A stream ends when its task is over or waits for the client (§3.1.2), or with the one message that was the answer. */
+/**
+ * Yields events until the task is over or waits for the client (§3.1.2), or until the one message that was
+ * the answer.
+ */
 async function* streamUntilSettled(
   events: EventQueue<TaskEvent>,
 ): AsyncGenerator<TaskEvent, void, undefined> {
@@ -175,7 +179,7 @@ async function* streamUntilSettled(
   }
 }
 
-/** Events from now on, behind the task as it is (§3.1.6); they end with the task. */
+/** Yields the task's present state and then its events (§3.1.6), until the task ends. */
 async function* followTask(
   first: TaskEvent,
   events: EventQueue<TaskEvent>,

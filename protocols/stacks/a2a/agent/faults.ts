@@ -1,12 +1,12 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
-/** An error of A2A 1.0 (§5.4): what it is called in each of its transports. */
+/** An error of A2A 1.0 (§5.4) with its codes in each transport. */
 interface Fault {
   readonly jsonRpcCode: number;
   readonly httpStatus: number;
   /** Number and name of the gRPC status. */
   readonly grpc: readonly [code: number, name: string];
-  /** In the `google.rpc.ErrorInfo` that goes along; JSON-RPC's own errors have none. */
+  /** Reason in the accompanying `google.rpc.ErrorInfo`; JSON-RPC's own errors have none. */
   readonly reason?: string;
 }
 
@@ -47,14 +47,14 @@ const FAULTS = {
   internal: { jsonRpcCode: -32603, httpStatus: 500, grpc: INTERNAL },
 } as const satisfies Readonly<Record<string, Fault>>;
 
-/** The fault is the error's cause, so that a transport can tell which one it has to write. */
+/** Creates an error whose cause is the fault, so that a transport knows which code to write. */
 export function createFaultError(name: keyof typeof FAULTS, message: string): MeshError {
   return new MeshError('packet', message, { cause: FAULTS[name] });
 }
 
 const known: ReadonlySet<unknown> = new Set(Object.values(FAULTS));
 
-/** What a transport has to say of an error: `internal` for all that is no fault of the protocol. */
+/** Returns the fault for a transport to write: `internal` for every error outside of the protocol. */
 export function toFault(error: unknown): Fault {
   const cause = error instanceof Error ? error.cause : undefined;
   return isFault(cause) ? cause : FAULTS.internal;
@@ -64,7 +64,7 @@ function isFault(value: unknown): value is Fault {
   return known.has(value);
 }
 
-/** The details of an error (§9.5, §11.6), empty for those without a reason. */
+/** Builds the details of an error (§9.5, §11.6), empty for an error without a reason. */
 export function buildErrorInfo({ reason }: Fault): readonly object[] {
   if (reason === undefined) return [];
   return [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }];

@@ -7,10 +7,10 @@ import type { AgentTask, TaskEvent } from './task.ts';
 /** Delivers an event to a webhook. */
 export type PushSender = (config: PushConfig, event: TaskEvent) => Promise<void>;
 
-/** Webhooks of one task. A client has one; a few may watch. */
+/** Maximum number of a task's webhooks. A client has one; a few may watch. */
 const MAX_CONFIGS_OF_TASK = 16;
 
-/** The webhooks that clients asked to be called (§3.1.7 to §3.1.10). They end with the task. */
+/** Webhooks that clients registered (§3.1.7 to §3.1.10). They end with the task. */
 export class PushConfigs {
   readonly #isSupported: boolean;
   readonly #send: PushSender;
@@ -36,7 +36,7 @@ export class PushConfigs {
     return own;
   }
 
-  /** @throws MeshError with the fault `taskNotFound`, the only one that A2A has for what is not there */
+  /** @throws MeshError with the fault `taskNotFound`, which A2A has for every missing object */
   get(task: AgentTask, id: string): PushConfig {
     const config = this.#of(task).get(id);
     if (config === undefined)
@@ -63,7 +63,10 @@ export class PushConfigs {
     return configs;
   }
 
-  /** Events reach a webhook one after the other. One that fails is not tried again: delivery is attempted once (§4.3.3). */
+  /**
+   * Sends events to webhooks one after the other. A failed delivery is not tried again: A2A attempts it once
+   * (§4.3.3).
+   */
   #follow(task: AgentTask, configs: ReadonlyMap<string, PushConfig>): void {
     let sent = Promise.resolve();
     const observe = (event: TaskEvent) => {

@@ -3,7 +3,7 @@ import { type paramsSchemas, TERMINAL_STATES } from '../model.ts';
 import { createFaultError } from './faults.ts';
 import type { AgentTask } from './task.ts';
 
-/** Tasks that a bare server keeps, the finished ones among them, so that its memory has a bound. */
+/** Maximum number of tasks that a bare server keeps, including finished ones, so that its memory is bounded. */
 const MAX_KEPT_TASKS = 10_000;
 const DEFAULT_PAGE_SIZE = 50;
 
@@ -15,7 +15,7 @@ export class TaskStore {
     this.#most = most;
   }
 
-  /** For one more than it keeps, the oldest that is over is forgotten; else the oldest of all. */
+  /** Adds a task. If there are too many, it drops the oldest finished one, or else the oldest of all. */
   add(task: AgentTask): void {
     this.#tasks.set(task.id, task);
     if (this.#tasks.size <= this.#most) return;
@@ -32,7 +32,7 @@ export class TaskStore {
     return task;
   }
 
-  /** `ListTasks` (§3.1.4): the latest changed first. A page's token is the number of tasks before it. */
+  /** Lists tasks by `ListTasks` (§3.1.4), the latest changed first. A page's token is the number of tasks before it. */
   list({
     contextId = '',
     status = '',

@@ -5,7 +5,7 @@ import { type A2aArtifact, type A2aMessage, type A2aStatus, isSettled, TERMINAL_
 import { type AgentWork, createTextMessage, type TaskState, type WorkEvent } from '../work.ts';
 import { createFaultError } from './faults.ts';
 
-/** `Task` (§4.1.1) as it is sent. */
+/** `Task` (§4.1.1) in its transmitted form. */
 interface TaskView {
   readonly id: string;
   readonly contextId: string;
@@ -14,7 +14,7 @@ interface TaskView {
   readonly history?: readonly A2aMessage[];
 }
 
-/** `StreamResponse` (§3.2.3) as it is sent. */
+/** `StreamResponse` (§3.2.3) in its transmitted form. */
 export type TaskEvent =
   | { readonly task: TaskView }
   | { readonly message: A2aMessage }
@@ -36,16 +36,16 @@ export type TaskEvent =
     };
 
 interface ViewOptions {
-  /** The latest messages that go along; all of them where it is undefined (§3.2.4). */
+  /** Number of the latest messages to include; all of them if undefined (§3.2.4). */
   readonly historyLength?: number | undefined;
   readonly includeArtifacts?: boolean | undefined;
 }
 
-/** One task of a bare server: its state, what came of it, and who listens. */
+/** One task of a bare server: its state, its results and its listeners. */
 export class AgentTask {
   readonly id: string;
   readonly contextId: string;
-  /** Sends an event to somebody outside, such as a webhook. */
+  /** Callbacks that send events outside, for example to a webhook. */
   readonly observers = new Set<(event: TaskEvent) => void>();
   readonly #enter: (task: AgentTask) => void;
   readonly #streams = new Set<EventQueue<TaskEvent>>();
@@ -56,7 +56,7 @@ export class AgentTask {
   #abort = new AbortController();
   #waiting: (() => void)[] = [];
 
-  /** @param enter is called when the task comes to be, which a message in answer prevents */
+  /** @param enter is called when the task comes into being, which a message as the answer prevents */
   constructor(id: string, contextId: string, enter: (task: AgentTask) => void) {
     this.id = id;
     this.contextId = contextId;
@@ -134,14 +134,14 @@ export class AgentTask {
     this.close();
   }
 
-  /** Ends the work, whatever came of it. */
+  /** Ends the work, whatever its state. */
   close(): void {
     this.#abort.abort();
     this.#end();
   }
 
   #take(event: WorkEvent): void {
-    if (TERMINAL_STATES.has(this.state)) return; // What a cancelled task still does.
+    if (TERMINAL_STATES.has(this.state)) return; // Events of a cancelled task are dropped.
     if (event.kind === 'message' && !this.#isMade) {
       this.#publish({ message: { ...event.message, contextId: this.contextId } });
       return;

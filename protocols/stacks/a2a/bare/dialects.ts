@@ -6,12 +6,12 @@ import type { AgentInterface } from '../interfaces.ts';
 import { parseAnswer } from '../model.ts';
 import type { Operation } from './agent-wire.ts';
 
-/** How one of the two HTTP transports asks, and what is in its answers. */
+/** Requests and answers of one of the two HTTP transports. */
 export interface HttpDialect {
   readonly protocolBinding: AgentInterface['protocolBinding'];
-  /** The request for an operation, below the interface's URL. */
+  /** Returns the request for an operation, below the interface's URL. */
   request(operation: Operation): Omit<HttpRequest, 'signal'>;
-  /** @throws MeshError `packet` for an error of the protocol, or what is no answer */
+  /** Returns the result in an answer. @throws MeshError `packet` for an error of the protocol, or an invalid answer */
   result(operation: Operation, answer: { readonly status: number; readonly text: string }): unknown;
 }
 
@@ -22,7 +22,10 @@ const answerSchema = z.object({
   error: z.unknown().optional(),
 });
 
-/** JSON-RPC (§9): one URL, and an envelope around parameters and results. An answer comes on its own request, so any id will do. */
+/**
+ * JSON-RPC (§9): one URL, and an envelope around parameters and results. An answer comes on its own request,
+ * so any id will do.
+ */
 export const jsonRpcDialect: HttpDialect = {
   protocolBinding: 'JSONRPC',
   request: ({ method, params }) => ({
@@ -74,13 +77,13 @@ export const restDialect: HttpDialect = {
 
 const errorSchema = z.looseObject({ message: z.string() });
 
-/** An error of the protocol, as it was written by the other side. */
+/** Converts an error that the other side wrote. */
 function toMeshError(error: unknown): MeshError {
   const { message } = errorSchema.catch({ message: 'an error without a message' }).parse(error);
   return new MeshError('packet', `A2A: refused: ${shortenReason(message)}`);
 }
 
-/** @throws MeshError `packet` for what is not JSON */
+/** @throws MeshError `packet` for a text that is not JSON */
 export function parseJsonBody(text: string): unknown {
   try {
     return JSON.parse(text);

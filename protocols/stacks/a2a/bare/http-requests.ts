@@ -4,12 +4,12 @@ import type { A2aAgent } from '../agent/agent.ts';
 import { createFaultError } from '../agent/faults.ts';
 import type { AgentInterface } from '../interfaces.ts';
 
-/** What the two HTTP transports of a bare A2A server have in common. */
+/** This module holds the common part of the two HTTP transports of a bare A2A server. */
 
-/** A client may keep an agent card so long; it does not change while the server runs (§8.6). */
+/** Time for which a client may cache an agent card; it does not change while the server runs (§8.6). */
 const CARD_MAX_AGE_S = 3600;
 
-/** The agent card as it is served: addresses first, as the order of transports is their preference (§8.3). */
+/** Formats the agent card for clients: addresses first, as the order of transports is their preference (§8.3). */
 export function formatCard({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {
   return JSON.stringify({ supportedInterfaces, ...card });
 }
@@ -22,7 +22,7 @@ export function serveCard(response: ServerResponse, card: string): void {
 }
 
 /**
- * Whoever does not say a version means 0.3; the patch does not matter (§3.6).
+ * Checks the version that a client states. A missing version means 0.3; the patch does not matter (§3.6).
  *
  * @throws MeshError with the fault `versionNotSupported`
  */

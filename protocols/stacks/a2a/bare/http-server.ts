@@ -14,7 +14,7 @@ import type { AgentWork } from '../work.ts';
 import { checkContentType, checkVersion, formatCard, parseBody, serveCard } from './http-requests.ts';
 import { serveRest } from './rest-server.ts';
 
-/** A webhook that does not answer in this time is given up, so that it holds up nobody. */
+/** Time after which a webhook without an answer is given up, so that it does not delay other events. */
 const PUSH_TIMEOUT_MS = 5_000;
 
 /**
@@ -36,7 +36,7 @@ export async function serveBareHttp(
   return server;
 }
 
-/** Answers a request for an agent's card, JSON-RPC or REST; false for one of something else. */
+/** Answers a request for an agent's card, JSON-RPC or REST; returns false for any other request. */
 export function answerA2a(
   agent: A2aAgent,
   card: string,
@@ -53,10 +53,10 @@ export function answerA2a(
   return true;
 }
 
-/** Places of webhooks that connections are kept to. */
+/** Maximum number of webhook hosts to which connections are kept. */
 const MAX_WEBHOOK_CLIENTS = 64;
 
-/** An agent and what it calls webhooks with. */
+/** Creates an agent with the clients for its webhooks. */
 export function createBareAgent(
   card: AgentCard,
   work: AgentWork,
@@ -110,7 +110,7 @@ type Id = z.infer<typeof requestSchema>['id'];
 
 const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'SubscribeToTask']);
 
-/** The JSON-RPC binding of A2A (§9): one path, one POST a request. */
+/** Serves the JSON-RPC binding of A2A (§9): one path, one POST a request. */
 async function serveJsonRpc(
   agent: A2aAgent,
   request: IncomingMessage,

@@ -9,11 +9,11 @@ import type { HttpDialect } from './dialects.ts';
 
 interface HttpWireOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Most bytes of an answer, and of all events of a stream together. */
+  /** Maximum bytes of an answer, and of all events of a stream together. */
   readonly maxBytes?: number;
 }
 
-/** JSON-RPC or REST, at the URL of an interface. */
+/** Calls an agent by JSON-RPC or REST, at the URL of an interface. */
 export class HttpWire implements AgentWire {
   readonly #dialect: HttpDialect;
   readonly #http: HttpClient;

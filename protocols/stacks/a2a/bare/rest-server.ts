@@ -6,7 +6,7 @@ import type { A2aAgent } from '../agent/agent.ts';
 import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
 import { checkContentType, checkVersion, parseBody } from './http-requests.ts';
 
-/** An operation by its URL (§11.3); what stands in the path is a parameter like those of the query or the body. */
+/** An operation by its URL (§11.3); values in the path are parameters like those of the query or the body. */
 interface Route {
   readonly verb: string;
   readonly path: RegExp;
@@ -34,7 +34,10 @@ const routes: readonly Route[] = [
   createRoute('GET', '/extendedAgentCard', 'GetExtendedAgentCard'),
 ];
 
-/** The HTTP+JSON stack of A2A (§11). `path` is the URL's behind the address of the interface, with its query. */
+/**
+ * Serves the HTTP+JSON stack of A2A (§11). `path` is the URL's part behind the address of the interface, with
+ * its query.
+ */
 export async function serveRest(
   agent: A2aAgent,
   path: string,
@@ -84,7 +87,7 @@ function decodeGroups(groups: Readonly<Record<string, string>>): Record<string, 
   }
 }
 
-/** Query parameters are texts (§11.5); those that are numbers or truth values in the operation become that. */
+/** Parses query parameters, which are texts (§11.5), to numbers or booleans where the operation has these. */
 function parseQuery(query: URLSearchParams): Record<string, unknown> {
   const params: Record<string, unknown> = {};
   for (const [name, value] of query) {

@@ -43,9 +43,9 @@ const cardSchema = z.looseObject({
 });
 
 /**
- * Reads the agent card and makes a client of its JSON-RPC interface.
+ * Reads the agent card and creates a client of its JSON-RPC interface.
  *
- * @throws MeshError `agent` where no card can be had, `packet` where it has no such interface
+ * @throws MeshError `agent` if the card cannot be read, `packet` if it has no such interface
  */
 async function connect(address: string, settings: StackSettings): Promise<A2aClient> {
   const http = new HttpClient(address, settings);
@@ -72,7 +72,7 @@ async function findInterface(
   return own.url;
 }
 
-/** The least client of A2A, over any of its transports. */
+/** The minimal client of A2A, over any of its transports. */
 class BareClient implements A2aClient {
   readonly #wire: AgentWire;
   readonly #settings: Pick<StackSettings, 'history'>;

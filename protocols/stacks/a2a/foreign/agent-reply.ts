@@ -8,7 +8,7 @@ interface Artifact {
   readonly name?: unknown;
 }
 
-/** What an agent said of one message, put together of whatever it answered, streamed or was asked for. */
+/** An agent's reply to one message, assembled from its answers and streamed events. */
 export class AgentReply {
   taskId = '';
   contextId = '';
@@ -16,7 +16,7 @@ export class AgentReply {
   readonly #artifacts = new Map<string, Artifact>();
   #said: readonly Part[] = [];
 
-  /** Whether it is over, or waits for us. */
+  /** Returns true if the task is over, or waits for the client. */
   get isSettled(): boolean {
     return this.state === 'MESSAGE' || isSettled(this.state ?? '');
   }
@@ -54,7 +54,10 @@ export class AgentReply {
     this.#artifacts.set(artifact.artifactId, { ...artifact, parts });
   }
 
-  /** What it came to: texts in their order, bytes of images, and all of it as data. What has no place in a text is named in it. */
+  /**
+   * Returns the result: texts in their order, bytes of images, and all of it as data. The text names the
+   * parts that it cannot hold.
+   */
   result(): AgentResult {
     const texts: string[] = [];
     const images: Buffer[] = [];
@@ -70,7 +73,7 @@ export class AgentReply {
         else texts.push(`[file ${filename ?? ''} ${mediaType}, ${bytes.length} bytes, which is left out]`);
       }
     };
-    // Of a task that was worked on, words about how it went on are no part of the answer where there is one.
+    // If a finished task has artifacts, its progress messages are no part of the answer.
     const artifacts = [...this.#artifacts.values()];
     for (const { parts } of artifacts) parts.forEach(shown);
     if (artifacts.length === 0 || this.state !== 'TASK_STATE_COMPLETED') this.#said.forEach(shown);
@@ -111,7 +114,7 @@ function toPartData({ text, raw, url, data, filename, mediaType }: Part): JsonOb
     ...(text === undefined ? {} : { text }),
     ...(raw === undefined ? {} : { bytes: Buffer.byteLength(raw, 'base64') }),
     ...(url === undefined ? {} : { url }),
-    // What came as JSON is JSON.
+    // Data from JSON is a JSON value.
     ...(data === undefined ? {} : { data: data as JsonValue }),
     ...(filename === undefined || filename === '' ? {} : { filename }),
     ...(mediaType === undefined || mediaType === '' ? {} : { media_type: mediaType }),

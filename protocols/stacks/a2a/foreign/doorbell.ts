@@ -5,8 +5,8 @@ import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 const SETTINGS = { tls: null, noDelay: true, keepAliveMs: 5_000 };
 
 /**
- * A webhook that is called when a task has changed. Nothing of what it is sent is believed or even read: who is called asks for the
- * task again, from the agent itself.
+ * A webhook that is called when a task has changed. It neither trusts nor reads the body of a call: the
+ * caller of {@link rung} fetches the task again, from the agent itself.
  */
 export class Doorbell {
   readonly #server: HttpServer;
@@ -34,12 +34,12 @@ export class Doorbell {
     return bell;
   }
 
-  /** What an agent is told. */
+  /** Configuration that the agent receives. */
   get config(): object {
     return { url: `${this.#server.url}${this.#path}` };
   }
 
-  /** Resolves when it rings, or after `patienceMs`. */
+  /** Resolves when a call comes, or after `patienceMs`. */
   async rung(patienceMs: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#rings > 0) {
@@ -63,7 +63,7 @@ export class Doorbell {
     return this.#server.close();
   }
 
-  /** All that wait look: which task it was for, the agent itself tells. */
+  /** Wakes all waiting callers, which ask the agent about their tasks. */
   #ring(): void {
     if (this.#waiting.size === 0) this.#rings += 1;
     for (const wake of this.#waiting) wake();

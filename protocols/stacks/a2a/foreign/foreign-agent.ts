@@ -15,17 +15,17 @@ import { AgentReply, type AgentResult } from './agent-reply.ts';
 import { Doorbell } from './doorbell.ts';
 
 export interface ForeignAgentEndpoint {
-  /** Of its card, or of what is above the card. */
+  /** URL of the agent's card, or of the folder above it. */
   readonly url: string;
   readonly token?: string | undefined;
-  /** How a result comes; without it by stream where the card has it, else by asking again. */
+  /** Delivery of results; by default a stream where the card has it, else polling. */
   readonly later?: 'stream' | 'poll' | 'push' | undefined;
   readonly maxMessageBytes: number;
 }
 
 interface AgentMessage {
   readonly parts: readonly object[];
-  /** Of a task that waits for an answer. */
+  /** Id of a task that waits for an answer. */
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
   /** The trace context (W3C) of the message, in its metadata. */
@@ -54,17 +54,17 @@ type ForeignCard = z.infer<typeof cardSchema>;
 const MAX_CARD_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 15_000;
 const CANCEL_TIMEOUT_MS = 2_000;
-/** Between two questions for a task; twice as long each time, up to the most. */
+/** Pause between two polls of a task; each is twice as long as the previous one, up to the maximum. */
 const FIRST_POLL_MS = 100;
 const MAX_POLL_MS = 2_000;
-/** A webhook may not be called: A2A tries once. */
+/** Time after which the task is fetched without a call of the webhook, which A2A attempts only once. */
 const PUSH_PATIENCE_MS = 5_000;
 
 const HTTP_SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
 
 const dialects: readonly HttpDialect[] = [jsonRpcDialect, restDialect];
 
-/** An agent of somebody else's, by its card. What comes is hostile until it was checked. */
+/** A foreign agent, by its card. Its answers are untrusted until they are checked. */
 export class ForeignAgent {
   readonly card: ForeignCard;
   readonly #wire: AgentWire;
@@ -83,7 +83,7 @@ export class ForeignAgent {
     this.#bell = bell;
   }
 
-  /** @throws MeshError `agent` where no card can be had, `packet` or `config` for one that cannot be used */
+  /** @throws MeshError `agent` if the card cannot be read, `packet` or `config` for one that cannot be used */
   static async connect(endpoint: ForeignAgentEndpoint, signal: AbortSignal): Promise<ForeignAgent> {
     const url = new URL(endpoint.url);
     const both = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
@@ -104,9 +104,11 @@ export class ForeignAgent {
   }
 
   /**
-   * Sends a message and waits until its task is over or waits for an answer. A task that is given up is cancelled.
+   * Sends a message and waits until its task is over or waits for an answer. A task that is given up is
+   * cancelled.
    *
-   * @throws MeshError `agent` for one that went away or took too long, `packet` for an answer that A2A does not allow
+   * @throws MeshError `agent` for an agent that went away or took too long, `packet` for an answer that A2A
+   * does not allow
    */
   async ask(message: AgentMessage, signal: AbortSignal): Promise<AgentResult> {
     const reply = new AgentReply();
@@ -153,13 +155,14 @@ export class ForeignAgent {
         if (reply.isSettled) return;
       }
     } catch (error) {
-      // A stream that broke may be followed by asking for the task; what is no A2A, or too large, is the end.
+      // After a broken stream the task can still be fetched; an invalid or too large answer ends the
+      // exchange.
       const isBroken = !(error instanceof MeshError) || error.code === 'agent';
       if (reply.taskId === '' || !isBroken || signal.aborted) throw error;
     }
   }
 
-  /** Whatever way it comes: what a stream or a webhook did not bring is asked for. */
+  /** Fetches the task until it is settled, for everything that a stream or a webhook did not bring. */
   async #untilSettled(reply: AgentReply, signal: AbortSignal): Promise<void> {
     let pauseMs = this.#bell === undefined ? FIRST_POLL_MS : PUSH_PATIENCE_MS;
     while (!reply.isSettled) {
@@ -183,7 +186,7 @@ export class ForeignAgent {
     try {
       await this.#wire.call({ method: 'CancelTask', params: { id } }, signal);
     } catch (error) {
-      // It may be over, or the agent gone: nobody waits for it any more either way.
+      // The task may be over, or the agent gone; the caller has given up either way.
       if (!(error instanceof MeshError)) throw error;
     }
   }
@@ -213,15 +216,15 @@ async function fetchCard(
 
 interface KnownInterface {
   readonly url: URL;
-  /** undefined: gRPC */
+  /** Dialect of HTTP; undefined for gRPC. */
   readonly dialect: HttpDialect | undefined;
 }
 
 /**
- * Where a card says that its gRPC is: `host:port`, or a URL. Where it does not say whether by TLS, it is as the card came; a card that came by
- * TLS does not lead to where there is none.
+ * Parses the address of a card's gRPC interface: `host:port`, or a URL. An address that does not mention TLS
+ * uses it if the card came over TLS; such a card does not lead to an interface without TLS.
  *
- * @returns undefined for what is no such place
+ * @returns undefined for a text that is no such address
  */
 function parseGrpcEndpoint(text: string, cardUrl: URL): URL | undefined {
   const [, scheme = '', authority = ''] =
@@ -233,8 +236,8 @@ function parseGrpcEndpoint(text: string, cardUrl: URL): URL | undefined {
 }
 
 /**
- * The first that both know, on the host that the user named: a card must not lead the token or the questions elsewhere. gRPC may have
- * another port of it, as it mostly has.
+ * Chooses the first interface that both sides know, on the host that the user named, since a card must not
+ * lead the token or the questions elsewhere. gRPC may have another port of it, as it mostly has.
  */
 function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL): KnownInterface {
   let elsewhere: URL | undefined;

@@ -10,36 +10,36 @@ import { frameMessage, readMessages } from './frames.ts';
 import { methods, SERVICE_PATH } from './messages.ts';
 
 interface GrpcConnectionSettings {
-  /** Beside those that gRPC and A2A need. */
+  /** Headers in addition to those that gRPC and A2A need. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Most bytes of the answer of a call. */
+  /** Maximum bytes of a call's answer. */
   readonly maxBytes: number;
 }
 
-/** An idle connection is closed after this time. */
+/** Time after which an idle connection is closed. */
 const KEEP_ALIVE_MS = 5_000;
 
-/** Calls of A2A's gRPC service on one connection of Node's own HTTP/2, which is dialled again when it has ended. */
+/** Calls of A2A's gRPC service on one connection of Node's own HTTP/2, which is dialled again after it has ended. */
 export class GrpcConnection implements AgentWire {
   readonly #url: URL;
   readonly #settings: GrpcConnectionSettings;
   #session: ClientHttp2Session | undefined;
 
-  /** @param url of http, or of https for TLS */
+  /** @param url with the scheme http, or https for TLS */
   constructor(url: string, settings: GrpcConnectionSettings) {
     this.#url = new URL(url);
     this.#settings = settings;
   }
 
   /**
-   * Resolves when the connection is there.
+   * Resolves when the connection is open.
    *
-   * @throws MeshError `agent` where nobody answers
+   * @throws MeshError `agent` if no server answers
    */
   async opened(signal: AbortSignal): Promise<void> {
     const session = this.#ready();
     try {
-      // The server's settings come before anybody is asked.
+      // The server's settings come before any request.
       await Promise.race([once(session, 'remoteSettings', { signal }), once(session, 'close', { signal })]);
     } catch (cause) {
       session.destroy();
@@ -52,7 +52,7 @@ export class GrpcConnection implements AgentWire {
     this.#session?.destroy();
   }
 
-  /** The one message of a call that is no stream; its status is read as well. */
+  /** Returns the only message of a call that is not a stream; the status is read as well. */
   async call(operation: Operation, signal: AbortSignal): Promise<object> {
     const all: object[] = [];
     for await (const each of this.events(operation, signal)) all.push(each);
@@ -63,9 +63,10 @@ export class GrpcConnection implements AgentWire {
   }
 
   /**
-   * Messages of a call's answer, and at its end what its status says.
+   * Yields the messages of a call's answer, and checks its status at the end.
    *
-   * @throws MeshError `agent` for a connection that failed or a signal that aborted, `packet` for a status that is an error
+   * @throws MeshError `agent` for a connection that failed or a signal that aborted, `packet` for a status
+   * that is an error
    */
   async *events({ method, params }: Operation, signal: AbortSignal) {
     const forms = methods[method];
@@ -124,7 +125,7 @@ export class GrpcConnection implements AgentWire {
     const known = this.#session;
     if (known !== undefined && !known.closed && !known.destroyed) return known;
     const session = http2.connect(this.#url, { createConnection: () => this.#dial() });
-    // Every call of the session hears of its end by itself.
+    // Every call of the session learns of its end by itself.
     session.on('error', () => session.destroy());
     session.setTimeout(KEEP_ALIVE_MS, () => session.close());
     this.#session = session;

@@ -1,7 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 
-/** gRPC's length-prefixed messages (gRPC over HTTP/2): a byte that says whether it is compressed, four of length, the message. */
+/**
+ * Bytes in front of a message of gRPC (gRPC over HTTP/2, "Length-Prefixed-Message"): one for compression,
+ * four for the length.
+ */
 const PREFIX_BYTES = 5;
 
 export function frameMessage(message: Uint8Array): Buffer {
@@ -13,9 +16,10 @@ export function frameMessage(message: Uint8Array): Buffer {
 }
 
 /**
- * The messages of a body.
+ * Yields the messages of a body.
  *
- * @throws MeshError `packet` for a compressed message or one that was cut off, `limit` for one that is larger than `most`, by default the largest packet
+ * @throws MeshError `packet` for a compressed or truncated message, `limit` for one that is larger than
+ * `most`, by default the largest packet
  */
 export async function* readMessages(
   body: AsyncIterable<unknown>,

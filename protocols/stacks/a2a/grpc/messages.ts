@@ -16,8 +16,8 @@ import { protobufStruct, protobufValue } from '@gaia-mesh/protocols/scan/protobu
 import { createPacketError } from '@gaia-mesh/protocols/scan/scanner.ts';
 
 /**
- * `a2a.proto` 1.0.1 (`lf.a2a.v1`), from and to the JSON of the same messages: what a server and a client of agents need. Fields of other
- * versions are refused rather than lost.
+ * This module translates `a2a.proto` 1.0.1 (`lf.a2a.v1`) from and to the JSON of the same messages, as far as
+ * servers and clients of agents need it. It refuses fields of other versions rather than losing them.
  */
 
 const bytes: Form<string> = {
@@ -36,8 +36,8 @@ const SECONDS = encodeTag(1, WireType.Varint);
 const NANOS = encodeTag(2, WireType.Varint);
 
 /**
- * `google.protobuf.Timestamp`, an ISO 8601 text in JSON. Written in whole seconds: nanoseconds take 0 to 6 bytes as it happens, so that no
- * two runs would have as many bytes.
+ * A `google.protobuf.Timestamp`, an ISO 8601 text in JSON. It is written in whole seconds: nanoseconds take 0
+ * to 6 bytes depending on the time, so that two runs would differ in bytes.
  */
 const timestamp: Form<string> = {
   wireType: WireType.LengthDelimited,
@@ -58,7 +58,7 @@ const timestamp: Form<string> = {
       else throw createPacketError(`a timestamp with tag ${tag}`);
     }
     expectEnd(reader, end);
-    // Of a time that no Date can hold there is no text.
+    // A time beyond the range of Date has no text and is clamped.
     return new Date(Math.min(Math.max(ms, -8.64e15), 8.64e15)).toISOString();
   },
 };
@@ -249,7 +249,7 @@ const rpcStatus = createMessageForm({
   details: createListField(3, any),
 });
 
-/** `google.rpc.Status` with the error's `ErrorInfo`, as it goes into `grpc-status-details-bin` (§10.6). */
+/** Encodes a `google.rpc.Status` with the error's `ErrorInfo`, for `grpc-status-details-bin` (§10.6). */
 export function encodeStatusDetails(code: number, text: string, reason: string): string {
   const value = Buffer.from(errorInfo.encode({ reason, domain: 'a2a-protocol.org' })).toString('base64');
   const details = [{ typeUrl: 'type.googleapis.com/google.rpc.ErrorInfo', value }];

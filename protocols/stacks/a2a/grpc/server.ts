@@ -15,14 +15,17 @@ import { encodeStatusDetails, methods, SERVICE_PATH } from './messages.ts';
 const HEAD = { ':status': 200, 'content-type': 'application/grpc+proto' };
 const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'SubscribeToTask']);
 
-/** Says why a request may not come here; undefined for one that may. */
+/** Returns the reason why a request is refused; undefined if it is allowed. */
 type Refusal = (headers: IncomingHttpHeaders) => string | undefined;
 
 interface GrpcEndpoint extends ListenEndpoint {
   readonly refusal?: Refusal;
 }
 
-/** The gRPC binding of A2A (§10) on Node's own HTTP/2. Its `url` has no scheme, as gRPC's targets have none. */
+/**
+ * Serves the gRPC binding of A2A (§10) on Node's own HTTP/2. The returned `url` has no scheme, as gRPC's
+ * targets have none.
+ */
 export async function serveGrpc(
   agent: A2aAgent,
   settings: Pick<StackSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
@@ -90,7 +93,7 @@ async function write(stream: ServerHttp2Stream, message: Uint8Array): Promise<vo
 
 async function readParams(form: MessageForm, body: AsyncIterable<unknown>, most?: number): Promise<object> {
   const messages: Buffer[] = [];
-  // To its end: to leave a loop over a stream would destroy it.
+  // The loop reads to the end of the stream: leaving it early would destroy the stream.
   for await (const message of readMessages(body, most)) messages.push(message);
   const [message] = messages;
   if (message === undefined || messages.length > 1)

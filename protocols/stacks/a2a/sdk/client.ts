@@ -10,10 +10,10 @@ import { packetToMessage } from '../packets.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
 import { toSdkMessage, toSdkUpdate, toTaskUpdate } from './shapes.ts';
 
-/** What speaks one of A2A's transports in the SDK, given a `fetch` of the settings'. */
+/** Creates the SDK's client for one of A2A's transports, with a `fetch` that follows the settings. */
 export type TransportOf = (sdk: Sdk, own: typeof fetch) => TransportFactory;
 
-/** A client of the SDK: the card is read, and its interface of that transport taken. */
+/** Connects a client of the SDK: reads the card and takes its interface of that transport. */
 export async function connectSdk(
   purpose: string,
   transportOf: TransportOf,
@@ -35,7 +35,7 @@ export async function connectSdk(
   }
 }
 
-/** A client of the SDK, whatever its transport. */
+/** A client of the SDK, for any transport. */
 export class SdkClient implements A2aClient {
   readonly close: () => Promise<void>;
   readonly #sdk: Sdk;
@@ -116,7 +116,7 @@ export class SdkClient implements A2aClient {
   }
 }
 
-/** @throws MeshError in the place of the SDK's errors, which are many */
+/** @throws MeshError in place of the SDK's many errors */
 async function translateErrors<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -4,7 +4,7 @@ import type { AgentWork, TaskState, WorkEvent } from '../work.ts';
 import type { Sdk } from './sdk.ts';
 import { toJsonMessage, toSdkArtifact, toSdkMessage } from './shapes.ts';
 
-/** The work of an agent as the SDK's server wants it: events on a bus, of which the first must be the task or a message. */
+/** Runs an agent's work for the SDK's server: events go to a bus, and the first must be the task or a message. */
 export class WorkExecutor implements AgentExecutor {
   readonly #sdk: Sdk;
   readonly #work: AgentWork;
@@ -25,7 +25,7 @@ export class WorkExecutor implements AgentExecutor {
     const { AgentEvent } = this.#sdk.server;
     let isMade = false;
     const emit = (event: WorkEvent) => {
-      if (abort.signal.aborted) return; // What a cancelled task still does.
+      if (abort.signal.aborted) return; // Events of a cancelled task are dropped.
       if (!isMade && event.kind !== 'message') {
         isMade = true;
         const made = { id: taskId, contextId, artifacts: [], history: [userMessage], metadata: undefined };

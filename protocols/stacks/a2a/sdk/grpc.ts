@@ -14,13 +14,14 @@ import { createSdkAgent, type SdkAgent } from './server.ts';
 
 const PURPOSE = 'the stack a2a/grpc';
 
-/** What grpc-js takes from a server, for which the SDK's client has no option. */
+/** Maximum bytes that grpc-js takes from a server; the SDK's client has no option for it. */
 const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /**
- * A2A over gRPC by its own SDK and grpc-js at both ends. Agent cards are read over HTTP/1.1 and so on another port; here the client knows the
- * agent by configuration, which A2A has as well (§8.2), so that the session is gRPC's alone. All clients of an address share one connection:
- * the SDK's factory passes on no option of channels, Nagle's neither.
+ * A2A over gRPC by its own SDK and grpc-js at both ends. Agent cards are read over HTTP/1.1 and so on another
+ * port; here the client knows the agent by configuration, which A2A allows as well (§8.2), so that the
+ * session is gRPC's alone. All clients of an address share one connection, because the SDK's factory passes
+ * on no channel options, including Nagle's algorithm.
  */
 export const a2aGrpcSdk: Stack = meterStack({
   name: 'a2a/grpc',
@@ -32,14 +33,14 @@ export const a2aGrpcSdk: Stack = meterStack({
   connect: async (address, settings) => createStackClient(await connect(address, settings), settings),
 });
 
-/** @throws MeshError `config` where it is not installed */
+/** @throws MeshError `config` if it is not installed */
 function loadGrpc() {
   return withPackage('@grpc/grpc-js@1', PURPOSE, () => import('@grpc/grpc-js'));
 }
 
 /**
- * Serves an agent by the SDK's service on grpc-js. Times are in whole seconds: nanoseconds take 0 to 6 bytes as it happens, so that no two
- * runs would have as many bytes.
+ * Serves an agent by the SDK's service on grpc-js. Times are in whole seconds: nanoseconds take 0 to 6 bytes
+ * depending on the time, so that two runs would differ in bytes.
  */
 async function serve(inbox: Inbox, settings: StackSettings): Promise<Omit<StackServer, 'wire'>> {
   const wholeSeconds = () => new Date(Math.floor(Date.now() / 1000) * 1000);
@@ -69,7 +70,7 @@ export async function listenSdkGrpc(
   return { port, close: () => server.forceShutdown() };
 }
 
-/** A client of the SDK over grpc-js, for an agent whose card is known. */
+/** Creates a client of the SDK over grpc-js, for an agent whose card is known. */
 async function connect(address: string, settings: StackSettings): Promise<A2aClient> {
   const sdk = await loadSdk(PURPOSE);
   const { credentials } = await loadGrpc();
@@ -85,7 +86,8 @@ async function connect(address: string, settings: StackSettings): Promise<A2aCli
   const card = sdk.model.AgentCard.fromJSON({ ...meshCard, supportedInterfaces });
   try {
     const client = await factory.createFromAgentCard(card);
-    // The SDK's client has no way to be closed: its channel ends with the process, or when it has been idle for half an hour.
+    // The SDK's client cannot be closed: its channel ends with the process, or after half an hour without
+    // use.
     return new SdkClient(sdk, client, settings, async () => undefined);
   } catch (cause) {
     throw new MeshError('agent', `A2A: no client of ${address}: ${shortenReason(toErrorMessage(cause))}`, {

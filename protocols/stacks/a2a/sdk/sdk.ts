@@ -1,10 +1,10 @@
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 
-/** Packages of A2A's own SDK, loaded when a stack asks for them. */
+/** This module loads the packages of A2A's own SDK on demand. */
 
 export type Sdk = Awaited<ReturnType<typeof loadSdk>>;
 
-/** @throws MeshError `config` where it is not installed */
+/** @throws MeshError `config` if it is not installed */
 export function loadSdk(purpose: string) {
   return withPackage('@a2a-js/sdk@1', purpose, async () => ({
     model: await import('@a2a-js/sdk'),
@@ -13,7 +13,7 @@ export function loadSdk(purpose: string) {
   }));
 }
 
-/** @throws MeshError `config` where one of the two is not installed */
+/** @throws MeshError `config` if one of the two is not installed */
 export function loadExpress(purpose: string) {
   return withPackage('@a2a-js/sdk@1 express@5', purpose, async () => ({
     express: (await import('express')).default,

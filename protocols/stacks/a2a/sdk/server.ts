@@ -11,14 +11,14 @@ import type { AgentWork } from '../work.ts';
 import { WorkExecutor } from './executor.ts';
 import { loadExpress, loadSdk, type Sdk } from './sdk.ts';
 
-/** Above it express refuses a body, and the SDK hands on no option. */
+/** Maximum bytes of a body in express; the SDK does not pass on an option for it. */
 const EXPRESS_LIMIT_BYTES = 100 * 1024;
 
 /** An agent of the SDK, without a transport. */
 export interface SdkAgent {
   readonly sdk: Sdk;
   readonly handler: InstanceType<Sdk['server']['DefaultRequestHandler']>;
-  /** The card is served as it is then. */
+  /** Sets the interfaces of the card, which is served in this form from then on. */
   setInterfaces(interfaces: readonly AgentInterface[]): void;
   close(): Promise<void>;
 }
@@ -80,12 +80,13 @@ export async function serveSdkHttp(
   return listenHttp(app, settings);
 }
 
-/** As long as the SDK's own sender waits. */
+/** Maximum wait for a webhook, the same as that of the SDK's own sender. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Calls webhooks in place of the SDK's sender, which uses the process's `fetch` (no pool, no certificate of the session's) and prints
- * a line for each event. The body is the SDK's; events of a task go one after the other, as with its sender.
+ * Calls webhooks in place of the SDK's sender, which uses the process's `fetch` (no pool, no certificate of
+ * the session's) and prints a line for each event. The body is the SDK's; events of a task go one after the
+ * other, as with its sender.
  */
 class PooledPushSender implements PushNotificationSender {
   readonly #sdk: Sdk;

@@ -6,7 +6,10 @@ import type { A2aArtifact, A2aMessage } from '../model.ts';
 import { toPacket } from '../packets.ts';
 import type { Sdk } from './sdk.ts';
 
-/** A2A's messages as the SDK has them: protobuf's shapes, every field there, one-ofs with a `$case`. */
+/**
+ * This module converts between A2A's JSON and the SDK's messages, which have protobuf's form: every field is
+ * there, one-ofs have a `$case`.
+ */
 
 type JsonPart = A2aMessage['parts'][number];
 
@@ -32,7 +35,7 @@ function toSdkPart({ text, raw, url, data, filename = '', mediaType = '' }: Json
   return { content: { $case: 'data', value: data }, ...rest };
 }
 
-/** What came, as A2A's JSON has it. */
+/** Converts a received message to A2A's JSON. */
 export function toJsonMessage({ model }: Sdk, message: Message): A2aMessage {
   const { messageId, contextId, taskId, role, parts, metadata, extensions } = message;
   return {
@@ -49,7 +52,7 @@ function toJsonPart({ content, filename, mediaType }: Part): JsonPart {
   return { [content.$case]: value, ...rest };
 }
 
-/** Of an answer or an event; `contextId` is that of the exchange. */
+/** Converts an answer or an event; `contextId` is that of the exchange. */
 export function toSdkUpdate(sdk: Sdk, payload: StreamResponse['payload'], contextId: string): TaskUpdate {
   switch (payload?.$case) {
     case 'task':

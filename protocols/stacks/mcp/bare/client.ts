@@ -5,9 +5,12 @@ import type { StackSettings } from '../../contract/stack.ts';
 import { checkTools, packetToArguments, parseContent, parseReplies } from '../packets.ts';
 import { buildRequestMeta, MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
 
-/** Asks over one transport. What comes before the response are notifications of that request, which nobody needs here. */
+/**
+ * Calls over one transport. Messages before the response are notifications of that request, which this client
+ * ignores.
+ */
 export interface McpCaller {
-  /** @param name of the tool that is called, which HTTP says in a header again */
+  /** @param name of the called tool, which HTTP repeats in a header */
   call(request: McpMessage, name: string | undefined, signal: AbortSignal): Promise<unknown>;
   close(): void | Promise<void>;
 }
@@ -28,7 +31,7 @@ const responseSchema = z.object({
 const discoverSchema = z.looseObject({ supportedVersions: z.array(z.string()) });
 const toolsSchema = z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) });
 
-/** The least client of MCP: it asks what the server speaks and which tools it has, then it calls one. */
+/** The minimal client of MCP: it asks for the server's revisions and tools, then it calls one. */
 export class BareMcpClient {
   readonly #caller: McpCaller;
   readonly #settings: StackSettings;
@@ -39,7 +42,10 @@ export class BareMcpClient {
     this.#settings = settings;
   }
 
-  /** @throws MeshError `packet` for a server that speaks another revision or has no such tool, `agent` where none answers */
+  /**
+   * @throws MeshError `packet` for a server that speaks another revision or has no such tool, `agent` if no
+   * server answers
+   */
   static async connect(caller: McpCaller, settings: StackSettings): Promise<BareMcpClient> {
     const client = new BareMcpClient(caller, settings);
     const signal = AbortSignal.timeout(Math.max(settings.deadlineMs, SESSION_TIMEOUT_MS));

@@ -29,7 +29,7 @@ export const mcpHttpBare: Stack = meterStack({
   connect: async (address, settings) => BareMcpClient.connect(createHttpCaller(address, settings), settings),
 });
 
-/** Streamable HTTP: each request is a POST that says in headers again what gateways need to know. */
+/** Creates a caller over streamable HTTP: each request is a POST whose headers repeat the fields that gateways need. */
 function createHttpCaller(address: string, settings: StackSettings): McpCaller {
   const http = new HttpClient(address, settings);
   const path = new URL(address).pathname;

@@ -10,25 +10,25 @@ import { readJsonLines } from '../stdio/lines.ts';
 export interface ChildCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** All of its environment. */
+  /** The child's complete environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The folder that it starts in. */
+  /** The folder in which it starts. */
   readonly folder: string;
-  /** Longest message that is read of it. */
+  /** Maximum bytes of a message that is read from it. */
   readonly maxMessageBytes: number;
 }
 
-/** Of what a server says on standard error, the end: there is why it ended. */
+/** Maximum length of the end of standard error that is kept: it tells why a server ended. */
 const MAX_LAST_WORDS = 2000;
-/** A server is told to end by the end of its pipe; one that does not is ended. */
+/** Time for a server to end after its pipe was closed; afterwards it is killed. */
 const END_PATIENCE_MS = 2000;
 
-/** The SDK's own error is about the shape that it wants; what comes is JSON of whatever shape. */
+/** Any JSON object is accepted here, as the SDK's own error would only describe the expected shape. */
 const messageSchema = z.custom<JSONRPCMessage>((value) => typeof value === 'object' && value !== null);
 
 /**
- * A server of somebody else's in a child process: with the environment that was named and nothing of ours, lines of a bounded length, a
- * process group that goes with this process however that ends.
+ * A foreign server in a child process: its environment has only the named variables and nothing of ours, its
+ * lines have a bounded length, and its process group ends with this process, even after a crash.
  */
 export class ChildTransport implements Transport {
   onclose?: (() => void) | undefined;
@@ -37,7 +37,7 @@ export class ChildTransport implements Transport {
   readonly #command: ChildCommand;
   #child: ChildProcess | undefined;
   #release: (() => void) | undefined;
-  /** The end of what it said on standard error. */
+  /** The end of its standard error. */
   lastWords = '';
 
   constructor(command: ChildCommand) {
@@ -46,7 +46,8 @@ export class ChildTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, environment, folder } = this.#command;
-    // Node hands the permissions of an agent on in this variable, and a server in Node could not read its own code.
+    // Node passes an agent's permissions on in this variable, with which a server in Node could not read its
+    // own code.
     const [program, before] = isPosix() ? ['env', ['-u', 'NODE_OPTIONS', '--', command]] : [command, []];
     const child = spawn(program, [...before, ...args], {
       ...{ cwd: folder, env: environment, stdio: 'pipe', detached: true },
@@ -108,7 +109,7 @@ export class ChildTransport implements Transport {
     }
   }
 
-  /** With what it started. */
+  /** Kills the child together with the processes that it started. */
   #kill(): void {
     const pid = this.#child?.pid;
     if (pid === undefined) return;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
-/** MCP's own conformance suite plays the server, and judges how ours talk to it that use other people's servers as tools. */
+/** MCP's own conformance suite plays the server, and checks our client of foreign servers. */
 
 const suite = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
 const client = path.join(import.meta.dirname, '..', '..', 'testing', 'foreign-client-process.ts');

@@ -12,12 +12,12 @@ import { MCP_REVISION } from '../revision.ts';
 import { loadClient } from '../sdk/sdk.ts';
 import { type ChildCommand, ChildTransport } from './child-transport.ts';
 
-/** Where a server of somebody else's is. */
+/** Address of a foreign server. */
 export type ForeignServerEndpoint =
   | ChildCommand
   | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
 
-/** What it says of a tool, as far as it was checked. */
+/** The checked part of a tool's description. */
 interface ForeignTool {
   readonly name: string;
   readonly description: string;
@@ -34,15 +34,15 @@ interface CallOptions {
 interface ForeignServer {
   readonly name: string;
   readonly tools: readonly ForeignTool[];
-  /** Tools that it has and that cannot be used, each with the reason. */
+  /** Names of tools that cannot be used, each with the reason. */
   readonly refused: readonly string[];
-  /** @throws MeshError `tool` for a call that it refused or that took too long, `agent` for a server that is gone */
+  /** @throws MeshError `tool` for a call that was refused or took too long, `agent` for a server that is gone */
   call(name: string, args: JsonObject, options: CallOptions): Promise<ForeignResult>;
   close(): Promise<void>;
 }
 
 const PURPOSE = 'tool: mcp';
-/** For the handshake and the list of tools; `npx` may have to fetch the server first. */
+/** Maximum time for the handshake and the list of tools; `npx` may have to fetch the server first. */
 const CONNECT_TIMEOUT_MS = 60_000;
 const MAX_PAGES = 20;
 const MAX_TOOLS = 500;
@@ -82,10 +82,11 @@ const resultSchema = z.looseObject({
 export type ForeignResult = z.infer<typeof resultSchema>;
 
 /**
- * Connects to a server by the official SDK, asks which tools it has, and keeps what can be used. What comes is hostile until it
- * was checked: names, schemas, sizes, shapes.
+ * Connects to a server by the official SDK, lists its tools, and keeps those that can be used. Names,
+ * schemas, sizes and shapes are untrusted until they are checked.
  *
- * @throws MeshError `config` where the SDK is missing or the server cannot be started, `agent` where it cannot be talked to
+ * @throws MeshError `config` if the SDK is missing or the server cannot be started, `agent` if the session
+ * fails
  */
 export async function connectForeign(
   endpoint: ForeignServerEndpoint,
@@ -108,7 +109,8 @@ export async function connectForeign(
       });
     }
   };
-  // Nearly all servers still speak 2025-11-25 or earlier; one that speaks the latest alone says so.
+  // Nearly all servers still speak 2025-11-25 or earlier; one that speaks only the latest revision refuses
+  // the first attempt.
   const client = await attempt({}).catch(async (error: unknown) => {
     if (signal.aborted || (error instanceof MeshError && error.code === 'config')) throw error;
     return attempt({ versionNegotiation: { mode: { pin: MCP_REVISION } } }).catch(() => {
@@ -190,7 +192,7 @@ async function call(
   // MCP, 2026-07-28, basic/index: the trace context travels in `_meta`.
   const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
   const request = { method: 'tools/call', params: { name, arguments: args, ...meta } } as const;
-  // As it comes: the SDK's own check compiles whatever schema the server gave.
+  // The result is taken unchecked, as the SDK's own check compiles any schema that the server gave.
   const result = await translateErrors(name, () =>
     client.request(request, z.looseObject({}), { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs }),
   );

@@ -7,9 +7,9 @@ import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
 import { loadClient } from './sdk.ts';
 
 /**
- * A client of the SDK that speaks this revision only: it has asked what the server is, and which tools it has.
+ * Connects a client of the SDK that speaks this revision only, and reads the server's name and tools.
  *
- * @throws MeshError `agent` where there is no session, `packet` for a server without the tool
+ * @throws MeshError `agent` if there is no session, `packet` for a server without the tool
  */
 export async function connectSdk(
   purpose: string,

@@ -1,8 +1,8 @@
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 
-/** Packages of MCP's own SDK, loaded when a stack asks for them. */
+/** This module loads the packages of MCP's own SDK on demand. */
 
-/** @throws MeshError `config` where it is not installed, as of the others */
+/** @throws MeshError `config` if the package is not installed, like the functions below */
 export function loadServer(purpose: string) {
   return withPackage('@modelcontextprotocol/server@2', purpose, () => import('@modelcontextprotocol/server'));
 }

@@ -6,7 +6,7 @@ import { MCP_PATH } from '../revision.ts';
 import type { McpTool } from '../tools.ts';
 import { loadNodeServer, loadServer, type SdkServer } from './sdk.ts';
 
-/** A server of the SDK with `tools`; HTTP makes one for each request, as its revision has no sessions. */
+/** Creates a server of the SDK with `tools`; HTTP makes one for each request, as its revision has no sessions. */
 export function createSdkServer({ McpServer: Server }: SdkServer, tools: readonly McpTool[]): McpServer {
   const server = new Server({ name: 'mesh', version: '1' }, { capabilities: { tools: {} } });
   for (const { name, description, inputSchema, outputSchema, call } of tools) {

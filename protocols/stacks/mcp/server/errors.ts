@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
-/** An error of JSON-RPC and of MCP (basic, "Errors"), and the HTTP status that it goes with. */
+/** An error of JSON-RPC and of MCP (basic, "Errors"), and its HTTP status. */
 export interface McpFault {
   readonly code: number;
   readonly httpStatus: number;
@@ -11,7 +11,7 @@ export const PARSE_ERROR: McpFault = { code: -32700, httpStatus: 400 };
 export const INVALID_REQUEST: McpFault = { code: -32600, httpStatus: 400 };
 export const METHOD_NOT_FOUND: McpFault = { code: -32601, httpStatus: 404 };
 export const INVALID_PARAMS: McpFault = { code: -32602, httpStatus: 400 };
-/** A header says something else than the body (streamable HTTP, "Server Validation"). */
+/** The error for a header that differs from the body (streamable HTTP, "Server Validation"). */
 export const HEADER_MISMATCH: McpFault = { code: -32020, httpStatus: 400 };
 const INTERNAL: McpFault = { code: -32603, httpStatus: 500 };
 

@@ -7,14 +7,17 @@ import { buildErrorResponse, type McpServer } from './mcp-server.ts';
 import { type McpRequest, readRequest } from './request.ts';
 
 interface McpHttpOptions {
-  /** Whether a request may come here at all; without it, host and origin must be this machine's. */
+  /** Decides whether a request is served at all; by default host and origin must be this machine's. */
   readonly isAllowed?: (request: IncomingMessage) => boolean;
   readonly maxBodyBytes?: number;
-  /** For a server that takes the earlier revisions. */
+  /** Sessions of a server that takes the earlier revisions. */
   readonly sessions?: LegacySessions;
 }
 
-/** Streamable HTTP (basic/transports): a POST a message, answered by one JSON object, or by a stream once there is more to say. */
+/**
+ * Serves streamable HTTP (basic/transports): each message is a POST, answered by one JSON object, or by a
+ * stream if notifications come before the response.
+ */
 export async function serveMcpHttp(
   server: McpServer,
   request: IncomingMessage,
@@ -27,7 +30,7 @@ export async function serveMcpHttp(
   const named = readHeader(request, 'mcp-session-id');
   const calls = named === undefined ? undefined : sessions?.find(named);
   if (named !== undefined && sessions !== undefined && calls === undefined) {
-    // A client begins anew then (2025-11-25, "Session Management").
+    // A client begins a new session after this status (2025-11-25, "Session Management").
     return refuse(response, 404, 'no such session');
   }
   if (request.method === 'DELETE' && named !== undefined && sessions !== undefined) {
@@ -52,7 +55,8 @@ export async function serveMcpHttp(
       return;
     }
     const call = calls?.begin(id) ?? new AbortController();
-    // Nobody could fetch the answer later, so work for a client that went away ends with it, in the earlier revisions, too.
+    // The answer could not be fetched later, so work for a client that went away ends with it, in the earlier
+    // revisions, too.
     response.once('close', () => call.abort());
     const notify = async (notification: object) => {
       if (!response.headersSent) writeEventHead(response);
@@ -92,7 +96,7 @@ function parseBody(body: Buffer): unknown {
   }
 }
 
-/** Fields of the body that gateways can read without it; both must say the same ("Server Validation"). */
+/** Checks the headers that repeat fields of the body for gateways; both must agree ("Server Validation"). */
 function checkHeaders({ headers }: IncomingMessage, { method, params }: McpRequest): void {
   const meta = Object(params?._meta);
   const expected = new Map<string, unknown>([
@@ -111,7 +115,7 @@ function checkHeaders({ headers }: IncomingMessage, { method, params }: McpReque
   }
 }
 
-/** What is no plain ASCII is written in base64 ("Value Encoding"). */
+/** Decodes a header's value: one that is not plain ASCII is written in base64 ("Value Encoding"). */
 function decodeHeaderValue(value: string): string {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value.trim())?.[1];
   return encoded === undefined ? value.trim() : Buffer.from(encoded, 'base64').toString();
@@ -119,7 +123,10 @@ function decodeHeaderValue(value: string): string {
 
 const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
-/** A page in a browser must not reach a local server by a name that resolves to it (DNS rebinding, "Security Warning"). */
+/**
+ * Returns true if host and origin are this machine's: a page in a browser must not reach a local server by a
+ * name that resolves to it (DNS rebinding, "Security Warning").
+ */
 function isLocal({ headers: { host, origin } }: IncomingMessage): boolean {
   const isLocalOrigin = origin === undefined || LOCAL.test(origin.replace(/^https?:\/\//, ''));
   return LOCAL.test(host ?? '') && isLocalOrigin;

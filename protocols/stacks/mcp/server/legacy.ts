@@ -2,25 +2,31 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { McpRequest } from './request.ts';
 
-/** Revisions before 2026-07-28: a client says `initialize` first, and requests say nothing of what was agreed. */
+/** Revisions before 2026-07-28: a client sends `initialize` first, and requests do not repeat the agreement. */
 const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18'] as const;
 
 const initializeSchema = z.looseObject({ protocolVersion: z.string() });
 const cancelledSchema = z.looseObject({ requestId: z.union([z.string(), z.number()]) });
 
-/** Whether a request without {@link revision | a header that says otherwise} is one of an earlier revision: it does not name its own. */
+/**
+ * Returns true for a request of an earlier revision, which does not name its own, unless a header's {@link
+ * revision} says otherwise.
+ */
 export function isLegacy({ method, params }: McpRequest, revision: string | undefined): boolean {
   if (revision !== undefined && !LEGACY_REVISIONS.some((known) => known === revision)) return false;
   return method === 'initialize' || !('io.modelcontextprotocol/protocolVersion' in Object(params?._meta));
 }
 
-/** The revision that is agreed on: the client's where we speak it, else our latest (2025-11-25, lifecycle, "Version Negotiation"). */
+/**
+ * Chooses the revision: the client's if the server speaks it, else the server's latest (2025-11-25,
+ * lifecycle, "Version Negotiation").
+ */
 export function chooseRevision(params: unknown): string {
   const { data } = initializeSchema.safeParse(params);
   return LEGACY_REVISIONS.find((known) => known === data?.protocolVersion) ?? LEGACY_REVISIONS[0];
 }
 
-/** The request that a notification wants ended; undefined for every other message. */
+/** Returns the id of the request that a notification cancels; undefined for every other message. */
 export function readCancelledId({ id, method, params }: McpRequest): string | number | undefined {
   if (id !== undefined || method !== 'notifications/cancelled') return undefined;
   return cancelledSchema.safeParse(params).data?.requestId;
@@ -30,14 +36,14 @@ export function readCancelledId({ id, method, params }: McpRequest): string | nu
 export class OpenCalls {
   readonly #calls = new Map<string | number, AbortController>();
 
-  /** @returns what aborts when the call is cancelled */
+  /** @returns the controller that aborts when the call is cancelled */
   begin(id: string | number): AbortController {
     const abort = new AbortController();
     this.#calls.set(id, abort);
     return abort;
   }
 
-  /** A later call with the same id is another one. */
+  /** Ends a call, unless a later call has taken its id. */
   end(id: string | number, abort: AbortController): void {
     if (this.#calls.get(id) === abort) this.#calls.delete(id);
   }
@@ -51,10 +57,13 @@ export class OpenCalls {
   }
 }
 
-/** Clients of earlier revisions; the one that has been silent longest is forgotten for one more, and begins again when it comes back. */
+/**
+ * Maximum number of clients of earlier revisions. For one more, the server drops the one that has been silent
+ * longest, which begins a new session when it comes back.
+ */
 const MAX_SESSIONS = 256;
 
-/** Sessions over HTTP, where a cancellation comes as a request of its own and has to find the one that it is for. */
+/** Sessions over HTTP, where a cancellation is a request of its own and must find the call that it cancels. */
 export class LegacySessions {
   readonly #sessions = new Map<string, OpenCalls>();
 

@@ -26,28 +26,28 @@ const callSchema = z.looseObject({
 });
 const pageSchema = z.looseObject({ cursor: z.string().optional() });
 
-/** More methods of a server: what one answers to the parameters. */
+/** Additional methods of a server, each of which returns its result for the parameters. */
 export type McpMethods = Readonly<Record<string, (params: JsonObject) => Promise<object>>>;
 
 interface McpServerOptions {
   readonly tools: readonly McpTool[];
-  /** What it calls itself. */
+  /** Name under which the server presents itself. */
   readonly info?: { readonly name: string; readonly version: string; readonly title?: string };
-  /** What a client's model should know of it. */
+  /** Instructions for a client's model. */
   readonly instructions?: string;
-  /** Whether it also speaks the revisions before this one, as most clients still do. */
+  /** True if it also speaks the earlier revisions, as most clients still do. */
   readonly takesLegacy?: boolean;
   readonly methods?: McpMethods;
-  /** Beside `tools`. */
+  /** Capabilities in addition to `tools`. */
   readonly capabilities?: object;
 }
 
-/** A list may be kept by a client so long; it does not change while the server runs ("Caching"). */
+/** Time for which a client may cache a list; it does not change while the server runs ("Caching"). */
 const CACHE = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 /**
- * A server of MCP 2026-07-28 without a transport: a request in, a response out, notifications in between. A transport reads
- * messages by `readRequest` and writes what {@link McpServer.handle} gives.
+ * A server of MCP 2026-07-28 without a transport: a request in, a response out, notifications in between. A
+ * transport reads messages by `readRequest` and writes the result of {@link McpServer.handle}.
  */
 export class McpServer {
   readonly #tools: ReadonlyMap<string, McpTool>;
@@ -77,7 +77,7 @@ export class McpServer {
 
   /**
    * @param notify sends a notification that belongs to this request
-   * @param revision what the transport says the client speaks, where it says so
+   * @param revision the client's revision, if the transport states it
    */
   async handle(
     request: McpRequest,
@@ -182,7 +182,7 @@ export class McpServer {
   }
 }
 
-/** The response that says why there is no result. */
+/** Builds the response that reports an error. */
 export function buildErrorResponse(id: McpRequest['id'], error: unknown): object {
   const { code, data } = toMcpFault(error);
   return { jsonrpc: '2.0', id: id ?? null, error: { code, message: toErrorMessage(error), data } };

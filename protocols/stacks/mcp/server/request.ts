@@ -9,7 +9,7 @@ const requestSchema = z.looseObject({
   params: z.looseObject({}).optional(),
 });
 
-/** A request that was parsed. Without an id it is a notification. */
+/** A parsed request. Without an id it is a notification. */
 export type McpRequest = z.infer<typeof requestSchema>;
 
 /** @throws MeshError with the fault `INVALID_REQUEST` */

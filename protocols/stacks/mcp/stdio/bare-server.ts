@@ -5,7 +5,10 @@ import { buildErrorResponse, type McpServer } from '../server/mcp-server.ts';
 import { type McpRequest, readRequest } from '../server/request.ts';
 import { readJsonLines } from './lines.ts';
 
-/** MCP over stdio: a message a line, requests as they come, answers as they are ready. Resolves when the client is gone. */
+/**
+ * Serves MCP over stdio: each message is a line, requests are read as they come, answers are written as they
+ * are ready. Resolves when the client is gone.
+ */
 export async function serveStdio(server: McpServer, input: Readable, output: Writable): Promise<void> {
   const calls = new OpenCalls();
   const write = (message: object) => void output.write(`${JSON.stringify(message)}\n`);
@@ -38,7 +41,7 @@ async function answer(
     const call = calls.begin(id);
     try {
       const response = await server.handle(request, async (message) => write(message), call.signal);
-      // Nobody waits for the answer to a call that was cancelled ("Cancellation").
+      // A client does not wait for the answer to a call that it cancelled ("Cancellation").
       if (!call.signal.aborted) write(response);
     } finally {
       calls.end(id, call);

@@ -5,14 +5,15 @@ import { amount, wireSchema } from '../../contract/wire-schema.ts';
 import { readJsonLines } from './lines.ts';
 
 /**
- * What the process that serves a stack on stdio and the servers that clients start say to each other, over a socket of their own: how to
- * begin, what was counted, and packets for an inbox that cannot be loaded elsewhere. A message a line.
+ * Messages between the process that serves a stack on stdio and the servers that clients start, over a socket
+ * of their own: how to begin, the counts, and packets for an inbox that cannot be loaded elsewhere. Each
+ * message is a line.
  */
 
 const reportSchema = z.strictObject({
   say: z.literal('report'),
   wire: wireSchema,
-  /** Packets that its own inbox took, and those of them that it refused. */
+  /** Packets that the server's own inbox took, and refused ones among them. */
   packets: amount,
   refused: amount,
   cpuUs: z.strictObject({ user: amount, system: amount }),
@@ -33,7 +34,7 @@ export const toChildSchema = z.discriminatedUnion('say', [
     say: z.literal('serve'),
     implementation: z.enum(['sdk', 'bare']),
     results: z.enum(['text', 'structured', 'both']),
-    /** Without one, packets are called for. */
+    /** Source of the inbox; without one, packets are sent to the serving process. */
     source: z
       .strictObject({ module: z.string(), data: z.custom<JsonValue>((value) => value !== undefined) })
       .nullable(),
@@ -48,7 +49,7 @@ export function sendControl(socket: Socket, message: FromChild | ToChild): void 
   socket.write(`${JSON.stringify(message)}\n`);
 }
 
-/** What comes, until the other end is gone. @throws ZodError for what is no message */
+/** Yields messages until the other end is gone. @throws ZodError for an invalid message */
 export async function* receiveControl<T>(
   socket: Socket,
   schema: z.ZodType<T>,

@@ -4,7 +4,7 @@ import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 const NEWLINE = 0x0a;
 
 /**
- * Messages of stdio (basic/transports): one line of JSON each.
+ * Yields the messages of stdio (basic/transports): one line of JSON each.
  *
  * @throws MeshError `limit` for a line that is longer than `most`, by default the largest packet
  */

@@ -7,10 +7,10 @@ import { McpServer } from '../server/mcp-server.ts';
 import { createPacketTool } from '../tools.ts';
 import { serveStdio } from './bare-server.ts';
 
-/** For messages about what is missing. */
+/** Name of the stack in messages about missing packages. */
 export const PURPOSE = 'the stack mcp/stdio';
 
-/** What the SDK's reader holds of a line that has no end yet. */
+/** Maximum bytes of a line that the SDK's reader buffers. */
 const SDK_LINE_BYTES = 10 * 1024 * 1024;
 
 /** Serves one client on a pair of pipes. */
@@ -31,7 +31,7 @@ export async function servePipes(
   stdio.serveStdio(() => createSdkServer(sdk, tools), { legacy: 'reject', transport });
 }
 
-/** @throws MeshError `config` with what to install */
+/** @throws MeshError `config` with the package to install */
 export async function loadStdioServer() {
   const sdk = await loadServer(PURPOSE);
   const stdio = await withPackage(

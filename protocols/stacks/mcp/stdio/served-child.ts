@@ -16,7 +16,7 @@ import { fromChildSchema, type Report, receiveControl, sendControl } from './con
 interface Child {
   readonly socket: Socket;
   report: Report;
-  /** Who waits for its next report. */
+  /** Resolves with the child's next report. */
   waiting: PromiseWithResolvers<void> | undefined;
   readonly calls: Map<number, AbortController>;
 }
@@ -32,9 +32,10 @@ const NO_REPORT: Report = {
 };
 
 /**
- * A client of MCP over stdio starts its server: what it starts is a process in which the server reads its own pipes, with an inbox that it
- * loads by itself where that says from where. This process tells it how to begin, and asks it what it has counted; nothing of an exchange
- * comes by here, except for inboxes that are there in this process only.
+ * Serves MCP over stdio, where a client starts its server: the client starts a process in which the server
+ * reads its own pipes, with an inbox that it loads by itself if the inbox has a source. This process sends it
+ * instructions and asks for its counts. Packets pass through here only for inboxes that exist in this process
+ * alone.
  */
 export async function serveInChildren(
   implementation: 'sdk' | 'bare',
@@ -51,7 +52,7 @@ export async function serveInChildren(
     sendControl(socket, { say: 'serve', implementation, results, source: inbox.source ?? null });
     serveChild(child, inbox).catch((error: unknown) => socket.destroy(asError(error)));
   });
-  // Whoever listens is told of its sockets: these are none of a stack's.
+  // Node reports sockets to the context that listens; these are not the stack's, so no meter must count them.
   WireMeter.exit(() => server.listen(file));
   await once(server, 'listening');
   const reports = () => [...children].map(({ report }) => report);
@@ -60,7 +61,7 @@ export async function serveInChildren(
     wire: () => sumWireBytes(reports().map((report): WireBytes => report.wire)),
     async ask(collect) {
       await Promise.all([...children].map((child) => askChild(child, collect)));
-      // Those that have ended keep no memory, but their bytes and packets were real.
+      // Processes that have ended keep no memory, but their bytes and packets still count.
       const sum = (of: (report: Report) => number) =>
         reports().reduce((total, report) => total + of(report), 0);
       return {

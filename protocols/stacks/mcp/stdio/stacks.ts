@@ -24,13 +24,13 @@ export const mcpStdioBare: Stack = meterStack({
   connect: async (address, settings) => BareMcpClient.connect(await startStdioCaller(address), settings),
 });
 
-/** The same by MCP's own SDK, which starts the server twice: once to see which revisions it speaks. */
+/** MCP over the pipes of a child by its own SDK, which starts the server twice: once to see which revisions it speaks. */
 export const mcpStdioSdk: Stack = meterStack({
   ...common,
   implementation: 'sdk',
   traits: mcpStdioTraits,
   async serve(inbox, settings) {
-    // What is missing is said here, not by a child.
+    // This process, not a child, reports a missing package.
     await loadStdioServer();
     return serveInChildren('sdk', inbox, settings);
   },
@@ -51,7 +51,7 @@ export const mcpStdioSdk: Stack = meterStack({
 const commandSchema = z.object({ command: z.string(), args: z.array(z.string()) });
 const answerSchema = z.looseObject({ id: z.number().optional(), method: z.string().optional() });
 
-/** Starts the server and asks over its pipes, several requests at once; answers find theirs by id. */
+/** Starts the server and sends requests over its pipes, several at once; answers find theirs by id. */
 async function startStdioCaller(address: string): Promise<McpCaller> {
   const { command, args } = commandSchema.parse(JSON.parse(address));
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,4 +1,4 @@
-/** The process that a client of MCP over stdio starts: a server on its own pipes, with an inbox of its own. */
+/** This process is started by a client of MCP over stdio: a server on its own pipes, with an inbox of its own. */
 import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
@@ -17,7 +17,7 @@ let lastCall = 0;
 const [file = ''] = process.argv.slice(2);
 const control = net.connect(file);
 await once(control, 'connect');
-// Whoever serves is gone: so is what it serves.
+// Without the serving process there is nothing to serve.
 control.once('close', () => process.exit(0)).on('error', () => process.exit(1));
 const { stdin, stdout } = process;
 if (!(stdin instanceof net.Socket) || !(stdout instanceof net.Socket)) {
@@ -51,7 +51,7 @@ for await (const message of receiveControl(control, toChildSchema)) {
   }
 }
 
-/** Counts what the inbox does, since nobody else sees it. */
+/** Loads an inbox and counts its packets, which no other process sees. */
 async function loadInbox({ module, data }: InboxSource): Promise<Inbox> {
   const { inboxOf }: { inboxOf: (data: InboxSource['data']) => Inbox } = await import(module);
   const inbox = inboxOf(data);
@@ -66,7 +66,7 @@ async function loadInbox({ module, data }: InboxSource): Promise<Inbox> {
   };
 }
 
-/** Asks the process that serves, whose inbox it is. */
+/** Creates an inbox that sends packets to the serving process, which has the real one. */
 function createRemoteInbox(socket: Socket): Inbox {
   return async (packet, signal) => {
     lastCall += 1;
