@@ -201,7 +201,7 @@ function extractPublicKeys({ staticKey, signedPrekey, oneTimePrekey, ratchet }: 
   return {
     staticKey: createPublicKey(staticKey),
     signedPrekey: createPublicKey(signedPrekey),
-    ...(oneTimePrekey !== undefined && { oneTimePrekey: createPublicKey(oneTimePrekey) }),
+    oneTimePrekey: oneTimePrekey && createPublicKey(oneTimePrekey),
     ratchet: createPublicKey(ratchet),
   };
 }

@@ -8,8 +8,17 @@ import { createCodec, type EnvelopeKey } from './scan/scanner.ts';
 
 /** The fields of `mesh.proto` in the order of their numbers, which begin at 1. */
 const FIELDS: readonly EnvelopeKey[] = [
-  ...(['type', 'from', 'to', 'task_id', 'tag', 'payload'] as const),
-  ...(['reply_to', 'token_used', 'log_uri', 'id', 'ts'] as const),
+  'type',
+  'from',
+  'to',
+  'task_id',
+  'tag',
+  'payload',
+  'reply_to',
+  'token_used',
+  'log_uri',
+  'id',
+  'ts',
 ];
 const COUNTS: readonly EnvelopeKey[] = ['token_used', 'ts'];
 

@@ -37,7 +37,7 @@ export interface ChainStep {
 export interface RecipientKeys {
   readonly staticKey: KeyObject;
   readonly signedPrekey: KeyObject;
-  readonly oneTimePrekey?: KeyObject;
+  readonly oneTimePrekey?: KeyObject | undefined;
 }
 
 /** The sender's keys for the agreement. They are private on the sender's own side, else public. */

@@ -72,8 +72,7 @@ export function verifyNonce(request: SignedRequest, proof: OriginProof, key: Key
   if (keyId !== toSigningKeyId(did)) throw createProofError(`${keyId} is no key for authentication`);
   if (Number(expires) <= Number(created)) throw createProofError('it expires before it was created');
   const contentDigest = hashRequest(request);
-  if (proof.contentDigest !== contentDigest)
-    throw createProofError('the digest is not the one of the content');
+  if (proof.contentDigest !== contentDigest) throw createProofError('the digest is not the one of the content');
   const signature = parseFieldBytes(proof.signature, 'sig1=:', ':');
   if (signature?.length !== SIGNATURE_BYTES)
     throw createProofError('the signature is not 64 bytes in base64');

@@ -68,7 +68,7 @@ describe.skipIf(agreement === undefined)("ANP's own vectors of P5", () => {
         {
           staticKey: secret(vector.recipient_static_private_b64u),
           signedPrekey: secret(vector.recipient_signed_prekey_private_b64u),
-          ...(opk !== undefined && { oneTimePrekey: secret(opk) }),
+          oneTimePrekey: opk === undefined ? undefined : secret(opk),
         },
       );
       expect(text(agreed.rootKey), vector.name).toBe(vector.root_key_b64u);

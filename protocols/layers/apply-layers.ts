@@ -138,7 +138,7 @@ function openLayers(inner: Codec, layers: readonly OpenLayer[]): Codec {
 
   const peekInner = inner.peek?.bind(inner);
 
-  return {
+  const codec: Codec = {
     layerBytes,
     encode(packet: Packet): Uint8Array {
       const plain = inner.encode(packet);
@@ -149,9 +149,10 @@ function openLayers(inner: Codec, layers: readonly OpenLayer[]): Codec {
     },
     decode: (blob) => look(blob, unseal, (bytes) => inner.decode(bytes)),
     headerSize: (packet) => inner.headerSize(packet) + ownOverhead,
-    // Layers can peek only around a codec that can; otherwise readers of the head decode.
-    ...(peekInner === undefined ? {} : { peek: (blob) => look(blob, skim, peekInner) }),
   };
+  // Layers can peek only around a codec that can; otherwise readers of the head decode.
+  if (peekInner === undefined) return codec;
+  return { ...codec, peek: (blob) => look(blob, skim, peekInner) };
 }
 
 function unseal(layer: LayerCodec, bytes: Uint8Array) {

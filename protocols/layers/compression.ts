@@ -31,7 +31,7 @@ const MIN_BYTES_WITH_DICTIONARY = 128;
 interface Options {
   readonly maxOutputLength: number;
   readonly rejectGarbageAfterEnd: true;
-  readonly dictionary?: Uint8Array;
+  readonly dictionary: Uint8Array | undefined;
 }
 
 /** Returns the maximum bytes to which `compressedBytes` may unpack. */
@@ -78,7 +78,7 @@ export function createCompressionLayer(format: keyof typeof compressors, diction
   const optionsFor = (maxOutputLength: number): Options => ({
     maxOutputLength,
     rejectGarbageAfterEnd: true,
-    ...(dictionary && { dictionary: dictionary.bytes }),
+    dictionary: dictionary?.bytes,
   });
   const compressing = optionsFor(MAX_FRAME_BYTES);
   const header = Buffer.concat([Buffer.of(flag), dictionary?.hash ?? Buffer.alloc(0)]);

@@ -143,7 +143,8 @@ export function readEnd(reader: BinaryReader): number {
 
 /** @throws MeshError `packet` if the value does not end where its length says */
 export function expectEnd(reader: BinaryReader, end: number): void {
-  if (reader.pos !== end) throw createPacketError(`byte ${reader.pos} is reached where ${end} is the end`);
+  if (reader.pos !== end)
+    throw createPacketError(`byte ${reader.pos} is reached where ${end} is the end`);
 }
 
 /** @throws MeshError `packet` */

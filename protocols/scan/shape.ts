@@ -52,8 +52,13 @@ const ANY_NUMBER = Symbol('number');
 
 /** Stands for required keys that a message lacks, so that the error names the place where they belong. */
 const ANY_REQUIRED = {
-  ...{ type: ANY_TEXT, from: ANY_TEXT, id: ANY_TEXT, task_id: ANY_TEXT },
-  ...{ token_used: ANY_NUMBER, ts: ANY_NUMBER, payload: {} },
+  type: ANY_TEXT,
+  from: ANY_TEXT,
+  id: ANY_TEXT,
+  task_id: ANY_TEXT,
+  token_used: ANY_NUMBER,
+  ts: ANY_NUMBER,
+  payload: {},
 };
 
 export function createShape(write: (packet: Packet) => object): Shape {

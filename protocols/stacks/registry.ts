@@ -77,7 +77,10 @@ export async function loadStack(name: string, implementation: Stack['implementat
   const found = entries.find((each) => each.implementation === implementation);
   if (found === undefined) {
     const known = entries.map((each) => each.implementation).join(' and ');
-    throw new MeshError('usage', `stack ${name}: expected implementation ${known}, came ${implementation}`);
+    throw new MeshError(
+      'usage',
+      `stack ${name}: expected implementation ${known}, received ${implementation}`,
+    );
   }
   return found.load();
 }

@@ -39,7 +39,9 @@ export function toTaskUpdate(answer: StreamResponse, contextId: string): TaskUpd
   if ('task' in answer) {
     const { id, status, artifacts } = answer.task;
     return {
-      ...{ taskId: id, state: status.state, packets: packetsOf(artifacts ?? []) },
+      taskId: id,
+      state: status.state,
+      packets: packetsOf(artifacts ?? []),
       text: joinTexts(status.message?.parts ?? []),
     };
   }

@@ -86,7 +86,7 @@ async function exchangePacket(
  */
 async function subscribe(client: A2aClient, outcome: Outcome, signal: AbortSignal): Promise<void> {
   try {
-    for await (const news of client.subscribe(outcome.taskId, signal)) outcome.add(news);
+    for await (const update of client.subscribe(outcome.taskId, signal)) outcome.add(update);
   } catch (error) {
     if (signal.aborted) throw error;
     outcome.add(await client.get(outcome.taskId, signal));

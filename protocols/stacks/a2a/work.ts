@@ -24,7 +24,7 @@ interface WorkRequest {
  */
 export type WorkEvent =
   | { readonly kind: 'message'; readonly message: A2aMessage }
-  | { readonly kind: 'status'; readonly state: TaskState; readonly message?: A2aMessage }
+  | { readonly kind: 'status'; readonly state: TaskState; readonly message?: A2aMessage | undefined }
   | {
       readonly kind: 'artifact';
       readonly artifact: A2aArtifact;

@@ -120,7 +120,10 @@ export async function post(http: HttpClient, path: string, body: string, signal:
   const headers = { 'Content-Type': 'application/json' };
   const answer = await http.fetch({ method: 'POST', path, headers, body, signal });
   if (answer.status === 200) return answer;
-  throw new MeshError('agent', `ANP: ${path}: expected status 200, came ${answer.status}: ${answer.text}`);
+  throw new MeshError(
+    'agent',
+    `ANP: ${path}: expected status 200, received ${answer.status}: ${answer.text}`,
+  );
 }
 
 export function respond(response: ServerResponse, status: number, body: string): void {

@@ -43,11 +43,11 @@ export class HttpClient {
       maxSockets: connections,
       maxFreeSockets: connections,
       noDelay,
-      ...(this.#keepsAlive ? { timeout: keepAliveMs } : {}),
+      timeout: this.#keepsAlive ? keepAliveMs : undefined,
     };
     const isSecure = protocol === 'https:';
     // The certificate of a foreign server is verified by the system's authorities.
-    const trust = tls === null ? {} : ({ ca: tls.cert, minVersion: 'TLSv1.3' } as const);
+    const trust = { ca: tls?.cert, minVersion: tls === null ? undefined : ('TLSv1.3' as const) };
     this.#agent = isSecure ? new https.Agent({ ...options, ...trust }) : new http.Agent(options);
     this.#request = isSecure ? https.request : http.request;
   }
@@ -61,15 +61,12 @@ export class HttpClient {
    */
   async open({ method, path, headers, body, signal }: HttpRequest): Promise<http.IncomingMessage> {
     const url = joinUrl(this.#origin, path);
-    if (!this.#mayAsk(url)) throw new MeshError('config', `${url.origin}: it may not be asked`);
+    if (!this.#mayAsk(url))
+      throw new MeshError('config', `${url.origin}: it may not be asked`);
+    const allHeaders: http.OutgoingHttpHeaders = { ...headers };
+    if (body !== undefined) allHeaders['Content-Length'] = Buffer.byteLength(body);
     return new Promise((resolve, reject) => {
-      const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-      const request = this.#request(url, {
-        method,
-        agent: this.#agent,
-        signal,
-        headers: { ...headers, ...length },
-      });
+      const request = this.#request(url, { method, agent: this.#agent, signal, headers: allHeaders });
       request.once('response', resolve);
       request.once('error', (cause) => {
         reject(new MeshError('agent', `${method} ${this.#origin}: ${toErrorMessage(cause)}`, { cause }));

@@ -27,7 +27,7 @@ export async function createPooledFetch(
     allowH2: false,
     headersTimeout: deadlineMs,
     bodyTimeout: deadlineMs,
-    connect: { noDelay, ...(tls === null ? {} : { ca: tls.cert, minVersion: 'TLSv1.3' as const }) },
+    connect: { noDelay, ca: tls?.cert, minVersion: tls === null ? undefined : 'TLSv1.3' },
   });
   // Node's types and the package's are two copies of the same types, which the compiler does not identify.
   const ask = undici.fetch as unknown as (

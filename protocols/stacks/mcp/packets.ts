@@ -13,14 +13,17 @@ import { PACKET_TOOL } from './revision.ts';
 export function packetToArguments(packet: Packet) {
   const { id, from, type, to, reply_to, task_id, tag, token_used, log_uri, ts, payload } = packet;
   return {
-    ...{ id, from, type },
-    ...(to === undefined ? {} : { to }),
-    ...(reply_to === undefined ? {} : { reply_to }),
+    id,
+    from,
+    type,
+    to,
+    reply_to,
     task_id,
-    ...(tag === undefined ? {} : { tag }),
+    tag,
     token_used,
-    ...(log_uri === undefined ? {} : { log_uri }),
-    ...{ ts, payload },
+    log_uri,
+    ts,
+    payload,
   };
 }
 
@@ -31,12 +34,12 @@ export const packetSchema = z.strictObject({
   id: text,
   from: text,
   type: text,
-  to: text.exactOptional(),
-  reply_to: text.exactOptional(),
+  to: text.optional(),
+  reply_to: text.optional(),
   task_id: text,
-  tag: text.exactOptional(),
+  tag: text.optional(),
   token_used: count,
-  log_uri: text.exactOptional(),
+  log_uri: text.optional(),
   ts: count,
   payload: z.record(z.string(), z.unknown()),
 });

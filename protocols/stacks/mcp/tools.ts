@@ -11,7 +11,7 @@ export interface McpTool {
   readonly description: string;
   readonly inputSchema: z.ZodObject;
   /** Schema of `structuredContent`, which every successful result must have if there is one. */
-  readonly outputSchema?: z.ZodObject;
+  readonly outputSchema?: z.ZodObject | undefined;
   call(args: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -43,7 +43,7 @@ export function createPacketTool(inbox: Inbox, { results }: Pick<StackSettings, 
     name: PACKET_TOOL,
     description: 'Takes one packet of the mesh and answers it',
     inputSchema: packetSchema,
-    ...(results === 'text' ? {} : { outputSchema: repliesSchema }),
+    outputSchema: results === 'text' ? undefined : repliesSchema,
     async call(args, { signal, progress }) {
       try {
         const packet = parsePacket(args);
@@ -63,6 +63,6 @@ export function describeTool({ name, description, inputSchema, outputSchema }: M
     name,
     description,
     inputSchema: z.toJSONSchema(inputSchema),
-    ...(outputSchema === undefined ? {} : { outputSchema: z.toJSONSchema(outputSchema) }),
+    outputSchema: outputSchema && z.toJSONSchema(outputSchema),
   };
 }

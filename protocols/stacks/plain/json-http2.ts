@@ -129,9 +129,7 @@ class Http2Session {
       stream.on('data', (chunk: Buffer) => {
         length += chunk.length;
         if (length > MAX_FRAME_BYTES) {
-          stream.destroy(
-            new MeshError('limit', `an answer of HTTP/2: expected at most ${MAX_FRAME_BYTES} bytes`),
-          );
+          stream.destroy(new MeshError('limit', `an answer of HTTP/2: expected at most ${MAX_FRAME_BYTES} bytes`));
         }
         chunks.push(chunk);
       });

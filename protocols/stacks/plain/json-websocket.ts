@@ -34,7 +34,7 @@ export const jsonWebSocket = createStreamStack({
 });
 
 async function dialWebSocket(address: string, { tls, noDelay }: StackSettings): Promise<WebSocket> {
-  const options = { maxPayload: MAX_FRAME_BYTES, ...(tls === null ? {} : { ca: tls.cert }) };
+  const options = { maxPayload: MAX_FRAME_BYTES, ca: tls?.cert };
   const webSocket = new WebSocket(address, options);
   let below: Socket | undefined;
   webSocket.once('upgrade', ({ socket }) => {

@@ -9,7 +9,8 @@ const ports: EndpointKind = {
   addressOf: (endpoint) => ('port' in endpoint ? `tcp://127.0.0.1:${endpoint.port}` : ''),
   placeIn(address) {
     const port = /^tcp:\/\/127\.0\.0\.1:(\d+)$/.exec(address)?.[1];
-    if (port === undefined) throw new MeshError('usage', `expected tcp://127.0.0.1:PORT, came ${address}`);
+    if (port === undefined)
+      throw new MeshError('usage', `expected tcp://127.0.0.1:PORT, received ${address}`);
     return { port: Number(port) };
   },
 };

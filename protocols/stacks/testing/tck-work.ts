@@ -46,7 +46,7 @@ export const tckWork: AgentWork = async ({ message, taskId, contextId, signal },
     emit({
       kind: 'status',
       state,
-      ...(text === undefined ? {} : { message: createTextMessage(text, taskId, contextId) }),
+      message: text === undefined ? undefined : createTextMessage(text, taskId, contextId),
     });
   const artifact = (part: Part, options: Pick<ArtifactEvent, 'append' | 'lastChunk'> = { lastChunk: true }) =>
     emit({ kind: 'artifact', artifact: { artifactId: 'output', name: 'output', parts: [part] }, ...options });

@@ -4,19 +4,17 @@ import type { EnvelopeWriter } from '../../contract/suite.ts';
 
 /** Field numbers of `mesh.proto`. */
 const NUMBERS: Readonly<Record<string, number>> = {
-  ...{
-    type: 1,
-    from: 2,
-    to: 3,
-    task_id: 4,
-    tag: 5,
-    payload: 6,
-    reply_to: 7,
-    token_used: 8,
-    log_uri: 9,
-    id: 10,
-    ts: 11,
-  },
+  type: 1,
+  from: 2,
+  to: 3,
+  task_id: 4,
+  tag: 5,
+  payload: 6,
+  reply_to: 7,
+  token_used: 8,
+  log_uri: 9,
+  id: 10,
+  ts: 11,
 };
 const UNKNOWN = 15;
 

@@ -20,23 +20,33 @@ const INTERNAL = [13, 'INTERNAL'] as const;
 const FAULTS = {
   taskNotFound: { jsonRpcCode: -32001, httpStatus: 404, grpc: NOT_FOUND, reason: 'TASK_NOT_FOUND' },
   taskNotCancelable: {
-    ...{ jsonRpcCode: -32002, httpStatus: 409, grpc: FAILED_PRECONDITION },
+    jsonRpcCode: -32002,
+    httpStatus: 409,
+    grpc: FAILED_PRECONDITION,
     reason: 'TASK_NOT_CANCELABLE',
   },
   pushNotSupported: {
-    ...{ jsonRpcCode: -32003, httpStatus: 400, grpc: UNIMPLEMENTED },
+    jsonRpcCode: -32003,
+    httpStatus: 400,
+    grpc: UNIMPLEMENTED,
     reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
   },
   unsupportedOperation: {
-    ...{ jsonRpcCode: -32004, httpStatus: 400, grpc: UNIMPLEMENTED },
+    jsonRpcCode: -32004,
+    httpStatus: 400,
+    grpc: UNIMPLEMENTED,
     reason: 'UNSUPPORTED_OPERATION',
   },
   contentTypeNotSupported: {
-    ...{ jsonRpcCode: -32005, httpStatus: 415, grpc: INVALID_ARGUMENT },
+    jsonRpcCode: -32005,
+    httpStatus: 415,
+    grpc: INVALID_ARGUMENT,
     reason: 'CONTENT_TYPE_NOT_SUPPORTED',
   },
   versionNotSupported: {
-    ...{ jsonRpcCode: -32009, httpStatus: 400, grpc: UNIMPLEMENTED },
+    jsonRpcCode: -32009,
+    httpStatus: 400,
+    grpc: UNIMPLEMENTED,
     reason: 'VERSION_NOT_SUPPORTED',
   },
   unauthenticated: { jsonRpcCode: -32600, httpStatus: 401, grpc: UNAUTHENTICATED },

@@ -10,8 +10,8 @@ interface TaskView {
   readonly id: string;
   readonly contextId: string;
   readonly status: A2aStatus & { readonly timestamp: string };
-  readonly artifacts?: readonly A2aArtifact[];
-  readonly history?: readonly A2aMessage[];
+  readonly artifacts?: readonly A2aArtifact[] | undefined;
+  readonly history?: readonly A2aMessage[] | undefined;
 }
 
 /** `StreamResponse` (§3.2.3) in its transmitted form. */
@@ -78,8 +78,8 @@ export class AgentTask {
       id: this.id,
       contextId: this.contextId,
       status: this.#status,
-      ...(artifacts.length > 0 ? { artifacts } : {}),
-      ...(history.length > 0 ? { history } : {}),
+      artifacts: artifacts.length > 0 ? artifacts : undefined,
+      history: history.length > 0 ? history : undefined,
     };
   }
 

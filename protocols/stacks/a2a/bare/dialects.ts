@@ -88,6 +88,8 @@ export function parseJsonBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new MeshError('packet', `A2A: expected JSON, came ${JSON.stringify(text.slice(0, 80))}`, { cause });
+    throw new MeshError('packet', `A2A: expected JSON, came ${JSON.stringify(text.slice(0, 80))}`, {
+      cause,
+    });
   }
 }

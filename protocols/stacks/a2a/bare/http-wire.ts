@@ -58,11 +58,8 @@ export class HttpWire implements AgentWire {
 
   #requestOf(operation: Operation, signal: AbortSignal): HttpRequest {
     const { method, path, body } = this.#dialect.request(operation);
-    const headers = {
-      'A2A-Version': '1.0',
-      ...this.#options.headers,
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-    };
+    const headers: Record<string, string> = { 'A2A-Version': '1.0', ...this.#options.headers };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
     return { method, path: `${this.#root}${path}` || '/', headers, body, signal };
   }
 }

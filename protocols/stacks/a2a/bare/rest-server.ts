@@ -17,7 +17,10 @@ interface Route {
 const CONFIGS = '/tasks/(?<taskId>[^/:]+)/pushNotificationConfigs';
 const CONFIG = `${CONFIGS}/(?<id>[^/:]+)`;
 const createRoute = (verb: string, path: string, operation: string, isStream = false): Route => ({
-  ...{ verb, path: new RegExp(`^${path}$`), operation, isStream },
+  verb,
+  path: new RegExp(`^${path}$`),
+  operation,
+  isStream,
 });
 const routes: readonly Route[] = [
   createRoute('POST', '/message:send', 'SendMessage'),

@@ -65,7 +65,8 @@ async function findInterface(
 ): Promise<string> {
   const signal = AbortSignal.timeout(deadlineMs);
   const { status, text } = await http.fetch({ method: 'GET', path: CARD_PATH, signal });
-  if (status !== 200) throw new MeshError('agent', `${address}${CARD_PATH}: expected 200, came ${status}`);
+  if (status !== 200)
+    throw new MeshError('agent', `${address}${CARD_PATH}: expected 200, received ${status}`);
   const card = parseAnswer(cardSchema, parseJsonBody(text), 'agent card');
   const own = card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'JSONRPC');
   if (own === undefined) throw new MeshError('packet', `the card at ${address} has no interface JSONRPC`);
@@ -95,7 +96,7 @@ class BareClient implements A2aClient {
   }
 
   async get(id: string, signal: AbortSignal) {
-    const params = { id, ...this.#historyParams() };
+    const params = { id, historyLength: this.#historyLength };
     const answer = await this.#wire.call({ method: 'GetTask', params }, signal);
     const task = parseAnswer(taskResponseSchema, answer, 'task');
     return toTaskUpdate({ task }, task.contextId);
@@ -116,17 +117,18 @@ class BareClient implements A2aClient {
 
   #sendParams(packet: Packet, { returnImmediately, webhook }: SendOptions): object {
     const configuration = {
-      ...this.#historyParams(),
-      ...(returnImmediately === true ? { returnImmediately } : {}),
-      ...(webhook === undefined ? {} : { taskPushNotificationConfig: { url: webhook } }),
+      historyLength: this.#historyLength,
+      returnImmediately: returnImmediately === true ? true : undefined,
+      taskPushNotificationConfig: webhook === undefined ? undefined : { url: webhook },
     };
+    const isDefault = Object.values(configuration).every((value) => value === undefined);
     return {
       message: packetToMessage(packet),
-      ...(Object.keys(configuration).length === 0 ? {} : { configuration }),
+      configuration: isDefault ? undefined : configuration,
     };
   }
 
-  #historyParams() {
-    return this.#settings.history ? {} : { historyLength: 0 };
+  get #historyLength(): number | undefined {
+    return this.#settings.history ? undefined : 0;
   }
 }

@@ -81,11 +81,7 @@ export class AgentReply {
       state: this.state ?? 'unknown',
       task_id: this.taskId,
       context_id: this.contextId,
-      artifacts: artifacts.map(({ artifactId, name, parts }) => ({
-        artifact_id: artifactId,
-        ...(typeof name === 'string' && name !== '' ? { name } : {}),
-        parts: parts.map(toPartData),
-      })),
+      artifacts: artifacts.map(toArtifactData),
     };
     return { texts, images, data, state: this.state ?? 'unknown' };
   }
@@ -109,14 +105,21 @@ export interface AgentResult {
   readonly state: string;
 }
 
-function toPartData({ text, raw, url, data, filename, mediaType }: Part): JsonObject {
-  return {
-    ...(text === undefined ? {} : { text }),
-    ...(raw === undefined ? {} : { bytes: Buffer.byteLength(raw, 'base64') }),
-    ...(url === undefined ? {} : { url }),
-    // Data from JSON is a JSON value.
-    ...(data === undefined ? {} : { data: data as JsonValue }),
-    ...(filename === undefined || filename === '' ? {} : { filename }),
-    ...(mediaType === undefined || mediaType === '' ? {} : { media_type: mediaType }),
-  };
+function toArtifactData({ artifactId, name, parts }: Artifact): JsonObject {
+  const shown: Record<string, JsonValue> = { artifact_id: artifactId };
+  if (typeof name === 'string' && name !== '') shown.name = name;
+  shown.parts = parts.map(toPartData);
+  return shown;
+}
+
+function toPartData({ text, raw, url, data, filename = '', mediaType = '' }: Part): JsonObject {
+  const shown: Record<string, JsonValue> = {};
+  if (text !== undefined) shown.text = text;
+  if (raw !== undefined) shown.bytes = Buffer.byteLength(raw, 'base64');
+  if (url !== undefined) shown.url = url;
+  // Data from JSON is a JSON value.
+  if (data !== undefined) shown.data = data as JsonValue;
+  if (filename !== '') shown.filename = filename;
+  if (mediaType !== '') shown.media_type = mediaType;
+  return shown;
 }

@@ -132,8 +132,11 @@ export class ForeignAgent {
   }
 
   async #send(message: AgentMessage, reply: AgentReply, signal: AbortSignal): Promise<void> {
-    const push = this.#bell === undefined ? {} : { taskPushNotificationConfig: this.#bell.config };
-    const configuration = { returnImmediately: true, historyLength: 0, ...push };
+    const configuration = {
+      returnImmediately: true,
+      historyLength: 0,
+      taskPushNotificationConfig: this.#bell?.config,
+    };
     const params = { message: buildUserMessage(message), configuration };
     reply.add(
       parseAnswer(
@@ -289,9 +292,9 @@ function buildUserMessage({ parts, taskId, contextId, traceparent }: AgentMessag
     messageId: randomUUID(),
     role: 'ROLE_USER',
     parts,
-    ...(taskId === undefined ? {} : { taskId }),
-    ...(contextId === undefined ? {} : { contextId }),
-    ...(traceparent === undefined ? {} : { metadata: { traceparent } }),
+    taskId,
+    contextId,
+    metadata: traceparent === undefined ? undefined : { traceparent },
   };
 }
 

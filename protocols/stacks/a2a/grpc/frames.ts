@@ -32,7 +32,8 @@ export async function* readMessages(
     while (rest.length >= PREFIX_BYTES) {
       const length = rest.readUInt32BE(1);
       if (rest[0] !== 0) throw new MeshError('packet', 'gRPC: expected a message that is not compressed');
-      if (length > most) throw new MeshError('limit', `gRPC: expected at most ${most} bytes, came ${length}`);
+      if (length > most)
+        throw new MeshError('limit', `gRPC: expected at most ${most} bytes, received ${length}`);
       if (rest.length < PREFIX_BYTES + length) break;
       yield rest.subarray(PREFIX_BYTES, PREFIX_BYTES + length);
       rest = rest.subarray(PREFIX_BYTES + length);

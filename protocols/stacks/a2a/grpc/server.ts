@@ -60,7 +60,7 @@ async function answer(
       const events = agent.stream(method, params);
       begin(stream);
       for await (const event of events) {
-        if (stream.destroyed) return; // Nobody listens any more; the task goes on.
+        if (stream.destroyed) return; // The client has gone; the task goes on.
         await write(stream, reply.encode(event));
       }
     } else {
@@ -108,11 +108,10 @@ async function readParams(form: MessageForm, body: AsyncIterable<unknown>, most?
 function toGrpcStatus(error: unknown): Record<string, string> {
   const { grpc, reason } = toFault(error);
   const text = shortenReason(textOf(error));
-  return {
+  const status: Record<string, string> = {
     'grpc-status': String(grpc[0]),
     'grpc-message': encodeURIComponent(text),
-    ...(reason === undefined
-      ? {}
-      : { 'grpc-status-details-bin': encodeStatusDetails(grpc[0], text, reason) }),
   };
+  if (reason !== undefined) status['grpc-status-details-bin'] = encodeStatusDetails(grpc[0], text, reason);
+  return status;
 }

@@ -31,7 +31,9 @@ export async function connectSdk(
     return new SdkClient(sdk, await factory.createFromUrl(address), settings, () => pool.close());
   } catch (cause) {
     await pool.close();
-    throw new MeshError('agent', `A2A: no client of ${address}: ${shortenReason(textOf(cause))}`, { cause });
+    throw new MeshError('agent', `A2A: no client of ${address}: ${shortenReason(textOf(cause))}`, {
+      cause,
+    });
   }
 }
 
@@ -40,7 +42,7 @@ export class SdkClient implements A2aClient {
   readonly close: () => Promise<void>;
   readonly #sdk: Sdk;
   readonly #client: Client;
-  readonly #history: { readonly historyLength?: number };
+  readonly #historyLength: number | undefined;
   readonly #serviceParameters: Record<string, string>;
 
   constructor(
@@ -51,7 +53,7 @@ export class SdkClient implements A2aClient {
   ) {
     this.#sdk = sdk;
     this.#client = client;
-    this.#history = history ? {} : { historyLength: 0 };
+    this.#historyLength = history ? undefined : 0;
     this.close = close;
     const { ServiceParameters, withA2AExtensions } = sdk.client;
     this.#serviceParameters = ServiceParameters.create(withA2AExtensions(MESH_EXTENSION));
@@ -62,26 +64,33 @@ export class SdkClient implements A2aClient {
       this.#client.sendMessage(this.#requestOf(packet, options), this.#options(signal)),
     );
     if (!('status' in result))
-      throw new MeshError('packet', `A2A: expected a task in answer, came the message ${result.messageId}`);
+      throw new MeshError(
+        'packet',
+        `A2A: expected a task in answer, received the message ${result.messageId}`,
+      );
     return toTaskUpdate(this.#sdk, result, packet.task_id);
   }
 
   stream(packet: Packet, signal: AbortSignal): AsyncIterable<TaskUpdate> {
     const events = this.#client.sendMessageStream(this.#requestOf(packet, {}), this.#options(signal));
-    return this.#newsOf(events, packet.task_id, signal);
+    return this.#updatesOf(events, packet.task_id, signal);
   }
 
   async get(id: string, signal: AbortSignal): Promise<TaskUpdate> {
-    const params = { tenant: '', id, ...this.#history };
+    const params = { tenant: '', id, historyLength: this.#historyLength };
     const task = await translateErrors(signal, () => this.#client.getTask(params, this.#options(signal)));
     return toTaskUpdate(this.#sdk, task, task.contextId);
   }
 
   subscribe(id: string, signal: AbortSignal): AsyncIterable<TaskUpdate> {
-    return this.#newsOf(this.#client.resubscribeTask({ tenant: '', id }, this.#options(signal)), '', signal);
+    return this.#updatesOf(
+      this.#client.resubscribeTask({ tenant: '', id }, this.#options(signal)),
+      '',
+      signal,
+    );
   }
 
-  async *#newsOf(events: AsyncIterable<StreamResponse>, known: string, signal: AbortSignal) {
+  async *#updatesOf(events: AsyncIterable<StreamResponse>, known: string, signal: AbortSignal) {
     let contextId = known;
     const iterator = events[Symbol.asyncIterator]();
     try {
@@ -105,7 +114,7 @@ export class SdkClient implements A2aClient {
         acceptedOutputModes: [],
         taskPushNotificationConfig: webhook === undefined ? undefined : { ...empty, url: webhook },
         returnImmediately,
-        ...this.#history,
+        historyLength: this.#historyLength,
       },
       metadata: undefined,
     };

@@ -90,8 +90,12 @@ async function connect(address: string, settings: StackSettings): Promise<A2aCli
     // use.
     return new SdkClient(sdk, client, settings, async () => undefined);
   } catch (cause) {
-    throw new MeshError('agent', `A2A: no client of ${address}: ${shortenReason(toErrorMessage(cause))}`, {
-      cause,
-    });
+    throw new MeshError(
+      'agent',
+      `A2A: no client of ${address}: ${shortenReason(toErrorMessage(cause))}`,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -107,15 +107,13 @@ class PooledPushSender implements PushNotificationSender {
     const { body, contentType } = new this.#sdk.server.V1PushNotificationSerializer().serialize(event);
     const before = this.#sent.get(taskId) ?? Promise.resolve();
     const sent = before.then(async () => {
-      const calls = configs.map(({ url, token, authentication }) =>
-        this.#post(url, body, {
-          'Content-Type': contentType,
-          ...(authentication === undefined
-            ? {}
-            : { Authorization: `${authentication.scheme} ${authentication.credentials}` }),
-          ...(authentication !== undefined || token === '' ? {} : { 'X-A2A-Notification-Token': token }),
-        }),
-      );
+      const calls = configs.map(({ url, token, authentication }) => {
+        const headers: Record<string, string> = { 'Content-Type': contentType };
+        if (authentication !== undefined)
+          headers.Authorization = `${authentication.scheme} ${authentication.credentials}`;
+        else if (token !== '') headers['X-A2A-Notification-Token'] = token;
+        return this.#post(url, body, headers);
+      });
       await Promise.allSettled(calls);
     });
     this.#sent.set(taskId, sent);

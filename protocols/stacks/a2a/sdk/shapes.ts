@@ -16,7 +16,12 @@ type JsonPart = A2aMessage['parts'][number];
 export function toSdkMessage({ model }: Sdk, message: A2aMessage): Message {
   const { messageId, contextId = '', taskId = '', role, parts, metadata, extensions = [] } = message;
   return {
-    ...{ messageId, contextId, taskId, metadata, extensions, referenceTaskIds: [] },
+    messageId,
+    contextId,
+    taskId,
+    metadata,
+    extensions,
+    referenceTaskIds: [],
     role: model.roleFromJSON(role),
     parts: parts.map(toSdkPart),
   };
@@ -39,14 +44,21 @@ function toSdkPart({ text, raw, url, data, filename = '', mediaType = '' }: Json
 export function toJsonMessage({ model }: Sdk, message: Message): A2aMessage {
   const { messageId, contextId, taskId, role, parts, metadata, extensions } = message;
   return {
-    ...{ messageId, contextId, taskId, metadata, extensions },
+    messageId,
+    contextId,
+    taskId,
+    metadata,
+    extensions,
     role: role === model.Role.ROLE_AGENT ? 'ROLE_AGENT' : 'ROLE_USER',
     parts: parts.map(toJsonPart),
   };
 }
 
 function toJsonPart({ content, filename, mediaType }: Part): JsonPart {
-  const rest = { ...(filename === '' ? {} : { filename }), ...(mediaType === '' ? {} : { mediaType }) };
+  const rest = {
+    filename: filename === '' ? undefined : filename,
+    mediaType: mediaType === '' ? undefined : mediaType,
+  };
   if (content === undefined) return rest;
   const value = content.$case === 'raw' ? content.value.toString('base64') : content.value;
   return { [content.$case]: value, ...rest };
@@ -67,7 +79,10 @@ export function toSdkUpdate(sdk: Sdk, payload: StreamResponse['payload'], contex
       return { taskId, state: undefined, text: '', packets };
     }
     default:
-      throw new MeshError('packet', `A2A: expected a task in answer, came ${payload?.$case ?? 'nothing'}`);
+      throw new MeshError(
+        'packet',
+        `A2A: expected a task in answer, received ${payload?.$case ?? 'nothing'}`,
+      );
   }
 }
 

@@ -74,8 +74,8 @@ export class BareMcpClient {
   async #ask(method: string, params: object, signal: AbortSignal, name?: string): Promise<unknown> {
     this.#calls += 1;
     const id = this.#calls;
-    const isTold = method === 'tools/call' && this.#settings.later === 'stream';
-    const _meta = { ...buildRequestMeta('mesh'), ...(isTold ? { progressToken: id } : {}) };
+    const wantsProgress = method === 'tools/call' && this.#settings.later === 'stream';
+    const _meta = { ...buildRequestMeta('mesh'), progressToken: wantsProgress ? id : undefined };
     const request: McpMessage = { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
     const response = parseContent(responseSchema, await this.#caller.call(request, name, signal), method);
     const { result, error } = response;

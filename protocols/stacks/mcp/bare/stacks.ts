@@ -35,19 +35,15 @@ function createHttpCaller(address: string, settings: StackSettings): McpCaller {
   const path = new URL(address).pathname;
   return {
     async call(request, name, signal) {
-      const response = await http.open({
-        method: 'POST',
-        path,
-        headers: {
-          'Content-Type': 'application/json',
-          Accept: 'application/json, text/event-stream',
-          'MCP-Protocol-Version': MCP_REVISION,
-          'Mcp-Method': request.method,
-          ...(name === undefined ? {} : { 'Mcp-Name': name }),
-        },
-        body: JSON.stringify(request),
-        signal,
-      });
+      const headers: Record<string, string> = {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        'MCP-Protocol-Version': MCP_REVISION,
+        'Mcp-Method': request.method,
+      };
+      if (name !== undefined) headers['Mcp-Name'] = name;
+      const body = JSON.stringify(request);
+      const response = await http.open({ method: 'POST', path, headers, body, signal });
       if (response.headers['content-type']?.startsWith('text/event-stream') !== true)
         return parseReply((await readBody(response)).toString(), response.statusCode);
       let last: unknown;

@@ -50,7 +50,10 @@ export class ChildTransport implements Transport {
     // own code.
     const [program, before] = isPosix() ? ['env', ['-u', 'NODE_OPTIONS', '--', command]] : [command, []];
     const child = spawn(program, [...before, ...args], {
-      ...{ cwd: folder, env: environment, stdio: 'pipe', detached: true },
+      cwd: folder,
+      env: environment,
+      stdio: 'pipe',
+      detached: true,
     });
     this.#child = child;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -55,7 +55,7 @@ export class McpServer {
   readonly #methods: McpMethods;
   readonly #capabilities: object;
   readonly #info: NonNullable<McpServerOptions['info']>;
-  readonly #instructions: Pick<McpServerOptions, 'instructions'>;
+  readonly #instructions: string | undefined;
   readonly #takesLegacy: boolean;
 
   constructor({
@@ -67,7 +67,7 @@ export class McpServer {
     takesLegacy = false,
   }: McpServerOptions) {
     this.#info = info;
-    this.#instructions = instructions === undefined ? {} : { instructions };
+    this.#instructions = instructions;
     this.#takesLegacy = takesLegacy;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#listed = tools.map(describeTool);
@@ -105,7 +105,7 @@ export class McpServer {
           protocolVersion: chooseRevision(params),
           capabilities: this.#capabilities,
           serverInfo: this.#info,
-          ...this.#instructions,
+          instructions: this.#instructions,
         };
       case 'ping':
         return {};
@@ -138,7 +138,7 @@ export class McpServer {
         return {
           supportedVersions: [MCP_REVISION],
           capabilities: this.#capabilities,
-          ...this.#instructions,
+          instructions: this.#instructions,
           ...CACHE,
         };
       case 'tools/list':
