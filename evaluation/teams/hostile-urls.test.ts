@@ -181,7 +181,7 @@ describe('an agent of A2A', () => {
       response.writeHead(status, { Location: `http://${other.host}/steal` }).end();
     const card = await serve(redirect);
     const place = { url: card.url, token: TOKEN, maxMessageBytes: 100_000 };
-    await expect(connectA2a(place, signal())).rejects.toThrow(`came status ${status}`);
+    await expect(connectA2a(place, signal())).rejects.toThrow(`received status ${status}`);
     for (const name of ['JSONRPC', 'HTTP+JSON']) await ask(name, (own) => `http://${own}/`, redirect);
     expect(other.connections()).toBe(0);
   });

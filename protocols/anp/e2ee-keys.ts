@@ -98,7 +98,7 @@ export function unseal({ key, nonce }: ChainStep, aad: string, sealed: Buffer): 
   try {
     return openBox('chacha20-poly1305', key, Buffer.from(aad), Buffer.concat([nonce, sealed]));
   } catch (error) {
-    throw createDecryptError('the tag does not fit', error);
+    throw createDecryptError('the tag does not match', error);
   }
 }
 

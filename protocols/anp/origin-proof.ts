@@ -63,7 +63,7 @@ export function createUnsignedProof(request: SignedRequest, stamp: ProofStamp): 
  */
 export function verifyNonce(request: SignedRequest, proof: OriginProof, key: KeyObject): string {
   const input = SIGNATURE_INPUT.exec(proof.signatureInput);
-  if (input === null) throw createProofError('signatureInput is not of the form that P1 A.2 prescribes');
+  if (input === null) throw createProofError('signatureInput does not have the form that P1 A.2 prescribes');
   const [, params = '', created = '', expires = '', nonce = '', keyId = ''] = input;
   const did = request.meta.sender_did;
   if (!keyId.startsWith(`${did}#`)) {
@@ -72,12 +72,12 @@ export function verifyNonce(request: SignedRequest, proof: OriginProof, key: Key
   if (keyId !== toSigningKeyId(did)) throw createProofError(`${keyId} is no key for authentication`);
   if (Number(expires) <= Number(created)) throw createProofError('it expires before it was created');
   const contentDigest = hashRequest(request);
-  if (proof.contentDigest !== contentDigest) throw createProofError('the digest is not the one of the content');
+  if (proof.contentDigest !== contentDigest) throw createProofError('the digest does not match the content');
   const signature = parseFieldBytes(proof.signature, 'sig1=:', ':');
   if (signature?.length !== SIGNATURE_BYTES)
     throw createProofError('the signature is not 64 bytes in base64');
   if (!verify(null, buildSignatureBase(request, contentDigest, params), key, signature)) {
-    throw createProofError('the signature does not fit');
+    throw createProofError('the signature does not match');
   }
   return nonce;
 }

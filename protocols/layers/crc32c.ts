@@ -24,7 +24,7 @@ const codec: LayerCodec = {
     if (length < 0) throw createLayerError('crc32c', `${bytes.length} bytes are too few for a checksum`);
     const inner = bytes.subarray(0, length);
     if (computeCrc(inner) !== readWord(bytes, length) >>> 0)
-      throw createLayerError('crc32c', 'the checksum does not fit the bytes');
+      throw createLayerError('crc32c', 'the checksum does not match the bytes');
     return { bytes: inner };
   },
 };

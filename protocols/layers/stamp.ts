@@ -61,7 +61,7 @@ export class Senders<Member> {
   /** @throws MeshError `packet` for an unknown id */
   of(bytes: Buffer): Member {
     const member = this.#byId.get(bytes.readUInt32BE(0));
-    if (member === undefined) throw createLayerError(this.#layer, 'it is from nobody who is a member of this run');
+    if (member === undefined) throw createLayerError(this.#layer, 'its sender is not a member of this run');
     return member;
   }
 }

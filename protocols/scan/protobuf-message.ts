@@ -144,11 +144,11 @@ export function readEnd(reader: BinaryReader): number {
 /** @throws MeshError `packet` if the value does not end where its length says */
 export function expectEnd(reader: BinaryReader, end: number): void {
   if (reader.pos !== end)
-    throw createPacketError(`byte ${reader.pos} is reached where ${end} is the end`);
+    throw createPacketError(`expected the end at byte ${end}, reached byte ${reader.pos}`);
 }
 
 /** @throws MeshError `packet` */
 export function expectTag(reader: BinaryReader, tag: number): void {
-  const came = reader.uint32();
-  if (came !== tag) throw createPacketError(`tag ${came} where ${tag} belongs`);
+  const received = reader.uint32();
+  if (received !== tag) throw createPacketError(`expected tag ${tag}, received ${received}`);
 }

@@ -56,6 +56,6 @@ export class ProtobufScanner extends Scanner {
       if (value > Number.MAX_SAFE_INTEGER) break;
       return value;
     }
-    throw createPacketError('a number beyond counting');
+    throw createPacketError('a number too large to be exact');
   }
 }

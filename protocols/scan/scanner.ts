@@ -198,7 +198,7 @@ export function createHead(): FoundHead {
 
 export function checkHead({ type, from, to, id, task_id, tag, token_used }: FoundHead): PacketHead {
   if (typeof token_used !== 'number' || !Number.isSafeInteger(token_used) || token_used < 0)
-    throw createPacketError('token_used is no whole number from 0 up');
+    throw createPacketError('token_used is not a whole number of at least 0');
   const head: { -readonly [K in keyof PacketHead]: PacketHead[K] } = {
     type: checkHeadText('type', type),
     from: checkHeadText('from', from),
@@ -212,7 +212,7 @@ export function checkHead({ type, from, to, id, task_id, tag, token_used }: Foun
 }
 
 function checkHeadText(key: keyof typeof HEAD_LENGTHS, value: unknown): string {
-  if (typeof value !== 'string') throw createPacketError(`${key} is no text`);
+  if (typeof value !== 'string') throw createPacketError(`${key} is not a text`);
   if (value.length === 0) throw createPacketError(`${key} is empty`);
   if (value.length > HEAD_LENGTHS[key]) throw createPacketError(`${key} is longer than ${HEAD_LENGTHS[key]}`);
   return value;

@@ -55,7 +55,7 @@ export class AwaitedAnswers {
     send: () => Promise<void> | void,
   ): Promise<readonly Packet[]> {
     if (this.#awaited.has(id))
-      throw new MeshError('packet', `${this.#name}: a packet ${id} is being answered already`);
+      throw new MeshError('packet', `${this.#name}: a packet ${id} already waits for its answer`);
     if (wanted === 0) {
       await send();
       return [];

@@ -28,7 +28,7 @@ describe('the registry of stacks', () => {
       `unknown stack "json/pigeon"; known: ${listStackNames().join(', ')}, mesh/<adapter>`,
     );
     await expect(loadStack('json/unix', 'sdk')).rejects.toThrow(
-      'stack json/unix: expected implementation bare, came sdk',
+      'stack json/unix: expected implementation bare, received sdk',
     );
   });
 });

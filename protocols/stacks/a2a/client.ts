@@ -55,7 +55,7 @@ export function toTaskUpdate(answer: StreamResponse, contextId: string): TaskUpd
   }
   throw new MeshError(
     'packet',
-    `A2A: expected a task in answer, came the message ${answer.message.messageId}`,
+    `A2A: expected a task in answer, received the message ${answer.message.messageId}`,
   );
 }
 

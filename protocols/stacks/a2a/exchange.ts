@@ -125,6 +125,6 @@ class Outcome {
     const what = `A2A: task ${taskId} of ${this.#request}`;
     if (TERMINAL_STATES.has(state ?? ''))
       throw new MeshError('agent', `${what} ended as ${state}: ${shortenReason(text)}`);
-    throw new MeshError('packet', `${what}: expected an end, came ${state ?? 'nothing'}`);
+    throw new MeshError('packet', `${what}: expected a final state, received ${state ?? 'nothing'}`);
   }
 }

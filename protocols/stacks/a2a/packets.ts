@@ -55,7 +55,7 @@ export function toPacket({ id, contextId, data, metadata }: Content): Packet {
   if (typeof extension !== 'object' || extension === null || Object.keys(metadata ?? {}).length !== 1)
     throw new MeshError('packet', `A2A: ${id}: expected metadata of ${MESH_EXTENSION} and nothing else`);
   if (data.length !== 1 || payload === undefined)
-    throw new MeshError('packet', `A2A: ${id}: expected one part with data, came ${data.length} parts`);
+    throw new MeshError('packet', `A2A: ${id}: expected one part with data, received ${data.length} parts`);
   return parsePacket({ ...extension, id, task_id: contextId, payload });
 }
 

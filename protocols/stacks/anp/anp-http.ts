@@ -53,7 +53,7 @@ export const anpHttp = meterStack({
         if (path === PEERS)
           return respond(response, 200, JSON.stringify({ path: addPeer(peers, body, settings) }));
         const peer = peers.get(path.replace(/\/did$/, ''));
-        if (peer === undefined) throw new MeshError('packet', `${NAME}: nobody has the path ${path}`);
+        if (peer === undefined) throw new MeshError('packet', `${NAME}: no client has the path ${path}`);
         if (path.endsWith('/did')) {
           peer.anp.learn(body);
           return respond(response, 200, '{}');

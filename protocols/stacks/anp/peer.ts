@@ -63,7 +63,7 @@ export class AnpPeer {
     if (answer.data.id !== packet.id) {
       throw new MeshError(
         'packet',
-        `ANP: expected the answer to ${packet.id}, came that to ${answer.data.id}`,
+        `ANP: expected the answer to ${packet.id}, received that to ${answer.data.id}`,
       );
     }
   }
@@ -78,7 +78,7 @@ export class AnpPeer {
     let answer: unknown;
     try {
       const packet = this.#coder.decode(body);
-      if (packet === undefined) throw new MeshError('packet', 'expected a message, came documents');
+      if (packet === undefined) throw new MeshError('packet', 'expected a message, received documents');
       const { operation_id, target } = requestSchema.parse(parseJsonText(body.toString())).params.meta;
       accept(packet);
       const accepted_at = new Date().toISOString();

@@ -15,7 +15,7 @@ export function createBoundedFetch(server: string, most: number): typeof fetch {
       transform(chunk, controller) {
         length += chunk.length;
         if (length > most)
-          controller.error(new MeshError('limit', `an answer of HTTP: expected at most ${most} bytes`));
+          controller.error(new MeshError('limit', `HTTP answer: expected at most ${most} bytes`));
         else controller.enqueue(chunk);
       },
     });
@@ -34,7 +34,7 @@ export async function* limitBody(
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > most) throw new MeshError('limit', `an answer of HTTP: expected at most ${most} bytes`);
+    if (length > most) throw new MeshError('limit', `HTTP answer: expected at most ${most} bytes`);
     yield chunk;
   }
 }

@@ -61,6 +61,6 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
       }
     }
     if (rest.length > MAX_FRAME_BYTES)
-      throw new MeshError('limit', `an event of HTTP: expected at most ${MAX_FRAME_BYTES} bytes`);
+      throw new MeshError('limit', `HTTP event: expected at most ${MAX_FRAME_BYTES} bytes`);
   }
 }

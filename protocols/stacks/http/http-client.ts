@@ -62,7 +62,7 @@ export class HttpClient {
   async open({ method, path, headers, body, signal }: HttpRequest): Promise<http.IncomingMessage> {
     const url = joinUrl(this.#origin, path);
     if (!this.#mayAsk(url))
-      throw new MeshError('config', `${url.origin}: it may not be asked`);
+      throw new MeshError('config', `${url.origin}: requests to this address are not allowed`);
     const allHeaders: http.OutgoingHttpHeaders = { ...headers };
     if (body !== undefined) allHeaders['Content-Length'] = Buffer.byteLength(body);
     return new Promise((resolve, reject) => {

@@ -72,7 +72,7 @@ export async function readBody(message: AsyncIterable<unknown>, most = MAX_FRAME
   for await (const chunk of message) {
     if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
     length += chunk.length;
-    if (length > most) throw new MeshError('limit', `a body of HTTP: expected at most ${most} bytes`);
+    if (length > most) throw new MeshError('limit', `HTTP body: expected at most ${most} bytes`);
     chunks.push(chunk);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

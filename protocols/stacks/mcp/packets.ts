@@ -62,7 +62,7 @@ export function buildCallResult(replies: readonly Packet[], results: StackSettin
 export function checkTools(tools: readonly { readonly name: string }[]): void {
   const names = tools.map(({ name }) => name);
   if (!names.includes(PACKET_TOOL))
-    throw new MeshError('packet', `MCP: expected a tool ${PACKET_TOOL}, came ${names}`);
+    throw new MeshError('packet', `MCP: expected a tool ${PACKET_TOOL}, received ${names}`);
 }
 
 const resultSchema = z.object({

@@ -21,7 +21,7 @@ export const jsonHttp1 = callStack({
         const headers = { 'Content-Type': TYPE };
         const { status, text } = await http.fetch({ method: 'POST', path: '/', headers, body, signal });
         if (status === 200 || status === 204) return Buffer.from(text);
-        throw new MeshError('agent', `json/http1: expected status 200 or 204, came ${status}: ${text}`);
+        throw new MeshError('agent', `json/http1: expected status 200 or 204, received ${status}: ${text}`);
       },
       close: () => http.close(),
     };

@@ -30,7 +30,7 @@ export const jsonHttp2 = callStack({
         const { headers, body } = await http.with((session) => session.post(head, bytes, signal));
         const status = Number(headers[':status']);
         if (status === 200 || status === 204) return body;
-        throw new MeshError('agent', `json/http2: expected status 200 or 204, came ${status}: ${body}`);
+        throw new MeshError('agent', `json/http2: expected status 200 or 204, received ${status}: ${body}`);
       },
       close: () => http.close(),
     };
@@ -129,7 +129,7 @@ class Http2Session {
       stream.on('data', (chunk: Buffer) => {
         length += chunk.length;
         if (length > MAX_FRAME_BYTES) {
-          stream.destroy(new MeshError('limit', `an answer of HTTP/2: expected at most ${MAX_FRAME_BYTES} bytes`));
+          stream.destroy(new MeshError('limit', `HTTP/2 answer: expected at most ${MAX_FRAME_BYTES} bytes`));
         }
         chunks.push(chunk);
       });

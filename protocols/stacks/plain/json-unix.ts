@@ -12,7 +12,7 @@ const socketFiles: EndpointKind = {
   free: () => ({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) }),
   addressOf: (endpoint) => ('path' in endpoint ? `${SCHEME}${endpoint.path}` : ''),
   placeIn(address) {
-    if (!address.startsWith(SCHEME)) throw new MeshError('usage', `expected unix:PATH, came ${address}`);
+    if (!address.startsWith(SCHEME)) throw new MeshError('usage', `expected unix:PATH, received ${address}`);
     return { path: address.slice(SCHEME.length) };
   },
 };

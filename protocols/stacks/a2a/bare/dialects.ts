@@ -70,7 +70,7 @@ export const restDialect: HttpDialect = {
     const value = parseJsonBody(text);
     const problem = problemSchema.safeParse(value);
     if (problem.success && problem.data.error !== undefined) throw toMeshError(problem.data.error);
-    if (status !== 200) throw new MeshError('packet', `A2A: ${method}: expected 200, came ${status}`);
+    if (status !== 200) throw new MeshError('packet', `A2A: ${method}: expected 200, received ${status}`);
     return value;
   },
 };
@@ -88,7 +88,7 @@ export function parseJsonBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new MeshError('packet', `A2A: expected JSON, came ${JSON.stringify(text.slice(0, 80))}`, {
+    throw new MeshError('packet', `A2A: expected JSON, received ${JSON.stringify(text.slice(0, 80))}`, {
       cause,
     });
   }

@@ -29,7 +29,7 @@ export function serveCard(response: ServerResponse, card: string): void {
 export function checkVersion(version: unknown): void {
   if (typeof version === 'string' && /^1\.0(\.\d+)?$/.test(version)) return;
   const came = typeof version === 'string' && version !== '' ? version.slice(0, 16) : '0.3';
-  throw createFaultError('versionNotSupported', `A2A-Version: expected 1.0, came ${came}`);
+  throw createFaultError('versionNotSupported', `A2A-Version: expected 1.0, received ${came}`);
 }
 
 /** @throws MeshError with the fault `contentTypeNotSupported` */
@@ -38,7 +38,7 @@ export function checkContentType({ headers }: IncomingMessage): void {
   if (type !== 'application/json' && type !== 'application/a2a+json')
     throw createFaultError(
       'contentTypeNotSupported',
-      `Content-Type: expected application/json, came ${type}`,
+      `Content-Type: expected application/json, received ${type}`,
     );
 }
 

@@ -82,7 +82,7 @@ export function createBareAgent(
       signal: AbortSignal.timeout(PUSH_TIMEOUT_MS),
     });
     if (status >= 300)
-      throw new MeshError('agent', `${origin}: expected the event to be taken, came ${status}`);
+      throw new MeshError('agent', `${origin}: expected the event to be taken, received ${status}`);
   };
   const agent = new A2aAgent(card, work, send, limits);
   return {
@@ -119,7 +119,7 @@ async function serveJsonRpc(
   let id: Id = null;
   try {
     if (request.method !== 'POST')
-      throw createFaultError('invalidRequest', `expected POST, came ${request.method}`);
+      throw createFaultError('invalidRequest', `expected POST, received ${request.method}`);
     const body = await readBody(request, agent.maxBodyBytes);
     checkContentType(request);
     const value = parseBody(body);

@@ -86,7 +86,7 @@ function decodeGroups(groups: Readonly<Record<string, string>>): Record<string, 
       Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]),
     );
   } catch {
-    throw createFaultError('invalidRequest', 'the path is no URL');
+    throw createFaultError('invalidRequest', 'the path is not a URL');
   }
 }
 

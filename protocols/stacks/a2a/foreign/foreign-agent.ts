@@ -90,9 +90,9 @@ export class ForeignAgent {
     const card = await fetchCard(url, endpoint, both);
     const { capabilities } = card;
     if (endpoint.later === 'stream' && !capabilities.streaming)
-      throw new MeshError('config', `A2A: ${card.name} does not stream: leave \`later\` out, or say poll`);
+      throw new MeshError('config', `A2A: ${card.name} does not stream: omit \`later\` or set it to poll`);
     if (endpoint.later === 'push' && !capabilities.pushNotifications)
-      throw new MeshError('config', `A2A: ${card.name} calls no webhooks: leave \`later\` out, or say poll`);
+      throw new MeshError('config', `A2A: ${card.name} calls no webhooks: omit \`later\` or set it to poll`);
     const wire = await openWire(chooseInterface(card, url), endpoint, both);
     try {
       const bell = endpoint.later === 'push' ? await Doorbell.start() : undefined;
@@ -209,7 +209,7 @@ async function fetchCard(
     if (response.statusCode !== 200)
       throw new MeshError(
         'agent',
-        `A2A: ${origin}${path}: expected an agent card, came status ${response.statusCode}`,
+        `A2A: ${origin}${path}: expected an agent card, received status ${response.statusCode}`,
       );
     return parseAnswer(cardSchema, parseJsonBody(text), 'agent card');
   } finally {
@@ -257,14 +257,14 @@ function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL):
   if (elsewhere !== undefined)
     throw new MeshError(
       'config',
-      `A2A: the card of ${name} leads from ${from.origin} to ${elsewhere.origin}: name that one`,
+      `A2A: the card of ${name} leads from ${from.origin} to ${elsewhere.origin}: use that address`,
     );
   const came = supportedInterfaces
     .map((each) => `${each.protocolBinding} ${each.protocolVersion}`)
     .join(', ');
   throw new MeshError(
     'config',
-    `A2A: ${name}: expected JSONRPC, HTTP+JSON or GRPC 1.0, came ${came.slice(0, 200) || 'none'}`,
+    `A2A: ${name}: expected JSONRPC, HTTP+JSON or GRPC 1.0, received ${came.slice(0, 200) || 'none'}`,
   );
 }
 

@@ -45,7 +45,7 @@ export class GrpcConnection implements AgentWire {
       session.destroy();
       throw new MeshError('agent', `A2A: ${this.#url.host}: ${textOf(cause)}`, { cause });
     }
-    if (session.destroyed) throw new MeshError('agent', `A2A: nobody answers at ${this.#url.host}`);
+    if (session.destroyed) throw new MeshError('agent', `A2A: no server answers at ${this.#url.host}`);
   }
 
   close(): void {
@@ -58,7 +58,7 @@ export class GrpcConnection implements AgentWire {
     for await (const each of this.events(operation, signal)) all.push(each);
     const [message] = all;
     if (message === undefined || all.length > 1)
-      throw new MeshError('packet', `A2A: expected one answer of gRPC, came ${all.length}`);
+      throw new MeshError('packet', `A2A: expected one gRPC answer, received ${all.length}`);
     return message;
   }
 
@@ -146,7 +146,7 @@ export class GrpcConnection implements AgentWire {
 }
 
 function readStatusReason(status: http2.IncomingHttpHeaders): string {
-  const text = String(status['grpc-message'] ?? 'no status came');
+  const text = String(status['grpc-message'] ?? 'no status was received');
   try {
     return decodeURIComponent(text);
   } catch {

@@ -97,7 +97,7 @@ async function readParams(form: MessageForm, body: AsyncIterable<unknown>, most?
   for await (const message of readMessages(body, most)) messages.push(message);
   const [message] = messages;
   if (message === undefined || messages.length > 1)
-    throw createFaultError('invalidRequest', `expected one message, came ${messages.length}`);
+    throw createFaultError('invalidRequest', `expected one message, received ${messages.length}`);
   try {
     return form.decode(message);
   } catch (cause) {

@@ -31,7 +31,7 @@ export async function connectSdk(
     return new SdkClient(sdk, await factory.createFromUrl(address), settings, () => pool.close());
   } catch (cause) {
     await pool.close();
-    throw new MeshError('agent', `A2A: no client of ${address}: ${shortenReason(textOf(cause))}`, {
+    throw new MeshError('agent', `A2A: cannot connect to ${address}: ${shortenReason(textOf(cause))}`, {
       cause,
     });
   }

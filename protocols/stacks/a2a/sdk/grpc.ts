@@ -92,7 +92,7 @@ async function connect(address: string, settings: StackSettings): Promise<A2aCli
   } catch (cause) {
     throw new MeshError(
       'agent',
-      `A2A: no client of ${address}: ${shortenReason(toErrorMessage(cause))}`,
+      `A2A: cannot connect to ${address}: ${shortenReason(toErrorMessage(cause))}`,
       {
         cause,
       },

@@ -126,7 +126,7 @@ class PooledPushSender implements PushNotificationSender {
     const response = await this.#fetch(url, { method: 'POST', body, headers, signal });
     await response.arrayBuffer();
     if (!response.ok)
-      throw new MeshError('agent', `${url}: expected the event to be taken, came ${response.status}`);
+      throw new MeshError('agent', `${url}: expected the event to be taken, received ${response.status}`);
   }
 }
 

@@ -54,7 +54,7 @@ export class BareMcpClient {
     if (!supportedVersions.includes(MCP_REVISION))
       throw new MeshError(
         'packet',
-        `MCP: expected a server of ${MCP_REVISION}, came ${supportedVersions.join()}`,
+        `MCP: expected a server of ${MCP_REVISION}, received ${supportedVersions.join()}`,
       );
     const { tools } = parseContent(toolsSchema, await client.#ask('tools/list', {}, signal), 'tools/list');
     checkTools(tools);

@@ -58,7 +58,7 @@ function parseReply(text: string, status: number | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new MeshError('packet', `MCP: expected JSON, came status ${status} with ${text.slice(0, 80)}`, {
+    throw new MeshError('packet', `MCP: expected JSON, received status ${status} with ${text.slice(0, 80)}`, {
       cause,
     });
   }

@@ -179,7 +179,7 @@ function parseTool(said: unknown): ForeignTool | string {
   const { name, description, inputSchema } = data;
   const bytes = Buffer.byteLength(JSON.stringify(inputSchema));
   if (bytes > MAX_SCHEMA_BYTES)
-    return `${shown}: its schema has ${bytes} bytes; ${MAX_SCHEMA_BYTES} are the most`;
+    return `${shown}: its schema has ${bytes} bytes; the maximum is ${MAX_SCHEMA_BYTES}`;
   return { name, description: description.toWellFormed().slice(0, MAX_DESCRIPTION), inputSchema };
 }
 

@@ -131,7 +131,7 @@ export class McpServer {
     if (requested !== MCP_REVISION)
       throw createMcpError(
         createRevisionFault(requested, [MCP_REVISION]),
-        `expected revision ${MCP_REVISION}, came ${requested.slice(0, 32)}`,
+        `expected revision ${MCP_REVISION}, received ${requested.slice(0, 32)}`,
       );
     switch (method) {
       case 'server/discover':

@@ -15,6 +15,6 @@ export type McpRequest = z.infer<typeof requestSchema>;
 /** @throws MeshError with the fault `INVALID_REQUEST` */
 export function readRequest(value: unknown): McpRequest {
   const { success, data, error } = requestSchema.safeParse(value);
-  if (!success) throw createMcpError(INVALID_REQUEST, `no request of JSON-RPC: ${formatIssues(error)}`);
+  if (!success) throw createMcpError(INVALID_REQUEST, `not a JSON-RPC request: ${formatIssues(error)}`);
   return data;
 }

@@ -25,6 +25,6 @@ export async function* readJsonLines(
     }
     if (rest.length > 0) begun.push(rest);
     length += rest.length;
-    if (length > most) throw new MeshError('limit', `a line of stdio: expected at most ${most} bytes`);
+    if (length > most) throw new MeshError('limit', `stdio line: expected at most ${most} bytes`);
   }
 }

@@ -90,7 +90,7 @@ async function askChild(child: Child, collect: boolean): Promise<void> {
   child.waiting = waiting;
   sendControl(child.socket, { say: 'ask', collect });
   const timer = setTimeout(
-    () => waiting.reject(new MeshError('agent', 'mcp/stdio: a server does not say what it counted')),
+    () => waiting.reject(new MeshError('agent', 'mcp/stdio: a server process did not report its counts')),
     SETTLE_TIMEOUT_MS,
   );
   await waiting.promise.finally(() => clearTimeout(timer));
