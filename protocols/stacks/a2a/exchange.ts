@@ -50,7 +50,7 @@ async function exchangePacket(
       outcome.add(await client.send(packet, {}, signal));
       break;
     case 'stream':
-      for await (const news of client.stream(packet, signal)) outcome.add(news);
+      for await (const update of client.stream(packet, signal)) outcome.add(update);
       break;
     case 'subscribe':
       outcome.add(await client.send(packet, { returnImmediately: true }, signal));
@@ -68,8 +68,8 @@ async function exchangePacket(
       const called = webhook.open(packet.task_id, signal);
       try {
         await client.send(packet, { returnImmediately: true, webhook: called.url }, signal);
-        for await (const news of called.events) {
-          outcome.add(news);
+        for await (const update of called.events) {
+          outcome.add(update);
           if (outcome.isOver) break;
         }
       } finally {
@@ -113,9 +113,9 @@ class Outcome {
     return TERMINAL_STATES.has(this.#latest?.state ?? '');
   }
 
-  add(news: TaskUpdate): void {
-    for (const packet of news.packets) this.#packets.set(packet.id, packet);
-    this.#latest = { ...news, state: news.state ?? this.#latest?.state };
+  add(update: TaskUpdate): void {
+    for (const packet of update.packets) this.#packets.set(packet.id, packet);
+    this.#latest = { ...update, state: update.state ?? this.#latest?.state };
   }
 
   /** @throws MeshError `agent` for a failed task, `packet` for one that has not ended */

@@ -31,7 +31,7 @@ const answerSchema = z.union([
 const INTERNAL_ERROR = -32603;
 
 /** Maximum time to send documents of a few kilobytes to a process on this machine. */
-const TELL_TIMEOUT_MS = 10_000;
+const SEND_TIMEOUT_MS = 10_000;
 
 /**
  * One end's exchange of DID documents with the other: the documents of all members whose messages pass
@@ -40,8 +40,8 @@ const TELL_TIMEOUT_MS = 10_000;
  */
 export class AnpPeer {
   readonly #coder: PacketCoder = createCoder(anpUnordered);
-  readonly #untold: Uint8Array[] = [];
-  #telling: Promise<void> = Promise.resolve();
+  readonly #unsentDocuments: Uint8Array[] = [];
+  #sending: Promise<void> = Promise.resolve();
 
   /**
    * Sends a packet by `direct.send` (P3 §7.1) to the other end, which accepts the message or refuses it.
@@ -51,9 +51,9 @@ export class AnpPeer {
   async send(packet: Packet, http: HttpClient, path: string, signal: AbortSignal): Promise<void> {
     const messages = this.#coder.encode(packet);
     const [last] = messages.slice(-1);
-    this.#untold.push(...messages.slice(0, -1));
+    this.#unsentDocuments.push(...messages.slice(0, -1));
     // A message must not arrive before the documents that it needs.
-    if (this.#untold.length > 0) await this.#sendNotice(http, path);
+    if (this.#unsentDocuments.length > 0) await this.#sendDocuments(http, path);
     const { text } = await post(http, path, Buffer.from(last ?? '').toString(), signal);
     const answer = answerSchema.safeParse(parseJsonText(text));
     if (!answer.success) {
@@ -101,17 +101,17 @@ export class AnpPeer {
   }
 
   /** Sends documents one after the other, even if the caller gives up meanwhile, since other messages need them, too. */
-  #sendNotice(http: HttpClient, path: string): Promise<void> {
+  #sendDocuments(http: HttpClient, path: string): Promise<void> {
     const next = async () => {
-      for (let [first] = this.#untold; first !== undefined; [first] = this.#untold) {
+      for (let [first] = this.#unsentDocuments; first !== undefined; [first] = this.#unsentDocuments) {
         const text = Buffer.from(first).toString();
-        await post(http, `${path}/did`, text, AbortSignal.timeout(TELL_TIMEOUT_MS));
-        this.#untold.shift();
+        await post(http, `${path}/did`, text, AbortSignal.timeout(SEND_TIMEOUT_MS));
+        this.#unsentDocuments.shift();
       }
     };
     // Documents that an earlier attempt could not send are still in the queue.
-    this.#telling = this.#telling.then(next, next);
-    return this.#telling;
+    this.#sending = this.#sending.then(next, next);
+    return this.#sending;
   }
 }
 

@@ -77,19 +77,19 @@ async function checkRoundTrips(
   const packets = contractSamples
     .map(({ packet }) => packet)
     .filter((packet) => JSON.stringify(packet).length < most);
-  const heard: Packet[] = [];
+  const received: Packet[] = [];
   const inbox: Inbox = async (packet) => {
-    heard.push(packet);
+    received.push(packet);
     return [createReply(packet)];
   };
   await withPair(stack, inbox, settings, async ({ ask }) => {
     for (const packet of packets) {
       const answers = await ask(packet);
-      assertSame(heard.pop(), packet, 'what arrives is not what was sent');
+      assertSame(received.pop(), packet, 'what arrives is not what was sent');
       assertSame(answers, [createReply(packet)], 'the answer is not what was answered');
     }
   });
-  assert.deepEqual(heard, [], 'a packet came more than once');
+  assert.deepEqual(received, [], 'a packet arrived more than once');
 }
 
 const MANY = 4;
@@ -127,16 +127,16 @@ function createMixedPacket(i: number): Packet {
 }
 
 async function checkOneWay(stack: Stack): Promise<void> {
-  const heard: string[] = [];
+  const received: string[] = [];
   const inbox: Inbox = async ({ id }) => {
-    heard.push(id);
+    received.push(id);
     return [];
   };
   await withPair(stack, inbox, {}, async ({ ask }) => {
     const { reply_to: _, ...oneWay } = fullPacket;
-    assertSame(await ask(oneWay, 0), [], 'nobody answered');
-    if (stack.traits.oneWay === 'silent') await pollUntil(() => heard.length > 0);
-    assertSame(heard, [oneWay.id], 'what arrived');
+    assertSame(await ask(oneWay, 0), [], 'a one-way packet was answered');
+    if (stack.traits.oneWay === 'silent') await pollUntil(() => received.length > 0);
+    assertSame(received, [oneWay.id], 'what arrived');
   });
 }
 
@@ -275,9 +275,9 @@ async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
   const stack = { ...rest, traits };
   const { largestMessageBytes: most } = traits;
   if (most === null || most > MAX_TRIED_BYTES) return;
-  let heard = 0;
+  let received = 0;
   const inbox: Inbox = async (packet) => {
-    heard = String(packet.payload.text).length;
+    received = String(packet.payload.text).length;
     return [createReply({ ...packet, payload: {} })];
   };
   await withPair(stack, inbox, {}, async ({ client, ask }) => {
@@ -285,7 +285,7 @@ async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
     const bodyOf = async (length: number) => {
       const before = client.wire().sent.body;
       await ask(createSizedPacket(length));
-      assert.equal(heard, length, 'the length of the text that came');
+      assert.equal(received, length, 'the length of the received text');
       return client.wire().sent.body - before;
     };
     let length = Math.floor(most / 2);

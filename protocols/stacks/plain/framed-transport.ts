@@ -11,26 +11,26 @@ import type { Accept, MessageStream, StreamHandler } from './stream-stack.ts';
 export interface EndpointKind {
   /** Returns a free endpoint to listen on. */
   free(): Endpoint;
-  addressOf(endpoint: Endpoint): string;
+  formatAddress(endpoint: Endpoint): string;
   /** @throws MeshError `usage` */
-  placeIn(address: string): Endpoint;
+  parseAddress(address: string): Endpoint;
 }
 
 /** Creates a transport of the mesh's frames, each message behind its length in four bytes, on a socket of any kind. */
-export function createFramedTransport(name: string, places: EndpointKind) {
+export function createFramedTransport(name: string, kind: EndpointKind) {
   return {
     async listen(accept: Accept, settings: StackSettings, meter: WireMeter) {
       const server = createServer(settings, (socket) => {
         accept((handler) => frameSocket(socket, handler, meter));
       });
       const close = trackConnections(server);
-      const endpoint = places.free();
+      const endpoint = kind.free();
       const port = await listenOnPlace(server, endpoint);
-      if ('path' in endpoint) return { address: places.addressOf(endpoint), close };
-      return { address: places.addressOf({ port: settings.advertisedPort ?? port }), port, close };
+      if ('path' in endpoint) return { address: kind.formatAddress(endpoint), close };
+      return { address: kind.formatAddress({ port: settings.advertisedPort ?? port }), port, close };
     },
     async dial(address: string, settings: StackSettings, handler: StreamHandler, meter: WireMeter) {
-      const socket = await dialSocket(places.placeIn(address), settings, `${name}: ${address}`);
+      const socket = await dialSocket(kind.parseAddress(address), settings, `${name}: ${address}`);
       return frameSocket(socket, handler, meter);
     },
   };

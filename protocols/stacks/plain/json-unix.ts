@@ -10,8 +10,8 @@ const SCHEME = 'unix:';
 const socketFiles: EndpointKind = {
   // The path is short, as the operating system takes 104 to 108 bytes.
   free: () => ({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) }),
-  addressOf: (endpoint) => ('path' in endpoint ? `${SCHEME}${endpoint.path}` : ''),
-  placeIn(address) {
+  formatAddress: (endpoint) => ('path' in endpoint ? `${SCHEME}${endpoint.path}` : ''),
+  parseAddress(address) {
     if (!address.startsWith(SCHEME)) throw new MeshError('usage', `expected unix:PATH, received ${address}`);
     return { path: address.slice(SCHEME.length) };
   },

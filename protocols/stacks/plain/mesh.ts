@@ -6,8 +6,8 @@ import { createStreamStack } from './stream-stack.ts';
 
 const ports: EndpointKind = {
   free: () => ({ port: 0 }),
-  addressOf: (endpoint) => ('port' in endpoint ? `tcp://127.0.0.1:${endpoint.port}` : ''),
-  placeIn(address) {
+  formatAddress: (endpoint) => ('port' in endpoint ? `tcp://127.0.0.1:${endpoint.port}` : ''),
+  parseAddress(address) {
     const port = /^tcp:\/\/127\.0\.0\.1:(\d+)$/.exec(address)?.[1];
     if (port === undefined)
       throw new MeshError('usage', `expected tcp://127.0.0.1:PORT, received ${address}`);

@@ -27,8 +27,8 @@ export async function conformanceOf(url: string, revision: string, expected: str
     ]);
     const output = Promise.all([text(child.stdout), text(child.stderr)]);
     const [code] = await once(child, 'close');
-    const said = (await output).join('\n');
-    return { code: Number(code), output: code === 0 ? '' : said.slice(-4000) };
+    const report = (await output).join('\n');
+    return { code: Number(code), output: code === 0 ? '' : report.slice(-4000) };
   } finally {
     await rm(out, { recursive: true, force: true });
   }

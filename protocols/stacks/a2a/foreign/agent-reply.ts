@@ -14,7 +14,7 @@ export class AgentReply {
   contextId = '';
   state: string | undefined;
   readonly #artifacts = new Map<string, Artifact>();
-  #said: readonly Part[] = [];
+  #messageParts: readonly Part[] = [];
 
   /** Returns true if the task is over, or waits for the client. */
   get isSettled(): boolean {
@@ -25,29 +25,29 @@ export class AgentReply {
     return this.state === 'MESSAGE' || TERMINAL_STATES.has(this.state ?? '');
   }
 
-  add(news: StreamResponse): void {
-    if ('message' in news) {
-      const { parts, contextId, taskId } = news.message;
+  add(update: StreamResponse): void {
+    if ('message' in update) {
+      const { parts, contextId, taskId } = update.message;
       this.state = 'MESSAGE';
-      this.#said = parts;
+      this.#messageParts = parts;
       this.contextId = contextId ?? this.contextId;
       this.taskId = taskId ?? this.taskId;
       return;
     }
-    if ('task' in news) {
-      const { id, contextId, status, artifacts = [] } = news.task;
+    if ('task' in update) {
+      const { id, contextId, status, artifacts = [] } = update.task;
       this.taskId = id;
       this.contextId = contextId;
       this.#take(status);
       for (const artifact of artifacts) this.#artifacts.set(artifact.artifactId, artifact);
       return;
     }
-    if ('statusUpdate' in news) {
-      this.taskId = news.statusUpdate.taskId;
-      this.#take(news.statusUpdate.status);
+    if ('statusUpdate' in update) {
+      this.taskId = update.statusUpdate.taskId;
+      this.#take(update.statusUpdate.status);
       return;
     }
-    const { taskId, artifact, append } = news.artifactUpdate;
+    const { taskId, artifact, append } = update.artifactUpdate;
     this.taskId = taskId;
     const before = append === true ? this.#artifacts.get(artifact.artifactId) : undefined;
     const parts = before === undefined ? artifact.parts : [...before.parts, ...artifact.parts];
@@ -76,7 +76,7 @@ export class AgentReply {
     // If a finished task has artifacts, its progress messages are no part of the answer.
     const artifacts = [...this.#artifacts.values()];
     for (const { parts } of artifacts) parts.forEach(shown);
-    if (artifacts.length === 0 || this.state !== 'TASK_STATE_COMPLETED') this.#said.forEach(shown);
+    if (artifacts.length === 0 || this.state !== 'TASK_STATE_COMPLETED') this.#messageParts.forEach(shown);
     const data: JsonObject = {
       state: this.state ?? 'unknown',
       task_id: this.taskId,
@@ -94,7 +94,7 @@ export class AgentReply {
     readonly message?: { readonly parts: readonly Part[] } | undefined;
   }): void {
     this.state = state;
-    if (message !== undefined) this.#said = message.parts;
+    if (message !== undefined) this.#messageParts = message.parts;
   }
 }
 
