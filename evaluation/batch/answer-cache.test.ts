@@ -75,8 +75,12 @@ describe('the plain cache file', () => {
     );
     const cacheFile = path.join(folder, 'agent_cache.json');
     const options: GaiaOptions = {
-      ...{ team: ['single'], questions: path.join(folder, 'q.jsonl'), out: path.join(folder, 'a.jsonl') },
-      ...{ repeat: 1, cache: true, cacheFile },
+      team: ['single'],
+      questions: path.join(folder, 'q.jsonl'),
+      out: path.join(folder, 'a.jsonl'),
+      repeat: 1,
+      cache: true,
+      cacheFile,
     };
     const plan = await planGaia(options, new AbortController().signal);
     const [only] = plan.teams;

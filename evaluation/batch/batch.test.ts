@@ -167,8 +167,16 @@ describe('the answer cache in a batch', () => {
 
     expect(asked).toEqual(['q1']);
     expect(kept('q0')).toMatchObject({
-      ...{ cached: true, correct: true, reasoning_trace: 'as then', raw_answer: 'raw' },
-      ...{ tokens: 0, cost: 0, model_calls: 0, packets: 0, bytes: 0, seconds: 0.003 },
+      cached: true,
+      correct: true,
+      reasoning_trace: 'as then',
+      raw_answer: 'raw',
+      tokens: 0,
+      cost: 0,
+      model_calls: 0,
+      packets: 0,
+      bytes: 0,
+      seconds: 0.003,
     });
     expect(cache.entries.get('What is q1?')).toMatchObject({ finalAnswer: 'answer of q1' });
   });

@@ -31,7 +31,10 @@ describe('a batch that is looked at', () => {
     const batch = openBatch(answers);
 
     expect(batch.head).toMatchObject({
-      ...{ answers: 'a.jsonl', source: '/elsewhere/q.jsonl', repeat: 1, setup },
+      answers: 'a.jsonl',
+      source: '/elsewhere/q.jsonl',
+      repeat: 1,
+      setup,
       teams: [{ name: 'single', engine: 'extractive', model: null, routing: 'broadcast', agents: 1 }],
     });
     expect(batch.questions).toEqual([

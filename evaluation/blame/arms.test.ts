@@ -4,7 +4,12 @@ import { buildBranchFile, createReplacers, listArms } from './arms.ts';
 import type { Message } from './recorded-question.ts';
 
 const message = (place: number, payload: JsonObject, more: Partial<Message> = {}): Message => ({
-  ...{ place, id: `a-${place}`, from: 'a', to: 'b', type: 'work.result', payload },
+  place,
+  id: `a-${place}`,
+  from: 'a',
+  to: 'b',
+  type: 'work.result',
+  payload,
   ...more,
 });
 const question = { question: 'Who built the bridge at Orra?', truths: ['Ida Lund'] };

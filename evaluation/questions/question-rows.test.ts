@@ -39,7 +39,11 @@ test.each(['SNAPPY', 'GZIP', 'ZSTD'] as const)('reads the table of GAIA, packed 
   expect(questions).toEqual([
     { taskId: 'one', question: 'How many?', level: '1', category: 'text', truths: ['7'] },
     {
-      ...{ taskId: 'two', question: 'Which?', level: '3', category: expect.any(String), truths: [] },
+      taskId: 'two',
+      question: 'Which?',
+      level: '3',
+      category: expect.any(String),
+      truths: [],
       fileName: 'list.xlsx',
     },
   ]);

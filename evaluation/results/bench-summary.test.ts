@@ -6,7 +6,10 @@ import { buildTaskResult, createTaskScorer } from './task-result.ts';
 
 const task = { taskId: 't-1', question: 'Who?', document: 'Ida.', truths: ['Ida'] };
 const models = (n: number, cost_usd: number | null): ModelSums => ({
-  ...{ model_calls: n, prompt_tokens: 100 * n, completion_tokens: 10 * n, cost_usd },
+  model_calls: n,
+  prompt_tokens: 100 * n,
+  completion_tokens: 10 * n,
+  cost_usd,
 });
 
 /** The summary of a run that took `now`, and goes on with one that had finished tasks that took `before`. */

@@ -21,8 +21,17 @@ const facts = (more: Partial<ResultFacts> = {}): ResultFacts => ({
 describe('the result of an attempt', () => {
   test('has the clean answer, is scored officially and leniently, and keeps its level (REQ-007, C-09)', () => {
     expect(buildGaiaResult(replyOf(), facts())).toMatchObject({
-      ...{ task_id: 'q', team: 'panel', cycle: 1, level: '1', status: 'answered', final_answer: '4' },
-      ...{ correct: true, correct_lenient: true, raw_answer: 'FINAL ANSWER: 4', tokens: 10, cost: 0.01 },
+      task_id: 'q',
+      team: 'panel',
+      cycle: 1,
+      level: '1',
+      status: 'answered',
+      final_answer: '4',
+      correct: true,
+      correct_lenient: true,
+      raw_answer: 'FINAL ANSWER: 4',
+      tokens: 10,
+      cost: 0.01,
     });
     expect(buildGaiaResult(replyOf({ answer: '4 legs' }), facts())).toMatchObject({
       correct: false,
@@ -67,7 +76,9 @@ describe('the result of an attempt', () => {
     const question = questionOf('q', { truths: ['None'] });
 
     expect(buildGaiaResult(replyOf({ answer: '', rawAnswer: null }), facts({ question }))).toMatchObject({
-      ...{ status: 'failed', correct: false, correct_lenient: false },
+      status: 'failed',
+      correct: false,
+      correct_lenient: false,
       ...{
         reason: 'the team gave an empty answer',
         final_answer: 'No answer: the team gave an empty answer',
@@ -86,7 +97,10 @@ describe('the result of an attempt', () => {
     });
 
     expect(buildGaiaResult(reply, facts({ question }))).toMatchObject({
-      ...{ status: 'failed', final_answer: text, correct: false, failed_role: 'researcher' },
+      status: 'failed',
+      final_answer: text,
+      correct: false,
+      failed_role: 'researcher',
       reason: 'five attempts refused',
     });
   });
@@ -156,8 +170,18 @@ describe('what is written of a result', () => {
         reasoning_trace: '1. expert: two and two',
         raw_answer: 'FINAL ANSWER: 4',
       },
-      ...{ status: 'answered', correct: true, correct_lenient: true, level: '2', team: 'single', cycle: 1 },
-      ...{ tokens: 10, cost: 0.01, packets: 2, bytes: 100, seconds: 0.5, cached: true },
+      status: 'answered',
+      correct: true,
+      correct_lenient: true,
+      level: '2',
+      team: 'single',
+      cycle: 1,
+      tokens: 10,
+      cost: 0.01,
+      packets: 2,
+      bytes: 100,
+      seconds: 0.5,
+      cached: true,
     });
     expect(JSON.parse(answerLine(failed))).toMatchObject({ reason: 'why', failed_role: 'planner' });
     expect(JSON.parse(answerLine(resultOf('q', { correct: null })))).not.toHaveProperty('correct');

@@ -179,7 +179,11 @@ describe('a repeated batch', () => {
     expect(summary.cycles).toMatchObject([
       { cycle: 1, accuracy: 0.5, delta: null, newly_right: 0, newly_wrong: 0, categories: [] },
       {
-        ...{ cycle: 2, accuracy: 0.75, delta: 0.25, newly_right: 2, newly_wrong: 1 },
+        cycle: 2,
+        accuracy: 0.75,
+        delta: 0.25,
+        newly_right: 2,
+        newly_wrong: 1,
         categories: [
           { category: 'table', questions: 2, correct_before: 2, correct: 1, delta: -0.5, regressed: true },
           { category: 'text', questions: 2, correct_before: 0, correct: 2, delta: 1, regressed: false },
@@ -202,7 +206,9 @@ describe('a repeated batch', () => {
     const thrice = [1, 2, 3].flatMap((cycle) =>
       ['a', 'b', 'c', 'd'].map((id) =>
         resultOf(id, {
-          ...{ cycle, packets: packetsOf(id), cached: id === 'b' && cycle > 1 },
+          cycle,
+          packets: packetsOf(id),
+          cached: id === 'b' && cycle > 1,
           ...(id === 'd' ? wrong : {}),
         }),
       ),

@@ -3,7 +3,10 @@ import { formatTokenLines } from './token-shares.ts';
 
 const by = { role: 'react_step', packet_type: 'doc_init', model: 'm' };
 const prompt = (kind: 'tools' | 'question' | 'residual', tokens: number, read = 1) => ({
-  ...{ ...by, kind, tokens, read },
+  ...by,
+  kind,
+  tokens,
+  read,
 });
 const completion = (kind: 'answer' | 'tool_calls' | 'residual', tokens: number) => ({ ...by, kind, tokens });
 

@@ -14,7 +14,7 @@ export interface StoreOptions {
   readonly folder?: string;
   readonly now?: () => Date;
   /** Milliseconds for which a busy SQLite file is retried. */
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
   /** Maximum connections to Postgres. */
   readonly connections?: number;
 }

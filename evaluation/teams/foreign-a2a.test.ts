@@ -22,7 +22,10 @@ afterEach(async () => {
 });
 
 const card = (capabilities: AgentCard['capabilities']): AgentCard => ({
-  ...{ name: 'clerk', description: 'Knows the files', version: '1', capabilities },
+  name: 'clerk',
+  description: 'Knows the files',
+  version: '1',
+  capabilities,
   defaultInputModes: ['text/plain'],
   defaultOutputModes: ['text/plain', 'application/json'],
   skills: [{ id: 's', name: 'look up', description: 'looks things up', tags: ['t'] }],

@@ -28,7 +28,11 @@ function agent(options: JsonObject, environment: Readonly<Record<string, string>
   const usage: Usage[] = [];
   const workspace = realpathSync(temporaryFolder());
   const context: DataToolContext = {
-    ...{ workspace, files: undefined, store: undefined, taskId: 't', options },
+    workspace,
+    files: undefined,
+    store: undefined,
+    taskId: 't',
+    options,
     environment: { PATH: process.env.PATH, ...environment },
     noteUsage: (entry) => usage.push(entry),
     traceparent: TRACEPARENT,
@@ -99,8 +103,12 @@ describe('a server of MCP from the registry', () => {
     ).toBe('PNG');
     // What it took in there is unknown, and never 0.
     expect(usage.at(-1)).toEqual({
-      ...{ role: 'mcp', model: expect.stringContaining('unknown, of '), calls: 0 },
-      ...{ prompt_tokens: null, completion_tokens: null, cost_usd: null },
+      role: 'mcp',
+      model: expect.stringContaining('unknown, of '),
+      calls: 0,
+      prompt_tokens: null,
+      completion_tokens: null,
+      cost_usd: null,
     });
     await expect(ask({ tool: 'no-such-tool', arguments: {} })).rejects.toThrow('it has no tool no-such-tool');
   });

@@ -277,15 +277,29 @@ describe('a webhook', () => {
   const served = {
     name: 'team',
     ask: async () => ({
-      ...{ answer: 'Paris', status: 'answered' as const, task_id: 't', elapsed_ms: 1, packets: 1, bytes: 1 },
-      ...{ tokens: null, model_calls: 0, cost_usd: null },
+      answer: 'Paris',
+      status: 'answered' as const,
+      task_id: 't',
+      elapsed_ms: 1,
+      packets: 1,
+      bytes: 1,
+      tokens: null,
+      model_calls: 0,
+      cost_usd: null,
     }),
   };
 
   async function team(pushTo: readonly string[] = []) {
     const serving = await serveTeam(served, {
-      ...{ description: 'A team', version: '1', mcp: false, a2a: true, host: '127.0.0.1', port: 0 },
-      ...{ token: undefined, pushTo, limits: { tasks: 1, waiting: 1, bytes: 1_000 } },
+      description: 'A team',
+      version: '1',
+      mcp: false,
+      a2a: true,
+      host: '127.0.0.1',
+      port: 0,
+      token: undefined,
+      pushTo,
+      limits: { tasks: 1, waiting: 1, bytes: 1_000 },
     });
     ends.push(() => serving.close());
     return async (url: string) => {
@@ -294,7 +308,9 @@ describe('a webhook', () => {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'A2A-Version': '1.0' },
         body: JSON.stringify({
-          ...{ jsonrpc: '2.0', id: 1, method: 'SendMessage' },
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'SendMessage',
           params: {
             message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'Q' }] },
             configuration: { taskPushNotificationConfig },

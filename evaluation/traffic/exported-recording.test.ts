@@ -10,7 +10,12 @@ import { importTraffic } from './import-traffic.ts';
 /** All that a recording may say of a packet, and all that it may leave out. */
 function recording(runId: string): Recording {
   const packet = (id: string, from: string, further: Partial<RecordedPacket['packet']> = {}) => ({
-    ...{ type: 'said', from, id, task_id: 't\n"1"', token_used: 7, ts: 1_795_519_112_327 },
+    type: 'said',
+    from,
+    id,
+    task_id: 't\n"1"',
+    token_used: 7,
+    ts: 1_795_519_112_327,
     payload: { text: 'né ✅', deep: [{ n: 1.5, big: 9_007_199_254_740_991, no: null, '\\': true }] },
     ...further,
   });

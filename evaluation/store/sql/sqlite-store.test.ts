@@ -37,7 +37,7 @@ function execute(file: string, sql: string): void {
 async function open(file: string, warnings: string[] = [], busyTimeoutMs?: number): Promise<Store> {
   const store = await openStore(file, {
     warn: (text) => warnings.push(text),
-    ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
+    busyTimeoutMs,
   });
   stores.push(store);
   return store;

@@ -43,7 +43,7 @@ export const sqliteSteps: readonly string[] = listSchemaSteps({
 interface SqliteOptions {
   readonly warn: Warn;
   /** Milliseconds for which a busy file is retried. */
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
 }
 
 /**

@@ -111,7 +111,8 @@ test('older GenAI spans have their messages in events, and sizes by tokens where
       startTimeUnixNano: '1770000000000000000',
       endTimeUnixNano: 1_770_000_001e9,
     },
-    ...{ attributes: [key('gen_ai.operation.name', { stringValue: 'chat' }), ...attributes], events },
+    attributes: [key('gen_ai.operation.name', { stringValue: 'chat' }), ...attributes],
+    events,
   });
   const said = (name: string, text: string) => ({
     name,
@@ -203,7 +204,12 @@ describe('a hostile or broken file', () => {
   test('with more senders than there may be agents keeps as many, and says how many are left out', () => {
     const notes = new ImportNotes();
     const messages = Array.from({ length: 1500 }, (_, index) => ({
-      ...{ from: `a${index}`, to: 'hub', task: 't', type: 'mesh.books', payload: 7, atUs: undefined },
+      from: `a${index}`,
+      to: 'hub',
+      task: 't',
+      type: 'mesh.books',
+      payload: 7,
+      atUs: undefined,
     }));
     const { header, packets } = buildRecording(messages, { runId: 'r', format: 'mcp' }, notes);
 
