@@ -36,6 +36,6 @@ export interface ToolServices {
 export const noServices: ToolServices = {
   openMemory: () => Promise.reject(new Error('this process has no memory of attempts')),
   loadScorer: () => Promise.reject(new Error('this process has no scorer')),
-  connectMcp: () => Promise.reject(new Error('this process connects to no server of MCP')),
-  connectA2a: () => Promise.reject(new Error('this process connects to no agent of A2A')),
+  connectMcp: () => Promise.reject(new Error('this process cannot connect to MCP servers')),
+  connectA2a: () => Promise.reject(new Error('this process cannot connect to A2A agents')),
 };

@@ -54,7 +54,7 @@ test('a request before the branch that was not recorded fails loudly, with what 
   const { say } = under([reply('one', '1')]);
 
   await expect(say('something else')).rejects.toThrow(
-    /not as it was recorded: before its branch nothing was replied to this request: message 1, of the user, ends with “something else”/,
+    /not as it was recorded: before its branch there is no recorded reply to this request: message 1, of the user, ends with “something else”/,
   );
   expect(await say('one')).toBe('1');
 });

@@ -22,7 +22,7 @@ export function createBranchEngine(
     if (reply !== undefined) return replayReply(reply, question);
     throw new MeshError(
       'engine',
-      `${DEPARTED}: before its branch nothing was replied to ${describeRequest(question, work)}`,
+      `${DEPARTED}: before its branch there is no recorded reply to ${describeRequest(question, work)}`,
     );
   });
   const isRecorded = ({ taskId }: EngineWork) =>

@@ -108,7 +108,7 @@ function createAsker(
     const tryAt = (endpoint: ModelEndpoint) => askModel(endpoint, question, work, asking);
     if (fallback === undefined)
       return { reply: unwrapReply(await tryAt(primary)), by: describeModel(primary) };
-    let before = 'the primary model is given a rest';
+    let before = 'the primary model failed recently';
     if (pace.nowMs() >= primaryRestsUntilMs) {
       const tried = await tryAt(primary);
       if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(primary) };

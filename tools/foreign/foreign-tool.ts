@@ -145,7 +145,7 @@ async function buildToolReply(
 
 async function describePicture(bytes: Uint8Array, context: DataToolContext): Promise<string> {
   const kind = detectImageKind(bytes);
-  if (kind === undefined) return `[${bytes.length} bytes that are no image by their first bytes]`;
+  if (kind === undefined) return `[${bytes.length} bytes that are not an image by their first bytes]`;
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
   const folder = path.join(context.workspace, 'images');
   mkdirSync(folder, { recursive: true });
@@ -154,7 +154,7 @@ async function describePicture(bytes: Uint8Array, context: DataToolContext): Pro
   const what = `[image ${file}, ${bytes.length} bytes`;
   const image = toChatImage(bytes, IMAGE_TYPES[kind]);
   if (context.model === undefined || image === undefined)
-    return `${what}: kept in the agent's workspace; no model here looks at it]`;
+    return `${what}: kept in the agent's workspace; there is no model to describe it]`;
   try {
     const { content } = await context.model.chat({
       messages: [{ role: 'user', content: IMAGE_QUESTION, images: [image] }],

@@ -44,7 +44,7 @@ export class OfferedTools {
     const reply = await work.askPartner(partner, {});
     if ('error' in reply) return work.note(`${partner.id} offers no tools: ${reply.error.message}`);
     const { success, data } = offerSchema.safeParse(reply.data);
-    if (!success) return work.note(`${partner.id} offers tools in no known form`);
+    if (!success) return work.note(`${partner.id} sent an invalid list of tools`);
     for (const { name, description, parameters } of data.tools) {
       const toArguments = (given: JsonObject) => ({ tool: name, arguments: given });
       this.#add(partner, name, description, parameters, toArguments);

@@ -105,7 +105,7 @@ describe('analyze_image', () => {
       'the vision model refused: I will not.',
     ],
     [{ choices: [{ message: { content: null } }] }, 'the vision model gave no answer'],
-    [{ choices: [] }, 'vision replied something else than its documentation says'],
+    [{ choices: [] }, 'vision sent an undocumented reply'],
   ])('%j is no answer', async (body, message) => {
     await put('a.png', image);
     const { place } = await serve(vision, { vision: [{ body }] });
@@ -130,11 +130,11 @@ describe('analyze_image', () => {
   test('sends nothing that is no image, is too large, or claims to be vast', async () => {
     const { place, requests } = await serve(vision);
     await put('a.png', 'GIF89 is not this');
-    await expect(ask(place)).rejects.toThrow(/a\.png is no image by its first bytes/);
+    await expect(ask(place)).rejects.toThrow(/a\.png is not an image by its first bytes/);
     await put('a.png', png(100_000, 1001, Buffer.alloc(0)));
     await expect(ask(place)).rejects.toThrow(/says it has 100100000 pixels/);
     await put('a.png', Buffer.concat([image, Buffer.alloc(15 * 1024 * 1024)]));
-    await expect(ask(place)).rejects.toThrow(/images of up to 14\.7 MB are looked at/);
+    await expect(ask(place)).rejects.toThrow(/images may have up to 14\.7 MB/);
     await expect(ask(place, '../../etc/passwd')).rejects.toThrow(/leads out of the folder/);
     expect(requests).toHaveLength(0);
   });

@@ -50,21 +50,18 @@ export const analyzeImage: DataTool<z.infer<typeof input>> = {
     if (kind === undefined) {
       throw new MeshError(
         'tool',
-        `${name} is no image by its first bytes: expected png, jpeg, gif, webp or bmp`,
+        `${name} is not an image by its first bytes: expected png, jpeg, gif, webp or bmp`,
       );
     }
     if (bytes.length > MAX_IMAGE_BYTES) {
       throw new MeshError(
         'tool',
-        `${name} has ${bytes.length} bytes: images of up to ${formatMegabytes(MAX_IMAGE_BYTES)} are looked at`,
+        `${name} has ${bytes.length} bytes: images may have up to ${formatMegabytes(MAX_IMAGE_BYTES)}`,
       );
     }
     const pixels = countPixels(bytes, kind) ?? 1;
     if (pixels === 0 || pixels > MAX_PIXELS) {
-      throw new MeshError(
-        'tool',
-        `${name} says it has ${pixels} pixels: images of 1 to ${MAX_PIXELS} are looked at`,
-      );
+      throw new MeshError('tool', `${name} says it has ${pixels} pixels: images may have 1 to ${MAX_PIXELS}`);
     }
     return readImage({ name, bytes, mediaType: IMAGE_TYPES[kind], question }, context);
   },

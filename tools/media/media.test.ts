@@ -63,7 +63,7 @@ describe('understand_video and analyze_youtube_video', () => {
     'takes no other address: %s',
     async (url) => {
       const { place, requests } = await serve(gemini);
-      await expect(ask(place, url)).rejects.toThrow(/names no YouTube video/);
+      await expect(ask(place, url)).rejects.toThrow(/does not name a YouTube video/);
       expect(requests).toHaveLength(0);
     },
   );
@@ -72,7 +72,7 @@ describe('understand_video and analyze_youtube_video', () => {
     [{ promptFeedback: { blockReason: 'SAFETY' } }, 'gemini gave no answer (SAFETY)'],
     [{ candidates: [{ finishReason: 'SAFETY', index: 0 }] }, 'gemini gave no answer (SAFETY)'],
     [{ candidates: [] }, 'gemini gave no answer (no reason given)'],
-    [{ candidates: 'none' }, 'gemini replied something else than its documentation says'],
+    [{ candidates: 'none' }, 'gemini sent an undocumented reply'],
   ])('%j is no answer', async (body, message) => {
     const { place } = await serve(gemini, { gemini: [{ body }] });
     await expect(ask(place)).rejects.toThrow(message);
@@ -151,7 +151,9 @@ describe('understand_audio', () => {
   test('says that nothing is said', async () => {
     await put('talk.wav', WAV);
     const { place } = await serve(whisper, { whisper: [{ body: { text: ' ' } }] });
-    expect((await understandAudio.run({ file: 'talk.wav' }, place)).text).toMatch(/^nothing is said in/);
+    expect((await understandAudio.run({ file: 'talk.wav' }, place)).text).toMatch(
+      /^no speech was recognised in/,
+    );
   });
 
   test.each([
@@ -182,8 +184,8 @@ describe('understand_audio', () => {
     const ask = (file: string) => understandAudio.run({ file }, place);
     await expect(ask('none.wav')).rejects.toThrow('there is no file none.wav');
     await expect(ask('../secret.wav')).rejects.toThrow(/leads out of the folder/);
-    await expect(ask('notes.txt')).rejects.toThrow(/notes\.txt is no audio file by its first bytes/);
-    await expect(ask('long.wav')).rejects.toThrow(/recordings of up to 26\.2 MB are sent/);
+    await expect(ask('notes.txt')).rejects.toThrow(/notes\.txt is not an audio file by its first bytes/);
+    await expect(ask('long.wav')).rejects.toThrow(/recordings may have up to 26\.2 MB/);
     expect(requests).toHaveLength(0);
   });
 });

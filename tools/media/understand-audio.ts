@@ -49,14 +49,14 @@ export const understandAudio: DataTool<z.infer<typeof input>> = {
     if (kind === undefined) {
       throw new MeshError(
         'tool',
-        `${loaded.name} is no audio file by its first bytes: expected mp3, wav, m4a, flac, ogg or webm`,
+        `${loaded.name} is not an audio file by its first bytes: expected mp3, wav, m4a, flac, ogg or webm`,
       );
     }
     const maxBytes = hasWhisper ? MAX_AUDIO_BYTES : MAX_INLINE_BYTES;
     if (loaded.bytes.length > maxBytes) {
       throw new MeshError(
         'tool',
-        `${loaded.name} has ${loaded.bytes.length} bytes: recordings of up to ${formatMegabytes(maxBytes)} are sent`,
+        `${loaded.name} has ${loaded.bytes.length} bytes: recordings may have up to ${formatMegabytes(maxBytes)}`,
       );
     }
     if (!hasWhisper) {
@@ -67,8 +67,7 @@ export const understandAudio: DataTool<z.infer<typeof input>> = {
       return { text: `${heard}\n\n[heard by Gemini]`, data: { by: 'Gemini' } };
     }
     const transcript = await transcribeAudio(loaded, kind, context);
-    if (transcript === '')
-      return { text: `nothing is said in ${loaded.name}, or nothing that the speech model understood` };
+    if (transcript === '') return { text: `no speech was recognised in ${loaded.name}` };
     const asked = question === undefined ? '' : `\n\nThe question was: ${question}`;
     const by = environment.WHISPER_MODEL || DEFAULT_MODEL;
     return {

@@ -104,7 +104,7 @@ test.each<[string, JsonObject, string]>([
   const { context, seen } = contextOf(createExtractiveEngine());
   const run = shout.run(packet(payload), context);
   await expect(run).rejects.toMatchObject({ code: 'packet', name: 'MeshError' });
-  await expect(run).rejects.toThrow(new RegExp(`said from hub is not what shout reads: ${key}: `));
+  await expect(run).rejects.toThrow(new RegExp(`said from hub is invalid for shout: ${key}: `));
   expect(seen).toEqual({ tokens: 0, records: [] });
 });
 

@@ -60,7 +60,7 @@ export function createStepTool<Input extends JsonObject, Output extends JsonObje
       if (!parsed.success) {
         throw new MeshError(
           'packet',
-          `${packet.type} from ${packet.from} is not what ${spec.name} reads: ${formatIssues(parsed.error)}`,
+          `${packet.type} from ${packet.from} is invalid for ${spec.name}: ${formatIssues(parsed.error)}`,
         );
       }
       const input = parsed.data;

@@ -122,10 +122,7 @@ export function createEntryTool({ name, description, prepare, run }: EntryRole):
     async run(packet, context) {
       const parsed = questionPayload.safeParse(packet.payload);
       if (!parsed.success) {
-        throw new MeshError(
-          'packet',
-          `${packet.type} is not what ${name} reads: ${formatIssues(parsed.error)}`,
-        );
+        throw new MeshError('packet', `${packet.type} is invalid for ${name}: ${formatIssues(parsed.error)}`);
       }
       const { question, chunks, file_name, file_outline } = parsed.data;
       const work = new RoleWork(name, context, { taskId: packet.task_id, file: file_name });

@@ -187,7 +187,7 @@ export class RoleWork {
   async askTool(tool: string, args: JsonObject, signal?: AbortSignal): Promise<ToolReply> {
     const partner = this.context.partners.find((candidate) => candidate.tool === tool);
     if (partner === undefined) {
-      return { error: { code: 'tool', message: `no agent with the tool ${tool} may be asked here` } };
+      return { error: { code: 'tool', message: `no agent with the tool ${tool} is among its partners` } };
     }
     return this.askPartner(partner, args, signal);
   }
@@ -200,7 +200,7 @@ export class RoleWork {
       const reply = await this.context.ask(id, { arguments: args }, { timeoutMs, signal });
       const parsed = toolReplySchema.safeParse(reply);
       if (parsed.success) return parsed.data;
-      return { error: { code: 'packet', message: `${tool} replied in no known form` } };
+      return { error: { code: 'packet', message: `${tool} sent an invalid reply` } };
     } catch (error) {
       // The agent is gone or silent, or the arguments cannot be sent: the role may find another way.
       const isReported = error instanceof MeshError && (error.code === 'agent' || error.code === 'packet');

@@ -120,7 +120,7 @@ export async function withService<Result>(
   };
   const queue = await findServiceQueue(call, url.origin, context);
   if (queue.size >= MAX_WAITING)
-    throw new MeshError('tool', `${call.service}: ${MAX_WAITING} calls wait already`);
+    throw new MeshError('tool', `${call.service}: ${MAX_WAITING} calls are already waiting`);
   try {
     return await queue.add(
       () => {

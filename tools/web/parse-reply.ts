@@ -11,8 +11,5 @@ import type * as z from 'zod';
 export function parseReply<Result>(schema: z.ZodType<Result>, text: string, service: string): Result {
   const result = schema.safeParse(tryParseJson(text));
   if (result.success) return result.data;
-  throw new MeshError(
-    'tool',
-    `${service} replied something else than its documentation says: ${formatIssues(result.error)}`,
-  );
+  throw new MeshError('tool', `${service} sent an undocumented reply: ${formatIssues(result.error)}`);
 }

@@ -170,9 +170,9 @@ describe('a URL', () => {
     ['ftp://example.org/', /not ftp:/],
     ['data:text/html,hi', /not data:/],
     ['javascript:alert(1)', /not javascript:/],
-    ['example.org', /is no URL: give one that begins with/],
-    ['http://', /is no URL/],
-    [`http://example.org/${'x'.repeat(9000)}`, /is no URL/],
+    ['example.org', /is not a URL: give one that begins with/],
+    ['http://', /is not a URL/],
+    [`http://example.org/${'x'.repeat(9000)}`, /is not a URL/],
     ['http://user:secret@example.org/', /holds a user or a password/],
   ])('like %j is refused (RA-38)', async (url, message) => {
     await expect(fetchText(url)).rejects.toThrow(message);
@@ -242,8 +242,13 @@ describe('an answer', () => {
   });
 
   test.each([
-    ['is damaged', { 'content-encoding': 'gzip' }, 'no gzip', /sent what cannot be read/],
-    ['is packed strangely', { 'content-encoding': 'zstd' }, 'x', /packed as zstd, which was not asked for/],
+    ['is damaged', { 'content-encoding': 'gzip' }, 'no gzip', /sent a malformed reply/],
+    [
+      'is packed strangely',
+      { 'content-encoding': 'zstd' },
+      'x',
+      /compressed as zstd, which was not requested/,
+    ],
   ])('that %s is refused', async (_name, headers, body, message) => {
     const server = await serve((_request, response) => void response.writeHead(200, headers).end(body));
     await expect(fetchText(server.url, { allow: '127.0.0.1' })).rejects.toThrow(message);

@@ -102,7 +102,7 @@ export async function fetchPublic<Result>(
 function parseWebAddress(target: string, base?: URL): URL {
   const url = target.length > MAX_URL_CHARACTERS ? null : URL.parse(target, base?.href);
   const refused = (why: string) => new MeshError('tool', `${JSON.stringify(target.slice(0, 200))} ${why}`);
-  if (url === null) throw refused('is no URL: give one that begins with http:// or https://');
+  if (url === null) throw refused('is not a URL: give one that begins with http:// or https://');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw refused(`is not fetched: only http and https are, not ${url.protocol}`);
   }
@@ -201,7 +201,10 @@ function unpackResponse(response: http.IncomingMessage): AsyncIterable<Uint8Arra
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const unpacker = chooseUnpacker(encoding);
   if (unpacker === undefined) {
-    throw new MeshError('tool', `the answer is packed as ${encoding.slice(0, 40)}, which was not asked for`);
+    throw new MeshError(
+      'tool',
+      `the reply is compressed as ${encoding.slice(0, 40)}, which was not requested`,
+    );
   }
   if (unpacker === 'none') return response;
   // The pipeline starts at once: a response that breaks off without a listener would never end. The reader gets the error.
@@ -235,11 +238,11 @@ function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit
   const code = readSystemCode(error) ?? '';
   // Codes of zlib and of the HTTP parser.
   if (/^(Z_|ERR__ERROR|ERR_BROTLI|HPE_)/.test(code)) {
-    return fault(`${formatUrl(url)} sent what cannot be read: ${toErrorMessage(error)} (${code})`);
+    return fault(`${formatUrl(url)} sent a malformed reply: ${toErrorMessage(error)} (${code})`);
   }
   if (code === 'ERR_STREAM_PREMATURE_CLOSE') return fault(`${formatUrl(url)} broke off before its end`);
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_|UNABLE_|SELF_SIGNED|EPROTO)/.test(code)) {
-    return fault(`${url.host} cannot be trusted: its certificate or TLS is no good (${code})`);
+    return fault(`${url.host} cannot be trusted: its certificate or TLS is invalid (${code})`);
   }
   return /^E(?!RR_)[A-Z_]+$/.test(code)
     ? fault(`no network: ${url.host} cannot be reached (${code})`)

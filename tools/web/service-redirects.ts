@@ -36,7 +36,7 @@ export const fetchService: typeof globalThis.fetch = async (input, init) => {
       const to = target?.origin ?? JSON.stringify(location.slice(0, 200));
       throw new MeshError(
         'tool',
-        `${at.origin} redirects a ${first.method} to ${to}, which is not followed: name the right address`,
+        `${at.origin} redirects a ${first.method} to ${to}, which is not followed: set the right URL`,
       );
     }
     at = target;

@@ -65,10 +65,10 @@ function explainUnlisted({ model, isThere, others }: ModelCapabilities): string[
 function describeToolUse(tools: boolean | null, how: ModelUse['toolCalls']): string {
   if (how === 'text') return 'tool calls as text';
   if (tools === true) return 'tool calls';
-  if (how === 'native') return 'tool calls, of which the server says nothing';
+  if (how === 'native') return 'tool calls, which the server does not mention';
   return tools === false
     ? 'tool calls as text, since it has none of its own'
-    : 'tool calls, as text where it turns out to have none';
+    : 'tool calls, as text if it turns out to have none';
 }
 
 function describeContext(known: number | null, set: number | undefined): string {

@@ -52,7 +52,7 @@ function readPrintedAnswer(question: string, { name, text }: Matter): Candidates
   const numbers = (of: string): readonly string[] => of.match(/\d+(?:[.,]\d+)*/g) ?? [];
   const unused = numbers(question.replaceAll(name, '')).filter((number) => !numbers(text).includes(number));
   if (unused.length > 0)
-    return { candidates: [], why: `${name} was run as it is, and knows nothing of ${unused.join(', ')}` };
+    return { candidates: [], why: `${name} was run unchanged and ignores ${unused.join(', ')}` };
   return { candidates: [{ answer: text, chance: 1, evidence: `${name} prints: “${text}”` }], why: '' };
 }
 
@@ -75,7 +75,7 @@ function fromTable(
   }));
   const { conditions, words } = surest.unplaced;
   const shown = [...conditions, ...words].slice(0, MAX_SHOWN).join('”, “');
-  return { candidates, why: `its programs over tables have no place for “${shown}”` };
+  return { candidates, why: `its programs over tables cannot use “${shown}”` };
 }
 
 /** Runs the four steps of the embedded reader. */

@@ -103,14 +103,14 @@ describe('the embedded engine in the seat of a model', () => {
     expect(turn).toMatchObject({ finish: 'refused', content: expect.stringContaining(why) });
   });
 
-  test('gives what a program prints, unless the question has a number that the program knows nothing of', async () => {
+  test('gives what a program prints, unless the question has a number that the program ignores', async () => {
     const replies = { 'execute_python_file a.py': '42\n' };
     const printed = await converse(alone({ question: 'What does a.py print?', file: 'a.py' }), replies);
     expect(answerOf(printed.turn)).toBe('42');
     const asked = await converse(alone({ question: 'What does it print for n = 7?', file: 'a.py' }), replies);
     expect(asked.turn).toMatchObject({
       finish: 'refused',
-      content: expect.stringContaining('knows nothing of 7'),
+      content: expect.stringContaining('ignores 7'),
     });
   });
 
@@ -119,7 +119,7 @@ describe('the embedded engine in the seat of a model', () => {
     const { turn } = await converse(alone({ question: 'What is 17 × (3 + 4)?' }), replies);
     expect(answerOf(turn)).toBe('119');
     const less = await converse(alone({ question: 'What is 17 × (3 + 4), less 2 if it rains?' }), replies);
-    expect(less.turn.content).toContain('knows nothing of 2');
+    expect(less.turn.content).toContain('ignores 2');
   });
 
   test('repeats what others have come to, where there is nothing to read', async () => {
@@ -148,10 +148,10 @@ describe('the embedded engine in the seat of a model', () => {
     expect(answerOf(answer.turn)).toBe('Petrel');
   });
 
-  test('sees no images: whoever shows one goes on in another way', async () => {
+  test('cannot see images and says so', async () => {
     const images = [{ mediaType: 'image/png', base64: '' } as const];
     const messages = [{ role: 'user', content: 'What is it?', images } as const];
-    await expect(converse(messages, {})).rejects.toThrow(/sees no images/);
+    await expect(converse(messages, {})).rejects.toThrow(/cannot see images/);
   });
 });
 

@@ -42,7 +42,7 @@ function solveArithmetic({
   if (written === undefined || !tools.some(({ name }) => name === TOOL)) return undefined;
   const unused = question.replace(written, ' ').match(/\d[\d.,]*\d|\d/g) ?? [];
   if (unused.length > 0)
-    return { candidates: [], why: `its calculation ${written} knows nothing of ${unused.join(', ')}` };
+    return { candidates: [], why: `its calculation ${written} ignores ${unused.join(', ')}` };
   const expression = written.replaceAll('×', '*').replaceAll('÷', '/');
   const result = results.find(({ tool, argument }) => tool === TOOL && argument === expression);
   if (result === undefined) return { call: { tool: TOOL, argument: 'expression', value: expression } };

@@ -46,7 +46,7 @@ export function parseConversation({ messages, tools = [] }: ChatRequest): Inboun
   for (const message of messages) {
     if (message.role === 'user') {
       if (message.images !== undefined && message.images.length > 0)
-        throw new MeshError('engine', 'the embedded engine sees no images');
+        throw new MeshError('engine', 'the embedded engine cannot see images');
       // A further message after an answer means that the answer was not accepted.
       if (before?.role === 'assistant') addDoubted(before.content, doubted);
       const named = message.parts?.filter(({ name }) => name !== undefined) ?? [];

@@ -110,7 +110,7 @@ function describeFault(fault: Fault, server: ModelServer, model: string | undefi
         'questions, --timeout for tasks), or take a smaller model'
       );
     case 'silent':
-      return `${the} stopped in the middle of its reply, and said nothing for ${fault.idleMs / 1000} s`;
+      return `${the} stopped in the middle of its reply, and sent nothing for ${fault.idleMs / 1000} s`;
     case 'unreachable':
       return fault.isRefused
         ? `no ${server.name} at ${server.url}: ${server.advice.start}`
@@ -137,13 +137,14 @@ function describeStatus(
   if (isLongPrompt(fault))
     return `${model} at ${server.url} cannot take the whole prompt (${message}): ${server.advice.longPrompt}`;
   if (isOutOfQuota(fault))
-    return `the account at ${the} has nothing left (${message}): raise its limit, or take another server`;
+    return `the account at ${the} has no quota left (${message}): raise its limit, or take another server`;
   if (status === 401 || status === 403)
     return `${the} refused the key (HTTP ${status}: ${message}): ${server.advice.key}`;
   if (status === 404 && model !== undefined && /model/i.test(message)) {
     return `${the} has no model ${model} (${message}): ${server.advice.missingModel(model)}`;
   }
-  if (status === 404) return `${server.url} is no ${server.name}, or an old one (HTTP 404: ${message})`;
+  if (status === 404)
+    return `${server.url} is not an ${server.name}, or is an old one (HTTP 404: ${message})`;
   if (isBusy(status)) {
     const times = tries === 1 ? 'busy' : `busy ${tries} times`;
     return `${the} was ${times} (HTTP ${status}: ${message}): try again later, run fewer tasks at once${server.advice.busy}`;

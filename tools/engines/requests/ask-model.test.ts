@@ -78,7 +78,7 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
       for (let turn = 0; turn < 2; turn++) {
         const work = workFor(new AbortController().signal);
         const reply = chatOf(engine)({ messages }, work);
-        if (vision === false) await expect(reply).rejects.toThrow(/sees no pictures, as http/);
+        if (vision === false) await expect(reply).rejects.toThrow(/cannot see pictures, according to http/);
         else expect((await reply).content).toBe('A gull.');
       }
       expect([asked, server.requests.length]).toEqual([1, requests]);
@@ -104,7 +104,7 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     const { outcome, notes } = await performAt(server.url);
     expect(outcome).toEqual({ answer: 'Anna' });
     expect(server.requests.at(-1)?.messages[0]?.content).toContain('must fit this JSON Schema');
-    expect(notes).toEqual([expect.stringContaining('told their schema')]);
+    expect(notes).toEqual([expect.stringContaining('with their schema in words')]);
   });
 
   test('that is too long for the context is shortened and asked again; question and last result survive', async () => {

@@ -52,7 +52,7 @@ export async function askModel(
   const patience = { maxRetries, permits, pace, onNote: (note: string) => work.onNote?.(note) };
   await window.known();
   if (question.messages.some(hasPictures) && (await endpoint.seesPictures()) === false)
-    throw new MeshError('engine', `${model} sees no pictures, as ${client.server.url} says`);
+    throw new MeshError('engine', `${model} cannot see pictures, according to ${client.server.url}`);
   const before = endpoint.accepted;
   let demands = before;
   let refused: AskAttempt | undefined;
@@ -158,7 +158,7 @@ function accept(endpoint: ModelEndpoint, before: Demands, now: Demands, work: En
   endpoint.accepted = now;
   if (changes.length > 0)
     work.onNote?.(
-      `${endpoint.model} at ${endpoint.client.server.url} takes less than was asked for: ${changes.join('; ')}`,
+      `${endpoint.model} at ${endpoint.client.server.url} does not support all of the request: ${changes.join('; ')}`,
     );
 }
 

@@ -71,8 +71,8 @@ export function describeChanges(before: Demands, now: Demands): string[] {
       ? []
       : [
           now.reply === 'json'
-            ? 'replies are held to JSON, and told their schema'
-            : 'replies are told their schema in words alone',
+            ? 'replies are restricted to JSON, with their schema in words'
+            : 'replies are free text, with their schema in words',
         ]),
     ...now.omits.filter((part) => !before.omits.includes(part)).map((part) => `${part} is left out`),
   ];

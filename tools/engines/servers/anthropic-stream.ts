@@ -76,7 +76,7 @@ export async function readMessage(response: Response): Promise<Response> {
     }
     if (characters > MAX_BODY_BYTES) throw new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
   }
-  if (!isWhole && stopReason === undefined) throw new Error('the reply ended before it was done');
+  if (!isWhole && stopReason === undefined) throw new Error('the reply ended before it was complete');
   const content = [...blocks.values()].map(completeBlock);
   return Response.json({ content, stop_reason: stopReason, usage });
 }

@@ -195,7 +195,7 @@ test('a 404 that is not about a model: not an Ollama server', async () => {
   const server = await serve([
     { kind: 'status', status: 404, body: 'page not found', headers: { 'Content-Type': 'text/plain' } },
   ]);
-  expectFailure((await perform(server.url)).outcome, 'is no Ollama server');
+  expectFailure((await perform(server.url)).outcome, 'is not an Ollama server');
 });
 
 test.each([

@@ -141,7 +141,7 @@ async function readReply(parts: AsyncIterable<unknown>, turn: number): Promise<M
       completionTokens: part.eval_count,
     };
   }
-  throw new Error('the reply ended before it was done');
+  throw new Error('the reply ended before it was complete');
 }
 
 function toOllamaMessage(message: ChatMessage): Message {

@@ -68,7 +68,7 @@ export async function readCompletion(response: Response): Promise<Response> {
     if (message.content.length + message.reasoning.length > MAX_BODY_BYTES)
       throw new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
   }
-  if (!isWhole && finish === undefined) throw new Error('the reply ended before it was done');
+  if (!isWhole && finish === undefined) throw new Error('the reply ended before it was complete');
   const { content, reasoning, refusal } = message;
   const whole = {
     choices: [

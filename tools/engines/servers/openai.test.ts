@@ -165,7 +165,7 @@ test('an account that has nothing left is told at once: waiting does not fill it
     { status: 429, error: 'You exceeded your current quota', code: 'insufficient_quota' },
   ]);
   expect(await engineAt(server.url).perform(answer)).toMatchObject({
-    message: expect.stringContaining('has nothing left (You exceeded your current quota)'),
+    message: expect.stringContaining('has no quota left (You exceeded your current quota)'),
   });
   expect(server.requests).toHaveLength(1);
 });

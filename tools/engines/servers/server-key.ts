@@ -25,7 +25,10 @@ function readKey(environment: Environment, variable: string): string | undefined
   if (key === '') return undefined;
   // Other characters are invalid in a header, and the resulting error would repeat the key.
   if (/^[\x21-\x7e]{1,1000}$/.test(key)) return key;
-  throw new MeshError('usage', `${variable} is no key: it must be up to 1000 visible ASCII characters`);
+  throw new MeshError(
+    'usage',
+    `${variable} is not a valid key: it must be up to 1000 visible ASCII characters`,
+  );
 }
 
 /** Allows keys to go to `host`, which the user named on the command line, also from the agents of this process. */

@@ -74,7 +74,7 @@ export function createGapStore({ openMemory }: ToolServices): DataTool<z.infer<t
           return receipt.stored
             ? { text: `gap record ${receipt.id}`, data: { stored: true } }
             : {
-                text: 'not stored: it tells the answer, or what the question names',
+                text: 'not stored: it reveals the answer or names from the question',
                 data: { stored: false },
               };
         }

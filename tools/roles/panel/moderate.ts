@@ -45,9 +45,7 @@ export const moderate: Tool = createEntryTool({
     } catch (error) {
       const { concluded } = round;
       if (concluded === undefined || !work.isTimeUp(error) || work.context.signal.aborted) throw error;
-      work.note(
-        'the time is up: the expert’s conclusion stands, without a critic’s or a finalizer’s last word',
-      );
+      work.note('the time is up: the expert’s conclusion stands, without critic and finalizer');
       return conclude(concluded);
     }
   },
@@ -67,7 +65,7 @@ async function runDiscussion(round: Round, work: RoleWork): Promise<Conclusion> 
   const details = buildDetails(plan, facts, concluded.text);
   const expert = conclude(concluded);
   if (expert.answer === NO_ANSWER) {
-    work.note('the expert came to no answer: there is nothing to finalize');
+    work.note('the expert found no answer: there is nothing to finalize');
     return { ...expert, details };
   }
   const final = await round.finalize(plan, facts, concluded.text);

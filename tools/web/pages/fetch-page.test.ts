@@ -136,12 +136,12 @@ describe('what is no page', () => {
   });
 
   test.each(['image/png', 'audio/mpeg', 'application/zip'])('is for download_file: %s', async (type) => {
-    await expect(fetched('x', type)).rejects.toThrow(`is ${type}, no page: download_file saves it`);
+    await expect(fetched('x', type)).rejects.toThrow(`is ${type}, not a page: download_file saves it`);
   });
 
   test('nor says what it is, nor is text, is for download_file, too', async () => {
     await expect(fetched(Buffer.from([1, 0, 2]))).rejects.toThrow(
-      'is no text, no page: download_file saves it',
+      'is not text, not a page: download_file saves it',
     );
   });
 });

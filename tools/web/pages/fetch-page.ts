@@ -49,7 +49,10 @@ async function extractPageText(reply: PublicReply, bytes: Buffer, signal: AbortS
     mediaType.startsWith('text/') ||
     /(^application\/|\+)(json|xml|javascript|x-ndjson|yaml|x-yaml)$/.test(mediaType);
   if (!isText && !(isUnnamed && !bytes.includes(0))) {
-    throw new MeshError('tool', `${reply.url} is ${mediaType || 'no text'}, no page: download_file saves it`);
+    throw new MeshError(
+      'tool',
+      `${reply.url} is ${mediaType || 'not text'}, not a page: download_file saves it`,
+    );
   }
   const text = decodeBody(bytes, charset);
   const isHtml = /^(text\/html|application\/xhtml\+xml)$/.test(mediaType);

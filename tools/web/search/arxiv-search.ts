@@ -106,10 +106,7 @@ function buildArxivQuery(query: string): Record<string, string> {
 async function readFeed(xml: string): Promise<Feed> {
   const { XMLParser, XMLValidator } = await import('fast-xml-parser');
   const fault = (why: string) =>
-    new MeshError(
-      'tool',
-      `arxiv replied something else than an Atom feed: ${cutSnippet(joinLines(why), 200)}`,
-    );
+    new MeshError('tool', `arxiv did not reply with an Atom feed: ${cutSnippet(joinLines(why), 200)}`);
   const valid = XMLValidator.validate(xml);
   if (valid !== true) throw fault(valid.err.msg);
   const parser = new XMLParser({

@@ -141,7 +141,7 @@ describe('arxiv_search', () => {
     async (body) => {
       const { place } = await serveWeb({ arxiv: [{ body }] });
       await expect(arxivSearch.run({ query: 'x' }, place)).rejects.toThrow(
-        /^arxiv replied something else than an Atom feed/,
+        /^arxiv did not reply with an Atom feed/,
       );
     },
   );

@@ -67,7 +67,7 @@ export const searxngSearch: DataTool<SearchInput> = {
         .join('; ');
       throw new MeshError(
         'tool',
-        `searxng got nothing, since its engines failed (${engines}): try again later`,
+        `searxng has no results because its engines failed (${engines}): try again later`,
       );
     }
     const boxes = infoboxes.map(({ infobox, content, attributes }) => {

@@ -139,7 +139,9 @@ describe('tavily_search', () => {
     'says that the reply is strange: %s',
     async (body) => {
       const { place } = await serveWeb({ tavily: [{ body }] });
-      await expect(tavilySearch.run({ query: 'x' }, place)).rejects.toThrow(/^tavily replied something else/);
+      await expect(tavilySearch.run({ query: 'x' }, place)).rejects.toThrow(
+        /^tavily sent an undocumented reply/,
+      );
     },
   );
 });

@@ -33,10 +33,7 @@ export async function parseCaptions(text: string): Promise<string[]> {
 async function parseXmlCaptions(xml: string): Promise<(string | undefined)[]> {
   const { XMLParser, XMLValidator } = await import('fast-xml-parser');
   if (XMLValidator.validate(xml) !== true) {
-    throw new MeshError(
-      'tool',
-      'youtube replied something else than its documentation says: neither JSON nor XML',
-    );
+    throw new MeshError('tool', 'youtube sent an undocumented reply: neither JSON nor XML');
   }
   const parser = new XMLParser({
     ignoreAttributes: false,
@@ -46,11 +43,7 @@ async function parseXmlCaptions(xml: string): Promise<(string | undefined)[]> {
     isArray: (name) => name === 'text' || name === 'p',
   });
   const body = xmlSchema.safeParse(parser.parse(xml));
-  if (!body.success)
-    throw new MeshError(
-      'tool',
-      'youtube replied something else than its documentation says: no <text>, no <p>',
-    );
+  if (!body.success) throw new MeshError('tool', 'youtube sent an undocumented reply: no <text>, no <p>');
   return body.data.map(({ startMs, text }) => formatCaption(startMs, stripTags(text)));
 }
 

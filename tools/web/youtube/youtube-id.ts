@@ -14,7 +14,7 @@ export function parseYoutubeId(url: string): string {
   if (id !== undefined && ID.test(id)) return id;
   throw new MeshError(
     'tool',
-    `${JSON.stringify(url.slice(0, 200))} names no YouTube video: give an address like https://www.youtube.com/watch?v=ID with an id of 11 characters`,
+    `${JSON.stringify(url.slice(0, 200))} does not name a YouTube video: give an address like https://www.youtube.com/watch?v=ID with an id of 11 characters`,
   );
 }
 

@@ -61,16 +61,13 @@ test.each([
   ['disabled000', 'the video disabled000 has no transcript (captions are disabled)'],
   ['gone0000000', 'the video gone0000000 is not available: This video is unavailable'],
   ['custom00000', 'the video custom00000 is not available: Not in your country; Ask; the harbour'],
-  [
-    'adults00000',
-    'the video adults00000 is restricted by age: This video may be inappropriate for some users.',
-  ],
+  ['adults00000', 'the video adults00000 is age-restricted: This video may be inappropriate for some users.'],
   ['blocked0000', 'youtube blocks this address (Sign in to confirm you’re not a bot)'],
   ['limited0000', 'youtube blocks this address (status 429)'],
-  ['riddle00000', 'youtube blocks this address (it shows a riddle for robots)'],
-  ['proof000000', 'youtube wants a proof of a browser (PO token)'],
-  ['emptybody00', 'youtube wants a proof of a browser (PO token)'],
-  ['changed0000', "youtube's page has changed, no key of its player is in it"],
+  ['riddle00000', 'youtube blocks this address (it shows a CAPTCHA)'],
+  ['proof000000', 'youtube requires proof of a browser (PO token)'],
+  ['emptybody00', 'youtube requires proof of a browser (PO token)'],
+  ['changed0000', "youtube's page has changed and has no player key"],
 ])('the transcript of %s: %s (RA-33)', async (id, message) => {
   await expect(transcript(id)).rejects.toThrow(message);
 });
@@ -110,5 +107,5 @@ test.each([
   'abc-DEF_1234',
   '',
 ])('%j names none', (url) => {
-  expect(() => parseYoutubeId(url)).toThrow('names no YouTube video: give an address like');
+  expect(() => parseYoutubeId(url)).toThrow('does not name a YouTube video: give an address like');
 });

@@ -103,10 +103,10 @@ async function fetchPlayerKey(id: string, context: DataToolContext): Promise<str
       throw new MeshError('tool', `youtube asks for consent in a new way: ${ELSEWHERE}`);
     page = await watchPage(id, context, { cookie: `CONSENT=YES+${value}` });
   }
-  if (page.includes('class="g-recaptcha"')) throw createBlockedError('it shows a riddle for robots');
+  if (page.includes('class="g-recaptcha"')) throw createBlockedError('it shows a CAPTCHA');
   const key = /"INNERTUBE_API_KEY":\s*"([A-Za-z0-9_-]{1,100})"/.exec(page)?.[1];
   if (key === undefined)
-    throw new MeshError('tool', `youtube's page has changed, no key of its player is in it: ${ELSEWHERE}`);
+    throw new MeshError('tool', `youtube's page has changed and has no player key: ${ELSEWHERE}`);
   return key;
 }
 
@@ -139,7 +139,7 @@ function listTracks({ playabilityStatus, captions }: Player, id: string): readon
     const details = [reason || status, ...runs.map(({ text }) => text.trim())]
       .filter((part) => part !== '')
       .join('; ');
-    const what = reason.includes('inappropriate') ? 'is restricted by age' : 'is not available';
+    const what = reason.includes('inappropriate') ? 'is age-restricted' : 'is not available';
     throw new MeshError('tool', `the video ${id} ${what}: ${details}`);
   }
   const tracks = captions?.playerCaptionsTracklistRenderer.captionTracks ?? [];
@@ -168,14 +168,14 @@ async function fetchLines(track: Track, id: string, context: DataToolContext): P
   const needsProof = () =>
     new MeshError(
       'tool',
-      `youtube wants a proof of a browser (PO token) for the transcript of ${id}: ${ELSEWHERE}`,
+      `youtube requires proof of a browser (PO token) for the transcript of ${id}: ${ELSEWHERE}`,
     );
   // Only the part after the host is used: a reply does not decide which server is called.
   const given = URL.parse(track.baseUrl, resolveServiceUrl('youtube', context.environment));
   if (given === null || given.pathname !== '/api/timedtext') {
     throw new MeshError(
       'tool',
-      `youtube replied something else than its documentation says: a track at ${track.baseUrl.slice(0, 100)}`,
+      `youtube sent an undocumented reply: a track at ${track.baseUrl.slice(0, 100)}`,
     );
   }
   if (given.searchParams.get('exp') === 'xpe') throw needsProof();
