@@ -8,7 +8,7 @@ const partners = Object.keys(dataTools).map((tool) => ({ id: tool, tool }));
 const READERS = ['read_excel', 'read_pdf', 'read_docx', 'read_pptx', 'read_zip'];
 
 test('every data tool but the store is an object of arguments, as every server takes it (RA-25)', async () => {
-  // One by one, so that each is shown by its own name.
+  // Tools are listed one by one, so that each is shown by its own name.
   const definitions = (await Promise.all(partners.map((partner) => buildToolDefinitions([partner])))).flat();
 
   expect(definitions.map(({ name }) => name).sort()).toEqual(
@@ -72,7 +72,7 @@ test.each([
 
 test('no data tool has an argument of its own that is named like the reason', async () => {
   for (const [name, { load, needs }] of Object.entries(dataTools)) {
-    // The store is no model's.
+    // Models may not call the store.
     if (needs?.store === true) continue;
     const { input } = await load();
     const schema = JSON.stringify(z.toJSONSchema(input, { io: 'input' }));

@@ -222,7 +222,7 @@ describe.each(MODEL_ENGINES)('the %s engine', (name) => {
     test('silence ends with the timeout', async () => {
       const server = await serve([{ hang: true }]);
       expectFailure(
-        // Long enough for the request to reach the server on a busy machine.
+        // The delay lets the request reach the server on a busy machine.
         (await performAt(server.url, { timeoutMs: 1000 })).outcome,
         'did not finish within 1 s',
         '--question-time',
@@ -287,7 +287,7 @@ describe.each(MODEL_ENGINES)('the %s engine', (name) => {
       ];
       for (const reply of replies) {
         const server = await serve([reply]);
-        // A model that a client library warns of.
+        // A client library prints a warning about this model.
         await performAt(server.url, { model: 'claude-sonnet-4-5', options: { max_retries: 0 } });
       }
       for (const spy of printed) expect(spy).not.toHaveBeenCalled();

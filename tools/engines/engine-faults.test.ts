@@ -24,7 +24,7 @@ describe.each(MODEL_ENGINES)('the %s engine, with', (name) => {
       const { outcome, delays, pauses, notes } = await performAt(server.url);
       expect(outcome).toEqual({ answer: 'Anna' });
       expect(delays).toEqual([500, 1000, 2000, 4000, 8000]);
-      // Everybody else at this server waits as long.
+      // All other agents at this server wait as long.
       expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 0]);
       expect(notes).toHaveLength(5);
       expect(notes[0]).toContain('HTTP 429: Rate limit reached; again in 0.5 s (retry 1 of 5)');
@@ -248,7 +248,7 @@ describe.each(['openai', 'anthropic'] as const)('a key, for the %s engine', (nam
     expect(everything(failure)).not.toContain('secret');
   });
 
-  /** The error as any log may show it. */
+  /** Formats the error as any log may show it. */
   function everything(error: unknown): string {
     const parts: string[] = [];
     for (let inner = error; inner instanceof Error; inner = inner.cause) {

@@ -61,7 +61,7 @@ describe('permits of this process', () => {
 });
 
 describe('permits of a launcher', () => {
-  /** A process with an engine at `url` that asks `count` questions at once, and says how many were answered. */
+  /** Runs a process with an engine at `url` that asks `count` questions at once, and returns how many were answered. */
   function startAgent(limiter: RateLimiter | undefined, url: string, count: number) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-permits-'));
     const file = path.join(folder, 'agent.mjs');
@@ -92,7 +92,7 @@ describe('permits of a launcher', () => {
     const limiter = new RateLimiter({ concurrency: 2 });
     const both = Promise.withResolvers<void>();
     const server = await startModelServer(async (_, index) => {
-      // The first two are together at the server, of whichever agent they are; a third must not come.
+      // Two requests are at the server together, from either agent; a third must not come.
       if (index === 1) both.resolve();
       await both.promise;
       return { content: 'yes' };

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The four steps, one after the other, as agents would take them; every packet is one that adapters can carry. */
+/** Runs the four steps one after the other, as agents would; adapters can carry every packet. */
 async function runSteps(question: string, document: readonly string[], engineOf: (step: string) => Engine) {
   const records: JsonObject[] = [];
   const sent: { packet: Packet; tokens: number }[] = [];

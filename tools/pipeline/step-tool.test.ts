@@ -47,7 +47,7 @@ function contextOf(engine: Engine) {
   return { context, seen };
 }
 
-/** An engine whose model says `reply`; it never looks at how the embedded engine would do it. */
+/** Creates an engine whose model replies with `reply`; it never uses the embedded implementation. */
 function modelSaying(
   reply: unknown,
   ask: (variables: Readonly<Record<string, string>>) => void = () => undefined,

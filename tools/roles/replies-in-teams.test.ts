@@ -10,7 +10,7 @@ import { finalOf } from './testing/final-payload.ts';
 import { says, startRoleModel, textOf } from './testing/role-model.ts';
 import { startTeamMesh, type TestAgent } from './testing/team-mesh.ts';
 
-/** Tools that agents of teams have, in the place of those that the table's models were offered. */
+/** The teams' tools in place of those that the table's models were offered. */
 const TOOLS: Readonly<Record<string, string>> = { look_up: 'read_file', list_all: 'list_files' };
 const named = <Said>(said: Said): Said =>
   JSON.parse(JSON.stringify(said).replaceAll(/look_up|list_all/g, (name) => TOOLS[name] ?? name));
@@ -24,7 +24,7 @@ const may_call = READERS.map(({ id }) => id);
 
 const LATER = says('FINAL ANSWER: 4');
 
-/** A model that says what a row of the table has, to the question that names the row, and states an answer if it is asked again. */
+/** Creates a model that replies with the row that the question names, and states an answer if it is asked again. */
 function byRow() {
   const begun = new Set<string>();
   return (request: ModelServerRequest): ScriptedReply => {
@@ -35,7 +35,7 @@ function byRow() {
   };
 }
 
-/** What was stated is the answer; what states none is asked again. */
+/** Returns the stated answer; a reply that states none leads to a second request. */
 function expectedOf({ says: text, calls }: TurnRow): string | null {
   return text !== undefined && calls === undefined && hasStatedAnswer(text) ? cleanAnswer(text) : '4';
 }
@@ -48,7 +48,7 @@ const TRUTHS = ROWS.map((row, index) => ({
   answers: [expectedOf(row)],
 }));
 
-/** The overseer's: whoever is right has nothing to learn. */
+/** The overseer's memory, which is not used: every answer is right. */
 const NO_MEMORY: AttemptMemory = {
   recordAttempt: () => Promise.resolve(1),
   addGapRecord: () => Promise.reject(new Error('every answer is right')),
@@ -60,14 +60,14 @@ const PLAN = planOf({
   needs_information: false,
 });
 
-/** Each team, and the role whose model writes as the table has it; the others do well. */
+/** Each team, with the role whose model replies as in the table; the others do well. */
 const TEAMS: Readonly<
   Record<
     string,
     {
       readonly agents: readonly TestAgent[];
       readonly replies: () => Parameters<typeof startRoleModel>[0];
-      /** The answer is worded by somebody else. */
+      /** Another role words the answer. */
       readonly isRelayed?: boolean;
     }
   >

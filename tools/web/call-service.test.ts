@@ -106,7 +106,7 @@ describe('a service that refuses is not asked again, and its words are passed on
       'message',
       'tavily answered with status 401: Wrong key: [TAVILY_API_KEY] (check TAVILY_API_KEY)',
     );
-    // Nor in what hangs on the error, which ends up in a log.
+    // The key must not be in the error's properties either, which end up in a log.
     expect(JSON.stringify(failed, Object.getOwnPropertyNames(failed))).not.toContain(key);
     expect(failed).not.toHaveProperty('cause');
   });
@@ -175,7 +175,7 @@ test('options that are no numbers are refused', async () => {
   expect(services.requests).toHaveLength(0);
 });
 
-/** How many of three calls were at the service at the same time; each stays until another one comes, or `untilMs` are over. */
+/** Returns how many of three calls were at the service at the same time; each stays until another one comes, or `untilMs` are over. */
 async function mostAtOnce(service: 'wikipedia' | 'tavily', untilMs: number): Promise<number> {
   const company = Promise.withResolvers<void>();
   let [now, most] = [0, 0];
@@ -198,7 +198,7 @@ async function mostAtOnce(service: 'wikipedia' | 'tavily', untilMs: number): Pro
 
 test('a host gets no more requests at once than it takes', async () => {
   expect(await mostAtOnce('wikipedia', 100)).toBe(1);
-  // Where another one may come it does, but a busy machine may keep it back for longer than a moment.
+  // A second call comes if it may, but a busy machine may delay it for longer than a moment.
   expect(await mostAtOnce('tavily', 20_000)).toBeGreaterThan(1);
 });
 
@@ -206,7 +206,7 @@ test('a public service whose terms ask for it is asked every three seconds', asy
   const services = await startWebServices({ arxiv: [{}] });
   started.push(services);
   const baseUrl = services.environment.ARXIV_BASE_URL ?? '';
-  // Nothing in the environment says that it is one of the user's own.
+  // No variable in the environment replaces the service's URL.
   const ask = () => callService({ service: 'arxiv', path: '/', baseUrl }, dataToolPlace());
   const before = performance.now();
   await Promise.all([ask(), ask()]);

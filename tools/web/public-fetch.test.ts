@@ -13,7 +13,7 @@ afterEach(() => {
   }
 });
 
-/** A server on this machine, with the number of requests that it got. */
+/** Starts a server on this machine, and counts its requests. */
 async function serve(listener: http.RequestListener, host = '127.0.0.1') {
   let requests = 0;
   const server = http.createServer((request, response) => {
@@ -35,7 +35,7 @@ interface Given {
   readonly onResolve?: (host: string) => void;
 }
 
-/** The text that `url` gives; names are those of the test. */
+/** Fetches the text at `url`; names are resolved by the test. */
 function fetchText(
   url: string,
   { allow = '', names = {}, timeoutMs = 20_000, signal, onResolve }: Given = {},
@@ -111,7 +111,7 @@ describe('addresses that are refused', () => {
   test('a name is asked for once, and the connection goes to what was checked (no DNS rebinding)', async () => {
     const server = await serve(hello);
     let asked = 0;
-    // An allowed address the first time, a forbidden one ever after.
+    // The name resolves to an allowed address first, and to a forbidden one afterwards.
     const resolve = async () => {
       asked += 1;
       return [{ address: asked === 1 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
@@ -128,7 +128,7 @@ describe('addresses that are refused', () => {
       );
     expect(await read()).toBe('hello');
     expect(asked).toBe(1);
-    // A connection that was kept would go there unchecked.
+    // A kept connection would go there unchecked.
     await expect(read()).rejects.toThrow(/10\.0\.0\.1/);
     expect(server.requests()).toBe(1);
   });

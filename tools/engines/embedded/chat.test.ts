@@ -26,7 +26,7 @@ const alone = (given: Record<string, string>) =>
   });
 const answerOf = ({ content }: ChatTurn) => content.split('FINAL ANSWER: ')[1];
 
-/** A conversation to its end, with tools that reply by name and file. */
+/** Runs a conversation to its end, with tools that reply by name and file. */
 async function converse(
   messages: readonly ChatMessage[],
   replies: Readonly<Record<string, string>>,

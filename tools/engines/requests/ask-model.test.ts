@@ -11,7 +11,7 @@ import {
   weather,
 } from '../testing/engine-under-test.ts';
 
-/** Refuses tools in the words of a server, as long as there are any. */
+/** Refuses requests with tools in a real server's words. */
 const without =
   (error: string, status = 400): ModelScript =>
   ({ tools, messages }): ScriptedReply => {
@@ -50,7 +50,7 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     ];
     const second = await chatOf(engine)({ messages, tools: [weather] }, work);
     expect(second).toMatchObject({ content: '11 degrees', toolCalls: [] });
-    // Asked with tools once, and never again.
+    // The engine asks with tools once, and never again.
     expect(server.requests.map(({ tools }) => tools.length)).toEqual([1, 0, 0]);
     const sent = server.requests[2]?.messages ?? [];
     expect(sent.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
@@ -178,7 +178,7 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     expect(first?.join('\n')).toContain('Basel has 11 C.');
     expect(first?.join('\n')).toContain('Genf xxx');
     expect(notes).toEqual([expect.stringContaining('summarised')]);
-    // It is paid for like every other.
+    // The summary is paid for like any other reply.
     expect(usages).toHaveLength(3);
   });
 

@@ -33,7 +33,7 @@ test('no message is lost or grows, the system message stays whole, and what fits
       });
       expect(fitted[0]).toEqual(given[0]);
       if (countCharacters(given) <= room) expect(fitted).toBe(given);
-      // What cannot be less: each message brief, and a new result with something in it.
+      // The minimum: each message brief, and a new result with some content.
       else if (room >= 1_000 * given.length) expect(countCharacters(fitted)).toBeLessThanOrEqual(room);
     }),
   );

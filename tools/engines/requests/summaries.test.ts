@@ -59,7 +59,7 @@ test('in later turns the summary and what has come since are summarised in one, 
   const three = [...begin, ...call('a', 3_000), ...call('b', 3_000), ...call('c', 3_000)];
   await shorten(three);
   expect(requests).toHaveLength(1);
-  // The summary of two, `c` shortened and `d` fit.
+  // The summary of two results, the shortened `c`, and `d` fit together.
   const four = [...three, ...call('d', 3_000)];
   expect(resultsIn(await shorten(four))[1]).toContain('of 2');
   expect(requests).toHaveLength(1);

@@ -37,7 +37,7 @@ test('a property may be named like a keyword', () => {
   expect(toPortableSchema(schema)).toEqual({ type: 'object', properties: { pattern: { type: 'string' } } });
 });
 
-/** Schemas as zod may write them, with the worst that a text, a number or a list can be held to. */
+/** Schemas as zod may write them, with the hardest constraints on a text, a number or a list. */
 const worst: fc.Memo<z.ZodType> = fc.memo((depth) =>
   depth <= 1
     ? fc.constantFrom<z.ZodType>(

@@ -15,7 +15,7 @@ import { type Pace, realPace } from '../http/retry.ts';
 import { PROMPT, step } from '../testing/engine-under-test.ts';
 import { checkOllama, createOllamaEngine } from './ollama.ts';
 
-/** No time passes between retries. */
+/** A pace without pauses between retries. */
 const pace: Pace = { random: () => 0.5, nowMs: () => 0, wait: async () => undefined };
 
 const servers: OllamaFixture[] = [];
@@ -43,7 +43,7 @@ async function perform(
   return { outcome, tokens };
 }
 
-/** The failure, which must be the engine's and say what is in `words`. */
+/** Expects a failure of the engine whose message contains `words`. */
 function expectFailure(outcome: unknown, ...words: string[]): void {
   expect(outcome).toBeInstanceOf(MeshError);
   expect(outcome).toMatchObject({ code: 'engine' });
@@ -182,7 +182,7 @@ test('waiting for a busy server ends at once when the run does', async () => {
 
 test.each([
   ['llama3.2', 'ollama pull llama3.2'],
-  // Ollama's library has no such name: a plain pull would fail.
+  // Ollama's library has no model of that name, so a plain pull would fail.
   ['gemma-7b-it', 'ollama pull gemma:7b-instruct && ollama cp gemma:7b-instruct gemma-7b-it'],
 ])('a missing model %s: how to get it', async (model, command) => {
   const server = await serve([
@@ -206,7 +206,7 @@ test.each([
 ])('HTTP %i is told with its reason and is not retried', async (status, body, reason) => {
   const server = await serve([{ kind: 'status', status, body, headers: { 'Content-Type': 'text/html' } }]);
   expectFailure((await perform(server.url)).outcome, `HTTP ${status}`, reason);
-  // What is refused is asked for once as JSON and once in words; the rest is the server's own affair.
+  // A refused schema is asked for once as JSON and once in words; the rest is the server's own affair.
   expect(server.requests).toHaveLength(status === 400 ? 3 : 1);
 });
 

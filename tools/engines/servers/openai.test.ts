@@ -44,7 +44,7 @@ const formats = (server: ModelServer) =>
     ({ body }) => z.looseObject({ type: z.string() }).optional().parse(body.response_format)?.type,
   );
 
-/** A server that refuses what `refuses` says, as a server of its kind would. */
+/** Starts a server that refuses requests according to `refuses`, as a server of its kind would. */
 const refusing =
   (refuses: (body: ModelServer['requests'][number]['body']) => string | undefined): ModelScript =>
   ({ body }): ScriptedReply => {

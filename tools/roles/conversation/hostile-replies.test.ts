@@ -3,7 +3,7 @@ import { finalOf } from '../testing/final-payload.ts';
 import { calls, says, startRoleModel, textOf } from '../testing/role-model.ts';
 import { startTeamMesh, type TestAgent } from '../testing/team-mesh.ts';
 
-/** What tools and models say is text of others: it must neither steer a role nor break it. */
+/** Texts of tools and models are untrusted: they must neither steer a role nor break it. */
 const AGENTS: readonly TestAgent[] = [
   { id: 'react', tool: 'react_step', may_call: ['read_file', 'gap_store'] },
   { id: 'read_file', tool: 'read_file' },

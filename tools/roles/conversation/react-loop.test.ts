@@ -142,7 +142,7 @@ describe('the end of the loop', () => {
     expect(final.answer).toMatch(/bird number \d+/);
     expect(final.details).toEqual({ ended: 'limit' });
     expect(final.reasoning_trace).toContain('stopped after 50 turns');
-    // What is called on the last turn could not be looked at any more.
+    // Results of calls on the last turn could not be read any more.
     expect(final.tool_calls).toEqual([{ tool: 'list_files', count: 49, failed: 0 }]);
   });
 
@@ -276,7 +276,7 @@ describe('a tool call', () => {
     const mesh = await startTeamMesh({
       agents: [
         { id: 'react', tool: 'react_step', may_call: ['silent'], options: { tool_timeout_s: 0.05 } },
-        // It hears other calls than those that it gets.
+        // This agent does not subscribe to its calls, so it never replies.
         { id: 'silent', tool: 'calculator', subscribes: ['nothing'] },
       ],
       modelUrl: model.url,

@@ -7,7 +7,7 @@ import { factsOf, PANEL, planOf, verdict } from './testing/panel.ts';
 type Script = Parameters<typeof startRoleModel>[0];
 const STEPS = { steps: [{ task: 'find it', tool: '', needs_information: true, uses: [] }] };
 
-/** The critic rejects as many times in a row as `rejections` says of whose work it is. */
+/** Creates a critic that rejects each role's work as many times in a row as `rejections` says. */
 function criticOf(rejections: Readonly<Record<string, number>>): NonNullable<Script['critique']> {
   const left = new Map(Object.entries(rejections));
   return (request) => {
@@ -49,12 +49,12 @@ describe('rejected work', () => {
         expect(again).toMatch(
           /It was criticised\. [^:]+:\n- rejected with quality 3, relevance 9\n- it is too vague\n- name the source/,
         );
-        // Beside the criticism stands what it is about.
+        // The criticism comes with the work that it is about.
         expect(again).toMatch(
           new RegExp(`Your last \\w+:\\n.*number ${index + 1}\\b.*It was criticised`, 's'),
         );
       }
-      // Three pieces of work, and two of them again.
+      // There are three pieces of work, and two of them are repeated.
       expect(model.asked('critique')).toHaveLength(5);
       expect(final().answer).toBe('heron');
       expect(final().reasoning_trace).toContain(
@@ -94,7 +94,7 @@ describe('the critic', () => {
     expect(works).toEqual([
       ['plan number 1'],
       ['fact number 1'],
-      // What the expert was given belongs to its work.
+      // The expert's input belongs to its work.
       ['fact number 1', 'conclusion number 1'],
       ['fact number 1', 'conclusion number 2'],
     ]);
@@ -130,7 +130,7 @@ describe('the critic', () => {
         { agents, teamOptions: { retry: { planner: 1 } } },
       );
 
-      // At every step: the plan is the first.
+      // The verdict is the same at every step, of which the plan is the first.
       expect(mesh.sentBy('critic')[0]?.payload.accepted).toBe(accepted);
       expect(mesh.sentBy('critic').every(({ payload }) => payload.accepted === accepted)).toBe(true);
     },
@@ -200,7 +200,7 @@ describe('the retry limit', () => {
     expect(final().answer).toBe('heron');
     const counts = (['plan', 'research', 'expert'] as const).map((role) => model.asked(role).length);
     expect(counts).toEqual([4, 7, 6]);
-    // Critic and finalizer are asked once a piece of work (REQ-069g): 4 + 7 + 6.
+    // Critic and finalizer are asked once per piece of work (REQ-069g): 4 + 7 + 6.
     expect(model.asked('critique')).toHaveLength(17);
     expect(model.asked('finalize')).toHaveLength(1);
   });

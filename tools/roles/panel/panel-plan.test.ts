@@ -27,7 +27,7 @@ describe('the plan', () => {
   test('that needs no information leaves the researcher alone (REQ-020)', async () => {
     const { model, outcome } = await hold({
       plan: [planOf({ needs_information: false })],
-      // Whoever asks it gets an error.
+      // A caller gets an error.
       research: [{ status: 400 }],
     });
 

@@ -24,7 +24,7 @@ describe('the panel', () => {
       'runner>* data_event',
     ]);
     expect(mesh.refused).toEqual([]);
-    // Every role took part, by its own words.
+    // Every role took part, as its texts show.
     for (const role of ['plan', 'research', 'expert', 'critique', 'finalize']) {
       expect(final.reasoning_trace).toContain(`. ${role}: `);
     }
@@ -39,7 +39,7 @@ describe('the panel', () => {
     expect(new Set(systems).size).toBe(5);
     expect(Object.keys(Object(model.asked('plan')[0]?.schema?.properties))).toContain('steps');
     expect(Object.keys(Object(model.asked('critique')[0]?.schema?.properties))).toContain('quality');
-    // Only who is to look something up or to calculate has tools.
+    // Only roles that look something up or calculate have tools.
     expect(roles.map((role) => model.asked(role)[0]?.tools.map(({ name }) => name))).toEqual([
       [],
       ['list_files', 'read_file'],
@@ -104,7 +104,7 @@ describe('the panel', () => {
       return finalOf(await mesh.ask(asked));
     };
     const finals = await Promise.all([1, 2, 3, 4, 5, 6].map(held));
-    // Whatever was drawn first: what the critic accepts is at least six tenths as probable as the best.
+    // The critic accepts an answer, whichever was drawn first, only if it is at least six tenths as probable as the best.
     expect(new Set(finals.map(({ answer }) => answer))).toEqual(new Set(['Halcyon']));
     const rejected = finals.filter(({ reasoning_trace }) =>
       reasoning_trace.includes('rejects the expert’s work'),

@@ -169,7 +169,7 @@ test('works in a process under the permission model that may start others', asyn
   expect(said).toContain('It is **41 metres** tall');
 });
 
-/** A PDF of one page with one line. */
+/** Returns a PDF of one page with one line. */
 function smallPdf(line: string): Buffer {
   const stream = `BT /F1 24 Tf 72 700 Td (${line}) Tj ET`;
   const objects = [
