@@ -10,7 +10,7 @@ import { renderPrompt } from './prompt.ts';
 import { readJson } from './replies/json-reply.ts';
 import type { ReadReply } from './replies/read-reply.ts';
 import { type AskAttempt, askModel, type Question } from './requests/ask-model.ts';
-import type { ModelEndpoint, ModelEndpoints } from './requests/model-place.ts';
+import type { ModelEndpoint, ModelEndpoints } from './requests/model-endpoint.ts';
 import { buildSchema } from './schemas/portable-schema.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;

@@ -56,8 +56,8 @@ export function checkServers(
   if (kind === undefined) return;
   const { fallback_base_url: fallback } = options;
   for (const given of [host, ...(typeof fallback === 'string' ? [fallback] : [])]) {
-    const url = kind.urlOf(given, environment);
-    kind.key?.of(url, environment);
+    const url = kind.resolveUrl(given, environment);
+    kind.key?.find(url, environment);
   }
 }
 
@@ -73,6 +73,6 @@ export function checkKey(
 ): void {
   const kind = findServerKind(name);
   if (kind?.key === undefined) return;
-  const url = kind.urlOf(host, environment);
-  requireKey(url, kind.key.variable, kind.key.of(url, environment));
+  const url = kind.resolveUrl(host, environment);
+  requireKey(url, kind.key.variable, kind.key.find(url, environment));
 }

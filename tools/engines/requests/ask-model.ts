@@ -11,7 +11,7 @@ import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
 import type { ModelQuery, ModelReply } from '../servers/model-client.ts';
 import { asDemanded, type Demands, describeChanges, reduceDemands } from './demands.ts';
-import type { ModelEndpoint } from './model-place.ts';
+import type { ModelEndpoint } from './model-endpoint.ts';
 
 export type AskAttempt =
   | { readonly reply: ReadReply; readonly fault?: undefined }

@@ -8,7 +8,7 @@ import { createModelEngine } from '../model-engine.ts';
 import { findPresetPrice } from '../prices.ts';
 import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
 import { withSchema } from '../requests/in-words.ts';
-import { resolveModelPlaces } from '../requests/model-place.ts';
+import { resolveModelEndpoints } from '../requests/model-endpoint.ts';
 import { readMessage } from './anthropic-stream.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
 import { NO_KEY, requireKey } from './server-key.ts';
@@ -27,9 +27,9 @@ export function createAnthropicEngine(options: EngineOptions): Engine {
     anthropicOptions,
     ANTHROPIC_RESERVED,
   );
-  const endpoints = resolveModelPlaces(options, settings, {
+  const endpoints = resolveModelEndpoints(options, settings, {
     defaultModel: SERVER_KINDS.anthropic.defaultModel,
-    clientAt: (host) => {
+    createClient: (host) => {
       const url = resolveAnthropicUrl(host, environment);
       return createAnthropicClient(url, findAnthropicKey(url, environment), model);
     },

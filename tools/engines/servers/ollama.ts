@@ -9,7 +9,7 @@ import { explain } from '../http/fault.ts';
 import { createModelEngine } from '../model-engine.ts';
 import { FREE } from '../prices.ts';
 import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
-import { resolveModelPlaces } from '../requests/model-place.ts';
+import { resolveModelEndpoints } from '../requests/model-endpoint.ts';
 import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
 import { resolveOllamaUrl, SERVER_KINDS } from './server-url.ts';
 
@@ -24,9 +24,9 @@ export function createOllamaEngine(options: EngineOptions): Engine {
   // The server gets the same context size that the window counts on.
   const context = typeof given.context === 'number' ? { num_ctx: given.context } : {};
   const { settings, model } = parseEngineSettings('Ollama', { ...context, ...given }, ollamaOptions);
-  const endpoints = resolveModelPlaces(options, settings, {
+  const endpoints = resolveModelEndpoints(options, settings, {
     defaultModel: SERVER_KINDS.ollama.defaultModel,
-    clientAt: (host) => createOllamaClient(resolveOllamaUrl(host, environment), model),
+    createClient: (host) => createOllamaClient(resolveOllamaUrl(host, environment), model),
     presetPrice: () => FREE,
     context: model.num_ctx,
   });

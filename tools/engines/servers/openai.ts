@@ -11,7 +11,7 @@ import { parseEngineSettings } from '../engine-settings.ts';
 import { createModelEngine } from '../model-engine.ts';
 import { findPresetPrice } from '../prices.ts';
 import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
-import { resolveModelPlaces } from '../requests/model-place.ts';
+import { resolveModelEndpoints } from '../requests/model-endpoint.ts';
 import { isStrict } from '../schemas/portable-schema.ts';
 import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
 import { readCompletion } from './openai-stream.ts';
@@ -31,9 +31,9 @@ export function createOpenaiEngine(options: EngineOptions): Engine {
     openaiOptions,
     OPENAI_RESERVED,
   );
-  const endpoints = resolveModelPlaces(options, settings, {
+  const endpoints = resolveModelEndpoints(options, settings, {
     defaultModel: SERVER_KINDS.openai.defaultModel,
-    clientAt: (host) => {
+    createClient: (host) => {
       const url = resolveOpenaiUrl(host, environment);
       return createOpenaiClient(url, findOpenaiKey(url, environment), model);
     },

@@ -87,11 +87,11 @@ export function findAnthropicKey(url: string, environment: Environment): string 
 
 interface ServerKind {
   readonly defaultModel: string;
-  readonly urlOf: (host: string | undefined, environment: Environment) => string;
+  readonly resolveUrl: (host: string | undefined, environment: Environment) => string;
   /** For kinds whose servers may require a key. */
   readonly key?: {
     readonly variable: KeyVariable;
-    readonly of: (url: string, environment: Environment) => string | undefined;
+    readonly find: (url: string, environment: Environment) => string | undefined;
   };
   /** All environment variables that it reads. */
   readonly variables: readonly string[];
@@ -99,17 +99,17 @@ interface ServerKind {
 
 /** The facts about each kind of server that are needed before its client is loaded, by the name of its engine. */
 export const SERVER_KINDS = {
-  ollama: { defaultModel: 'gemma-7b-it', urlOf: resolveOllamaUrl, variables: ['OLLAMA_HOST'] },
+  ollama: { defaultModel: 'gemma-7b-it', resolveUrl: resolveOllamaUrl, variables: ['OLLAMA_HOST'] },
   openai: {
     defaultModel: 'gpt-4o',
-    urlOf: resolveOpenaiUrl,
-    key: { variable: 'OPENAI_API_KEY', of: findOpenaiKey },
+    resolveUrl: resolveOpenaiUrl,
+    key: { variable: 'OPENAI_API_KEY', find: findOpenaiKey },
     variables: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', KEY_HOSTS],
   },
   anthropic: {
     defaultModel: 'claude-sonnet-4-6',
-    urlOf: resolveAnthropicUrl,
-    key: { variable: 'ANTHROPIC_API_KEY', of: findAnthropicKey },
+    resolveUrl: resolveAnthropicUrl,
+    key: { variable: 'ANTHROPIC_API_KEY', find: findAnthropicKey },
     variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', KEY_HOSTS],
   },
 } as const satisfies Readonly<Record<string, ServerKind>>;

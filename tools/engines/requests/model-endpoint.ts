@@ -27,12 +27,12 @@ export interface ModelEndpoints {
 }
 
 /** Resolves the endpoints of an engine's models from its settings. */
-export function resolveModelPlaces(
+export function resolveModelEndpoints(
   options: EngineOptions,
   settings: EngineSettings,
   by: {
     readonly defaultModel: string;
-    readonly clientAt: (host: string | undefined) => ModelClient;
+    readonly createClient: (host: string | undefined) => ModelClient;
     readonly presetPrice: (model: string) => Price | undefined;
     /** Tokens of the context, if the engine sets them itself. */
     readonly context?: number;
@@ -40,7 +40,7 @@ export function resolveModelPlaces(
 ): ModelEndpoints {
   const { fallback_model, fallback_base_url, tool_calls: toolCalls, context = by.context } = settings;
   const abilities = askOnce(options.askAbilities);
-  const place = (
+  const createEndpoint = (
     client: ModelClient,
     model: string,
     price: Price | undefined,
@@ -59,13 +59,13 @@ export function resolveModelPlaces(
     accepted: createDemands(toolCalls),
   });
   const model = options.model ?? by.defaultModel;
-  const client = by.clientAt(options.host);
+  const client = by.createClient(options.host);
   const hasFallback = fallback_model !== undefined || fallback_base_url !== undefined;
   return {
-    primary: place(client, model, settings.price, true),
+    primary: createEndpoint(client, model, settings.price, true),
     fallback: hasFallback
-      ? place(
-          fallback_base_url === undefined ? client : by.clientAt(fallback_base_url),
+      ? createEndpoint(
+          fallback_base_url === undefined ? client : by.createClient(fallback_base_url),
           fallback_model ?? model,
           settings.fallback_price,
           false,
