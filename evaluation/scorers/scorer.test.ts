@@ -1,3 +1,4 @@
+import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findScorer, scorerNames } from './scorer.ts';
@@ -86,9 +87,9 @@ describe.each(scorerNames)('%s', (name) => {
 
   it('scores an answer at the length bound, in bounded time, and gives nothing for one past it', () => {
     const atBound = '1'.padEnd(MOST_CHARACTERS - 1, ' .,\u3000\0').concat(' ');
-    const startedAt = performance.now();
+    const startMs = cpuMs();
     score(atBound, [atBound]);
-    expect(performance.now() - startedAt).toBeLessThan(30_000);
+    expect(cpuMs() - startMs).toBeLessThan(30_000);
 
     const padded = (length: number) => score('Oslo'.padEnd(length, ' '), ['Oslo']);
     expect(Object.values(padded(MOST_CHARACTERS))).toEqual(measures.map((measure) => highest[measure] ?? 1));

@@ -13,7 +13,7 @@ import { MeshMember, SECRET } from './mesh-member.ts';
 // Bytes that a member of a run, or a stranger, may write on purpose: what they cost the others, who did nothing.
 
 const MIB = 1024 * 1024;
-const WAIT = { timeout: 20_000, interval: 5 };
+const WAIT = { timeout: 60_000, interval: 5 };
 
 /** A live hub between members that write whatever bytes they like. */
 async function meshOf(ids: readonly string[], maxFrameBytes = MAX_FRAME_BYTES) {

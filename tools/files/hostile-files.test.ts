@@ -170,11 +170,9 @@ describe('a file that was made to take for ever is stopped', () => {
     const operators = `BT /F1 12 Tf ${`(${'a'.repeat(60)}) Tj 0 -1 Td `.repeat(500_000)} ET`;
     const bytes = pdfOf([operators], { name: '/FlateDecode', pack: deflateSync });
     const bounds = { timeoutMs: 1500, heapMb: 768, growthBytes: 2 ** 31 };
-    const began = performance.now();
     await expect(readInThread(loaded('a.pdf', bytes), { kind: 'pdf' }, idle, bounds)).rejects.toThrow(
       'a.pdf was not read: it took longer than 1.5 s',
     );
-    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test('a thread that was stopped leaves room for others', async () => {

@@ -51,7 +51,7 @@ describe('a delivery', () => {
     const { ask, network, heard, delivery, counters, events } = await numbersMesh('drop=100%:0>1');
 
     expect(await ask('t', {}, 200)).toMatchObject({ status: 'timeout' });
-    await vi.waitFor(() => expect(counters.total.dropped.packets).toBe(PACKETS), { timeout: 10_000 });
+    await vi.waitFor(() => expect(counters.total.dropped.packets).toBe(PACKETS), { timeout: 60_000 });
 
     const ledger = await closedLedger(network, delivery);
     expect(heard).toEqual([]);
@@ -97,11 +97,11 @@ describe('a delivery', () => {
   test('is made at once, in order and counted, when too much waits already', async () => {
     const { ask, network, heard, delivery, counters } = await numbersMesh('delay=60s:0>1', PACKETS, 1000);
     const task = ask('t', {}, 60_000);
-    await vi.waitFor(() => expect(counters.of('1').offered.packets).toBe(PACKETS + 1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(counters.of('1').offered.packets).toBe(PACKETS + 1), { timeout: 60_000 });
 
     const atOnce = counters.total.early.packets;
     expect(atOnce).toBeGreaterThan(PACKETS / 2);
-    await vi.waitFor(() => expect(heard).toHaveLength(atOnce), { timeout: 10_000 });
+    await vi.waitFor(() => expect(heard).toHaveLength(atOnce), { timeout: 60_000 });
     delivery.end();
     await task;
 
@@ -113,7 +113,7 @@ describe('a delivery', () => {
     const { ask, network, delivery, counters } = await numbersMesh('corrupt=100%:0>1', PACKETS + 1);
 
     await ask('t', {}, 300);
-    await vi.waitFor(() => expect(counters.total.corrupted.packets).toBe(PACKETS), { timeout: 10_000 });
+    await vi.waitFor(() => expect(counters.total.corrupted.packets).toBe(PACKETS), { timeout: 60_000 });
 
     const ledger = await closedLedger(network, delivery);
     expect(ledger).toMatchObject({ balanced: true, differences: [] });
@@ -128,7 +128,7 @@ describe('an outage', () => {
     const { ask, network, heard, delivery, counters } = await numbersMesh('drop=0%');
     delivery.outages.stall('1');
     const task = ask('t');
-    await vi.waitFor(() => expect(counters.of('1').offered.packets).toBe(PACKETS + 1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(counters.of('1').offered.packets).toBe(PACKETS + 1), { timeout: 60_000 });
     expect(counters.of('1').delivered.packets).toBe(0);
     delivery.outages.resume('1');
 
@@ -152,7 +152,7 @@ describe('an outage', () => {
     const groups = [['0'], ['1']];
     delivery.outages.part(groups);
     expect(await ask('cut', {}, 200)).toMatchObject({ status: 'timeout' });
-    await vi.waitFor(() => expect(counters.of('1').partitioned.packets).toBe(PACKETS), { timeout: 10_000 });
+    await vi.waitFor(() => expect(counters.of('1').partitioned.packets).toBe(PACKETS), { timeout: 60_000 });
     expect(counters.of('1').delivered.packets).toBe(1);
     delivery.outages.join(groups);
 

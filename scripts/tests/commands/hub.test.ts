@@ -72,7 +72,7 @@ const packet = (from: string, number: number, rest: object = {}) => ({
 async function hubBetween(agents: readonly Foreigner[], options: readonly string[] = []): Promise<Cli> {
   const ports = agents.map(({ port }) => port).join(',');
   const hub = new Cli(['hub', '--ports', ports, '--handshake', 'off', ...options]);
-  await expect.poll(() => hub.stdout, { timeout: 20_000 }).toContain('ready');
+  await expect.poll(() => hub.stdout, { timeout: 60_000 }).toContain('ready');
   return hub;
 }
 
@@ -158,7 +158,7 @@ describe('the hub alone, between programs of others', () => {
       program: 'npm',
       cwd: codeFolder,
     });
-    await expect.poll(() => npm.stdout, { timeout: 20_000 }).toContain('ready');
+    await expect.poll(() => npm.stdout, { timeout: 60_000 }).toContain('ready');
 
     npm.signal('SIGTERM');
     const { code, stdout } = await npm.ended();
@@ -213,12 +213,12 @@ describe('the hub alone, between programs of others', () => {
     const agents = [agent('x'), agent('y'), agent('x')];
     const ports: string[] = [];
     for (const one of agents) {
-      await expect.poll(() => one.stderr, { timeout: 20_000 }).toMatch(/127\.0\.0\.1:\d+/);
+      await expect.poll(() => one.stderr, { timeout: 60_000 }).toMatch(/127\.0\.0\.1:\d+/);
       ports.push(/127\.0\.0\.1:(\d+)/.exec(one.stderr)?.[1] ?? '');
     }
     const [x = '', y = '', other = ''] = ports;
     const hub = new Cli(['hub', '--ports', `${x},${y}`]);
-    await expect.poll(() => hub.stdout, { timeout: 20_000 }).toContain('ready: 2 agents');
+    await expect.poll(() => hub.stdout, { timeout: 60_000 }).toContain('ready: 2 agents');
     process.kill(hub.pid, 'SIGTERM');
     const { stdout } = await hub.ended();
     const { agents: known, session_bytes } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
@@ -233,7 +233,7 @@ describe('the hub alone, between programs of others', () => {
 
   test('takes no agent for the hub', async () => {
     const posing = new Cli(['agent', '--id', 'hub', '--tool', 'reason', '--port', '0']);
-    await expect.poll(() => posing.stderr, { timeout: 20_000 }).toMatch(/127\.0\.0\.1:\d+/);
+    await expect.poll(() => posing.stderr, { timeout: 60_000 }).toMatch(/127\.0\.0\.1:\d+/);
     const port = /127\.0\.0\.1:(\d+)/.exec(posing.stderr)?.[1];
     const silent = await Foreigner.listen();
     const named = await runCli(['hub', '--ports', `${port},${silent.port}`]);

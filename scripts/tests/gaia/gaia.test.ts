@@ -81,6 +81,7 @@ describe('gaia on a file of questions', () => {
     expect(per_correct.tokens).toBeGreaterThan(0);
     expect(questions_per_s).toBeGreaterThan(0);
 
+    const asked = jsonLines(path.join(folder, 'a.jsonl')).map(({ seconds }) => Number(seconds));
     const second = JSON.parse((await run(folder, '--json')).stdout);
     expect(second.teams.pipeline).toMatchObject({ correct: 3, cached: 3, tokens: 0, packets: 0 });
     expect(second.teams.pipeline.metrics).toMatchObject({
@@ -88,8 +89,8 @@ describe('gaia on a file of questions', () => {
       model_calls_per_question: null,
     });
     const took = jsonLines(path.join(folder, 'a.jsonl')).map(({ seconds }) => Number(seconds));
-    // A busy machine may keep any of them waiting, but hardly all.
-    expect(Math.min(...took)).toBeLessThan(0.1);
+    // A cached answer starts no agents, on a busy machine as well.
+    expect(Math.min(...took)).toBeLessThan(Math.min(...asked) / 2);
     const sum = took.reduce((all, seconds) => all + seconds, 0);
     expect(second.teams.pipeline.metrics.seconds_per_cached).toBeCloseTo(sum / 3, 2);
     expect((await run(folder, '--json', '--no-cache')).stdout).toContain('"cached": 0');

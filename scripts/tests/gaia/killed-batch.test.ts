@@ -76,7 +76,7 @@ test('a batch whose process is killed at random moments ends, resumed, as one th
   expect(finishedIn(killed.journalLines()).sort(), `seed ${seed}`).toEqual(ids.toSorted());
   expect(killed.answers(), `seed ${seed}`).toEqual(expected);
   expect(processes.size).toBeGreaterThanOrEqual(2 * TEAM.agents.length);
-  await vi.waitFor(() => expect([...processes].filter(isRunning), `seed ${seed}`).toEqual([]), 10_000);
+  await vi.waitFor(() => expect([...processes].filter(isRunning), `seed ${seed}`).toEqual([]), 60_000);
   expect(model.invalid).toEqual([]);
   if (QUESTIONS < WARM_QUESTIONS) return;
   const mb = samples.map(Math.round);

@@ -30,7 +30,7 @@ describe('a batch whose hub is killed', () => {
     ];
     const results = path.join(out, 'results.jsonl');
     const first = new Cli(args);
-    await vi.waitFor(() => expect(jsonLines(results)).toHaveLength(7), 20_000);
+    await vi.waitFor(() => expect(jsonLines(results)).toHaveLength(7), 60_000);
     process.kill(first.pid, 'SIGKILL');
     await first.ended();
     const finished = readFileSync(results, 'utf8');

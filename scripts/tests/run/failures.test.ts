@@ -114,7 +114,7 @@ describe('an agent that dies in the middle of a run', () => {
     const victim = run.agents().find((agent) => agent.id === '1');
     // Lines of a log are written some together; what was not is lost with the process.
     const log = path.join(out, 'workspaces', '1', 'agent.log');
-    await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toContain('"dir"'), 10_000);
+    await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toContain('"dir"'), 60_000);
     process.kill(victim?.pid ?? 0, 'SIGKILL');
 
     const { code, stderr, stdout } = await run.ended();

@@ -143,7 +143,7 @@ describe('a team that is served as an agent of A2A', () => {
       json: { error: { code: -32602, message: 'this agent does not call 169.254.169.254' } },
     });
     await send(`${webhook.url}/here`);
-    await vi.waitFor(() => expect(events.join('\n')).toContain('TASK_STATE_COMPLETED'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(events.join('\n')).toContain('TASK_STATE_COMPLETED'), { timeout: 60_000 });
     await webhook.close();
 
     expect(events.join('\n')).toContain('You said: Push');

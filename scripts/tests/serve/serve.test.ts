@@ -73,10 +73,10 @@ describe('a team that is served', () => {
     const abort = new AbortController();
     const before = jsonLines(path.join(served.out, 'results.jsonl')).length;
     // The log is a little behind.
-    await vi.waitFor(() => expect(tasksOf(served)).toBe(before), { timeout: 20_000 });
+    await vi.waitFor(() => expect(tasksOf(served)).toBe(before), { timeout: 60_000 });
     const call = client.callTool({ name: 'ask', arguments: { question: 'wait' } }, { signal: abort.signal });
     const rejected = expect(call).rejects.toThrow();
-    await vi.waitFor(() => expect(tasksOf(served)).toBe(before + 1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(tasksOf(served)).toBe(before + 1), { timeout: 60_000 });
     abort.abort();
     await rejected;
 
@@ -86,7 +86,7 @@ describe('a team that is served', () => {
         const results = jsonLines(path.join(served.out, 'results.jsonl')).slice(before);
         expect(results).toMatchObject([{ status: 'failed', reason: 'interrupted' }]);
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     // Who closes before may take the word of it along.
     await client.close();
@@ -139,7 +139,7 @@ describe('a team that is served', () => {
         expect(result).toMatchObject({ isError: true });
         return result;
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     expect(refusal.content).toEqual([
       { type: 'text', text: expect.stringContaining('the team is busy: 1 tasks') },
@@ -152,7 +152,7 @@ describe('a team that is served', () => {
         const result = await client.callTool({ name: 'ask', arguments: { question: 'D' } });
         expect(structured(result)).toMatchObject({ answer: 'You said: D' });
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     await client.close();
   });
@@ -201,7 +201,7 @@ test('serves over the pipes of whoever starts it, and ends with them', async () 
 
   expect(tools.map(({ name }) => name)).toEqual(['ask']);
   expect(structured(result)).toMatchObject({ answer: 'You said: Hello' });
-  await vi.waitFor(() => expect(existsSync(path.join(out, 'metrics.json'))).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(existsSync(path.join(out, 'metrics.json'))).toBe(true), { timeout: 60_000 });
   const metrics = JSON.parse(readFileSync(path.join(out, 'metrics.json'), 'utf8'));
   expect(metrics).toMatchObject({ tasks: 1, answered: 1 });
 });
@@ -214,7 +214,7 @@ test('Ctrl-C ends what is under way, writes the results and ends with 0', async 
     method: 'tools/call',
     params: { name: 'ask', arguments: { question: 'wait' } },
   });
-  await vi.waitFor(() => expect(tasksOf(served)).toBe(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(tasksOf(served)).toBe(1), { timeout: 60_000 });
   const { code } = await endServe(served);
 
   expect(code).toBe(0);

@@ -248,13 +248,11 @@ os.unlink("large")
       'import time\ntime.sleep(3600)',
     ];
     for (const code of stubborn) {
-      const started = performance.now();
       const reply = await call(code, 0.5, 'stubborn');
       expect(reply, code).toMatchObject({
         code: 'tool',
         message: expect.stringContaining('stopped after 0.5 s'),
       });
-      expect(performance.now() - started).toBeLessThan(30_000);
     }
     const deep = await call('def f(n):\n    return f(n + 1)\nf(0)', 10, 'stubborn');
     expect(deep.data ?? deep).toMatchObject(
