@@ -6,8 +6,9 @@ import { defineConfig } from 'vitest/config';
  * and an import of hundreds of modules for each: `scripts/testing/each-file.ts` fails a file that leaves the process changed.
  */
 const ALONE = [
-  // Large frames have one bound for all connections of a process.
+  // The readers of a process share one bound for memory.
   'core/wire/large-frames.test.ts',
+  'core/wire/many-readers.test.ts',
   // Flags of V8 are set for a whole process.
   'tools/engines/http/patient-fetch.test.ts',
   // The memory and the processor time of the whole process are measured.

@@ -8,7 +8,7 @@ const FILE = fileURLToPath(new URL('../../../shared/data/qa/dev.jsonl', import.m
 const absent = !existsSync(FILE);
 if (absent) console.warn(`figures.test.ts is skipped: no development questions at ${FILE}`);
 
-test.skipIf(absent)('the reader answers at least the promised share exactly', { timeout: 120_000 }, () => {
+test.skipIf(absent)('the reader answers at least the promised share exactly', { timeout: 600_000 }, () => {
   const parts = measureReader(FILE);
   const floors = { 'squad-p': 0.47, nq: 0.43, 'squad-d': 0.43, hotpot: 0.18 };
   for (const [part, floor] of Object.entries(floors))

