@@ -52,7 +52,7 @@ test('a missing file is reported with its path (REQ-052)', async () => {
 test('an unreadable one, too (REQ-052)', async () => {
   const { files } = taskPlace({ 'a.bin': Uint8Array.from([0, 1, 2]) });
   await expect(readAnyText(path.join(files, 'a.bin'), idle)).rejects.toThrow(
-    'a.bin holds bytes that are no text',
+    'a.bin holds bytes that are not text',
   );
   await expect(readAnyText(files, idle)).rejects.toMatchObject({ code: 'tool' });
 });

@@ -57,7 +57,7 @@ test('other kinds are refused with the tool that reads them (RA-36)', async () =
     './a.txt is not text but a PDF document: read it with read_pdf',
   );
   await expect(read('a.dat', Uint8Array.from([1, 0, 2]))).rejects.toThrow(
-    /no text in any known encoding: no tool is known for .\/a\.dat/,
+    /not text in any known encoding: no tool is known for .\/a\.dat/,
   );
 });
 

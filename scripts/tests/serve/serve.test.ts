@@ -229,7 +229,7 @@ describe('serve', () => {
     [['--listen', '192.0.2.1'], 'name the variable with a token of yours'],
     [['--listen', '192.0.2.1', '--no-token'], 'name the variable with a token of yours'],
     [['--listen', '0.0.0.0', '--token', 'TEST_TOKEN'], 'name the one address that clients use'],
-    [['--token', 'TEST_SHORT'], 'at least 16 characters, came 5'],
+    [['--token', 'TEST_SHORT'], 'at least 16 characters, got 5'],
     [['--mcp', 'pigeon'], 'http, stdio'],
     [['--port', '70000'], '--port'],
   ])('refuses %j with 2 and says what would do', async (args, message) => {

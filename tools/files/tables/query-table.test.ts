@@ -70,7 +70,9 @@ test('no statement makes a file', async () => {
   const { outside } = taskPlace();
   const made = path.join(outside, 'made.db');
   for (const sql of [`ATTACH '${made}' AS x`, `VACUUM INTO '${made}'`, `SELECT 1; ATTACH '${made}' AS x`])
-    await expect(querySheets(file(), sql, NEVER, BOUNDS)).rejects.toThrow('SQL: o');
+    await expect(querySheets(file(), sql, NEVER, BOUNDS)).rejects.toThrow(
+      /SQL: (only|expected one statement)/,
+    );
   expect(existsSync(made)).toBe(false);
 });
 
