@@ -145,7 +145,7 @@ describe('the guide’s agent in Python', () => {
       ...['--invocations', '1', '--rounds', '1', '--out', path.join(second.out, 'compared')],
     ]);
     expect(replay.code, replay.stderr).toBe(0);
-    expect(replay.stderr).toContain('Of 1 of 2 packets the cause is inferred');
+    expect(replay.stderr).toContain('The cause of 1 of 2 packets is inferred');
     expect(replay.stderr).toContain('The tool time of 1 of 2 packets is unknown');
     const report = await runCli(['report', second.archive, '--out', path.join(second.out, 'page')]);
     expect(report.code, report.stderr).toBe(0);
