@@ -11,7 +11,7 @@ type CompareOptions = Parameters<typeof playInvocations>[0] & {
   readonly margin: number;
 };
 
-/** A figure of one sample, of one pass of the recording; undefined where this machine does not count it. */
+/** Returns a figure of each sample for one pass of the recording; undefined if this machine does not count it. */
 type Figure = (invocation: PlayedInvocation) => readonly (number | undefined)[];
 
 const timeUs: Figure = ({ rounds }) => rounds.map(({ elapsedMs, passes }) => (elapsedMs * 1000) / passes);
@@ -27,8 +27,8 @@ interface JudgedBytes extends Interval {
 }
 
 /**
- * Compares exact byte sums of the same packets. A deterministic adapter writes them the same way every time, so there is
- * nothing to estimate: one byte more is larger, and the interval is the ratio itself.
+ * Compares exact byte sums of the same packets. A deterministic adapter writes them the same way every time, so there is nothing to
+ * estimate: one more byte is larger, and the interval is the ratio itself.
  */
 export function judgeBytes(baseline: number, other: number): JudgedBytes {
   for (const bytes of [baseline, other]) {
@@ -42,8 +42,8 @@ export function judgeBytes(baseline: number, other: number): JudgedBytes {
 }
 
 /**
- * Plays one recording through every adapter and compares each with the first. Bytes are exact; times are microseconds of one pass of the
- * recording, all its tasks, without tool time: in steady state, and for the first pass of fresh processes.
+ * Plays one recording through every adapter and compares each adapter with the first. Bytes are exact; times are microseconds of one pass
+ * of the recording, all its tasks, without tool time: in steady state, and for the first pass of fresh processes.
  */
 export async function compareAdapters(options: CompareOptions) {
   const { adapters, margin, design } = options;
@@ -89,14 +89,18 @@ export async function compareAdapters(options: CompareOptions) {
     lost_invocations: lost,
     stopped,
     machine: machine.map(({ invocation, round, load, stealMs, throttledMs, availableBytes }) => ({
-      ...{ invocation, round, load, steal_ms: stealMs, throttled_ms: throttledMs },
+      invocation,
+      round,
+      load,
+      steal_ms: stealMs,
+      throttled_ms: throttledMs,
       available_bytes: availableBytes,
     })),
     warnings: listMachineWarnings(machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
   };
 }
 
-/** By invocation; null where a value is not known. */
+/** Returns the values of each invocation; null if a value is unknown. */
 function collectValues(invocations: readonly PlayedInvocation[], figure: Figure): number[][] | null {
   const values = invocations.map((invocation) => figure(invocation).filter((value) => value !== undefined));
   return values.every((own, index) => own.length === countFigureValues(invocations[index], figure))
@@ -143,7 +147,7 @@ function summarizeAdapter(adapter: string, invocations: readonly PlayedInvocatio
   };
 }
 
-/** To a tenth of a microsecond: below that a clock says nothing. */
+/** Rounds to a tenth of a microsecond, below which clocks have no meaning. */
 function roundValues(values: readonly (readonly number[])[] | null): number[][] | null {
   return values === null ? null : values.map((own) => own.map((us) => Math.round(us * 10) / 10));
 }

@@ -5,21 +5,24 @@ import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
-/** A comparison of two hundred rounds of all adapters has some 100 kB. */
+/** Maximum bytes of a comparison file; two hundred rounds of all adapters take about 100 kB. */
 const MAX_COMPARISON_BYTES = 16 * 1024 * 1024;
 
-/** 2: fresh processes for each invocation, three verdicts. A figure of version 1 is not one of these: it is refused. */
+/**
+ * Version of the file format. Version 2 has fresh processes for each invocation and three verdicts; files of version 1 are refused, because
+ * their figures were measured differently.
+ */
 export const COMPARISON_VERSION = 2;
 
 const amount = z.number().nonnegative();
-/** JSON has no ∞ and writes null: the end of an interval where there are too few rounds for one. */
+/** An amount, or null for ∞, which JSON lacks: the end of an interval if there are too few rounds. */
 const unbounded = amount.nullable();
 const judgedSchema = z.object({
   /** Fresh processes of each arm. */
   invocations: z.int().positive(),
   /** Samples of each process. */
   rounds: z.int().positive(),
-  /** Times as much as the baseline. */
+  /** Ratio to the baseline. */
   ratio: z.number().positive(),
   low: amount,
   high: unbounded,
@@ -29,17 +32,17 @@ const judgedSchema = z.object({
   adjustedP: amount,
   adjustedEquivalenceP: amount,
   margin: z.number().positive(),
-  /** The smallest ratio above 1, or its inverse, that so many invocations would show in four of five measurements. */
+  /** The smallest ratio above 1, or its inverse, that this many invocations would show in four of five measurements. */
   detectable: unbounded,
   verdict: z.enum(['different', 'equivalent', 'cannot tell']),
-  /** Invocations that would give a verdict; null where nobody would wait for them. */
+  /** Invocations that would give a verdict; null if there would be too many. */
   needed: unbounded,
 });
 
-/** By invocation, its rounds; microseconds of one pass of the recording. */
+/** Rounds of each invocation, in microseconds of one pass of the recording. */
 const samplesSchema = z.array(z.array(z.number().nonnegative()).max(10_000)).max(10_000);
 
-/** Packets of one kind or of one class of size, each once. */
+/** Packets of one kind or size class, each counted once. */
 const groupSchema = z.object({
   name: z.string().min(1),
   packets: z.int().nonnegative(),
@@ -56,19 +59,19 @@ const adapterSchema = z.object({
   /** Bytes of all sockets for packets, copies included. */
   bytes_on_wire: amount,
   session_bytes: amount,
-  /** In the agents' codecs, for all packets of the recording, in steady state; by the clock on the wall. */
+  /** Wall-clock microseconds in the agents' codecs for all packets of the recording, in steady state. */
   encode_us: amount,
   decode_us: amount,
-  /** Microseconds that agents and hub had a core in steady state; null where the machine does not count that. */
+  /** CPU microseconds of agents and hub in steady state; null if the machine does not count them. */
   cpu_us: amount.nullable(),
-  /** Of all tasks of the recording, without tool time, in steady state. */
+  /** Microseconds for all tasks of the recording, without tool time, in steady state. */
   latency_us: z.object({ median: amount, p95: amount.nullable(), p99: amount.nullable() }),
-  /** The same for the first pass of fresh processes, and of it in their codecs. */
+  /** Microseconds of the first pass in fresh processes, and the part of it in their codecs. */
   first_us: amount,
   first_code_us: amount,
   samples_us: samplesSchema,
   samples_cpu_us: samplesSchema.nullable(),
-  /** An invocation an element. */
+  /** One element for each invocation. */
   samples_first_us: z.array(amount).max(10_000),
   vs_baseline: z
     .object({
@@ -85,17 +88,17 @@ const adapterSchema = z.object({
     .nullable(),
 });
 
-/** One adapter in one run of a matrix, per task: what grows with the number of agents. */
+/** One adapter in one run of a matrix, per task; shows what grows with the number of agents. */
 const cellSchema = z.object({
   team: z.string(),
   engine: z.string(),
   agents: z.int().positive(),
   adapter: z.string().min(1),
-  /** Of all the hub's sockets, copies included. */
+  /** Bytes on all the hub's sockets, copies included. */
   bytes_per_task: z.number().positive(),
-  /** Median, without tool time. */
+  /** Median milliseconds, without tool time. */
   ms_per_task: z.number().positive(),
-  /** Times that of the baseline in the same run; 1 for the baseline itself. */
+  /** Ratio to the baseline in the same run; 1 for the baseline itself. */
   time_ratio: z.number().positive(),
   time_verdict: z.string(),
 });
@@ -104,9 +107,9 @@ const versionSchema = z.object({ schema_version: z.number() });
 
 const comparisonSchema = z.object({
   schema_version: z.literal(COMPARISON_VERSION),
-  /** What it comes to in one line; null where nothing can be said. */
+  /** The result in one sentence; null if there is no verdict. */
   sentence: z.string().nullable(),
-  /** What measures it again, as it was typed; null in files of before it was kept. */
+  /** The command line that repeats the measurement; null in files from before it was stored. */
   command: z.string().nullable().default(null),
   run_id: z.string(),
   team: z.string(),
@@ -121,18 +124,18 @@ const comparisonSchema = z.object({
   baseline: z.string(),
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   margin: z.number().positive(),
-  /** The baseline against itself, by processes of its own: a check that is reported, in no verdict. */
+  /** The baseline compared with itself in separate processes. The check is reported, but affects no verdict. */
   null_test: judgedSchema.extend({ samples_us: samplesSchema }),
   adapters: z.array(adapterSchema).min(1).max(100),
-  /** Fresh processes of each arm, samples of each, and times that the recording is played in one. */
+  /** Fresh processes of each arm, samples of each, and passes of the recording in a sample. */
   invocations: z.int().positive(),
   rounds: z.int().positive(),
   passes: z.int().positive(),
   elapsed_ms: amount,
-  /** Invocations in which a connection did not come about; they are in no figure. */
+  /** Invocations that a failed connection ended; they are in no figure. */
   lost_invocations: z.int().nonnegative(),
   stopped: z.enum(['invocations', 'budget', 'interrupted']),
-  /** What the machine did meanwhile, a round an element. */
+  /** State of the machine during the measurement, one element for each round. */
   machine: z
     .array(
       z.object({
@@ -145,23 +148,23 @@ const comparisonSchema = z.object({
       }),
     )
     .max(100_000),
-  /** What was wrong with the machine meanwhile. */
+  /** Problems of the machine during the measurement. */
   warnings: z.array(z.string()).max(20),
   matrix: z.array(cellSchema).max(10_000),
 });
 
-/** `comparison.json`: the first run of the matrix in full, and all of them in short. Every output is made of it. */
+/** `comparison.json`: the first run of the matrix in full, and all runs in short. All outputs derive from it. */
 export type ComparisonFile = z.infer<typeof comparisonSchema>;
 export type ComparedAdapter = ComparisonFile['adapters'][number];
 export type JudgedPair = z.infer<typeof judgedSchema>;
 export type MatrixCell = ComparisonFile['matrix'][number];
 
-/** @throws MeshError `config` for a file that is not there, is too large or is no comparison */
+/** @throws MeshError `config` if the file is missing, too large, or not a comparison */
 export function readComparison(file: string): ComparisonFile {
   return parseComparison(readComparisonText(file), `comparison ${file}`);
 }
 
-/** @throws MeshError `config` for a file that is not there or is too large */
+/** @throws MeshError `config` if the file is missing or too large */
 export function readComparisonText(file: string): string {
   try {
     const { size } = statSync(file);
@@ -172,14 +175,14 @@ export function readComparisonText(file: string): string {
   }
 }
 
-/** @throws MeshError `config` for a text that is no comparison */
+/** @throws MeshError `config` if the text is not a comparison */
 export function parseComparison(text: string, where: string): ComparisonFile {
   const value = parseJsonLine(text, z.unknown(), where);
   const version = versionSchema.safeParse(value);
   if (version.success && version.data.schema_version !== COMPARISON_VERSION) {
     throw new MeshError(
       'config',
-      `${where}: expected schema version ${COMPARISON_VERSION}, got ${version.data.schema_version}: its figures were measured in another way; make it again with npm run compare`,
+      `${where}: expected schema version ${COMPARISON_VERSION}, got ${version.data.schema_version}: its figures were measured differently; create it again with npm run compare`,
     );
   }
   const result = comparisonSchema.safeParse(value);
@@ -188,7 +191,7 @@ export function parseComparison(text: string, where: string): ComparisonFile {
   return result.data;
 }
 
-/** One run's figures are in the comparison's own table. */
+/** Returns true if the matrix has more than the one run that the comparison's own table shows. */
 export function hasMatrix({ adapters, matrix }: ComparisonFile): boolean {
   return matrix.length > adapters.length;
 }

@@ -55,7 +55,7 @@ test('how much of a task it is about is said where it is known', async () => {
     'A task takes 100.0 ms with its tools; its packets through json take 5.0 ms of that.',
   );
   expect(describeTaskShare({ ...file, task_ms: 5 })).toBe(
-    'The packets of a task take 5.0 ms through json; what tools take is not known.',
+    'The packets of a task take 5.0 ms through json; the time of its tools is not known.',
   );
 });
 
@@ -79,11 +79,11 @@ describe('the sentence', () => {
     ],
     [
       { verdict: 'cannot tell' as const, needed: 24, low: 0.9 },
-      'It cannot be told whether cbor is faster or slower than json: 1.12 times its task time (95 % interval 0.90–1.19); a factor of 1.15 would have been shown. About 24 invocations would tell: --invocations 24 --budget 48.',
+      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (95 % interval 0.90–1.19); a factor of 1.15 would have been shown. About 24 invocations would give a verdict: --invocations 24 --budget 48.',
     ],
     [
       { verdict: 'cannot tell' as const, needed: null, low: 0, high: null, detectable: null },
-      'It cannot be told whether cbor is faster or slower than json: 1.12 times its task time (95 % interval too few invocations). No number of invocations that anybody would wait for would tell.',
+      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (95 % interval too few invocations). A verdict would take an impractical number of invocations.',
     ],
   ])('about a pair has all its numbers: %o', (time, sentence) => {
     expect(said(pair('cbor', time))).toBe(sentence);
@@ -97,7 +97,7 @@ describe('the sentence', () => {
       pair('mcp', { verdict: 'cannot tell' }),
     ];
     expect(said(...all)).toBe(
-      'Task time against json: toon is slower (3.00 times, 2.80–3.20); msgpack is equal ±5 % (1.00 times, 0.97–1.03); no telling for cbor and mcp.',
+      'Task time against json: toon is slower (3.00 times, 2.80–3.20); msgpack is equal ±5 % (1.00 times, 0.97–1.03); cannot tell for cbor and mcp.',
     );
   });
 

@@ -16,7 +16,7 @@ import {
 } from './verdict-text.ts';
 
 interface Column {
-  /** Begins with `#` where it holds numbers. */
+  /** Title of the column; it begins with `#` if the column holds numbers. */
   readonly title: string;
   text(row: ComparedAdapter, file: ComparisonFile): string;
 }
@@ -46,15 +46,15 @@ const COLUMNS: readonly Column[] = [
   { title: 'verdict', text: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : formatVerdict(vs.time)) },
 ];
 
-/** What the columns are, for whoever reads the table. */
+/** Explanation of the columns for the reader of the table. */
 export const COLUMNS_EXPLAINED =
-  'bytes: all packets, each once, and × against the baseline. header: what of them is not payload. session: the handshake, with keys and ' +
-  'tables. code: in the codecs to encode and decode one packet, by the ' +
-  'clock on the wall. CPU: that all processes had a core for, a packet. first: all tasks by processes that had done nothing before, cold code and ' +
-  'keys included. ms: the same in steady state, without tool time, the median. time: its ratio to the baseline, of the means of fresh processes, ' +
-  'with its 95 % interval. detects: the smallest ratio, or its inverse, that so many processes would show in four of five measurements.';
+  'bytes: all packets, each counted once, and × as a multiple of the baseline. header: bytes that are not payload. session: the handshake, with ' +
+  'keys and tables. code: wall-clock time in the codecs to encode and decode one packet. CPU: time of all processes for one packet. first: all ' +
+  'tasks in fresh processes, with cold code and key generation. ms: the same in steady state, without tool time, as a median. time: its ratio to ' +
+  'the baseline, from the means of fresh processes, with its 95 % interval. detects: the smallest ratio, or its inverse, that this many processes ' +
+  'would show in four of five measurements.';
 
-/** A row an adapter: what it costs, and its verdict. */
+/** Builds the table of costs and verdicts, one row for each adapter. */
 export function buildComparisonTable(
   file: ComparisonFile,
   adapters: readonly ComparedAdapter[] = file.adapters,
@@ -65,7 +65,7 @@ export function buildComparisonTable(
   );
 }
 
-/** Times the bytes of the baseline: `0.95`. */
+/** Formats the bytes as a multiple of the baseline: `0.95`. */
 export function formatBytesRatio(
   { ledger }: ComparedAdapter,
   { adapters, baseline }: ComparisonFile,
@@ -74,7 +74,10 @@ export function formatBytesRatio(
   return base === 0 ? '–' : formatDecimals(ledger.total.wire / base, 2);
 }
 
-/** A row an adapter and run, its runs together, so that its growth is read downwards; × is against its first run. */
+/**
+ * Builds the table with one row for each adapter and run. The runs of an adapter are together, so its growth reads downwards; × refers to
+ * its first run.
+ */
 export function buildMatrixTable({ matrix }: ComparisonFile): TableView {
   return createTableView(
     ['team', 'engine', '#agents', 'adapter', '#bytes a task', '#×', '#ms a task', '#×', 'against baseline'],
@@ -95,14 +98,14 @@ export function buildMatrixTable({ matrix }: ComparisonFile): TableView {
   );
 }
 
-/** Why it was not measured more often. */
+/** Reasons why the measurement ended. */
 export const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
-  invocations: 'as many as were asked for',
-  budget: 'all that fitted the time',
+  invocations: 'all that were requested',
+  budget: 'all that fit the time budget',
   interrupted: 'until it was interrupted',
 };
 
-/** What was played, and how often. */
+/** Describes the traffic and the number of repetitions. */
 export function describePlayed(file: ComparisonFile): string {
   const { packets, tasks, invocations, rounds, passes, stopped, seed } = file;
   const of = (number: number, noun: string) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
@@ -112,17 +115,18 @@ export function describePlayed(file: ComparisonFile): string {
   );
 }
 
-/** How often the same thing was found to be different from itself: never, if all is well. */
+/** Describes the comparison of the baseline with itself, which should find no difference. */
 export function describeNullTest({ baseline, null_test: test }: ComparisonFile): string {
   const found = {
-    different: 'so something else than the adapters made a difference: believe no verdict that is near it',
-    equivalent: 'as it should',
-    'cannot tell': 'and more cannot be told',
+    different:
+      'so something other than the adapters made a difference: do not trust verdicts of a similar size',
+    equivalent: 'as expected',
+    'cannot tell': 'which is not precise enough for a verdict',
   }[test.verdict];
-  return `${baseline} against itself, in processes of its own: ${formatDecimals(test.ratio, 3)} times (${formatInterval(test)}), ${found}`;
+  return `${baseline} against itself, in separate processes: ${formatDecimals(test.ratio, 3)} times (${formatInterval(test)}), ${found}`;
 }
 
-/** How long it would take to tell what was not told; null where everything was. */
+/** Describes the effort that the cheapest missing verdict would take; null if there is a verdict for every pair. */
 export function openText(file: ComparisonFile): string | null {
   const open = file.adapters.flatMap(({ adapter, vs_baseline: vs }) =>
     vs?.time.verdict === 'cannot tell' ? [{ name: toOneLine(adapter, 40), time: vs.time }] : [],
@@ -133,20 +137,23 @@ export function openText(file: ComparisonFile): string | null {
   return `Cannot tell yet (${soonest}): ${formatNeeded(first.time, file)}`;
 }
 
-/** How much of a task the choice can be about. */
+/** Describes the share of a task's time that the choice of adapter affects. */
 export function describeTaskShare({ adapters, baseline, task_ms, tasks }: ComparisonFile): string {
   const own = adapters.find(({ adapter }) => adapter === baseline)?.latency_us.median ?? 0;
   const ofPackets = own / 1000 / tasks;
-  // No tool took any time that the recording knows of.
+  // The recording knows of no tool time.
   if (!(task_ms > ofPackets))
-    return `The packets of a task take ${formatDecimals(ofPackets, 1)} ms through ${baseline}; what tools take is not known.`;
+    return `The packets of a task take ${formatDecimals(ofPackets, 1)} ms through ${baseline}; the time of its tools is not known.`;
   return (
     `A task takes ${formatDecimals(task_ms, 1)} ms with its tools; its packets through ${baseline} take ` +
     `${formatDecimals(ofPackets, 1)} ms of that.`
   );
 }
 
-/** Bytes of each adapter against the baseline: by kind of traffic, and by size of payload. None where all packets are of one. */
+/**
+ * Builds tables of each adapter's bytes as a multiple of the baseline, by kind of traffic and by size of payload. There is no table if all
+ * packets are in one group.
+ */
 export function groupTables({ adapters, baseline }: ComparisonFile): TableView[] {
   const base = adapters.find(({ adapter }) => adapter === baseline);
   return (['by_part', 'by_size'] as const).flatMap((key) => {
@@ -164,7 +171,7 @@ export function groupTables({ adapters, baseline }: ComparisonFile): TableView[]
   });
 }
 
-/** For people at a terminal. */
+/** Formats the comparison for a terminal. */
 export function formatComparison(file: ComparisonFile): string {
   const { bold, dim, yellow } = createStyles(process.stdout);
   const compared = formatTerminalTable(buildComparisonTable(file), RANK);
@@ -182,7 +189,7 @@ export function formatComparison(file: ComparisonFile): string {
       wrapText(
         `bytes: all packets, each once; ms: all tasks in steady state, without tools; equal: within ${formatMargin(file)}` +
           (compared.includes('detects')
-            ? '; detects: the smallest ratio that so many processes would show in four of five measurements'
+            ? '; detects: the smallest ratio that this many processes would show in four of five measurements'
             : ''),
       ),
     ),
@@ -196,10 +203,10 @@ function hasOnePair({ adapters }: ComparisonFile): boolean {
   return adapters.length === 2;
 }
 
-/** Columns that a narrow terminal has no room for, the least important first. */
+/** Columns that a narrow terminal drops, the least important first. */
 const RANK = ['header', 'session', 'code µs', 'first ms', 'CPU µs', 'detects'];
 
-/** The same as Markdown. */
+/** Formats the comparison as Markdown. */
 export function formatComparisonMarkdown(file: ComparisonFile): string {
   const parts = [
     formatMarkdown(buildComparisonTable(file)),
@@ -212,7 +219,7 @@ export function formatComparisonMarkdown(file: ComparisonFile): string {
   const groups = groupTables(file);
   if (groups.length > 0)
     parts.push(
-      `Bytes against ${file.baseline}, by kind and by size of payload:`,
+      `Bytes as a multiple of ${file.baseline}, by kind and by size of payload:`,
       ...groups.map(formatMarkdown),
     );
   return `${[...parts, ...(hasMatrix(file) ? [formatMarkdown(buildMatrixTable(file))] : [])].join('\n\n')}\n`;

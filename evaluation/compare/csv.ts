@@ -2,7 +2,7 @@ import type { ComparedAdapter, ComparisonFile, MatrixCell } from './comparison-f
 
 type Value = string | number | boolean | null | undefined;
 
-/** One line an adapter, every number in full. */
+/** Formats one line for each adapter, with all numbers in full precision. */
 export function formatAdaptersCsv({ adapters }: ComparisonFile): string {
   return formatCsv(adapters, ({ ledger: { total }, vs_baseline: vs, ...row }: ComparedAdapter) => ({
     adapter: row.adapter,
@@ -36,12 +36,12 @@ export function formatAdaptersCsv({ adapters }: ComparisonFile): string {
   }));
 }
 
-/** One line an adapter and run. */
+/** Formats one line for each adapter and run. */
 export function formatMatrixCsv({ matrix }: ComparisonFile): string {
   return formatCsv(matrix, (cell: MatrixCell) => cell);
 }
 
-/** A line a row, below the names of its values. */
+/** Formats a header line with the names of the values, and one line for each row. */
 export function formatCsv<T>(
   rows: readonly T[],
   valuesOf: (row: T) => Readonly<Record<string, Value>>,
@@ -51,7 +51,7 @@ export function formatCsv<T>(
   return `${[Object.keys(records[0] ?? {}), ...lines].map((line) => line.join(',')).join('\n')}\n`;
 }
 
-/** Names of users' adapters and stacks are texts of theirs. */
+/** Formats one cell. Names of users' adapters and stacks may hold any characters. */
 function formatCsvCell(value: Value): string {
   const text = String(value ?? '');
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

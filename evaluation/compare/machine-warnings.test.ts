@@ -10,7 +10,7 @@ test('a machine that had nothing else to do is not warned of', () => {
 
 test.each([
   ['was busy before', [QUIET], { ...setting, loadBefore: 1.5 }, '1.5 processes wanted one of 2 cores'],
-  ['is busy', [QUIET, { ...QUIET, load: 9 }], setting, 'busy meanwhile: up to 9.0 processes'],
+  ['is busy', [QUIET, { ...QUIET, load: 9 }], setting, 'busy during the measurement: up to 9.0 processes'],
   ['shares its host', [{ ...QUIET, stealMs: 100 }], setting, 'gave 5.0 % of the cores'],
   ['is throttled', [{ ...QUIET, throttledMs: 500 }], setting, 'throttled for 25.0 %'],
   ['has no memory left', [{ ...QUIET, availableBytes: 100 * 2 ** 20 }], setting, '100 MB were left'],

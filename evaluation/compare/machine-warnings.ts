@@ -1,6 +1,6 @@
 import { count, formatDecimals } from '../terminal/table.ts';
 
-/** What of the machine's state a warning is made of. */
+/** The part of the machine's state that warnings are based on. */
 interface Watched {
   readonly load: number;
   readonly stealMs: number | null;
@@ -8,19 +8,19 @@ interface Watched {
   readonly availableBytes: number;
 }
 
-/** Processes that wanted a core for each that there is, before anything was measured. */
+/** Processes that wanted a core, for each core of the machine, before the measurement. */
 const BUSY = 0.5;
-/** The same meanwhile: what is measured keeps about one core busy itself. */
+/** Processes that wanted a core, for each core, during the measurement, which keeps about one core busy itself. */
 const CROWDED = 2;
-/** Of the time that all cores had: what a neighbour took then shows in the figures. */
+/** Share of the time of all cores above which time lost to neighbours shows in the figures. */
 const TAKEN = 0.02;
-/** Below it the system starts to write memory to disk. */
+/** Free memory below which the system starts to swap. */
 const SHORT_OF_MEMORY_BYTES = 512 * 1024 * 1024;
 
 /**
- * What was wrong with the machine while something was measured on it, in sentences; none where nothing was.
+ * Lists the problems of the machine during a measurement, one sentence each.
  *
- * @param loadBefore processes that wanted a core before it began, on average over a minute
+ * @param loadBefore processes that wanted a core before the measurement, on average over a minute
  */
 export function listMachineWarnings(
   rounds: readonly Watched[],
@@ -29,12 +29,12 @@ export function listMachineWarnings(
   const warnings: string[] = [];
   if (loadBefore > BUSY * cores)
     warnings.push(
-      `the machine was busy before it began: ${formatDecimals(loadBefore, 1)} processes wanted one of ${cores} cores`,
+      `the machine was busy before the measurement: ${formatDecimals(loadBefore, 1)} processes wanted one of ${cores} cores`,
     );
   const most = Math.max(0, ...rounds.map(({ load }) => load));
   if (most > CROWDED * cores)
     warnings.push(
-      `the machine was busy meanwhile: up to ${formatDecimals(most, 1)} processes wanted one of ${cores} cores`,
+      `the machine was busy during the measurement: up to ${formatDecimals(most, 1)} processes wanted one of ${cores} cores`,
     );
   const sum = (key: 'stealMs' | 'throttledMs') =>
     rounds.reduce((total, round) => total + (round[key] ?? 0), 0);

@@ -18,18 +18,18 @@ import { formatVerdicts } from './verdict-text.ts';
 interface MeasureOptions {
   /** The first is the baseline. */
   readonly adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
-  /** Agents in all, if more than were recorded. */
+  /** Total number of agents, if more than were recorded. */
   readonly agents: number | undefined;
   readonly design: Design;
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   readonly margin: number;
-  /** Most agents that the recording may have. */
+  /** Maximum number of agents in the recording. */
   readonly maxAgents?: number;
   readonly seed: number;
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
   readonly signal: AbortSignal;
-  /** Hears of each invocation, and how far all of it is, 0 to 1. */
+  /** Receives each invocation, and the share of the measurement that is done, 0 to 1. */
   readonly onInvocation?: (progress: InvocationProgress, share: number) => void;
 }
 
@@ -43,7 +43,10 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     started += 1;
     const workspaces = path.join(options.workspaces, String(started));
     const mesh = await ReplayMesh.start({
-      ...{ recording, workspaces, timeoutMs: TASK_TIMEOUT_MS, signal: options.signal },
+      recording,
+      workspaces,
+      timeoutMs: TASK_TIMEOUT_MS,
+      signal: options.signal,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: listReadablePaths(),
       userAdapters: { files: listUserFiles(), reads: listUserReads(listUserFiles()) },
@@ -56,14 +59,19 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
       play: (adapter, passes) => mesh.play(adapter, passes),
       stop: async () => {
         await mesh.stop();
-        // Logs of many passes: nobody reads them.
+        // The logs of many passes have no readers.
         rmSync(workspaces, { recursive: true, force: true });
       },
     };
   };
   const bar = await ProgressBar.start(design.invocations, 'invocations');
   const comparison = await compareAdapters({
-    ...{ start, adapters, design, margin: options.margin, signal: options.signal, random: new Random(seed) },
+    start,
+    adapters,
+    design,
+    margin: options.margin,
+    signal: options.signal,
+    random: new Random(seed),
     packets: recording.packets.length,
     processes: agents ?? recording.header.agents.length,
     onLost: (why) => bar.note(`an invocation was lost: ${toOneLine(why, 200)}`),
@@ -98,7 +106,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
       time_verdict: vs_baseline?.time.verdict ?? 'baseline',
     })),
   };
-  // As it is read back from its file, so that every output says the same.
+  // The report is parsed as it is when read back from its file, so that all outputs agree.
   const file = parseComparison(JSON.stringify(report), 'comparison');
   return { ...file, sentence: formatVerdicts(file) };
 }

@@ -5,11 +5,11 @@ import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/
 import type { Random } from '@gaia-mesh/core/system/random.ts';
 import { drawRound } from '../statistics/schedule.ts';
 
-/** What is measured: so many fresh processes of each arm, and so many samples of each. */
+/** The size of a measurement: fresh processes of each arm, and samples of each. */
 export interface Design {
   readonly invocations: number;
   readonly rounds: number;
-  /** For all of it. It is kept, not overrun, and comes before the number of invocations. */
+  /** Time limit for the whole measurement, in milliseconds. It takes precedence over the number of invocations. */
   readonly budgetMs: number;
 }
 
@@ -18,7 +18,7 @@ export type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;
 
 interface PlayOptions {
   readonly start: () => Promise<PlayedMesh>;
-  /** Processes that one `start` costs. */
+  /** Processes that one `start` creates. */
   readonly processes: number;
   /** Packets of the recording. */
   readonly packets: number;
@@ -27,13 +27,13 @@ interface PlayOptions {
   readonly design: Design;
   readonly random: Random;
   readonly onInvocation: (progress: InvocationProgress) => void;
-  /** An invocation was lost, and why. */
+  /** Receives the reason when an invocation is lost. */
   readonly onLost: (why: string) => void;
-  /** Ends it: invocations that were played whole count. */
+  /** Ends the measurement; complete invocations count. */
   readonly signal: AbortSignal;
 }
 
-/** An invocation of all arms is over. It is told between invocations: while one is measured, nothing is told. */
+/** Progress after an invocation of all arms. It is reported between invocations only, so that nothing disturbs a measurement. */
 export interface InvocationProgress {
   readonly invocations: number;
   readonly elapsedMs: number;
@@ -42,7 +42,7 @@ export interface InvocationProgress {
 
 /** One invocation of one arm. */
 export interface PlayedInvocation {
-  /** The recording once, by processes that had done nothing before: code is cold, and keys are made. */
+  /** The first pass of the recording in fresh processes, with cold code and key generation. */
   readonly first: Round;
   readonly rounds: readonly Round[];
 }
@@ -53,10 +53,10 @@ interface PlayedRound extends MachineState {
 }
 
 interface PlayedInvocations {
-  /** By arm, an invocation an element; the null arm's are those of the baseline a second time. */
+  /** Invocations of each arm; those of the null arm are a second set of the baseline. */
   readonly arms: ReadonlyMap<string, readonly PlayedInvocation[]>;
   readonly nullArm: readonly PlayedInvocation[];
-  /** Times that the recording is played in one sample. */
+  /** Passes of the recording in one sample. */
   readonly passes: number;
   readonly elapsedMs: number;
   readonly machine: readonly PlayedRound[];
@@ -64,15 +64,18 @@ interface PlayedInvocations {
   readonly stopped: 'invocations' | 'budget' | 'interrupted';
 }
 
-/** A sample of the baseline lasts at least so long: then a pause of a millisecond is a thirtieth of it, and a clock's step nothing. */
+/**
+ * Minimum duration of a sample of the baseline: a pause of a millisecond is then a thirtieth of it, and the clock's resolution is
+ * negligible.
+ */
 const SAMPLE_MS = 30;
-/** … and has at least so many packets, however slow a busy machine is just then. */
+/** Minimum packets of a sample, however slow a busy machine is at the moment. */
 const SAMPLE_PACKETS = 100;
-/** Of a recording of one tiny packet; beyond it, the ids that layers count would grow. */
+/** Maximum passes of a sample, reached by a recording of one tiny packet; beyond it, the ids that layers count would grow. */
 const MAX_PASSES = 256;
-/** Processes that are alive at a time: they take about 50 MB each. Arms beyond are played after those before have ended. */
+/** Maximum processes alive at a time; each takes about 50 MB. Further arms are played after the earlier ones have ended. */
 const MAX_ALIVE = 64;
-/** Invocations that may be lost one after the other. */
+/** Maximum invocations lost in a row. */
 const MAX_LOST_IN_A_ROW = 3;
 
 interface Slot {
@@ -81,9 +84,9 @@ interface Slot {
 }
 
 /**
- * Plays one recording through every adapter, in fresh processes for each invocation (T. Kalibera and R. Jones, 2013), the baseline by two
- * sets of processes: the second is the null arm. Arms take turns within a round, in random order, so that what slows the machine slows
- * all of them. The number of invocations is fixed beforehand or follows from the time that they take, never from what they show.
+ * Plays one recording through every adapter, in fresh processes for each invocation (T. Kalibera and R. Jones, 2013), and the baseline in
+ * two sets of processes: the second is the null arm. Arms take turns within a round, in random order, so anything that slows the machine
+ * slows all of them. The number of invocations is fixed beforehand or follows from the time that they take, never from their results.
  */
 export async function playInvocations(options: PlayOptions): Promise<PlayedInvocations> {
   const { adapters, design, signal, onInvocation, onLost } = options;
@@ -95,7 +98,7 @@ export async function playInvocations(options: PlayOptions): Promise<PlayedInvoc
   let [done, lost, lostInARow, passes] = [0, 0, 0, 0];
   let stopped: PlayedInvocations['stopped'] = 'invocations';
   while (done < design.invocations) {
-    // Another of average length must still fit.
+    // Another invocation of average length must still fit.
     if (done > 0 && elapsed() * (1 + 1 / (done + lost)) > design.budgetMs) {
       stopped = 'budget';
       break;
@@ -110,7 +113,8 @@ export async function playInvocations(options: PlayOptions): Promise<PlayedInvoc
       lostInARow = 0;
       const own = played.slots.filter(([{ isNull }]) => !isNull);
       onInvocation({
-        ...{ invocations: done, elapsedMs: elapsed() },
+        invocations: done,
+        elapsedMs: elapsed(),
         played: own.map(([{ arm }, { rounds }]) => ({ arm, rounds })),
       });
     } catch (error) {
@@ -118,7 +122,7 @@ export async function playInvocations(options: PlayOptions): Promise<PlayedInvoc
         stopped = 'interrupted';
         break;
       }
-      // A connection that did not come about, as on a busy machine, costs its invocation; several one after the other mean more.
+      // A failed connection, as on a busy machine, costs its invocation; several in a row are an error.
       const isConnection = error instanceof MeshError && error.code === 'agent';
       lostInARow += 1;
       if (!isConnection || lostInARow > MAX_LOST_IN_A_ROW || signal.aborted) throw error;
@@ -129,7 +133,10 @@ export async function playInvocations(options: PlayOptions): Promise<PlayedInvoc
   return { arms, nullArm, passes, elapsedMs: elapsed(), machine, lost, stopped };
 }
 
-/** Passes of the baseline that last long enough; the same number for all, so that all have done as much when they are sampled. */
+/**
+ * Chooses a number of passes for which the baseline lasts long enough. All arms use it, so that all have done the same work when they are
+ * sampled.
+ */
 async function choosePasses({ start, packets, adapters: [baseline] }: PlayOptions): Promise<number> {
   const mesh = await start();
   try {
@@ -144,7 +151,7 @@ async function choosePasses({ start, packets, adapters: [baseline] }: PlayOption
   }
 }
 
-/** One invocation of every arm. */
+/** Plays one invocation of every arm. */
 async function playOne(options: PlayOptions, passes: number, invocation: number) {
   const { adapters, processes, random } = options;
   const slots = drawRound(
@@ -162,7 +169,7 @@ async function playOne(options: PlayOptions, passes: number, invocation: number)
   return played;
 }
 
-/** Arms whose processes are alive at the same time. */
+/** Plays arms whose processes are alive at the same time. */
 async function playTogether(options: PlayOptions, slots: readonly Slot[], passes: number) {
   const { adapters, random, design } = options;
   const byName = new Map(adapters.map((adapter) => [adapter.name, adapter]));
@@ -177,7 +184,7 @@ async function playTogether(options: PlayOptions, slots: readonly Slot[], passes
     });
     const firsts = new Map<Slot, Round>();
     for (const { slot, play } of alive) firsts.set(slot, await play(1));
-    // Played and not counted: what is compiled on the way is compiled by then, or nearly.
+    // This pass warms up the code and is not counted.
     for (const { play } of alive) await play(passes);
     const look = watchMachine();
     const machine: MachineState[] = [];

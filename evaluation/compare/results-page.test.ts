@@ -9,7 +9,7 @@ describe('the results page', () => {
 
   test('says of what it was measured', () => {
     expect(facts).toBe(
-      'team pipeline, engine extractive, 4 agents; 1 packet of 1 task; 10 invocations of each adapter in fresh processes (as many as were asked for), 3 rounds in each, 20 passes a round; seed 1',
+      'team pipeline, engine extractive, 4 agents; 1 packet of 1 task; 10 invocations of each adapter in fresh processes (all that were requested), 3 rounds in each, 20 passes a round; seed 1',
     );
     expect(page).toContain('anp is slower than json.');
   });
@@ -37,10 +37,10 @@ describe('the results page', () => {
 
   test('explains the null test in a sentence, with its numbers', () => {
     expect(page).toContain(
-      'json against itself, in processes of its own: 1.010 times (0.97–1.04), as it should',
+      'json against itself, in separate processes: 1.010 times (0.97–1.04), as expected',
     );
     const differs = { ...report, null_test: { ...report.null_test, verdict: 'different' as const } };
-    expect(buildComparisonPart(differs).body).toContain('believe no verdict that is near it');
+    expect(buildComparisonPart(differs).body).toContain('do not trust verdicts of a similar size');
   });
 
   test('shows the matrix where there is one', () => {

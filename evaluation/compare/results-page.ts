@@ -12,7 +12,7 @@ import {
   openText,
 } from './comparison-table.ts';
 
-/** The measured part of `docs/results/comparison.md`. */
+/** Builds the measured part of `docs/results/comparison.md`. */
 export function buildComparisonPart(report: ComparisonFile): MeasuredPart {
   const { team, engine, agents } = report;
   const growth = hasMatrix(report)
@@ -38,9 +38,9 @@ The null test: ${describeNullTest(report)}.
 
 ${formatPartsTable(report)}
 
-\`payload\` is what the application says, as JSON; \`envelope\` what is around it; \`payload coding\` what this way of writing the payload adds
-or saves; \`layers\` what signatures, encryption, checksums and compression do; \`framing\` the length before each packet. They sum to
-\`wire\`, and that over the run to what the sockets counted.
+\`payload\` is the application data as JSON; \`envelope\` is the message around it; \`payload coding\` is the bytes that this encoding of the payload adds
+or saves; \`layers\` is the effect of signatures, encryption, checksums and compression; \`framing\` is the length before each packet. They sum to
+\`wire\`, and over the run that matches the byte counts of the sockets.
 ${growth}`,
   };
 }
@@ -59,14 +59,14 @@ function formatPartsTable({ adapters }: ComparisonFile): string {
 function listLimits({ adapters, agents, packets, tasks, environment }: ComparisonFile): string[] {
   const payload = adapters[0]?.ledger.total.payload ?? 0;
   return [
-    'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte costs time, sizes weigh more than here.',
-    'A2A and MCP normally ride on HTTP and TLS, and so does ANP. The adapters write their messages into the frames of the mesh; what they ' +
-      'take as people run them is in stacks.md.',
-    'Broadcast is not their request model. There a client asks one server, which answers; here a packet goes to all, and nothing ' +
-      'is acknowledged.',
+    'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte costs time, sizes matter more than here.',
+    'A2A, MCP and ANP normally run on HTTP and TLS. The adapters write their messages into the frames of the mesh; their cost on their usual ' +
+      'transports is in stacks.md.',
+    'Broadcast is not their request model. In these protocols a client asks one server, which answers; here a packet goes to all agents, and ' +
+      'nothing is acknowledged.',
     `It is one recorded run of ${packets} small packets (${tasks} task(s), ${count(payload / packets)} bytes of payload a packet): with larger ones ` +
-      'envelopes weigh less, with other contents codings do.',
-    `The hub and ${agents} agents shared ${environment.cpus} cores, so times hold waits for one; with a core for each they would be others.`,
-    'Times are those of these libraries, in JavaScript: of what implements a format, not of the format.',
+      'envelopes matter less; other contents change the effect of codings.',
+    `The hub and ${agents} agents shared ${environment.cpus} cores, so times include waiting for a core; they would differ with a core for each.`,
+    'Times measure these JavaScript libraries: implementations of a format, not the format itself.',
   ];
 }

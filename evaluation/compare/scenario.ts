@@ -5,33 +5,36 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { printError } from '../terminal/print.ts';
 
-/** What is compared where nothing else is asked for: traffic of several kinds; see `lab/traffic/`. */
+/** The recording that is compared by default: traffic of several kinds; see `lab/traffic/`. */
 export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
 
-/** A run whose packets are compared: its archive or recording, and how many agents hear them. */
+/** A run whose packets are compared: its archive or recording, and the number of agents that receive them. */
 export interface Scenario {
   readonly archive: string;
-  /** More agents than were recorded, which hear everything and say nothing; undefined for those that were. */
+  /**
+   * Total number of agents, if more than were recorded; the additional ones receive everything and send nothing. Undefined for the recorded
+   * ones.
+   */
   readonly agents: number | undefined;
 }
 
-/** What to compare on; where neither a recording nor a run is asked for, {@link defaultRecording}. */
+/** The user's choice of traffic; without a recording or a run, it is {@link defaultRecording}. */
 export interface ScenarioChoice {
-  /** A recording that was made; then there is no choice of teams and engines. */
+  /** An existing recording; it excludes a choice of teams and engines. */
   readonly recording: string | undefined;
   readonly teams: readonly string[];
   readonly engines: readonly string[];
-  /** Tools of the user's for all of them, as `bench` takes them. */
+  /** The user's tools for all runs, as `bench` takes them. */
   readonly tools?: readonly string[];
   /** Numbers of agents. */
   readonly agents: readonly number[];
 }
 
 /**
- * Every combination of the teams, engines and numbers of agents that were chosen. Runs that are not given as an archive are made
- * now, below `folder`.
+ * Lists all combinations of the chosen teams, engines and numbers of agents. It records the runs that are not given as an archive in
+ * `folder`.
  *
- * @throws MeshError `agent` when a run fails
+ * @throws MeshError `agent` if a run fails
  */
 export async function listScenarios(
   { recording, teams, engines, tools = [], agents }: ScenarioChoice,
@@ -71,7 +74,7 @@ async function recordRun(out: string, options: readonly string[], signal: AbortS
   const release = guard({ pid: child.pid });
   const code = await new Promise((resolve) => child.on('close', resolve));
   release();
-  // The terminal interrupts the child as well, which ends in order.
+  // The terminal also interrupts the child, which shuts down in order.
   signal.throwIfAborted();
   if (code !== 0) throw new MeshError('agent', `the run to record ended with exit code ${code}`);
   return path.join(out, 'run_artifacts.tar.gz');

@@ -12,8 +12,8 @@ interface VerdictFacts {
 }
 
 /**
- * What the comparison comes to, for somebody who has to choose: a verdict a pair, each with its ratio and interval. Null where no pair has
- * a verdict of which something could be said. One pair alone is always said, with what it would take to tell.
+ * Describes the result for someone who has to choose: one verdict for each pair, with its ratio and interval. Returns null if no pair has a
+ * verdict. A single pair is always described, with the effort that a missing verdict would take.
  */
 export function formatVerdicts(file: VerdictFacts): string | null {
   const { baseline, adapters } = file;
@@ -27,7 +27,7 @@ export function formatVerdicts(file: VerdictFacts): string | null {
   const open = pairs.filter(({ time }) => time.verdict === 'cannot tell').map(({ name }) => name);
   if (told.length === 0) return null;
   const parts = told.map(({ name, time }) => `${name} is ${formatVerdict(time)} (${formatRatio(time)})`);
-  const rest = open.length === 0 ? [] : [`no telling for ${joinNames(open)}`];
+  const rest = open.length === 0 ? [] : [`cannot tell for ${joinNames(open)}`];
   return `Task time against ${base}: ${[...parts, ...rest].join('; ')}.`;
 }
 
@@ -45,22 +45,22 @@ function formatPair(
     case 'cannot tell': {
       const least = formatDetectable(time);
       const shown = least === '–' ? '' : `; a factor of ${least} would have been shown`;
-      return `It cannot be told whether ${name} is faster or slower than ${baseline}: ${figures}${shown}. ${formatNeeded(time, file)}`;
+      return `Cannot tell whether ${name} is faster or slower than ${baseline}: ${figures}${shown}. ${formatNeeded(time, file)}`;
     }
   }
 }
 
-/** What it would take to tell: `About 24 invocations (90 s) would tell.` */
+/** Formats the effort that a verdict would take: `About 24 invocations would give a verdict: --invocations 24 --budget 90.` */
 export function formatNeeded(
   { needed }: Pick<JudgedPair, 'needed'>,
   { invocations, elapsed_ms }: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
 ): string {
-  if (needed === null) return 'No number of invocations that anybody would wait for would tell.';
+  if (needed === null) return 'A verdict would take an impractical number of invocations.';
   const seconds = Math.ceil((needed / invocations) * (elapsed_ms / 1000));
-  return `About ${needed} invocations would tell: --invocations ${needed} --budget ${Math.max(1, seconds)}.`;
+  return `About ${needed} invocations would give a verdict: --invocations ${needed} --budget ${Math.max(1, seconds)}.`;
 }
 
-/** A verdict on a time or another cost, with its direction: `slower`, `equal ±5 %`, `cannot tell`. */
+/** Formats a verdict on a time or another cost with its direction: `slower`, `equal ±5 %`, `cannot tell`. */
 export function formatVerdict({
   verdict,
   ratio,
@@ -76,7 +76,7 @@ export function formatVerdict({
   }
 }
 
-/** `±5 %` */
+/** Formats a margin: `±5 %`. */
 export function formatMargin({ margin }: Pick<JudgedPair, 'margin'>): string {
   return `±${Number((100 * margin).toFixed(2))} %`;
 }
@@ -85,20 +85,20 @@ function formatRatio(time: JudgedPair): string {
   return `${formatDecimals(time.ratio, 2)} times, ${formatInterval(time)}`;
 }
 
-/** `1.02–1.19` */
+/** Formats an interval: `1.02–1.19`. */
 export function formatInterval({ low, high }: Pick<JudgedPair, 'low' | 'high'>): string {
   return high === null || !Number.isFinite(high)
     ? 'too few invocations'
     : `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`;
 }
 
-/** The smallest ratio that so many invocations could have shown, `1.12`; `–` where they could show none. */
+/** Formats the smallest ratio that this many invocations could have shown, `1.12`; `–` if they could show none. */
 export function formatDetectable({ detectable }: Pick<JudgedPair, 'detectable'>): string {
   if (detectable === null || !Number.isFinite(detectable)) return '–';
   return formatDecimals(detectable, detectable < 1.1 ? 3 : 2);
 }
 
-/** `a`, `a and b`, `a, b and c` */
+/** Joins names: `a`, `a and b`, `a, b and c`. */
 function joinNames(names: readonly string[]): string {
   return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

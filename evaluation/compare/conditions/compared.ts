@@ -3,32 +3,32 @@ import type { TableView } from '../../terminal/table-view.ts';
 
 export type Samples = readonly (readonly number[])[];
 
-/** What a comparison, of adapters or of stacks, is to whoever holds it to conditions, or to one that was saved. */
+/** A comparison of adapters or stacks, in the form that conditions and saved baselines use. */
 export interface Compared {
   readonly arms: readonly ComparedArm[];
   readonly margin: number;
   readonly environment: Readonly<Record<string, string | number | undefined>>;
-  /** What two comparisons have to have in common to say anything about each other, by what it is called. */
+  /** Properties, by their name, that two comparisons must share to be comparable. */
   readonly same: Readonly<Record<string, string | number>>;
   readonly said: ComparisonStatement;
 }
 
 interface ComparedArm {
-  /** As conditions call it. */
+  /** The arm's name in conditions. */
   readonly name: string;
   readonly bytes: number;
-  /** What of them is neither payload nor a saving. */
+  /** Bytes beyond the payload. */
   readonly header: number;
-  /** By invocation, its rounds; empty for what was not measured. */
+  /** Returns the rounds of each invocation; empty if the metric was not measured. */
   samples(metric: MeasuredMetric): Samples;
 }
 
-/** What a comparison comes to, for a comment under a pull request. */
+/** The result of a comparison, for a comment on a pull request. */
 interface ComparisonStatement {
   readonly title: string;
   readonly sentence: string;
   readonly warnings: readonly string[];
   readonly table: TableView;
-  /** What was played, and the null test. */
+  /** The traffic, the repetitions and the null test. */
   readonly played: string;
 }

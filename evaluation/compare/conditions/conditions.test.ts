@@ -73,7 +73,7 @@ describe('a comparison that was saved', () => {
     const refused = (message: RegExp) =>
       expect.objectContaining({ code: 'config', message: expect.stringMatching(message) });
     expect(() => checkSameMachine(toComparedAdapters(elsewhere), now.environment, 'base.json')).toThrow(
-      refused(/base\.json: cannot be compared.*cores \(then 64, now 2\)/),
+      refused(/base\.json: is not comparable.*cores \(then 64, now 2\)/),
     );
     expect(() =>
       checkComparable(toComparedAdapters({ ...now, run_id: 'other' }), toComparedAdapters(now), 'base.json'),
@@ -109,7 +109,7 @@ describe('reports for CI', () => {
     expect(text).toContain('| anp.time > 1.45x msgpack | ❔ cannot tell |');
     expect(text).toContain('| json.bytes > 1x anp | ✅ held |');
     expect(text).toMatch(
-      /Against the comparison that was saved:\n\n\| arm.*\n.*\n\| json \|.*2\.00 \|.*slower \|/,
+      /Compared with the saved baseline:\n\n\| arm.*\n.*\n\| json \|.*2\.00 \|.*slower \|/,
     );
     expect(text).toContain('To repeat it: `npm run compare -- --adapters json,anp`');
   });

@@ -9,7 +9,7 @@ import {
 import type { Compared, Samples } from './compared.ts';
 import { asManyOfEach } from './saved-baseline.ts';
 
-/** What the conditions of `--fail-if` are about, from a comparison and from one that was saved, if there is one. */
+/** Creates the figures that `--fail-if` conditions are evaluated on, from this comparison and the saved one, if there is one. */
 export function createThresholdFigures(now: Compared, saved: Compared | undefined): ThresholdFigures {
   const armOf = (compared: Compared | undefined, arm: string) =>
     compared?.arms.find(({ name }) => name === arm);

@@ -1,9 +1,8 @@
 import type { ThresholdResult } from '../../statistics/thresholds.ts';
 
 /**
- * Thresholds as a JUnit report, which CI servers read: a test case each, failed where its condition holds
- * and skipped where the measurement cannot tell. The format is that of
- * Ant's junitreport, which has no standard but is what all of them accept.
+ * Formats thresholds as a JUnit report, which CI servers read: one test case each, failed if its condition holds and skipped if the
+ * measurement cannot tell. The format is that of Ant's junitreport, which has no standard but is accepted by all of them.
  */
 export function formatJunit(results: readonly ThresholdResult[]): string {
   const of = (wanted: ThresholdResult['outcome']) =>
@@ -29,7 +28,7 @@ export function formatJunit(results: readonly ThresholdResult[]): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** XML 1.0 has no way at all to write most control characters. */
+/** Escapes a text for XML 1.0, which cannot represent most control characters. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ')

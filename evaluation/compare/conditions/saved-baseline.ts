@@ -3,11 +3,11 @@ import { type JudgedComparison, judgeComparisons } from '../../statistics/level-
 import { compareNestedSamples } from '../../statistics/levels.ts';
 import type { Compared, Samples } from './compared.ts';
 
-/** One arm now and when it was saved. */
+/** One arm in the current and the saved comparison. */
 export interface SavedChange {
   readonly name: string;
   readonly bytes: { readonly before: number; readonly now: number };
-  /** How many times as long it takes as then; null where either has no times. */
+  /** Ratio of the current to the saved time; null if either has no times. */
   readonly time: JudgedComparison | null;
 }
 
@@ -23,7 +23,11 @@ const SAME_MACHINE: readonly {
   { what: 'Node', of: ({ node }) => node },
 ];
 
-/** Before the minutes that it takes. @throws MeshError `config` for a comparison that another machine or Node made */
+/**
+ * Rejects a saved comparison of another machine before minutes are spent on measuring.
+ *
+ * @throws MeshError `config` if another machine or version of Node made the comparison
+ */
 export function checkSameMachine({ environment: then }: Compared, now: Environment, file: string): void {
   refuse(
     SAME_MACHINE.flatMap(({ what, of }) => describeDifference(what, of(then), of(now))),
@@ -31,7 +35,7 @@ export function checkSameMachine({ environment: then }: Compared, now: Environme
   );
 }
 
-/** @throws MeshError `config` for two comparisons that say nothing about each other, with what is different */
+/** @throws MeshError `config` if the two comparisons are not comparable, with their differences */
 export function checkComparable(saved: Compared, now: Compared, file: string): void {
   checkSameMachine(saved, now.environment, file);
   refuse(
@@ -48,11 +52,11 @@ function refuse(differences: readonly string[], file: string): void {
   if (differences.length === 0) return;
   throw new MeshError(
     'config',
-    `--baseline ${file}: cannot be compared with this comparison; different are ${differences.join('; ')}. Save one of this setting: --save-baseline`,
+    `--baseline ${file}: is not comparable with this comparison, because these differ: ${differences.join('; ')}. Save a new baseline with --save-baseline`,
   );
 }
 
-/** Every arm that is in both, judged together. Bytes are exact; for times see {@link asManyOfEach}. */
+/** Judges all arms that are in both comparisons together. Bytes are exact; for times see {@link asManyOfEach}. */
 export function judgeChanges(saved: Compared, now: Compared): SavedChange[] {
   const both = now.arms.flatMap((arm) => {
     const before = saved.arms.find(({ name }) => name === arm.name);
@@ -75,8 +79,8 @@ export function judgeChanges(saved: Compared, now: Compared): SavedChange[] {
 }
 
 /**
- * Samples of an arm then and now, as two arms. They were not measured side by side, so what changed about the machine between the
- * two is in the ratio: the order of the invocations is any, and as many of each are taken.
+ * Returns the samples of an arm then and now, cut to the same number of invocations and rounds. They were not measured side by side, so the
+ * ratio includes changes of the machine, and the order of the invocations does not matter.
  */
 export function asManyOfEach(then: Samples, today: Samples): [number[][], number[][]] {
   const invocations = Math.min(then.length, today.length);

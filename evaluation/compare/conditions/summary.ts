@@ -7,9 +7,9 @@ import type { SavedChange } from './saved-baseline.ts';
 
 interface Outcome {
   readonly conditions: readonly ThresholdResult[];
-  /** Against the comparison that was saved; empty where there is none. */
+  /** Changes since the saved comparison; empty if there is none. */
   readonly changes: readonly SavedChange[];
-  /** What to type to have it again. */
+  /** The command that repeats the comparison. */
   readonly command: string;
 }
 
@@ -19,7 +19,7 @@ const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
   'cannot tell': '❔ cannot tell',
 };
 
-/** A comparison as a comment under a pull request has room for: the answer, the conditions, what changed, and how to disagree. */
+/** Formats a comparison as a comment on a pull request: the answer, the conditions, the changes, and how to repeat it. */
 export function formatSummary({ said }: Compared, { conditions, changes, command }: Outcome): string {
   const { title, sentence, warnings, table, played } = said;
   const parts = [
@@ -45,11 +45,11 @@ function formatConditionsTable(conditions: readonly ThresholdResult[]): string {
   );
 }
 
-/** Since the comparison was saved, a row an arm. */
+/** Formats the changes since the saved comparison, one row for each arm. */
 function formatChangesTable(changes: readonly SavedChange[]): string {
   if (changes.length === 0) return '';
   const table = formatMarkdown(createTableView(CHANGE_TITLES, changes.map(formatChangeCells)));
-  return `Against the comparison that was saved:\n\n${table}`;
+  return `Compared with the saved baseline:\n\n${table}`;
 }
 
 export const CHANGE_TITLES = ['arm', '#bytes then', '#bytes now', '#time', '#95 %', 'verdict'];

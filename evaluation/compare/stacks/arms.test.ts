@@ -81,7 +81,7 @@ test.each([
   ['size=63', 'expected bytes from 64'],
   ['size=1e3', 'expected bytes from 64'],
   ['concurrency=0', 'expected a number from 1 to 256'],
-  ['colour=red', 'there is no such factor; there are tls, connections'],
+  ['colour=red', 'unknown factor; expected one of tls, connections'],
 ])('refuses --factor %s', (text, message) => {
   expect(() => parseFactors([text])).toThrow(message);
 });

@@ -3,7 +3,7 @@ import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
 import { type ArmSettings, explainUnsupported, type Factors, resolveSettings } from './factors.ts';
 import type { StackRef } from './peers/protocol.ts';
 
-/** A stack as it is measured: one implementation with one level of every factor. */
+/** A measured configuration of a stack: one implementation with one level of every factor. */
 export interface Arm {
   /** `a2a/jsonrpc sdk tls=on` */
   readonly name: string;
@@ -11,30 +11,30 @@ export interface Arm {
   readonly protocol: string;
   readonly transport: string;
   readonly settings: ArmSettings;
-  /** Of each factor that was asked for. */
+  /** Level of each requested factor. */
   readonly levels: Readonly<Record<string, string>>;
 }
 
-/** A stack and, where it is a user's, its file. */
+/** A stack and, if the user supplied it, its file. */
 export interface ChosenStack {
   readonly stack: Stack;
-  readonly file?: string;
+  readonly file?: string | undefined;
 }
 
 interface Arms {
   readonly arms: readonly Arm[];
-  /** What was asked for and is not there, with the reason: `mcp/stdio sdk tls=on: it has no TLS`. */
+  /** Requested arms that do not exist, with the reason: `mcp/stdio sdk tls=on: it has no TLS`. */
   readonly leftOut: readonly string[];
 }
 
-/** Each takes five fresh pairs of processes; with more of them, none would be measured long enough. */
+/** Maximum arms. Each takes five fresh pairs of processes; with more arms, none would be measured long enough. */
 const MAX_ARMS = 64;
 
 /**
- * Every stack with every combination of levels. Levels that a stack does not have are left out by name; a factor of which it has none
- * is not varied for it, so that it can still be compared with those that have it.
+ * Combines every stack with every combination of levels. Levels that a stack lacks are listed as left out; a factor of which it has no
+ * level is not varied for it, so that it can still be compared with stacks that have it.
  *
- * @throws MeshError `usage` for more arms than can be measured
+ * @throws MeshError `usage` if there are too many arms to measure
  */
 export function combineArms(chosen: readonly ChosenStack[], { settings: factors }: Factors): Arms {
   const leftOut: string[] = [];
@@ -50,7 +50,7 @@ export function combineArms(chosen: readonly ChosenStack[], { settings: factors 
     });
     return combineLevels(own).map((levels) => ({
       name: [`${name} ${implementation}`, ...Object.entries(levels).map((pair) => pair.join('='))].join(' '),
-      stack: { name, implementation, ...(file === undefined ? {} : { file }) },
+      stack: { name, implementation, file },
       protocol,
       transport,
       settings: resolveSettings(stack, levels),

@@ -6,34 +6,34 @@ import { parseFileName, readStacks } from '../../teams/user-files.ts';
 import type { ChosenStack } from './arms.ts';
 
 const ALL_STACKS = 'all';
-/** Of the adapters in our own frames, the one that the others are compared with. */
+/** The adapter in our own frames that the others are compared with. */
 const OWN = 'mesh/json';
 
-/** Where names are looked up. */
+/** The stacks that names refer to. */
 interface StackCatalog {
   readonly names: readonly string[];
-  /** @throws MeshError `usage` for a name that nothing has */
+  /** @throws MeshError `usage` if no stack has this name */
   findStackEntries(name: string): readonly StackEntry[];
 }
 
 const shipped: StackCatalog = { names: [OWN, ...listStackNames()], findStackEntries };
 
 interface Choice {
-  /** As `--stacks` takes them: names, files of the user's, or `all`; the baseline first. */
+  /** Names as `--stacks` takes them: stacks, the user's files, or `all`; the baseline is first. */
   readonly names: readonly string[];
   readonly implementations: readonly string[];
 }
 
 interface Chosen {
   readonly chosen: readonly ChosenStack[];
-  /** Of `all`, those whose packages are not installed; and implementations that a stack does not have. */
+  /** Stacks of `all` whose packages are not installed, and implementations that a stack lacks. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * The stacks that were asked for, in the order of their names, each once.
+ * Resolves the requested stacks in the order of their names, each once.
  *
- * @throws MeshError `usage` for a name that nothing has, `config` for one that was named and whose package is missing
+ * @throws MeshError `usage` for an unknown name, `config` if the package of a named stack is missing
  */
 export async function chooseStacks(
   { names, implementations }: Choice,
@@ -55,7 +55,7 @@ export async function chooseStacks(
       if (chosen.has(id)) continue;
       try {
         const stack = await entry.load();
-        chosen.set(id, { stack, ...(file === undefined ? {} : { file }) });
+        chosen.set(id, { stack, file });
       } catch (error) {
         if (!isAll || !(error instanceof MeshError)) throw error;
         leftOut.push(`${id}: ${error.message}`);

@@ -12,38 +12,38 @@ import { type Invocation, measureInvocation, type Protocol } from './invocation.
 import type { PairOptions } from './peers/pair.ts';
 import type { PlannedExchange } from './peers/protocol.ts';
 
-/** A verdict needs five fresh pairs of processes of each arm; more of them say more than longer ones. */
+/** Invocations that a verdict needs; further ones improve it more than longer ones. */
 const WANTED_INVOCATIONS = MIN_INVOCATIONS;
-/** An invocation is measured for at most so long, and no shorter than what its loads need to be loads. */
+/** Bounds of the milliseconds that an invocation is measured for: shorter loads would not be loads. */
 const MEASURED_MS = { least: 400, most: 3000 };
-/** What starting, setting up and ending two processes takes, until it has been seen. */
+/** Estimate of the milliseconds to start, set up and stop two processes, until they have been measured. */
 const GUESSED_OVERHEAD_MS = 2000;
-/** Bytes are counted in so many invocations: twice, to see whether they are the same. */
+/** Invocations in which bytes are counted: two show whether they are reproducible. */
 const COUNTED_INVOCATIONS = 2;
-/** A connection that did not come about, as on a busy machine, is tried again in fresh processes so often. */
+/** Maximum attempts of an invocation. A failed connection, as on a busy machine, is tried again in fresh processes. */
 const MAX_TRIES = 3;
 
 interface CompareStacksOptions {
   /** The first is the baseline. */
   readonly arms: readonly [Arm, ...Arm[]];
-  /** What an arm plays. */
+  /** Returns the exchanges that an arm plays. */
   readonly exchangesOf: (arm: Arm) => readonly PlannedExchange[];
   readonly identity: TlsIdentity | null;
   readonly concurrency: readonly number[];
   readonly ratePerS: number;
   readonly budgetMs: number;
-  /** Most of each arm; as many as the budget allows. */
+  /** Maximum invocations of each arm; the budget may allow fewer. */
   readonly invocations: number;
-  /** In each of them. */
+  /** Rounds in each invocation. */
   readonly rounds: number;
-  /** Milliseconds that each is measured for; what the budget leaves unless given. */
+  /** Milliseconds that each invocation is measured for; derived from the budget by default. */
   readonly measuredMs?: number;
-  /** Also lets a task grow in the first invocation of each arm, and raises the load in the second; true unless said otherwise. */
+  /** Also grows a task in the first invocation of each arm, and raises the load in the second; true by default. */
   readonly hasExtras?: boolean;
   readonly random: Random;
-  /** What was done of the budget, 0 to 1, and what is being done. */
+  /** Receives the used share of the budget, 0 to 1, and the current activity. */
   readonly onProgress: (share: number, what: string) => void;
-  /** An invocation of all arms is over: what counts of it. It is told between invocations. */
+  /** Receives the results after an invocation of all arms; it is called between invocations. */
   readonly onInvocation?: (measured: readonly MeasuredInvocation[]) => void;
   readonly onNote: (note: string) => void;
   readonly signal: AbortSignal;
@@ -51,27 +51,27 @@ interface CompareStacksOptions {
 
 export interface MeasuredInvocation {
   readonly arm: string;
-  /** Of the second baseline. */
+  /** True for the second baseline. */
   readonly isNull: boolean;
   readonly result: Invocation;
 }
 
 export interface MeasuredStacks {
-  /** By name of the arm; the i-th invocations of all arms ran side by side. Arms that failed are missing. */
+  /** Invocations by name of the arm; the i-th invocations of all arms ran side by side. Failed arms are missing. */
   readonly invocations: ReadonlyMap<string, readonly Invocation[]>;
-  /** Of the second baseline. */
+  /** Invocations of the second baseline. */
   readonly nullInvocations: readonly Invocation[];
   readonly failed: readonly string[];
   readonly lost: number;
   readonly stopped: 'invocations' | 'budget' | 'interrupted';
-  /** What the machine did meanwhile, a block an element. */
+  /** State of the machine during the measurement, one element for each block. */
   readonly machine: readonly MachineState[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Measures every arm in fresh pairs of processes, the arms in random order within each block and the baseline twice, until the budget
- * ends. An arm that fails is left out from then on, by name; what was measured of a block that was broken off does not count.
+ * Measures every arm in fresh pairs of processes until the budget ends. Within each block the arms run in random order, the baseline twice.
+ * An arm that fails is left out from then on, by name; the measurements of an interrupted block do not count.
  */
 export async function measureStacks(options: CompareStacksOptions): Promise<MeasuredStacks> {
   const { random, budgetMs, onProgress, onInvocation, onNote, signal, hasExtras = true } = options;
@@ -104,7 +104,7 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
       machine.push(stateOf());
       onInvocation?.(measured);
     } catch (error) {
-      // Ctrl-C: what was measured is worth a report.
+      // After Ctrl-C the measurements so far are worth a report.
       if (!signal.aborted || block === 0) throw error;
       stopped = 'interrupted';
       break;
@@ -147,7 +147,7 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
     return measured.filter(({ arm }) => left.has(arm));
   }
 
-  /** undefined for an arm that fails, which is then named. */
+  /** Measures one invocation; returns undefined if the arm fails, which is then named. */
   async function tried(arm: Arm, protocol: Protocol): Promise<Invocation | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -1,7 +1,7 @@
 import { FINAL_ANSWER, HUB_ID, type Packet, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
 
-/** One request and what comes back in its response: nothing where the protocol's own acknowledgement is all there is. */
+/** One request and the packets in its response; none if the protocol's acknowledgement is the whole response. */
 export interface Exchange {
   readonly client: string;
   readonly server: string;
@@ -10,11 +10,11 @@ export interface Exchange {
 }
 
 /**
- * Plans the exchanges that carry a recording through a hub as a protocol of requests and responses would: a packet goes to those alone who
- * acted on it, and rides in the response to what caused it. One rule holds for every transfer from node a to node b: where b had asked a
- * with the packet that this one answers, it rides in that response; otherwise a opens an exchange of its own with b.
+ * Plans the exchanges that carry a recording through a hub as a request/response protocol would: a packet goes only to the nodes that acted
+ * on it, and travels in the response to its cause. One rule holds for every transfer from node a to node b: if b had sent a the packet that
+ * this one answers, it travels in that response; otherwise a opens a new exchange with b.
  *
- * @returns exchanges in an order in which they can be played: what a client sends, an exchange before it has caused
+ * @returns exchanges in a playable order: each comes before the exchanges that it caused
  */
 export function planExchanges(recording: Recording): readonly Exchange[] {
   const recipientsOf = createActorFinder(recording);
@@ -39,15 +39,15 @@ export function planExchanges(recording: Recording): readonly Exchange[] {
   return [...open.values()];
 }
 
-/** From node to node: every packet of an agent goes up to the hub, and down to each recipient. */
+/** Lists the hops of a packet: every packet of an agent goes up to the hub, and down to each recipient. */
 function listHops(from: string, recipients: readonly string[]): (readonly [string, string])[] {
   const down = recipients.filter((to) => to !== HUB_ID).map((to) => [HUB_ID, to] as const);
   return from === HUB_ID ? down : [[from, HUB_ID] as const, ...down];
 }
 
 /**
- * Whom a packet was for, as far as a recording shows it: who is addressed, else who was caused to send something by it, else the hub
- * where it ends a task, else who sent what caused it.
+ * Creates a function that infers the recipients of a packet from a recording: the addressee, else the nodes that the packet caused to send
+ * something, else the hub if it ends a task, else the sender of its cause.
  */
 function createActorFinder(recording: Recording) {
   const nodes = new Set([HUB_ID, ...recording.header.agents.map((agent) => agent.id)]);
@@ -74,7 +74,7 @@ function isTaskEnd({ tag }: Packet): boolean {
   return tag === FINAL_ANSWER || tag === TASK_FAILED;
 }
 
-/** No node id has a space. */
+/** Joins the parts of an exchange's key with spaces, which node ids do not contain. */
 function joinExchangeKey(client: string, server: string, requestId: string): string {
   return `${client} ${server} ${requestId}`;
 }

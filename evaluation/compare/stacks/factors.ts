@@ -1,18 +1,18 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackSettings, TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 
-/** Everything that two ends are set to, in plain values; the certificate is made for the session. */
+/** All settings of two ends, in plain values; the certificate is created for the session. */
 export interface ArmSettings extends Omit<StackSettings, 'tls'> {
   readonly tls: boolean;
   /** Milliseconds that the work for an answer takes. */
   readonly workMs: number;
-  /** Bytes of each payload, both ways; null for those of the traffic. */
+  /** Bytes of each payload, in both directions; null keeps the payloads of the traffic. */
   readonly size: number | null;
 }
 
 /**
- * What nobody asked for. Sixteen connections are enough for sixteen exchanges at once on what cannot multiplex; idle connections outlive
- * the rounds, since a reconnect is a factor of its own; answers say nothing twice.
+ * Default settings. Sixteen connections are enough for sixteen concurrent exchanges on transports that cannot multiplex; idle connections
+ * outlive the rounds, since a reconnect is a factor of its own; answers have no redundant content.
  */
 export const DEFAULT_SETTINGS: ArmSettings = {
   tls: false,
@@ -28,21 +28,21 @@ export const DEFAULT_SETTINGS: ArmSettings = {
   size: null,
 };
 
-/** Work for an answer that comes later, where ways of handing it over are compared and nobody said how long. */
+/** Default duration of the work for a delayed answer, if ways of delivering it are compared. */
 const LATER_WORK_MS = 200;
 
 const LATER = ['hold', 'stream', 'subscribe', 'poll', 'push'] as const;
 const RESULTS = ['text', 'structured', 'both'] as const;
-/** The smallest payload is `{"text":"…"}` with something in it; the largest is what gRPC and MCP take at most, halved for an echo. */
+/** Bounds of a payload: the smallest is `{"text":"…"}` with some text; the largest is the limit of gRPC and MCP, halved for an echo. */
 const SIZE_RANGE = [64, 1024 * 1024] as const;
 const MAX_LEVELS = 16;
 
-/** A factor that arms differ in: a level of it sets something, for stacks that have it. */
+/** A factor that arms differ in: each level sets options of the stacks that support it. */
 interface SettingFactor {
   readonly expected: string;
-  /** undefined for a text that is no level. */
+  /** Returns the settings of a level; undefined for an invalid level. */
   set(level: string): Partial<ArmSettings> | undefined;
-  /** Why a stack has no such level; undefined where it has. */
+  /** Returns the reason why a stack lacks a level; undefined if it has it. */
   unsupportedReason(stack: Stack, level: string): string | undefined;
 }
 
@@ -107,7 +107,7 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
   },
 };
 
-/** What `--factor` asks for: levels of settings, by factor, and what every arm is measured at. */
+/** The parsed `--factor` options: levels of settings by factor, and the concurrencies at which every arm is measured. */
 export interface Factors {
   readonly settings: ReadonlyMap<string, readonly string[]>;
   readonly concurrency: readonly number[];
@@ -116,9 +116,9 @@ export interface Factors {
 const DEFAULT_CONCURRENCY = [1, 4, 16, 64];
 
 /**
- * Parses `--factor NAME=LEVEL,LEVEL`, one a text.
+ * Parses `--factor NAME=LEVEL,LEVEL`, one factor in each text.
  *
- * @throws MeshError `usage` for a factor or level that there is none of
+ * @throws MeshError `usage` for an unknown factor or level
  */
 export function parseFactors(texts: readonly string[]): Factors {
   const given = new Map<string, readonly string[]>();
@@ -128,7 +128,10 @@ export function parseFactors(texts: readonly string[]): Factors {
     if (levels.length === 0)
       throw new MeshError('usage', `--factor: expected NAME=LEVEL,LEVEL, not "${text}"`);
     if (levels.length > MAX_LEVELS)
-      throw new MeshError('usage', `--factor ${name}: at most ${MAX_LEVELS} levels`);
+      throw new MeshError(
+        'usage',
+        `--factor ${name}: expected at most ${MAX_LEVELS} levels, got ${levels.length}`,
+      );
     if (given.has(name)) throw new MeshError('usage', `--factor ${name}: given twice`);
     given.set(name, levels);
   }
@@ -143,30 +146,31 @@ export function parseFactors(texts: readonly string[]): Factors {
     const factor = SETTING_FACTORS[name];
     if (factor === undefined) {
       const known = [...Object.keys(SETTING_FACTORS), 'concurrency'].join(', ');
-      throw new MeshError('usage', `--factor ${name}: there is no such factor; there are ${known}`);
+      throw new MeshError('usage', `--factor ${name}: unknown factor; expected one of ${known}`);
     }
     for (const level of levels) if (factor.set(level) === undefined) refuse(name, level, factor.expected);
   }
   return { settings: given, concurrency: concurrency ?? DEFAULT_CONCURRENCY };
 }
 
-/** Why a stack has no such level; undefined where it has. */
+/** Returns the reason why a stack lacks a level; undefined if it has it. */
 export function explainUnsupported(stack: Stack, factor: string, level: string): string | undefined {
   return SETTING_FACTORS[factor]?.unsupportedReason(stack, level);
 }
 
-/** What the levels of an arm set it to. */
+/** Returns the settings that an arm's levels select. */
 export function resolveSettings(stack: Stack, levels: Readonly<Record<string, string>>): ArmSettings {
   const [ownLater] = stack.traits.later;
   const isLater = levels.later !== undefined;
-  const settings = { ...DEFAULT_SETTINGS, later: ownLater, ...(isLater ? { workMs: LATER_WORK_MS } : {}) };
+  const workMs = isLater ? LATER_WORK_MS : DEFAULT_SETTINGS.workMs;
+  const settings = { ...DEFAULT_SETTINGS, later: ownLater, workMs };
   for (const [name, level] of Object.entries(levels)) {
     Object.assign(settings, SETTING_FACTORS[name]?.set(level));
   }
   return settings;
 }
 
-/** The settings as a stack takes them. */
+/** Converts the settings to those that a stack takes. */
 export function toStackSettings(
   { tls, workMs: _workMs, size: _size, ...settings }: ArmSettings,
   identity: TlsIdentity | null,

@@ -5,9 +5,9 @@ import { type Growth, type LoadPoint, loadCurve, measureGrowth } from './load-cu
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
 import type { CpuUs, Part } from './peers/protocol.ts';
 
-/** How one pair of fresh processes is measured. */
+/** The plan for measuring one pair of fresh processes. */
 export interface Protocol {
-  /** Milliseconds for the rounds and the warm-up; set-up, exact bytes and extras are beside it. */
+  /** Milliseconds for the rounds and the warm-up, without set-up, byte counts and extras. */
   readonly budgetMs: number;
   readonly rounds: number;
   readonly concurrency: readonly number[];
@@ -15,16 +15,16 @@ export interface Protocol {
   readonly ratePerS: number;
   /** Counts the bytes of each exchange once. */
   readonly countsBytes: boolean;
-  /** Lets a task grow, and says what the server keeps. */
+  /** Grows a task and records the memory that the server keeps. */
   readonly growsTask: boolean;
-  /** Raises the load until it is too much. */
+  /** Raises the load until the pair is overloaded. */
   readonly raisesLoad: boolean;
 }
 
 export interface Round {
-  /** Microseconds of CPU time an exchange, one at a time. */
+  /** CPU microseconds of an exchange, one at a time. */
   readonly cpuUs: { readonly client: CpuUs; readonly server: CpuUs };
-  /** Microseconds since each exchange of the open load should have begun; null where the rate was too high. */
+  /** Microseconds from the due time of each exchange of the open load; null if the rate was too high. */
   readonly latencyUs: readonly number[] | null;
   /** Microseconds by which the load itself was late. */
   readonly lateUs: number;
@@ -32,18 +32,18 @@ export interface Round {
   readonly perS: readonly number[];
 }
 
-/** One pass through all exchanges that have an answer, and one through all others, on a session that is in use. */
+/** Bytes of one pass through all exchanges with an answer, and one through all others, on a session in use. */
 export interface CountedBytes {
   readonly answered: WireBytes;
   readonly oneWay: WireBytes;
-  /** What the first pass took more than the second: connections that are opened, and tables that are filled, when they are first used. */
+  /** Additional bytes of the first pass: connections that open and tables that fill at first use. */
   readonly firstUse: { readonly sent: number; readonly received: number };
 }
 
-/** What one pair of fresh processes came to. */
+/** Results of one pair of fresh processes. */
 export interface Invocation {
   readonly setup: { readonly ms: number; readonly wire: WireBytes };
-  /** Null where they were not counted. */
+  /** Null if bytes were not counted. */
   readonly bytes: CountedBytes | null;
   readonly rounds: readonly Round[];
   readonly growth: Growth | null;
@@ -51,18 +51,18 @@ export interface Invocation {
   readonly rssBytes: { readonly client: number; readonly server: number };
 }
 
-/** A pass is whole, however long it takes: a stack that takes longer for it than this does not work. */
+/** Maximum milliseconds of a pass, which is always complete: a stack that takes longer does not work. */
 const PASS_MS = 60_000;
-/** Exchanges at once in a pass whose answers take their time. */
+/** Concurrent exchanges in a pass whose answers take time. */
 const PASS_CONCURRENCY = 16;
-/** Parts of the budget; the rounds share what is left after the warm-up. */
+/** Share of the budget for the warm-up; the rounds share the rest. */
 const WARM_UP = 0.15;
 const SHARES = { one: 0.2, open: 0.4, saturated: 0.4 };
 const MAX_COUNT = 20_000;
-/** Below it, a percentile of a round is luck. */
+/** Minimum exchanges of an open load; with fewer, a percentile would be chance. */
 const MIN_OPEN = 20;
 
-/** Starts a pair, measures it and ends it. */
+/** Starts a pair, measures it and stops it. */
 export async function measureInvocation(
   options: PairOptions,
   protocol: Protocol,
@@ -89,8 +89,8 @@ export async function measureInvocation(
 }
 
 /**
- * The bytes of one pass, answered exchanges and others apart. A first pass goes before each: on HTTP/2 the heads of the first requests fill
- * a table that later ones refer to, and what a session costs only once is not what an exchange costs.
+ * Counts the bytes of one pass, separately for answered exchanges and others. Each is preceded by an uncounted pass: on HTTP/2 the headers
+ * of the first requests fill a table that later ones refer to, and one-time costs of a session do not belong to an exchange.
  */
 async function countBytes(pair: Pair, options: PairOptions): Promise<CountedBytes> {
   const { exchanges, workMs } = options;
@@ -113,7 +113,7 @@ async function countBytes(pair: Pair, options: PairOptions): Promise<CountedByte
   return { ...own, firstUse };
 }
 
-/** Bytes around messages alone: those of the messages differ by their ids. */
+/** Returns the difference of the bytes around messages; the messages themselves differ by their ids. */
 function subtractFraming(first: DirectionBytes, second: DirectionBytes): number {
   return Math.max(0, first.tls + first.head - second.tls - second.head);
 }
@@ -149,7 +149,7 @@ function divideCpu({ user, system }: CpuUs, count: number): CpuUs {
   return { user: user / count, system: system / count };
 }
 
-/** The median of what the open load of a round took; null where its rate was too high. */
+/** Returns the median latency of a round's open load; null if its rate was too high. */
 export function medianLatency({ latencyUs }: Round): number | null {
   return latencyUs === null ? null : computePercentile(latencyUs, 0.5);
 }

@@ -1,28 +1,31 @@
 import { computePercentile } from '../../statistics/inference/quantile.ts';
 import type { Pair } from './peers/pair.ts';
 
-/** What a load of so many exchanges a second came to. */
+/** Result of an open load at one rate. */
 export interface LoadPoint {
   readonly offeredPerS: number;
   readonly achievedPerS: number;
   readonly n: number;
-  /** Microseconds since each should have begun; null where more waited than anybody waits for. */
+  /** Microseconds from the due time of each exchange; null if too many were waiting. */
   readonly p50Us: number | null;
   readonly p99Us: number | null;
 }
 
-/** Shares of what the pair does when it never waits: close together where the queue begins. */
+/** Loads as shares of the saturated throughput, close together where the queue begins. */
 const SHARES = [0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 const POINT_MS = 400;
 const MIN_COUNT = 100;
 const MAX_COUNT = 5000;
-/** Past the knee the times grow for as long as the load goes on: a point more would only show how long that was. */
+/**
+ * Factor over the lowest load's median that marks the knee. Past it the times grow as long as the load lasts, so further points would only
+ * show its duration.
+ */
 const KNEE = 10;
 
 /**
- * Raises an open load step by step until an exchange takes ten times what it takes at the lowest, or the ends do not keep up.
+ * Raises an open load step by step until an exchange takes ten times as long as at the lowest load, or the ends fall behind.
  *
- * @param saturatedPerS exchanges a second when the next begins as soon as one is over
+ * @param saturatedPerS exchanges a second if each begins as soon as the previous one ends
  */
 export async function loadCurve(pair: Pair, saturatedPerS: number): Promise<readonly LoadPoint[]> {
   const points: LoadPoint[] = [];
@@ -49,7 +52,7 @@ function isBeyondKnee(lowest: number | null, last: number | null): boolean {
   return last === null || (lowest !== null && last > KNEE * lowest);
 }
 
-/** The highest load that the ends kept up with: at most so many times slower than the lowest, and no more offered than done. */
+/** Finds the highest load that the ends kept up with: its median is below the knee, and throughput matches the offered rate. */
 export function findKnee(points: readonly LoadPoint[]): LoadPoint | undefined {
   const lowest = points[0]?.p50Us ?? null;
   return points.findLast(
@@ -58,14 +61,14 @@ export function findKnee(points: readonly LoadPoint[]): LoadPoint | undefined {
   );
 }
 
-/** What a server keeps as one task grows: of its heap after a collection, and of the time of an exchange. */
+/** Growth of a server with one task: its heap after a collection, and the time of an exchange. */
 export interface Growth {
   readonly points: readonly {
     /** Exchanges of the task so far. */
     readonly exchanges: number;
     readonly heapBytes: number;
     readonly rssBytes: number;
-    /** Microseconds, the median of those since the point before. */
+    /** Median microseconds of the exchanges since the previous point. */
     readonly exchangeUs: number | null;
   }[];
 }

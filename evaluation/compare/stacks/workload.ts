@@ -7,19 +7,19 @@ import type { PlannedExchange } from './peers/protocol.ts';
 
 /** The exchanges that every arm plays. */
 export interface Workload {
-  /** For people: where they come from. */
+  /** Origin of the exchanges, for display. */
   readonly source: string;
   readonly exchanges: readonly PlannedExchange[];
 }
 
-/** Of a recording so many exchanges are played by a pair, spread evenly over it: a pass takes a second with the slowest stack. */
+/** Maximum exchanges of a recording that a pair plays, spread evenly over it: a pass takes a second with the slowest stack. */
 const MAX_RECORDED = 100;
-/** Different echoes of one size: contents differ a little, as they do. */
+/** Number of different echoes of one size, so that contents vary a little. */
 const ECHOES = 20;
 
 /**
- * The exchanges of a recording through a hub, for one client and one server: what was addressed, with replies in the response. Those
- * without an answer are among them, since an acknowledgement costs something too.
+ * Builds the exchanges of a recording through a hub, for one client and one server: addressed packets, with replies in the response.
+ * Exchanges without an answer are included, since an acknowledgement has a cost, too.
  */
 export function buildRecordedWorkload(recording: Recording): Workload {
   const exchanges = planExchanges(recording);
@@ -32,7 +32,7 @@ export function buildRecordedWorkload(recording: Recording): Workload {
   return { source: `recording ${run_id} of team ${team}`, exchanges: makePlayable(chosen) };
 }
 
-/** Echoes of payloads of exactly `size` bytes; the same for the same seed. */
+/** Builds echoes of payloads of exactly `size` bytes; the same seed gives the same payloads. */
 export function buildSyntheticWorkload(size: number, seed: number): Workload {
   const random = new Random(seed);
   const exchanges = Array.from({ length: ECHOES }, (_, index) => {
@@ -44,7 +44,7 @@ export function buildSyntheticWorkload(size: number, seed: number): Workload {
 }
 
 function createPacket(id: string, from: string, to: string, payload: JsonObject): Packet {
-  // A time that does not change: bytes are to be the same from run to run.
+  // The time is constant, so that bytes are the same from run to run.
   return { type: 'echo', from, to, id, task_id: 'task', token_used: 0, ts: 1_795_000_000_000, payload };
 }
 
@@ -53,14 +53,14 @@ const WORDS =
     ' ',
   );
 
-/** A payload of exactly `bytes` as JSON: records as tools return them, filled up with text. */
+/** Draws a payload of exactly `bytes` as JSON: records as tools return them, filled up with text. */
 function drawPayload(bytes: number, random: Random): JsonObject {
   const word = () => WORDS[random.integer(WORDS.length)] ?? '';
   const records: JsonObject[] = [];
   const text = (fill: string) => ({ records, text: fill });
   const sizeOf = (value: JsonObject) => Buffer.byteLength(JSON.stringify(value));
   let left = bytes - sizeOf(text(''));
-  // Half of it are records, the rest is prose.
+  // Half of the payload is records, the rest is prose.
   while (left > bytes / 2 + RECORD_BYTES) {
     const record = {
       id: random.integer(100_000),

@@ -14,24 +14,36 @@ const packet: Packet = {
   payload: { text: 'Its lamp was lit on 3 October 1868.', list: [1, 2, 3] },
 };
 
-/** The line of the ledger for one packet of `spec`. */
+/** Measures the ledger line of one packet with `spec`. */
 export async function sampleLine(spec: string): Promise<LedgerLine> {
   const codec = openMembers(await loadAdapter(spec), 'sample', ['0']).get('0');
   if (codec === undefined) return createLedgerLine();
   return measureLine(codec, packet, codec.encode(packet).length, codec.layerBytes?.last);
 }
 
-/** The same, read. */
+/** Builds a sample comparison and parses it. */
 export async function sampleFile(specs: readonly string[], text = 'hello'): Promise<ComparisonFile> {
   return parseComparison(JSON.stringify(await sampleComparison(specs, text)), 'sample');
 }
 
-/** What `comparison.json` holds of these adapters, the first being the baseline; `text` stands wherever one can. */
+/**
+ * Builds the content of `comparison.json` for these adapters, the first of which is the baseline; `text` stands in every place that takes a
+ * text.
+ */
 export async function sampleComparison(specs: readonly string[], text = 'hello'): Promise<object> {
   const interval = {
-    ...{ invocations: 10, rounds: 3, low: 0.97, high: 1.04, ratio: 1.01, pValue: 0.5 },
-    ...{ spread: { invocations: 0.02, rounds: 0.03 }, adjustedP: 0.5, adjustedEquivalenceP: 0.01 },
-    ...{ margin: 0.05, detectable: 1.04, needed: 10 },
+    invocations: 10,
+    rounds: 3,
+    low: 0.97,
+    high: 1.04,
+    ratio: 1.01,
+    pValue: 0.5,
+    spread: { invocations: 0.02, rounds: 0.03 },
+    adjustedP: 0.5,
+    adjustedEquivalenceP: 0.01,
+    margin: 0.05,
+    detectable: 1.04,
+    needed: 10,
   };
   const samplesUs = (scale: number) =>
     Array.from({ length: 10 }, (_, invocation) =>
@@ -41,7 +53,11 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
   for (const [index, spec] of specs.entries()) {
     const total = await sampleLine(spec);
     const time = {
-      ...{ ...interval, ratio: 1 + index / 5, low: 0.9 + index / 5, high: 1.1 + index / 5, detectable: 1.15 },
+      ...interval,
+      ratio: 1 + index / 5,
+      low: 0.9 + index / 5,
+      high: 1.1 + index / 5,
+      detectable: 1.15,
       ...(index > 1 ? { verdict: 'different' } : { verdict: 'cannot tell', needed: 24 }),
     };
     adapters.push({
@@ -63,7 +79,9 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
           ? null
           : {
               bytes: { ratio: 1, low: 1, high: 1, verdict: 'equal' },
-              ...{ time, cpu: time, first: null },
+              time,
+              cpu: time,
+              first: null,
             },
     });
   }
@@ -83,14 +101,12 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
     margin: 0.05,
     null_test: { ...interval, verdict: 'equivalent', samples_us: samplesUs(1) },
     adapters,
-    ...{
-      invocations: 10,
-      rounds: 3,
-      passes: 20,
-      elapsed_ms: 40_000,
-      lost_invocations: 0,
-      stopped: 'invocations',
-    },
+    invocations: 10,
+    rounds: 3,
+    passes: 20,
+    elapsed_ms: 40_000,
+    lost_invocations: 0,
+    stopped: 'invocations',
     machine: [{ invocation: 0, round: 0, load: 1, steal_ms: 0, throttled_ms: null, available_bytes: 4e9 }],
     warnings: [],
     matrix: [],

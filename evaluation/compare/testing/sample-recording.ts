@@ -15,7 +15,7 @@ function packet(id: string, from: string, more: Partial<Packet> = {}): Packet {
   };
 }
 
-/** A document, a request, its answer and a final answer; the document does not fit one record of TLS. */
+/** A recording of a document, a request, its answer and a final answer; the document does not fit one record of TLS. */
 export const sampleRecording: Recording = {
   header: sampleHeader,
   packets: [

@@ -72,10 +72,10 @@ test('a comparison that was kept is one to compare with, on the same traffic onl
   ]);
   expect(again.code, again.stderr).toBe(0);
   expect(again.stderr).toContain('held: mesh/json:bare:size:64.bytes > 1x saved');
-  expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('Against the comparison that was saved');
+  expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('Compared with the saved baseline');
   const other = await runCli(['compare', ...quick, '--rate', '50', '--baseline', base]);
   expect(other.code).toBe(2);
-  expect(other.stderr).toContain('different are the rate (then 200, now 50)');
+  expect(other.stderr).toContain('these differ: the rate (then 200, now 50)');
 }, 120_000);
 
 test.each([

@@ -6,15 +6,15 @@ import { findKnee } from '../load-curve.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { ByteLines, StackArm } from './stacks-file.ts';
 
-/** Times of an arm that are kept for its distribution. */
+/** Maximum times of an arm that are kept for its distribution. */
 const KEPT_TIMES = 2000;
 
-/** What an arm came to by itself; what it is against the baseline is said where all arms are known. */
+/** Figures of one arm by itself; the comparison with the baseline follows when all arms are known. */
 export type ArmFigures = Omit<StackArm, 'vs_baseline' | 'setup'> & {
   readonly setup: Omit<StackArm['setup'], 'paid_back_bytes' | 'paid_back_time'>;
 };
 
-/** @param invocations at least one */
+/** @param invocations invocations of the arm, at least one */
 export function computeArmFigures(
   arm: Arm,
   exchanges: readonly PlannedExchange[],
@@ -70,7 +70,7 @@ export function computeArmFigures(
   };
 }
 
-/** What verdicts are made of: an invocation a list; of a rate that was too high there is no latency. */
+/** Collects the samples that verdicts are based on, one list for each invocation. If the rate was too high, there is no latency. */
 export function collectSamples(invocations: readonly Invocation[]): StackArm['samples'] {
   const latency = invocations.map(({ rounds }) => rounds.map(medianLatency));
   const isComplete = latency.every((own) => own.every((value) => value !== null));
@@ -99,7 +99,7 @@ function summarizeBytes(
   };
 }
 
-/** Of a pass; a handshake of TLS has signatures of several lengths. */
+/** Formats the bytes of a pass for comparison. It excludes the set-up, because a TLS handshake has signatures of varying lengths. */
 function passText({ answered, oneWay }: CountedBytes): string {
   return JSON.stringify([answered, oneWay]);
 }
@@ -120,7 +120,7 @@ function toByteLines({ raw, tls, head, body, messages }: DirectionBytes, payload
   return { raw, tls, head, envelope: body - payload, payload, messages };
 }
 
-/** Of the payload as compact JSON. */
+/** Counts the bytes of a payload as compact JSON. */
 function countPayloadBytes(payload: object): number {
   return Buffer.byteLength(JSON.stringify(payload));
 }
@@ -145,7 +145,10 @@ function summarizeSetup(
   };
 }
 
-/** Each message that was sent may have been waited for; TCP and TLS 1.3 take one round trip each for a connection. */
+/**
+ * Returns an upper bound of the round trips: each sent message may have been waited for, and TCP and TLS 1.3 take one round trip each for a
+ * connection.
+ */
 function countRoundTrips({ connections, sent }: WireBytes, transport: string, tls: boolean): number {
   const isTcp = transport !== 'stdio' && transport !== 'unix';
   return sent.messages + connections * ((isTcp ? 1 : 0) + (tls ? 1 : 0));

@@ -7,8 +7,9 @@ import { describeMeasurement, describeNullTest } from './stacks-table.ts';
 import { formatInterval, formatName, formatVerdictRatio } from './stacks-text.ts';
 
 /**
- * An arm is called as in the tables, without spaces: `a2a/jsonrpc:sdk`, and `a2a/jsonrpc:sdk:tls:on` with its levels. Bytes are of all
- * exchanges with an answer, times of an exchange at the fixed rate, `first` of the set-up.
+ * Converts a comparison of stacks for conditions. Arms have their names from the tables without spaces: `a2a/jsonrpc:sdk`, and
+ * `a2a/jsonrpc:sdk:tls:on` with levels. Bytes are those of all exchanges with an answer, times those of an exchange at the fixed rate, and
+ * `first` is the set-up.
  */
 export function toComparedStacks(file: StacksFile): Compared {
   const { arms, margin, environment, traffic, rate_per_s, baseline } = file;

@@ -10,12 +10,12 @@ type Attributed = StacksFile['attributions'][number];
 type Share = Attributed['shares'][number];
 
 const FIGURES = ['latency_us', 'cpu_us', 'saturated_us'] as const;
-/** Probability of blaming any factor of an arm unjustly, in any of the figures. */
+/** Probability of wrongly blaming any factor of an arm, in any of the figures. */
 const ALPHA = 0.01 / FIGURES.length;
 
 /**
- * Of every arm's difference from the baseline, how much is protocol, transport, implementation and setting: where more than one of them is
- * another, and the arms between them tell some apart. JSON's null is ∞.
+ * Attributes each arm's difference from the baseline to protocol, transport, implementation and settings. It does so if several of them
+ * differ and the arms in between separate some of them. JSON's null is ∞.
  */
 export function attributeArms(arms: Parameters<typeof cellsOf>[0], margin: number) {
   return FIGURES.flatMap((figure) => {
@@ -59,7 +59,7 @@ function attributeArm(
   };
 }
 
-/** `a2a/jsonrpc sdk, CPU time 3.10 times: implementation bare → sdk 1.70 (1.62–1.79), …` */
+/** Formats an attribution: `a2a/jsonrpc sdk, CPU time 3.10 times: implementation bare → sdk 1.70 (1.62–1.79), …` */
 export function formatAttribution({ arm, figure, total, shares }: Attributed): string {
   const parts = shares.map(({ factor, from, to, share, verdict }) => {
     const shown = `${factor} ${from} → ${to} ${formatDecimals(share.ratio, 2)} (${formatInterval(share)})`;
@@ -68,10 +68,13 @@ export function formatAttribution({ arm, figure, total, shares }: Attributed): s
   return `${arm}, ${FIGURE_NAMES[figure]} ${formatDecimals(total.ratio, 2)} times: ${parts.join('; ')}`;
 }
 
-/** Behind a share: shown to be within the margin, and not shown to be anything. */
+/** Mark behind a share: `=` is shown to be within the margin, `?` is undecided. */
 const MARKS = { contributes: '', 'no share': '=', 'cannot tell': '?' } as const;
 
-/** What makes the differences, a table for each figure: a row an arm, a column a factor, and one for factors that changed together only. */
+/**
+ * Builds a table of causes for each figure: one row for each arm, one column for each factor, and one for factors that only changed
+ * together.
+ */
 export function buildAttributionTables({ attributions }: StacksFile): TableView[] {
   return [...Map.groupBy(attributions, ({ figure }) => figure)].map(([figure, own]) => {
     const factors = [...new Set(own.flatMap(({ shares }) => shares.map(({ factor }) => factor)))].toSorted(
@@ -96,10 +99,10 @@ function formatFactorShare(own: Share | undefined): string {
   return `${formatDecimals(own.share.ratio, 2)}${MARKS[own.verdict]} (${formatInterval(own.share)})`;
 }
 
-/** Level of a factor that an arm's stack does not have. */
+/** Level of a factor that an arm's stack lacks. */
 const NONE = 'none';
 
-/** An arm as a cell of a factorial plan. */
+/** An arm as a cell of a factorial design. */
 interface ArmCell extends Cell {
   readonly name: string;
 }
@@ -110,9 +113,9 @@ type Measured = Pick<
 >;
 
 /**
- * The arms as cells, for whoever asks how much of a difference is protocol, transport, implementation or setting. Every cell has all
- * factors, and no two cells have the same levels: stacks of one protocol on one transport, such as `a2a/jsonrpc` and `a2a/rest`, are
- * told apart by their names. An arm that has no figures of this kind, such as the time at a rate that it did not keep up with, is no cell.
+ * Converts the arms to cells for an attribution. Every cell has all factors, and no two cells have the same levels: stacks of one protocol
+ * on one transport, such as `a2a/jsonrpc` and `a2a/rest`, are distinguished by their names. An arm that lacks the figure, such as the time
+ * at a rate that it did not keep up with, gives no cell.
  */
 export function cellsOf(arms: readonly Measured[], figure: keyof StackArm['samples']): ArmCell[] {
   const factors = new Set(arms.flatMap(({ levels }) => Object.keys(levels)));
@@ -126,7 +129,7 @@ export function cellsOf(arms: readonly Measured[], figure: keyof StackArm['sampl
   });
 }
 
-/** The protocol of an arm, or its stack's name where others have the same protocol and transport. */
+/** Creates a function that returns an arm's protocol, or its stack's name if other stacks have the same protocol and transport. */
 function createProtocolNamer(arms: readonly Measured[]): (arm: Measured) => string {
   const named = Map.groupBy(arms, ({ protocol, transport }) => `${protocol} ${transport}`);
   return ({ protocol, transport, stack }) => {

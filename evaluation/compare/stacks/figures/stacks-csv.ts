@@ -2,7 +2,7 @@ import { formatCsv } from '../../csv.ts';
 import type { ByteLines, PairVerdict, StackArm, StacksFile } from './stacks-file.ts';
 import { computeKeptBytes } from './stacks-table.ts';
 
-/** One line an arm, every number in full. */
+/** Formats one line for each arm, with all numbers in full precision. */
 export function formatStacksCsv({ arms }: StacksFile): string {
   return formatCsv(arms, toCsvRecord);
 }

@@ -4,7 +4,7 @@ import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts
 import * as z from 'zod';
 
 const amount = z.number().nonnegative();
-/** JSON has no ∞ and writes null. */
+/** An amount, or null for ∞, which JSON lacks. */
 const unbounded = amount.nullable();
 const samples = z.array(z.array(z.number().positive())).max(1000);
 
@@ -12,12 +12,12 @@ const verdictSchema = z.object({
   /** Fresh pairs of processes of each arm, and rounds in each. */
   invocations: z.int().positive(),
   rounds: z.int().positive(),
-  /** Times what the baseline takes. */
+  /** Ratio to the baseline. */
   ratio: z.number().positive(),
   low: amount,
   high: unbounded,
   adjustedP: amount,
-  /** Ratios within it count as equal. */
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   margin: z.number().positive(),
   /** The smallest ratio, or its inverse, that such invocations call in four of five measurements. */
   detectable: unbounded,
@@ -27,12 +27,12 @@ const verdictSchema = z.object({
 });
 export type PairVerdict = z.infer<typeof verdictSchema>;
 
-/** Every byte is on one line: raw = tls + head + envelope + payload. */
+/** Bytes by line; raw = tls + head + envelope + payload. */
 const linesSchema = z.object({
   raw: amount,
   tls: amount,
   head: amount,
-  /** What the messages are besides the payloads as compact JSON; below 0 where a protocol writes them shorter. */
+  /** Bytes of the messages beyond the payloads as compact JSON; negative if a protocol encodes them in fewer bytes. */
   envelope: z.number(),
   payload: amount,
   messages: amount,
@@ -51,7 +51,7 @@ const cpuSchema = z.object({ user: amount, system: amount });
 const pairVerdictsSchema = z.object({
   latency: verdictSchema.nullable(),
   cpu: verdictSchema.nullable(),
-  /** Of the time an exchange when the next begins as soon as one is over, at the highest concurrency. */
+  /** Verdict on the time of an exchange at the highest concurrency, where the next one begins as soon as one ends. */
   saturated: verdictSchema.nullable(),
 });
 
@@ -78,14 +78,14 @@ const armSchema = z.object({
   settings: settingsSchema,
   levels: z.record(z.string(), z.string()),
   invocations: z.int().positive(),
-  /** One pass through the exchanges that have an answer, on a session that is in use; of the client, the server counted the same. */
+  /** Client's bytes of one pass through the exchanges with an answer, on a session in use; the server counted the same. */
   bytes: passSchema.extend({
-    /** The same of those that have none: what is received is the protocol's own acknowledgement. */
+    /** Bytes of the exchanges without an answer: the received ones are the protocol's own acknowledgement. */
     one_way: passSchema.nullable(),
-    /** The same in every invocation in which they were counted. */
+    /** True if every invocation that counted bytes had the same ones. */
     is_repeatable: z.boolean(),
   }),
-  /** From nothing to a session that is ready, with the bytes of connections that are opened when they are first used; `ms` is without those. */
+  /** Cost of setting up a session, with the bytes of connections that are opened at first use; `ms` excludes those. */
   setup: z.object({
     sent_bytes: amount,
     received_bytes: amount,
@@ -93,24 +93,24 @@ const armSchema = z.object({
     messages: amount,
     ms: amount,
     samples_ms: z.array(amount),
-    /** Messages that were waited for one after the other, and the handshakes of TCP and TLS; null where that is not known. */
+    /** Upper bound: the sent messages, and the handshakes of TCP and TLS. */
     round_trips_at_most: amount,
-    /** Exchanges after which a set-up that takes more than the baseline's is paid back; 0 at once, null never. */
+    /** Exchanges after which a set-up that costs more than the baseline's is paid back; 0 means at once, null never. */
     paid_back_bytes: amount.nullable(),
     paid_back_time: amount.nullable(),
   }),
-  /** An exchange, one at a time: medians over rounds. */
+  /** CPU microseconds of an exchange, one at a time: medians over rounds. */
   cpu_us: z.object({ client: cpuSchema, server: cpuSchema, sum: amount }),
-  /** At the fixed rate, since each should have begun; percentiles that the sample cannot hold are null. */
+  /** Microseconds from the due time of each exchange at the fixed rate; percentiles that the sample cannot hold are null. */
   latency_us: z
     .object({
       n: z.int().positive(),
       p50: amount,
       p99: amount.nullable(),
       p999: amount.nullable(),
-      /** By how much the load was late itself, at worst. */
+      /** Largest delay of the load itself. */
       late: amount,
-      /** Evenly from all rounds, so that two modes can be seen. */
+      /** Times taken evenly from all rounds, so that two modes are visible. */
       samples: z.array(amount).max(2000),
     })
     .nullable(),
@@ -139,16 +139,16 @@ const armSchema = z.object({
     )
     .nullable(),
   rss_bytes: z.object({ client: amount, server: amount }),
-  /** What verdicts are made of, an invocation a list. */
+  /** Samples that verdicts are based on, one list for each invocation. */
   samples: z.object({ latency_us: samples, cpu_us: samples, saturated_us: samples }),
   vs_baseline: pairVerdictsSchema.extend({ bytes_ratio: z.number().positive() }).nullable(),
 });
 
-/** What a model reads; of everything around it on the wire it reads nothing. */
+/** Tokens that a model reads; it reads nothing of the protocol around them. */
 const tokensSchema = z.object({
   encoding: z.string(),
   definitions: z.array(z.object({ what: z.string(), items: amount, bytes: amount, tokens: amount })),
-  /** All payloads of the traffic as results of a tool. */
+  /** Tokens of all payloads of the traffic as results of a tool. */
   results: z.array(z.object({ form: z.string(), tokens: amount })),
   shapes: z.array(
     z.object({
@@ -164,11 +164,11 @@ const tokensSchema = z.object({
 
 const shareSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });
 
-/** Of an arm's difference from the baseline, what is protocol, transport, implementation and setting: factors that multiply. */
+/** Attribution of an arm's difference from the baseline to protocol, transport, implementation and settings: factors that multiply. */
 const attributionSchema = z.object({
   arm: z.string(),
   figure: z.enum(['latency_us', 'cpu_us', 'saturated_us']),
-  /** `exact`: every combination was measured; `ordered`: shares are what changes add in the orders that were measured. */
+  /** `exact`: every combination was measured; `ordered`: shares are the additions of each change in the orders that were measured. */
   method: z.enum(['exact', 'ordered']),
   total: shareSchema,
   shares: z.array(
@@ -188,9 +188,9 @@ const stacksSchema = z.object({
   kind: z.literal('gaia-mesh-stacks'),
   schema_version: z.literal(1),
   sentence: z.string(),
-  /** What measures it again, as it was typed; null in files of before it was kept. */
+  /** The command line that repeats the measurement; null in files from before it was stored. */
   command: z.string().nullable().default(null),
-  /** Where the traffic comes from, and what it is. */
+  /** Origin and size of the traffic. */
   traffic: z.object({
     source: z.string(),
     exchanges: z.int().positive(),
@@ -201,7 +201,7 @@ const stacksSchema = z.object({
   environment: z.record(z.string(), z.union([z.string(), z.number()])),
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   margin: z.number().positive(),
-  /** What the machine did meanwhile, an invocation of all arms an element. */
+  /** State of the machine during the measurement, one element for each invocation of all arms. */
   machine: z.array(
     z.object({
       load: amount,
@@ -210,36 +210,36 @@ const stacksSchema = z.object({
       available_bytes: amount,
     }),
   ),
-  /** What was wrong with it. */
+  /** Problems of the machine during the measurement. */
   warnings: z.array(z.string()).max(20),
   rate_per_s: z.number().positive(),
   baseline: z.string(),
-  /** The baseline against itself, as one more arm of the same rounds: a check that is reported and vetoes nothing. */
+  /** The baseline compared with itself, as one more arm of the same rounds. The check is reported, but affects no verdict. */
   null_test: pairVerdictsSchema,
   arms: z.array(armSchema).min(1).max(100),
   tokens: tokensSchema,
-  /** Where more than one factor changes between the baseline and an arm. */
+  /** Attributions of the arms that differ from the baseline in more than one factor. */
   attributions: z.array(attributionSchema).max(400),
-  /** What was asked for and is not there, with reasons. */
+  /** Requested arms that were left out, with reasons. */
   left_out: z.array(z.string()),
-  /** What was measured and failed, with reasons. */
+  /** Arms that failed, with reasons. */
   failed: z.array(z.string()),
   invocations: z.int().positive(),
   lost_invocations: amount,
   stopped: z.enum(['invocations', 'budget', 'interrupted']),
 });
 
-/** `stacks.json`. Every output is made of it. */
+/** `stacks.json`. All outputs derive from it. */
 export type StacksFile = z.infer<typeof stacksSchema>;
 export type StackArm = StacksFile['arms'][number];
 
-/** Whether the text of a file says of itself that it is a comparison of stacks. */
+/** Returns true if a file's text claims to be a comparison of stacks. */
 export function isStacksFile(text: string): boolean {
-  // Of what is no JSON, whoever reads it says what is wrong with it.
+  // The parser of the file reports invalid JSON.
   return kindSchema.safeParse(tryParseJson(text)).success;
 }
 
-/** @throws MeshError `config` for a text that is no comparison of stacks */
+/** @throws MeshError `config` if the text is not a comparison of stacks */
 export function parseStacks(text: string, where: string): StacksFile {
   const result = stacksSchema.safeParse(parseJsonLine(text, z.unknown(), where));
   if (!result.success) {

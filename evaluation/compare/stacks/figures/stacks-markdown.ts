@@ -13,14 +13,14 @@ import {
 import { FIGURE_NAMES, formatPair } from './stacks-text.ts';
 import { buildTokenTables, describeTokens } from './tokens-table.ts';
 
-/** The same as Markdown, for a file of its own. */
+/** Formats the comparison as a Markdown file. */
 export function formatStacksMarkdown(file: StacksFile): string {
   const { body, limits } = formatStacksPart(file);
   const shown = limits.map((limit) => `- ${limit}`).join('\n');
   return `${body}\n\n## What these numbers cannot tell\n\n${shown}\n`;
 }
 
-/** The measured part of `docs/results/stacks.md`. */
+/** Formats the measured part of `docs/results/stacks.md`. */
 export function formatStacksPart(file: StacksFile): MeasuredPart {
   const absent = listAbsences(file);
   const sections = [
@@ -44,23 +44,23 @@ export function formatStacksPart(file: StacksFile): MeasuredPart {
 }
 
 const TIME =
-  'Exchanges begin at fixed times, whether those before are over or not, and each is measured from when it should have begun. A percentile ' +
-  'that the sample cannot hold is left out. `detects` is the smallest ratio, or its inverse, that so many invocations call in four of five ' +
+  'Exchanges begin at fixed times, whether or not earlier ones have ended, and each is measured from its due time. Percentiles for which ' +
+  'the sample is too small are left out. `detects` is the smallest ratio, or its inverse, that this many invocations detect in four of five ' +
   'measurements.';
 
 const BYTES =
-  'Means over one pass through the exchanges that have an answer, on a session that is in use, both directions; `~` where they were not the ' +
-  'same in each pass. `one way`: what an exchange without an answer takes besides its payload, with the acknowledgement of the protocol. ' +
-  '`envelope` is what messages have besides the payload as compact JSON, and below 0 where a protocol writes it shorter. The lines add up to ' +
-  'the counters of the sockets or pipes, at both ends. `paid back`: exchanges after which a set-up of more bytes, or of more time, than ' +
-  "the baseline's has paid for itself.";
+  'Means over one pass through the exchanges with an answer, on a session in use, in both directions; `~` if passes differed. `one way`: bytes ' +
+  'of an exchange without an answer beyond its payload, including the acknowledgement of the protocol. `envelope`: bytes of the messages ' +
+  'beyond the payload as compact JSON; negative if a protocol encodes the payload in fewer bytes. The lines add up to the counters of the ' +
+  'sockets or pipes at both ends. `paid back`: exchanges after which a set-up that takes more bytes, or more time, than the ' +
+  "baseline's has paid for itself.";
 
 const CPU =
-  'CPU time, user and system, of the whole process of each side, when one exchange begins as the one before ends. `/s at 16`: exchanges a ' +
-  'second when sixteen are under way at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: ' +
-  'bytes that the server keeps of each exchange while one task grows.';
+  'CPU time, user and system, of the whole process of each side, with one exchange at a time. `/s at 16`: exchanges a second with sixteen ' +
+  'at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: bytes that the server retains ' +
+  'of each exchange while one task grows.';
 
-/** The table alone says more pairs than these. */
+/** Maximum pairs described in text; for more, the table has to do. */
 const MAX_PAIR_LINES = 5;
 
 function formatPairLines({ arms, baseline }: StacksFile, figure: 'latency' | 'cpu', what: string): string {
@@ -77,10 +77,10 @@ function formatAttributionSection(file: StacksFile): string {
   const tables = buildAttributionTables(file);
   if (tables.length === 0) return '';
   const about =
-    'Of stacks that differ in several factors from the baseline: how many times as much the change of one factor makes it, with its 95 % ' +
-    'interval. The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes of ' +
-    'which every step was measured. `=`: shown to be within the margin; `?`: not shown to be anything. Factors that were never changed one ' +
-    'without the other have one share; the stack that has the one without the other would tell them apart.';
+    'For stacks that differ from the baseline in several factors: the ratio that the change of each factor causes, with its 95 % interval. ' +
+    'The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes whose ' +
+    'every step was measured. `=`: shown to be within the margin; `?`: undecided. Factors that only changed together have one share; a stack ' +
+    'with one of the changes alone would separate them.';
   return `## What makes the difference\n\n${about}\n\n${tables.map(formatMarkdown).join('\n\n')}`;
 }
 
@@ -90,18 +90,16 @@ function formatTokensSection(file: StacksFile): string {
 
 function listLimits({ environment, arms, invocations }: StacksFile): string[] {
   return [
-    'Loopback is not a network. It has no distance, no loss and no narrow line: where a byte or a round trip costs time, sizes and set-up weigh more than here.',
+    'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte or a round trip costs time, sizes and set-up matter more than here.',
     `Client and server shared ${environment.cpus} cores with each other and with the command.`,
-    'Times and CPU are those of these implementations, in JavaScript on this version of Node: of what implements a protocol, not of the protocol. An SDK and the bare implementation of the same protocol stand side by side for that reason.',
-    'CPU time includes what asks and what answers, which is the same for all stacks; the ratio of two stacks would be larger without it.',
-    'Exchanges without an answer are in the bytes and in none of the times: some protocols acknowledge them, others say nothing, and to have written is not to have arrived.',
-    'The time of a set-up is that of a process that sets up its first session: its code is cold. Clients that connect when they are first used have that time in their first exchange; the bytes of it are in the set-up.',
-    ...(invocations < 5
-      ? [`With ${invocations} invocations of each, no difference in time can be called one.`]
-      : []),
+    'Times and CPU measure these JavaScript implementations on this version of Node, not the protocols themselves. That is why an SDK and the bare implementation of the same protocol stand side by side.',
+    'CPU time includes the test client and server, which are the same for all stacks; the ratio of two stacks would be larger without them.',
+    'Exchanges without an answer count in the bytes but not in the times: some protocols acknowledge them, others do not, and a written message has not necessarily arrived.',
+    'The time of a set-up is that of the first session of a process, with cold code. For clients that connect at first use, that time is part of their first exchange; its bytes are in the set-up.',
+    ...(invocations < 5 ? [`${invocations} invocations of each are too few for a verdict on time.`] : []),
     ...(arms.some(({ bytes }) => !bytes.is_repeatable)
       ? [
-          'Bytes marked `~` depend on when things happen: polls, keep-alives, flow control. They are one measurement.',
+          'Bytes marked `~` depend on timing: polls, keep-alives, flow control. They are a single measurement.',
         ]
       : []),
   ];

@@ -34,7 +34,7 @@ test('the verdicts are about pairs, with their intervals; the null test is repor
   expect(websocket).toMatchObject({ latency: null, cpu: { verdict: 'different' } });
   expect(file.null_test.latency?.verdict).toBe('equivalent');
   expect(file.sentence).toBe(
-    'Of 3 stacks set against mesh/json bare, for an exchange: 1 took longer, 1 took the same within ±5 %, 1 did not keep up with the rate.',
+    'Time of an exchange, 3 stacks compared with mesh/json bare: 1 took longer, 1 took the same within ±5 %, 1 did not keep up with the rate.',
   );
 });
 

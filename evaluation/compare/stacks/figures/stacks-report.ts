@@ -20,15 +20,15 @@ interface ReportInput {
   readonly concurrency: readonly number[];
   readonly ratePerS: number;
   readonly seed: number;
-  /** What measures it again. */
+  /** The command line that repeats the measurement. */
   readonly command: string;
   readonly tokens: StacksFile['tokens'];
   readonly leftOut: readonly string[];
-  /** Ratios up to 1 + margin, or its inverse, count as equal. */
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   readonly margin: number;
 }
 
-/** What was measured, as it is read back from its file, so that every output says the same. */
+/** Builds the report and parses it as it is when read back from its file, so that all outputs agree. */
 export function reportStacks(reported: ReportInput): StacksFile {
   const { arms, measured, traffic, exchangesOf, concurrency, margin } = reported;
   const figures = arms.flatMap((arm) => {
@@ -87,7 +87,7 @@ export function reportStacks(reported: ReportInput): StacksFile {
 
 type Samples = StackArm['samples'];
 
-/** Verdicts over all arms that one table sets against the baseline: those of one figure are judged together. JSON's null is ∞. */
+/** Judges all arms against the baseline; those of one figure are judged together. JSON's null is ∞. */
 function judgeArms(baseline: Samples, others: readonly Samples[], margin: number) {
   const judged = (figure: keyof Samples): readonly (JudgedComparison | null)[] => {
     const comparable = others.filter((own) => own[figure].length > 0 && baseline[figure].length > 0);
@@ -118,7 +118,7 @@ function describeTraffic({ source, exchanges }: Workload) {
   };
 }
 
-/** After how many exchanges a set-up that takes more than the baseline's has paid for itself. */
+/** Computes the number of exchanges after which a set-up that costs more than the baseline's has paid for itself. */
 function computePayback(own: ArmFigures, baseline: ArmFigures) {
   const setupBytes = (arm: ArmFigures) => arm.setup.sent_bytes + arm.setup.received_bytes;
   const bytes = countExchangesUntil(

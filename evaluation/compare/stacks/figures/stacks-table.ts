@@ -6,14 +6,14 @@ import { formatAttribution } from './stack-attribution.ts';
 import type { StackArm, StacksFile } from './stacks-file.ts';
 import { FIGURE_NAMES, formatInterval, formatName, formatVerdictRatio } from './stacks-text.ts';
 
-/** Columns that a narrow terminal has no room for, the least important first. */
+/** Columns that a narrow terminal drops, the least important first. */
 const RANK = {
   time: ['p99.9', 'detects', 'n', 'p99'],
   bytes: ['ms', 'messages', 'one way', 'tls'],
   cpu: ['RSS MB', 'kept B', 'knee/s', 'in system'],
 };
 
-/** How long an exchange takes at the fixed rate, and the verdict of each pair. */
+/** Builds the table of exchange times at the fixed rate, with the verdict of each pair. */
 export function buildTimeTable({ arms }: StacksFile): TableView {
   return createTableView(
     ['stack', '#n', '#p50 µs', '#p99', '#p99.9', '#time ×', '#95 %', '#detects', 'verdict'],
@@ -31,7 +31,7 @@ export function buildTimeTable({ arms }: StacksFile): TableView {
   );
 }
 
-/** Bytes of an exchange by line, both directions, and of the set-up. */
+/** Builds the table of bytes of an exchange by line, in both directions, and of the set-up. */
 export function buildBytesTable({ arms }: StacksFile): TableView {
   return createTableView(
     [
@@ -69,7 +69,7 @@ export function buildBytesTable({ arms }: StacksFile): TableView {
   );
 }
 
-/** Bytes of an exchange besides its payload, both directions. */
+/** Returns the bytes of an exchange beyond its payload, in both directions. */
 function computeOverhead({ sent, received, exchanges }: NonNullable<StackArm['bytes']['one_way']>): number {
   return (sent.raw - sent.payload + received.raw - received.payload) / exchanges;
 }
@@ -79,7 +79,7 @@ function formatPayback({ paid_back_bytes: bytes, paid_back_time: time }: StackAr
   return `${of(bytes)} / ${of(time)}`;
 }
 
-/** CPU time of an exchange, and what the two ends can do. */
+/** Builds the table of CPU time of an exchange, and of the throughput of the two ends. */
 export function buildCpuTable({ arms }: StacksFile): TableView {
   const levels = arms[0]?.saturation.map(({ concurrency }) => concurrency) ?? [];
   return createTableView(
@@ -108,7 +108,7 @@ export function buildCpuTable({ arms }: StacksFile): TableView {
   );
 }
 
-/** Bytes that a server keeps of each exchange of one task, from the first point to the last. */
+/** Returns the bytes that a server retains of each exchange of one task, from the first point to the last. */
 export function computeKeptBytes(growth: StackArm['growth']): number | null {
   const [first, last] = [growth?.[0], growth?.at(-1)];
   if (first === undefined || last === undefined || last.exchanges === first.exchanges) return null;
@@ -119,7 +119,7 @@ function formatOrDash(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : count(value);
 }
 
-/** What was measured, and how often. */
+/** Describes the traffic and the number of repetitions. */
 export function describeMeasurement({
   traffic,
   invocations,
@@ -132,12 +132,12 @@ export function describeMeasurement({
   const lost = file.lost_invocations === 0 ? '' : `, ${file.lost_invocations} tried again`;
   return (
     `${count(traffic.exchanges)} exchanges (${traffic.source}; payloads of ${count(smallest)} to ${count(largest)} B, half of them at most ` +
-    `${count(median)} B), ${invocations} fresh pairs of processes of each (${STOPPED[stopped]}${lost}), ${rate_per_s} exchanges a second where time is ` +
-    `measured, seed ${seed}`
+    `${count(median)} B), ${invocations} fresh pairs of processes of each (${STOPPED[stopped]}${lost}), ${rate_per_s} exchanges a second for ` +
+    `times, seed ${seed}`
   );
 }
 
-/** The check that is reported beside the verdicts: the baseline against itself. */
+/** Describes the null test, which compares the baseline with itself. */
 export function describeNullTest({ null_test: { latency, cpu, saturated }, baseline }: StacksFile): string {
   const parts = (
     [
@@ -155,21 +155,17 @@ export function describeNullTest({ null_test: { latency, cpu, saturated }, basel
   return `Null test, ${baseline} against itself: ${parts.join('; ')}`;
 }
 
-/** What is not in the tables, and why. */
+/** Lists the arms that are missing from the tables, with the reason. */
 export function listAbsences({ left_out, failed }: StacksFile): string[] {
   return [...left_out.map((what) => `not measured: ${what}`), ...failed.map((what) => `FAILED: ${what}`)];
 }
 
-/** For people at a terminal. */
+/** Formats the comparison for a terminal. */
 export function formatStacks(file: StacksFile): string {
   const { bold, dim, yellow } = createStyles(process.stdout);
   const few =
     file.invocations < 5
-      ? [
-          wrapText(
-            `${file.invocations} invocations are too few for verdicts: give it more time with --budget.`,
-          ),
-        ]
+      ? [wrapText(`${file.invocations} invocations are too few for verdicts: use a larger --budget.`)]
       : [];
   return [
     '',
@@ -193,14 +189,14 @@ export function formatStacks(file: StacksFile): string {
   ].join('\n');
 }
 
-/** Columns of throughput between the least and the most at once. */
+/** Lists the throughput columns between the lowest and the highest concurrency. */
 function listMiddleLevels({ arms }: StacksFile): string[] {
   return (arms[0]?.saturation ?? []).slice(1, -1).map(({ concurrency }) => `/s at ${concurrency}`);
 }
 
-/** More of them are for a page to read. */
+/** Maximum attributions on the terminal; the page shows more. */
 const MAX_ATTRIBUTIONS = 6;
 
 const COLUMNS_EXPLAINED =
-  'Time: since each exchange should have begun. B: of an exchange, both directions (~: not the same each time). CPU ×: = equivalent, ? ' +
-  'cannot tell. In an exchange one at a time; /s at 16: sixteen at once.';
+  'Time: from the due time of each exchange. B: bytes of an exchange, both directions (~: varies). CPU ×: one exchange at a time, = equivalent, ? ' +
+  'cannot tell. /s at 16: throughput with sixteen at once.';

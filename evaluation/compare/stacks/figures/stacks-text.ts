@@ -1,7 +1,7 @@
 import { formatDecimals, toOneLine } from '../../../terminal/table.ts';
 import type { PairVerdict, StackArm } from './stacks-file.ts';
 
-/** What the figures with verdicts are of, for people. */
+/** Display names of the figures with verdicts. */
 export const FIGURE_NAMES = {
   latency_us: 'time',
   cpu_us: 'CPU time',
@@ -16,15 +16,15 @@ interface JudgedArm {
   } | null;
 }
 
-/** As it was measured, with ∞, or as it was read back, with null. */
+/** A verdict as measured, with ∞, or as read from a file, with null. */
 type VerdictLike = Pick<
   PairVerdict,
   'ratio' | 'low' | 'high' | 'margin' | 'detectable' | 'verdict' | 'needed'
 >;
 
 /**
- * What the comparison comes to. A verdict is about a pair that it names: of one pair it is said with its interval, of several how many
- * got which verdict, and the pairs are in the table.
+ * Describes the result. A single pair is described with its verdict and interval; for several pairs, it counts the verdicts, and the table
+ * has the pairs.
  */
 export function describeStacks(baseline: string, arms: readonly JudgedArm[]): string {
   const others = arms.flatMap(({ name, vs_baseline }) =>
@@ -53,10 +53,10 @@ export function describeStacks(baseline: string, arms: readonly JudgedArm[]): st
     [others.length - judged.length, 'did not keep up with the rate'],
   ];
   const parts = counts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
-  return `Of ${others.length} stacks set against ${baseline}, for an exchange: ${parts.join(', ')}.`;
+  return `Time of an exchange, ${others.length} stacks compared with ${baseline}: ${parts.join(', ')}.`;
 }
 
-/** `a2a/jsonrpc sdk takes 4.31 times the time of mesh/json bare (95 % interval 3.90–4.77).` */
+/** Formats the verdict on a pair: `a2a/jsonrpc sdk takes 4.31 times the time of mesh/json bare (95 % interval 3.90–4.77).` */
 export function formatPair(baseline: string, name: string, verdict: VerdictLike, what: string): string {
   const interval = `95 % interval ${formatInterval(verdict)}`;
   switch (verdict.verdict) {
@@ -65,7 +65,7 @@ export function formatPair(baseline: string, name: string, verdict: VerdictLike,
     case 'equivalent':
       return `${name} takes the same ${what} as ${baseline} within ±${formatDecimals(verdict.margin * 100, 0)} % (${interval}).`;
     case 'cannot tell':
-      return `Whether ${name} takes another ${what} than ${baseline} cannot be told: ${formatDecimals(verdict.ratio, 2)} times (${interval})${formatNeeded(verdict)}.`;
+      return `Cannot tell whether ${name} takes more or less ${what} than ${baseline}: ${formatDecimals(verdict.ratio, 2)} times (${interval})${formatNeeded(verdict)}.`;
   }
 }
 
@@ -79,14 +79,14 @@ function formatNeeded({ needed, detectable }: VerdictLike): string {
   return shown + more;
 }
 
-/** `1.02–1.19`; of too few invocations there is none. */
+/** Formats an interval: `1.02–1.19`. */
 export function formatInterval({ low, high }: Pick<VerdictLike, 'low' | 'high'>): string {
   return high === null || !Number.isFinite(high)
     ? 'too few'
     : `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`;
 }
 
-/** `1.31 (1.2–1.4)` would not fit a column: the ratio, and a mark where no verdict was given. */
+/** Formats a ratio, and a mark if the verdict is not `different`. An interval, as in `1.31 (1.2–1.4)`, would not fit a column. */
 export function formatVerdictRatio(verdict: VerdictLike | null): string {
   if (verdict === null) return '–';
   const digits = verdict.ratio < 10 ? 2 : 1;

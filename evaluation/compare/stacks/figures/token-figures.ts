@@ -5,18 +5,18 @@ import { meshCard } from '@gaia-mesh/stacks/a2a/card.ts';
 import { encode as encodeToon } from '@toon-format/toon';
 import type { StacksFile } from './stacks-file.ts';
 
-/** Tokens of a text, as a model counts them. */
+/** Counts the tokens of a text as a model does. */
 type Count = (text: string) => number;
 
 /**
- * Tokens that a model reads, by protocol: what its host shows it of the tools it may ask, and of what they answer. What is around it on the
- * wire is read by no model and is in no figure.
+ * Counts the tokens that a model reads, by protocol: the tool definitions that its host shows it, and the tools' answers. No model reads
+ * the protocol around them, so it is in no figure.
  */
 export async function countTokenFigures(
   recording: Recording,
   tools: readonly ToolDefinition[],
 ): Promise<StacksFile['tokens']> {
-  // 2 MB, for those alone who count.
+  // The 2 MB of tables are loaded on demand.
   const { encodeO200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const payloads = recording.packets.map(({ packet }) => packet.payload);
   return {
@@ -27,7 +27,7 @@ export async function countTokenFigures(
   };
 }
 
-/** The same tools, as a client of each protocol gets to know them. */
+/** Counts the definitions of the same tools as a client of each protocol receives them. */
 function countDefinitions(tools: readonly ToolDefinition[], tokensOf: Count) {
   const asMcp = tools.map(({ name, description, parameters }) => ({
     name,
@@ -47,7 +47,7 @@ function countDefinitions(tools: readonly ToolDefinition[], tokensOf: Count) {
   ];
 }
 
-/** The payloads as results of an MCP tool: as text, as a structure, or as both, which then say the same twice. */
+/** Counts the payloads as results of an MCP tool: as text, as a structure, or as both, which is redundant. */
 function countResults(payloads: readonly JsonObject[], tokensOf: Count) {
   const compact = payloads.map((payload) => JSON.stringify(payload));
   const sum = (texts: readonly string[]) => texts.reduce((total, text) => total + tokensOf(text), 0);
@@ -60,7 +60,7 @@ function countResults(payloads: readonly JsonObject[], tokensOf: Count) {
   ];
 }
 
-/** The payloads as compact JSON, as JSON with line breaks, and as TOON, by what they are made of. */
+/** Counts the payloads as compact JSON, as JSON with line breaks, and as TOON, by their shape. */
 function countShapes(payloads: readonly JsonObject[], tokensOf: Count) {
   const sum = (own: readonly JsonObject[], write: (payload: JsonObject) => string) =>
     own.reduce((total, payload) => total + tokensOf(write(payload)), 0);
@@ -76,11 +76,11 @@ function countShapes(payloads: readonly JsonObject[], tokensOf: Count) {
     .sort((a, b) => b.bytes - a.bytes);
 }
 
-/** Of a payload this much is in one text, and it is prose; in rows of a table, and it is a table. */
+/** Share of a payload that has to be prose, a table or a list to give it that shape. */
 const MOST = 0.6;
 const MIN_ROWS = 3;
 
-/** What most of a payload is made of. */
+/** Classifies the shape of most of a payload. */
 function classifyShape(payload: JsonObject): string {
   const all = JSON.stringify(payload).length;
   const parts = listValueParts(payload);
@@ -97,7 +97,7 @@ interface Part {
   readonly length: number;
 }
 
-/** A sentence; shorter texts are names and words. */
+/** Minimum characters of prose; shorter texts are names and words. */
 const PROSE_LENGTH = 80;
 
 function listValueParts(value: JsonValue): Part[] {
@@ -115,7 +115,7 @@ function listValueParts(value: JsonValue): Part[] {
   return isJsonObject(value) ? Object.values(value).flatMap(listValueParts) : [];
 }
 
-/** Rows that are objects with the same keys, or lists of the same length, of plain values. */
+/** Returns true if the rows are objects with the same keys, or lists of the same length, of plain values. */
 function isTable(items: readonly JsonValue[]): boolean {
   const keys = items.map((item) => {
     if (typeof item !== 'object' || item === null) return undefined;

@@ -2,7 +2,7 @@ import { count, formatDecimals } from '../../../terminal/table.ts';
 import { createTableView, type TableView } from '../../../terminal/table-view.ts';
 import type { StacksFile } from './stacks-file.ts';
 
-/** What a model reads of the tools, of results in their forms, and of payloads in other notations. */
+/** Builds tables of the tokens that a model reads: tool definitions, results in their forms, and payloads in other notations. */
 export function buildTokenTables({ tokens: { definitions, results, shapes } }: StacksFile): TableView[] {
   const ratio = (tokens: number, compact: number) => formatDecimals(tokens / Math.max(1, compact), 2);
   return [
@@ -31,7 +31,7 @@ export function buildTokenTables({ tokens: { definitions, results, shapes } }: S
 
 export function describeTokens({ tokens: { encoding } }: StacksFile): string {
   return (
-    `Tokens of ${encoding}, of what a model reads: definitions with each of its turns, results once. What is around them on the wire is read by no ` +
-    'model, so no envelope has tokens. × is against compact JSON.'
+    `Tokens of ${encoding}, counted for what a model reads: definitions at each of its turns, results once. No model reads the protocol around ` +
+    'them, so envelopes have no tokens. × is a multiple of compact JSON.'
   );
 }

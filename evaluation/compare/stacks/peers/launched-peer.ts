@@ -4,13 +4,13 @@ import { Peer } from './peer.ts';
 import { askedSchema, commandSchema } from './protocol.ts';
 
 /**
- * Runs one end of the stacks that a comparison measures, as it is commanded over the channel, until that closes: a comparison that was
- * killed leaves no process behind. The terminal's Ctrl-C is not for it.
+ * Runs one end of a measured stack as commanded over the channel, until the channel closes: a comparison that was killed leaves no process
+ * behind. It ignores the terminal's Ctrl-C.
  */
 export function runLaunchedPeer(): void {
   const peer = new Peer();
   const end = () => {
-    // What does not close in time is closed by the end of the process.
+    // The end of the process closes anything that does not close in time.
     setTimeout(() => process.exit(0), CLOSE_MS).unref();
     peer.close().then(
       () => process.exit(0),
@@ -33,7 +33,7 @@ async function answer(peer: Peer, message: unknown): Promise<void> {
     const value = await peer.do(command.data);
     process.send?.({ call: asked.call, value });
   } catch (error) {
-    // A bug of a stack fails its round with its stack, and no other.
+    // A bug of a stack fails its round, with the stack trace, and no other.
     const isExpected = error instanceof MeshError;
     const failed = isExpected
       ? { code: error.code, message: error.message }

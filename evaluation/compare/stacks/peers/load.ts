@@ -1,25 +1,25 @@
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Load, PlayResult } from './protocol.ts';
 
-/** One exchange, ready to begin: making it and looking at its answer takes none of its time. */
+/** One exchange, ready to begin: its time includes neither its preparation nor the check of its answer. */
 interface Prepared {
   readonly begin: () => Promise<readonly Packet[]>;
-  /** Throws for an answer that was not expected. */
+  /** Throws if the answer is not the expected one. */
   readonly check: (came: readonly Packet[]) => void;
 }
 
-/** The exchange that comes `index`-th in a load. */
+/** Prepares the exchange number `index` of a load. */
 type Prepare = (index: number) => Prepared;
 
 /**
- * Exchanges that an open load lets wait at once. With more of them the rate is beyond what the ends can do, the times would grow for as
- * long as it goes on, and so would the memory.
+ * Maximum waiting exchanges of an open load. With more, the rate exceeds the capacity of the ends, and times and memory would grow as long
+ * as the load lasts.
  */
 const MAX_WAITING = 512;
-/** Closer than this to a start the load looks again and again: a timer comes up to a millisecond late. */
+/** Milliseconds before a start from which the load polls the clock, because a timer may be up to a millisecond late. */
 const SPIN_MS = 1.5;
 
-/** Plays a load to its end. What an exchange rejects with ends it. */
+/** Plays a load to its end; a rejected exchange ends it. */
 export function play(load: Load, prepare: Prepare): Promise<PlayResult> {
   return load.kind === 'closed' ? playClosedLoop(load, prepare) : openLoop(load, prepare);
 }
@@ -48,8 +48,9 @@ async function playClosedLoop(
 }
 
 /**
- * Starts exchanges at fixed times and measures each from when it should have begun: what waits behind a slow one is slow, too. A load
- * that waits for an answer before it asks again leaves those out (G. Tene, 2015, "How NOT to measure latency": coordinated omission).
+ * Starts exchanges at fixed times and measures each from its due time, so exchanges that wait behind a slow one are slow, too. A load that
+ * waits for an answer before it sends the next request would omit those (G. Tene, 2015, "How NOT to measure latency": coordinated
+ * omission).
  */
 async function openLoop(
   { count, ratePerS }: Extract<Load, { kind: 'open' }>,
@@ -94,7 +95,7 @@ function waitMs(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Answers that have come are read meanwhile. */
+/** Waits one turn of the event loop, in which answers that have arrived are read. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -5,11 +5,11 @@ import { findDisagreement, NO_BYTES, subtractWireBytes } from '@gaia-mesh/stacks
 import { PeerProcess } from './peer-process.ts';
 import type { Counted, CpuUs, Load, PlannedExchange, Play, PlayResult, StackRef } from './protocol.ts';
 
-/** What two processes are to do: one serves, the other asks. */
+/** The work of two processes: one serves, the other sends requests. */
 export interface PairOptions {
   readonly stack: StackRef;
   readonly settings: StackSettings;
-  /** As {@link playable} gives them. */
+  /** Exchanges as {@link makePlayable} returns them. */
   readonly exchanges: readonly PlannedExchange[];
   /** Milliseconds that the work for an answer takes. */
   readonly workMs: number;
@@ -18,17 +18,17 @@ export interface PairOptions {
 export interface PairLoad extends PlayResult {
   readonly client: CpuUs;
   readonly server: CpuUs;
-  /** Of the client: what it sent and received. The server counted the same. */
+  /** Bytes that the client sent and received; the server counted the same. */
   readonly wire: WireBytes;
 }
 
-/** Both ends count the last bytes within this: flow control and acknowledgements of HTTP/2 come after the answer. */
+/** Maximum milliseconds until both ends agree on their bytes: flow control and acknowledgements of HTTP/2 come after the answer. */
 const AGREEMENT_MS = 3000;
 const LOOK_AGAIN_MS = 5;
 
 /** A client and a server in fresh processes, with one session between them. */
 export class Pair {
-  /** Of the session's set-up: agent card, versions, tools. */
+  /** Cost of the session's set-up: agent card, versions, tools. */
   readonly setup: { readonly ms: number; readonly wire: WireBytes };
   readonly #client: PeerProcess;
   readonly #server: PeerProcess;
@@ -52,7 +52,7 @@ export class Pair {
     };
     signal.addEventListener('abort', kill, { once: true });
     try {
-      // The client's process starts meanwhile.
+      // The client's process starts at the same time.
       const [address] = await Promise.all([
         server.serve({ stack, settings, exchanges, workMs }),
         client.count(),
@@ -73,9 +73,9 @@ export class Pair {
   }
 
   /**
-   * Plays a load and says what it took of both ends.
+   * Plays a load and returns its costs at both ends.
    *
-   * @throws MeshError `packet` when other packets came than were planned, or the ends do not agree on their bytes
+   * @throws MeshError `packet` if unplanned packets came, or the ends do not agree on their bytes
    */
   async play(load: Load, more: Partial<Pick<Play, 'part' | 'from' | 'tasks'>> = {}): Promise<PairLoad> {
     const [clientBefore, serverBefore] = await this.count();
@@ -95,13 +95,13 @@ export class Pair {
     };
   }
 
-  /** Client and server as they are now; with what they keep in memory if garbage is collected first. */
+  /** Counts client and server; `collect` runs a garbage collection first, so that the memory is what they retain. */
   async count(collect = false): Promise<readonly [Counted, Counted]> {
     return Promise.all([this.#client.count(collect), this.#server.count(collect)]);
   }
 
   async stop(): Promise<void> {
-    // In order, so that a client sees no broken connection.
+    // The client stops first, so that it sees no broken connection.
     await this.#client.stop();
     await this.#server.stop();
   }
@@ -127,7 +127,7 @@ async function awaitAgreement(
 }
 
 function explainMissing({ arrived, strangers }: Counted, expected: number): string | undefined {
-  if (strangers > 0) return `${strangers} packets came that nobody sent`;
+  if (strangers > 0) return `${strangers} unexpected packets arrived`;
   return arrived === expected ? undefined : `${expected} packets were sent, and ${arrived} arrived`;
 }
 

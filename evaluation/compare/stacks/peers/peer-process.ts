@@ -18,9 +18,9 @@ import {
   servedSchema,
 } from './protocol.ts';
 
-/** Bytes of what a process says on its standard error that are kept, to be shown if it fails. */
+/** Bytes of a process's standard error that are kept, to show them if it fails. */
 const STDERR_BYTES = 4 * 1024;
-/** A load ends by itself; this is for one that does not. */
+/** Additional wait for a load that does not end by itself. */
 const SLACK_MS = 30_000;
 
 type CommandOf<Name extends Command['do']> = Omit<Extract<Command, { do: Name }>, 'do'>;
@@ -30,7 +30,7 @@ interface Call {
   readonly reject: (error: MeshError) => void;
 }
 
-/** A started process of one node. */
+/** A started process that runs one node. */
 export class PeerProcess {
   readonly name: string;
   readonly #child: ChildProcess;
@@ -39,12 +39,12 @@ export class PeerProcess {
   #call = 0;
   #stderr = '';
 
-  /** @param name of the node, for messages */
+  /** @param name name of the node in messages */
   constructor(name: string) {
     this.name = name;
     this.#child = spawn(process.execPath, [path.join(codeFolder, 'scripts', 'gaia-mesh.js'), 'peer'], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      // A terminal's Ctrl-C is for the comparison, which ends its processes in order.
+      // Ctrl-C reaches only the comparison, which stops its processes in order.
       detached: true,
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -61,7 +61,7 @@ export class PeerProcess {
     this.#child.on('message', (message) => this.#answered(message));
   }
 
-  /** Serves a stack; the address that clients connect to. */
+  /** Serves a stack and returns the address that clients connect to. */
   async serve(command: CommandOf<'serve'>): Promise<string> {
     const { address } = await this.#ask({ do: 'serve', ...command }, servedSchema, AGENT_START_TIMEOUT_MS);
     return address;
@@ -81,7 +81,7 @@ export class PeerProcess {
     return this.#ask({ do: 'count', collect }, countedSchema, SLACK_MS);
   }
 
-  /** Closes what it has open, and ends it; one that does not end is killed. */
+  /** Stops the process after it has closed its stack; kills it if it does not exit. */
   async stop(): Promise<void> {
     await this.#ask({ do: 'close' }, closedSchema, AGENT_STOP_TIMEOUT_MS).catch(() => undefined);
     if (this.#child.connected) this.#child.disconnect();
@@ -100,7 +100,7 @@ export class PeerProcess {
     this.#call += 1;
     const call = this.#call;
     this.#calls.set(call, { resolve, reject });
-    // One that is gone is told of by its end, which says how.
+    // A failed send needs no handling: the process's exit rejects the call with its reason.
     this.#child.send({ call, command }, () => undefined);
     const callOff = waitPatiently(patienceMs, () =>
       reject(this.#failure(`no answer to "${command.do}" within ${Math.round(patienceMs / 1000)} s`)),
@@ -115,7 +115,7 @@ export class PeerProcess {
 
   #answered(message: unknown): void {
     const parsed = answerSchema.safeParse(message);
-    // A package may have used the channel.
+    // A package may have used the channel for its own messages.
     if (!parsed.success) return;
     const call = this.#calls.get(parsed.data.call);
     if (!('failed' in parsed.data)) {
@@ -143,7 +143,7 @@ const CODES: readonly ErrorCode[] = [
   'limit',
 ];
 
-/** A bug in a process is none of what can be expected to go wrong: it is reported as the process's failure. */
+/** Converts a code from a process. A bug is not an expected error: it is reported as a failure of the process. */
 function toErrorCode(code: string): ErrorCode {
   return CODES.find((known) => known === code) ?? 'agent';
 }

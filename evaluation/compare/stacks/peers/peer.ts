@@ -15,7 +15,7 @@ import type { Command, Counted, Part, PlannedExchange, Play, PlayResult, StackRe
 
 interface Sequence {
   readonly exchanges: readonly PlannedExchange[];
-  /** Where the next load goes on. */
+  /** Index of the next load's first exchange. */
   next: number;
 }
 
@@ -31,11 +31,11 @@ export class Peer {
   #server: { readonly server: StackServer; readonly planned: PlannedInbox } | undefined;
 
   constructor() {
-    // Each exchange under way listens to it.
+    // Every running exchange listens to the signal.
     setMaxListeners(0, this.#over.signal);
   }
 
-  /** Does what was commanded; what it comes to is a value of the schema that goes with the command. */
+  /** Runs a command; the result matches the schema of that command. */
   async do(command: Command): Promise<unknown> {
     switch (command.do) {
       case 'serve':
@@ -66,7 +66,7 @@ export class Peer {
     return { address: server.address };
   }
 
-  /** The set-up of a session, with its bytes and its time. */
+  /** Sets up a session and returns its bytes and its time. */
   async #connect({ stack: ref, settings, address, exchanges }: Extract<Command, { do: 'connect' }>) {
     const stack = await findStack(ref);
     const beganMs = performance.now();
@@ -109,7 +109,7 @@ export class Peer {
       strangers: (planned?.strangers ?? 0) + (started?.refused ?? 0),
       cpuUs: own.cpuUs,
       startedUs: started?.cpuUs ?? { user: 0, system: 0 },
-      // Where clients start the server, this process has none of it.
+      // If clients start the server, this process uses none of that memory.
       rssBytes: started?.rssBytes ?? own.rssBytes,
       heapBytes: started?.heapBytes ?? own.heapBytes,
     };
@@ -124,7 +124,7 @@ function splitExchanges(exchanges: readonly PlannedExchange[]): Connected['parts
   };
 }
 
-/** @throws MeshError `usage` for a name that nothing has, `config` for a file that exports no such stack or a missing package */
+/** @throws MeshError `usage` for an unknown name, `config` if the file does not export the stack or its package is missing */
 async function findStack({ name, implementation, file }: StackRef): Promise<Stack> {
   if (file === undefined) return loadStack(name, implementation);
   const found = (await readStacks(file)).find(
@@ -135,7 +135,10 @@ async function findStack({ name, implementation, file }: StackRef): Promise<Stac
   return found;
 }
 
-/** What loads users' files knows all adapters and tools: the process of a stack that ships has none of that in its memory. */
+/**
+ * Reads the stacks of a user's file. The loader of such files imports all adapters and tools, so it is imported on demand: the process of a
+ * built-in stack has none of that in its memory.
+ */
 async function readStacks(file: string): Promise<readonly Stack[]> {
   const { readStacks } = await import('../../../teams/user-files.ts');
   return readStacks(file);

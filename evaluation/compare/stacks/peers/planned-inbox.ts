@@ -5,7 +5,7 @@ import type { Inbox, InboxSource } from '@gaia-mesh/stacks/contract/stack.ts';
 import * as z from 'zod';
 import { exchangesSchema, type PlannedExchange } from './protocol.ts';
 
-/** Between an id that was recorded and the number of the pass in which it comes again. */
+/** Separator between a recorded id and the number of the pass that repeats it. */
 const PASS_MARK = '~~';
 
 export interface PlannedInbox {
@@ -14,7 +14,7 @@ export interface PlannedInbox {
   readonly strangers: number;
 }
 
-/** A server's work as it was planned: each packet is answered with the replies that its exchange has. */
+/** Creates a server's planned work: each packet is answered with the replies of its exchange. */
 export function createPlannedInbox(exchanges: readonly PlannedExchange[], workMs: number): PlannedInbox {
   const byId = new Map(exchanges.map((exchange) => [exchange.request.id, exchange]));
   let arrived = 0;
@@ -25,7 +25,7 @@ export function createPlannedInbox(exchanges: readonly PlannedExchange[], workMs
     const exchange = byId.get(id);
     if (exchange === undefined) {
       strangers += 1;
-      throw new MeshError('packet', `packet ${packet.id} came, which is in no exchange`);
+      throw new MeshError('packet', `unexpected packet ${packet.id}: it is in no planned exchange`);
     }
     if (workMs > 0) await sleep(workMs, undefined, { signal });
     return numberExchange(exchange, Number(pass), packet.task_id).replies;
@@ -44,13 +44,13 @@ export function createPlannedInbox(exchanges: readonly PlannedExchange[], workMs
 const planSchema = z.strictObject({ exchanges: exchangesSchema, workMs: z.number().nonnegative() });
 
 function toInboxSource(plan: z.infer<typeof planSchema>): InboxSource {
-  // Packets are JSON; that of an optional field it is undefined is not.
+  // JSON drops optional fields that are undefined, which `JsonValue` does not allow.
   const data: JsonValue = JSON.parse(JSON.stringify(plan));
   return { module: new URL('./planned-inbox.ts', import.meta.url).href, data };
 }
 
 /**
- * The inbox of a server that runs in a process of its own: see {@link InboxSource}.
+ * Creates the inbox of a server that runs in its own process: see {@link InboxSource}.
  *
  * @public by its name
  */
@@ -60,9 +60,9 @@ export function inboxOf(data: JsonValue): Inbox {
 }
 
 /**
- * An exchange as it comes in a pass: as it was recorded in pass 0, with ids of its own in each further one.
+ * Returns an exchange for a pass: as recorded in pass 0, with new ids in each further one.
  *
- * @param taskId of the task that its packets belong to
+ * @param taskId task that its packets belong to
  */
 export function numberExchange(exchange: PlannedExchange, pass: number, taskId: string): PlannedExchange {
   const mark = pass === 0 ? '' : `${PASS_MARK}${pass}`;
@@ -77,15 +77,15 @@ export function numberExchange(exchange: PlannedExchange, pass: number, taskId: 
   };
 }
 
-/** The task of a packet in a pass. */
+/** Returns the task id of a packet in a pass. */
 export function numberTask({ task_id }: Packet, pass: number): string {
   const mark = pass === 0 ? '' : `${PASS_MARK}${pass}`;
   return task_id.slice(0, HEAD_LENGTHS.task_id - mark.length) + mark;
 }
 
 /**
- * Exchanges that one server can tell apart, also when they come again: no id comes twice (a packet that is broadcast is the request of
- * several), has the mark of a pass, or is too long to take one.
+ * Renames packets so that one server can distinguish the exchanges, even when they are repeated: no id occurs twice (a broadcast packet is
+ * the request of several), contains the mark of a pass, or is too long to take one.
  */
 export function makePlayable(exchanges: readonly PlannedExchange[]): PlannedExchange[] {
   const taken = new Set<string>();
@@ -108,14 +108,14 @@ export function makePlayable(exchanges: readonly PlannedExchange[]): PlannedExch
   });
 }
 
-/** @throws MeshError `packet` when other packets came in an answer than were planned */
+/** @throws MeshError `packet` if the packets of an answer differ from the planned ones */
 export function checkReplies(expected: readonly Packet[], came: readonly Packet[], requestId: string): void {
   const wanted = expected.map(({ id }) => id).sort();
   const got = came.map(({ id }) => id).sort();
   if (wanted.length === got.length && wanted.every((id, index) => id === got[index])) return;
   throw new MeshError(
     'packet',
-    `in answer to ${requestId}: expected ${formatIds(wanted)}, came ${formatIds(got)}`,
+    `in answer to ${requestId}: expected ${formatIds(wanted)}, got ${formatIds(got)}`,
   );
 }
 

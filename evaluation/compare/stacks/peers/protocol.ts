@@ -4,14 +4,14 @@ import { amount, wireSchema } from '@gaia-mesh/stacks/contract/wire-schema.ts';
 import * as z from 'zod';
 
 /**
- * What a comparison tells the processes of two ends over their channels, and what they answer. A command is answered once, by its
- * number; commands to one process are given one after the other.
+ * Messages between a comparison and the processes of two ends over their channels. Each command is answered once, by its number; commands
+ * to one process are sent one after the other.
  */
 
-/** Exchanges that a process is told of. The documents of a recording are among them, so a few megabytes. */
+/** Maximum exchanges of a process. They include the documents of a recording, so they take a few megabytes. */
 const MAX_EXCHANGES = 2000;
 const MAX_REPLIES = 256;
-/** Times that one answer carries: what 20 s at a thousand exchanges a second give. */
+/** Maximum times in one answer: 20 s at a thousand exchanges a second. */
 const MAX_TIMES = 20_000;
 const MAX_LOAD_MS = 120_000;
 const MAX_CONCURRENCY = 256;
@@ -28,10 +28,10 @@ const packetSchema = z.unknown().transform((value, context): Packet => {
 const stackRefSchema = z.strictObject({
   name: z.string().min(1),
   implementation: z.enum(['sdk', 'bare']),
-  /** A file of the user's that exports it; without one it is among those that ship. */
-  file: z.string().exactOptional(),
+  /** The user's file that exports the stack; undefined for a built-in stack. */
+  file: z.string().optional(),
 });
-/** What names a stack across processes. */
+/** Reference to a stack across processes. */
 export type StackRef = z.infer<typeof stackRefSchema>;
 
 const settingsSchema = z.strictObject({
@@ -53,21 +53,21 @@ export const exchangesSchema = z
   .min(1)
   .max(MAX_EXCHANGES)
   .readonly();
-/** What is asked and what answers it, whoever does. */
+/** A request and its replies, independent of the nodes. */
 export interface PlannedExchange {
   readonly request: Packet;
   readonly replies: readonly Packet[];
 }
 
 const loadSchema = z.discriminatedUnion('kind', [
-  /** So many exchanges, each begun when one of `concurrency` before it is over; ends early after `maxMs`. */
+  /** A closed load: each exchange begins when one of `concurrency` running ones ends; the load ends early after `maxMs`. */
   z.strictObject({
     kind: z.literal('closed'),
     count: z.int().positive().max(MAX_TIMES),
     concurrency: z.int().positive().max(MAX_CONCURRENCY),
     maxMs: z.number().positive().max(MAX_LOAD_MS),
   }),
-  /** Exchanges begun at fixed times, whether those before are over or not. */
+  /** An open load: exchanges begin at fixed times, whether or not earlier ones have ended. */
   z.strictObject({
     kind: z.literal('open'),
     count: z.int().positive().max(MAX_TIMES),
@@ -81,14 +81,14 @@ export type Part = (typeof PARTS)[number];
 
 const playSchema = z.strictObject({
   do: z.literal('play'),
-  /** Which exchanges: those with an answer, or those without. Each of the two is a sequence of its own. */
+  /** Selects the exchanges with an answer, or those without. Each kind is a separate sequence. */
   part: z.enum(PARTS),
   /**
-   * The exchange to begin with; null for where the last load stopped. After the last of n comes the first again, as number n: ids are
-   * those that were recorded in the first pass, others in each further one.
+   * Index of the first exchange; null continues after the last load. After the last of n exchanges the first one follows, as number n: the
+   * first pass has the recorded ids, each further one has others.
    */
   from: z.int().nonnegative().nullable(),
-  /** Packets of a further pass belong to further tasks, or to the same one, which then grows. */
+  /** Task of repeated packets: `new` gives each further pass new tasks, `same` lets the same one grow. */
   tasks: z.enum(['new', 'same']),
   load: loadSchema,
 });
@@ -112,7 +112,7 @@ export const commandSchema = z.discriminatedUnion('do', [
   playSchema,
   z.strictObject({
     do: z.literal('count'),
-    /** Collects garbage first, so that the heap is what is kept. */
+    /** Collects garbage first, so that the heap is what the process retains. */
     collect: z.boolean(),
   }),
   z.strictObject({ do: z.literal('close') }),
@@ -124,14 +124,14 @@ export const servedSchema = z.strictObject({ address: z.string() });
 export const connectedSchema = z.strictObject({ ms: amount, wire: wireSchema });
 
 export const playedSchema = z.strictObject({
-  /** Exchanges that came to their end. */
+  /** Completed exchanges. */
   count: z.int().nonnegative(),
   elapsedMs: amount,
-  /** Microseconds of each, in the order in which they began; with an open load since they should have begun. */
+  /** Microseconds of each exchange, in the order in which they began; with an open load, from the due time. */
   timesUs: z.array(amount).max(MAX_TIMES),
-  /** Microseconds by which the load itself began them late: the largest. */
+  /** Largest delay, in microseconds, with which the load itself began an exchange. */
   lateUs: amount,
-  /** More were under way than anybody waits for: the rate was above what the ends can do, and the load was broken off. */
+  /** True if too many exchanges were waiting: the rate exceeded the capacity of the ends, and the load was stopped. */
   isOverloaded: z.boolean(),
 });
 export type PlayResult = z.infer<typeof playedSchema>;
@@ -141,14 +141,14 @@ const cpuSchema = z.strictObject({ user: amount, system: amount });
 export type CpuUs = z.infer<typeof cpuSchema>;
 
 export const countedSchema = z.strictObject({
-  /** Of the server or the client of this process; null for what it has not. */
+  /** Bytes of this process's server or client; null if it has none. */
   server: wireSchema.nullable(),
   client: wireSchema.nullable(),
-  /** Packets that came to the server, and those of them that nobody had planned. */
+  /** Packets that reached the server, and unplanned ones among them. */
   arrived: amount,
   strangers: amount,
   cpuUs: cpuSchema,
-  /** Of the server's processes that clients start. */
+  /** CPU time of server processes that clients started. */
   startedUs: cpuSchema,
   rssBytes: amount,
   heapBytes: amount,

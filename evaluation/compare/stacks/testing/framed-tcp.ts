@@ -3,7 +3,7 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DirectionBytes, Inbox, Stack, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { plainTraits } from '@gaia-mesh/stacks/testing/plain-traits.ts';
 
-/** The least that is a stack, as a user might write one: JSON behind a length, on one TCP connection. */
+/** A minimal stack, as a user might write one: JSON behind a length, on one TCP connection. */
 export const framedTcp: Stack = {
   name: 'framed/tcp',
   protocol: 'json',

@@ -4,7 +4,7 @@ import { framedTcp } from './framed-tcp.ts';
 
 const MAX_HISTORY = 200;
 
-/** Copies all that it has received for each message, as a store of tasks that hands out copies does. */
+/** Copies all received packets for each message, as a task store that returns copies does. */
 function keepHistory(inbox: Inbox): Inbox {
   const history: Packet[] = [];
   return (packet, signal) => {
@@ -23,8 +23,8 @@ const a2a: Stack = {
 };
 
 /**
- * All four do the same work, but for a defect that stands in one of the two protocols. The processes of a comparison find them here, when they
- * load this file by its name.
+ * Four stacks that do the same work, except for a defect in one of the two protocols. The processes of a comparison find them here when
+ * they load this file by its name.
  */
 export const stacks: readonly [Stack, ...Stack[]] = [
   json,

@@ -12,12 +12,12 @@ const CONCURRENCY = [1, 4, 16, 64];
 
 interface SampleArm {
   readonly name: string;
-  /** Times what the first takes. */
+  /** Ratio to the first arm. */
   readonly factor: number;
   readonly isOverloaded?: boolean;
 }
 
-/** A comparison of stacks that nobody measured: the i-th arm takes `factor` times as long, give or take 2 %. */
+/** Makes a synthetic comparison of stacks: the i-th arm takes `factor` times as long, give or take 2 %. */
 export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): StacksFile {
   const chosen = samples.map(({ name }) => ({ stack: { ...framedTcp, name } }));
   const { arms } = combineArms(chosen, parseFactors([]));
@@ -56,7 +56,7 @@ export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): 
   });
 }
 
-/** Its bytes are counted in the first two. */
+/** Makes one invocation; bytes are counted in the first two. */
 export function invocationOf(
   factor: number,
   index: number,
