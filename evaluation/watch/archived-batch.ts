@@ -7,10 +7,10 @@ import { createResultEvent, createRunEvent, cutText } from './run-events.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 /**
- * A batch of questions that is over, or broken off, from its journal: each of its teams is a run. Packets are in the teams' own archives.
+ * Opens a finished or interrupted batch of questions from its journal: each of its teams is a run. Packets are in the teams' own archives.
  *
- * @param file its answers, its journal, or its head
- * @throws MeshError where it is no batch
+ * @param file the batch's answers, journal, or head
+ * @throws MeshError if the file is not a batch
  */
 export function openArchivedBatch(file: string): WatchedRun {
   const clock = { ms: 0 };
@@ -37,7 +37,7 @@ export function openArchivedBatch(file: string): WatchedRun {
   return { feed, details: createDetails(file), report: () => buildBatchReport(file) };
 }
 
-/** Runs are called by their teams here. */
+/** Creates the details of a batch, whose runs have the names of their teams. */
 function createDetails(file: string): Details {
   return {
     log: async () => undefined,

@@ -23,9 +23,9 @@ import type { WatchedRun } from './watched-run.ts';
 
 const TASKS_FILE = 'tasks.jsonl';
 const RESULTS_FILE = 'results.jsonl';
-/** Of what is read of an archive at once, unpacked. */
+/** Maximum unpacked bytes that are read of an archive at once. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Of a log that somebody opens. */
+/** Maximum characters of an opened log. */
 const LOG_CHARACTERS = 64 * 1024;
 
 const metricsSchema = z.looseObject({
@@ -40,14 +40,14 @@ const questionSchema = z.looseObject({ task_id: z.string(), question: z.string()
 const costSchema = z.looseObject({ task_id: z.string(), cost_usd: z.number().nonnegative().nullable() });
 
 /**
- * A run that is over, as its archive tells it: the hub's log says what happened, in the same events that a run that is on tells.
+ * Opens a finished run from its archive. The hub's log gives the same events that a live run sends.
  *
- * @throws MeshError `config` when there is no archive, or what is in it is not a run's
+ * @throws MeshError `config` if there is no archive, or it is not that of a run
  */
 export async function openArchivedRun(archive: string): Promise<WatchedRun> {
   const wanted = [METRICS_FILE, HUB_LOG, TASKS_FILE, RESULTS_FILE];
   const all = await readArchivedTexts(archive, (name) => wanted.includes(name), MAX_BYTES);
-  // Of a long batch the documents are the most: then questions are known by their ids.
+  // The documents of a long batch may be too large; its questions are then known by their ids only.
   const texts = all ?? (await readArchivedTexts(archive, (name) => name === METRICS_FILE, MAX_BYTES));
   const textOf = (name: string) => texts?.get(name) ?? '';
   const metrics = metricsSchema.safeParse(tryParseJson(textOf(METRICS_FILE)));
@@ -64,7 +64,7 @@ export async function openArchivedRun(archive: string): Promise<WatchedRun> {
   return { feed, details: new ArchivedDetails(archive), report: () => buildRunReport(archive) };
 }
 
-/** Values of lines by their task. */
+/** Maps task ids to the values of their lines. */
 function mapLineValues<Line extends { task_id: string }, Value>(
   text: string,
   schema: z.ZodType<Line>,
@@ -80,7 +80,7 @@ function mapLineValues<Line extends { task_id: string }, Value>(
 
 const recordedSchema = z.looseObject({ packet: z.looseObject({ id: z.string(), from: z.string() }) });
 
-/** Details of a run from its archive. A name from outside is compared with the names in there: it is never a path. */
+/** Details of a run from its archive. A requested name is only compared with the names in the archive, never used as a path. */
 class ArchivedDetails implements Details {
   readonly #archive: string;
 
@@ -122,7 +122,7 @@ class ArchivedDetails implements Details {
   }
 }
 
-/** Lines that hold a text, without making lines of all the others. */
+/** Finds the lines that contain a text, without splitting the others. */
 function* findLines(text: string, part: string): Generator<string> {
   for (let at = text.indexOf(part); at >= 0; ) {
     const start = text.lastIndexOf('\n', at) + 1;

@@ -9,7 +9,7 @@ import { computeMedian } from '../statistics/inference/quantile.ts';
 import type { EventFeed } from './event-feed.ts';
 import { createRunEvent, cutName } from './run-events.ts';
 
-/** Tells a feed what a comparison of adapters plays, and each invocation when it is over. */
+/** Creates a listener that sends each invocation of a comparison of adapters to a feed. */
 export function createComparisonFeed(feed: EventFeed, recording: Recording, adapters: readonly string[]) {
   beginComparison(feed, recording, adapters);
   return ({ invocations, played }: InvocationProgress, share: number) => {
@@ -24,7 +24,9 @@ export function createComparisonFeed(feed: EventFeed, recording: Recording, adap
   };
 }
 
-/** The same of a comparison of stacks: the time and the bytes of an exchange that has an answer. */
+/**
+ * Creates a listener that sends each invocation of a comparison of stacks to a feed: the time and the bytes of an exchange with an answer.
+ */
 export function createStackListener(
   feed: EventFeed,
   recording: Recording,

@@ -9,26 +9,26 @@ import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 
-/** Lines of a log that somebody wants to see. */
+/** Part of a log that the page shows. */
 export interface LogPart {
   readonly text: string;
   /** There is more before it. */
   readonly isCut: boolean;
 }
 
-/** What is not told by events, and asked for when somebody opens it. Undefined where nothing is known. */
+/** Details that are not in events but loaded when the user opens them; undefined if unknown. */
 export interface Details {
   log(run: string, agent: string): Promise<LogPart | undefined>;
-  /** How the team came to its answer, or how far it has come. */
+  /** Returns the team's reasoning so far. */
   reasoning(run: string, question: string): Promise<string | undefined>;
-  /** A packet as its sender noted it, as JSON. */
+  /** Returns a packet as its sender logged it, as JSON. */
   packet(run: string, from: string, id: string): Promise<string | undefined>;
 }
 
-/** A page of a log; what an agent's notes may have more than this is in the archive. */
+/** Bytes that are read from the end of a log; the archive has the rest. */
 const LOG_BYTES = 64 * 1024;
 const NOTES_BYTES = 1024 * 1024;
-/** Of a text that is opened: more than a person reads. */
+/** Maximum characters of an opened text: more than a person reads. */
 const MAX_CHARACTERS = 64 * 1024;
 
 export function cutDetail(text: string): string {
@@ -42,7 +42,7 @@ export const AGENT_LOG = 'agent.log';
 const noteSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
 const sentSchema = z.looseObject({ dir: z.literal('sent'), id: z.string() });
 
-/** The steps for a question that are among these lines of its agents' notes, as a text. */
+/** Formats the steps for a question that are in these lines of its agents' notes. */
 export function findReasoning(lines: Iterable<string>, question: string): string | undefined {
   const steps = [...lines].flatMap((line) => {
     const parsed = line.includes(question) ? noteSchema.safeParse(tryParseJson(line)) : undefined;
@@ -52,7 +52,7 @@ export function findReasoning(lines: Iterable<string>, question: string): string
   return cutDetail(formatTrace(steps.sort((a, b) => a.time - b.time)));
 }
 
-/** The line of a log that says that `id` was sent. */
+/** Finds the log line of the packet `id` that was sent. */
 export function findSentLine(lines: Iterable<string>, id: string): string | undefined {
   for (const line of lines) {
     if (!line.includes(id)) continue;
@@ -63,7 +63,7 @@ export function findSentLine(lines: Iterable<string>, id: string): string | unde
   return undefined;
 }
 
-/** Details of runs that are on, or were a moment ago, from the folders that their agents write to. */
+/** Details of current and recent runs, from the folders that their agents write to. */
 export class LiveDetails implements Details {
   readonly #runs = new Map<string, { readonly workspaces: string; readonly agents: readonly string[] }>();
 
@@ -92,7 +92,7 @@ export class LiveDetails implements Details {
     return findSentLine(notes?.text.split('\n').reverse() ?? [], id);
   }
 
-  /** Only of agents that the run has: a name from outside is no path. */
+  /** Returns a file's path for agents of the run only, because a requested name must never be used as a path. */
   #fileOf(run: string, agent: string, name: string): string | undefined {
     const begun = this.#runs.get(run);
     // Synthetic agents have no folders.
@@ -102,10 +102,10 @@ export class LiveDetails implements Details {
   }
 }
 
-/** An agent that puts a pipe or a link in the place of its file stops nobody, and shows nothing. */
+/** Flags with which a pipe or a link in the place of a file neither blocks nor reveals anything. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** The last whole lines of a file; undefined where there is none. */
+/** Reads the last whole lines of a file; undefined if there is no file. */
 async function readLogTail(file: string, most: number): Promise<LogPart | undefined> {
   try {
     await using handle = await open(file, OPEN_FLAGS);

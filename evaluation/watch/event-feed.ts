@@ -2,17 +2,17 @@ import type { PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RelayedBatch } from '@gaia-mesh/core/hub/mesh-observer.ts';
 import type { NewEvent } from './watch-event.ts';
 
-/** Between two looks at what has happened: as often as an eye notices. */
+/** Milliseconds between ticks, about as short as the eye notices. */
 const TICK_MS = 100;
-/** Packets that are told one by one in a tick: 2,000 a second. */
+/** Packets sent individually in a tick: 2,000 a second. */
 const MAX_PACKETS = 200;
-/** … once there were more, so that what is kept reaches back further than some seconds. */
+/** Packets sent in a tick after a flood, so that the kept events reach back further than some seconds. */
 const SAMPLED_PACKETS = 20;
-/** Faults of one kind that are told one by one in a tick; all are counted. */
+/** Faults of one kind sent individually in a tick; all are counted. */
 const MAX_FAULTS = 10;
-/** Every so many-th totals have all agents, for a page that has not had those before. */
+/** Interval, in totals, at which all agents are included for pages that opened later. */
 const WHOLE_EVERY = 20;
-/** Of all else, in a tick: a queue that a disk, or a bug, fills is no queue. */
+/** Maximum other events that wait for a tick, so that a bug or a slow disk cannot fill the queue. */
 const MAX_PENDING = 5_000;
 
 interface Counts {
@@ -21,12 +21,12 @@ interface Counts {
   tokens: number;
 }
 
-/** Hears that there is more. */
+/** Called when there are new events. */
 type Listener = () => void;
 
 /**
- * What happens in a run, for whoever watches. The hub hands over what it relayed and goes on: counters grow, some heads are noted, and
- * the rest is done ten times a second. Nobody who watches is waited for: they ask for what there is when they can take it.
+ * Events of a run for its viewers. The hub hands over the relayed packets and goes on: counters grow, some headers are noted, and the rest
+ * happens ten times a second. The feed never waits for viewers: they request events when they can take them.
  */
 export class EventFeed {
   readonly #kept = new KeptEvents();
@@ -51,25 +51,25 @@ export class EventFeed {
   constructor(nowMs?: () => number) {
     const startMs = performance.now();
     this.#nowMs = nowMs ?? (() => performance.now() - startMs);
-    // What it has to say does not keep a process alive.
+    // The timer does not keep the process alive.
     if (nowMs === undefined) this.#timer = setInterval(() => this.tick(), TICK_MS).unref();
   }
 
-  /** The number of the last event that there is. */
+  /** Number of the last event. */
   get last(): number {
     return this.#last;
   }
 
   add(event: NewEvent): void {
     if (event.kind === 'run') {
-      // What was counted is of the run before.
+      // The counts belong to the run before.
       this.tick();
       this.#reset();
     }
     if (this.#pending.length < MAX_PENDING) this.#pending.push({ at: this.#nowMs(), event });
   }
 
-  /** A fault struck; too many of a kind are counted only. */
+  /** Adds a fault; beyond a limit, faults of one kind are only counted. */
   fault(what: string, text: () => string): void {
     this.#isChanged = true;
     this.#faults[what] = (this.#faults[what] ?? 0) + 1;
@@ -90,13 +90,13 @@ export class EventFeed {
     this.#count(sender.node.id, { packets: size, bytes, tokens });
   }
 
-  /** A packet of which the feed is told alone, such as the document that opens a task. */
+  /** Adds a single packet, such as the document that opens a task. */
   packet(head: PacketHead, bytes: number, copies: number): void {
     this.#show(head, bytes, copies);
     this.#count(head.from, { packets: 1, bytes, tokens: head.token_used });
   }
 
-  /** Puts what has happened in its place, and says that it is there. */
+  /** Appends the pending events and notifies the listeners. */
   tick(): void {
     this.#unshown += this.#packetsNow - this.#shownNow;
     this.#packetsBefore = this.#packetsNow;
@@ -113,22 +113,22 @@ export class EventFeed {
       const text = JSON.stringify({ n: this.#last, at: Math.round(at * 1000) / 1000, ...event });
       this.#kept.add(this.#last, text, event.kind === 'packet' || event.kind === 'totals');
     }
-    for (const hear of this.#listeners) hear();
+    for (const listener of this.#listeners) listener();
   }
 
-  /** Events from number `n` on that are still there, as JSON; and the number to go on from. */
+  /** Returns the kept events from number `n` on as JSON, and the number to continue from. */
   from(n: number, most: number): { readonly texts: readonly string[]; readonly next: number } {
     const events = this.#kept.from(n, most);
     return { texts: events.map(({ text }) => text), next: (events.at(-1)?.n ?? this.#last) + 1 };
   }
 
-  /** @returns ends it */
+  /** @returns a function that removes the listener */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The watch is over: the last word, and nothing after it. */
+  /** Ends the feed with a last event. */
   end(text: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -138,7 +138,10 @@ export class EventFeed {
     clearInterval(this.#timer);
   }
 
-  /** Notes a packet if there is room: of a flood every so many-th, by how many there were in the tick before. */
+  /**
+   * Adds a packet if there is room; in a flood it takes a sample, at an interval that follows from the number of packets in the tick
+   * before.
+   */
   #show({ type, from, to, id, task_id, tag, token_used }: PacketHead, bytes: number, copies: number): void {
     this.#packetsNow += 1;
     const isFlood = this.#packetsBefore > MAX_PACKETS;
@@ -146,9 +149,17 @@ export class EventFeed {
     if (this.#shownNow >= (isFlood ? SAMPLED_PACKETS : MAX_PACKETS) || this.#packetsNow % stride !== 0)
       return;
     this.#shownNow += 1;
-    const whom = { to: to ?? null, ...(tag === undefined ? {} : { tag }) };
     this.add({
-      ...{ kind: 'packet', id, from, type, ...whom, task: task_id, bytes, tokens: token_used, copies },
+      kind: 'packet',
+      id,
+      from,
+      type,
+      to: to ?? null,
+      tag,
+      task: task_id,
+      bytes,
+      tokens: token_used,
+      copies,
     });
   }
 
@@ -178,11 +189,15 @@ export class EventFeed {
     for (const [id, { changed, ...counts }] of this.#agents) if (changed || isWhole) agents[id] = counts;
     for (const counts of this.#agents.values()) counts.changed = false;
     return {
-      ...{ kind: 'totals', ...this.#total, unshown: this.#unshown, agents, faults: { ...this.#faults } },
+      kind: 'totals',
+      ...this.#total,
+      unshown: this.#unshown,
+      agents,
+      faults: { ...this.#faults },
     };
   }
 
-  /** Another run: counts begin anew. */
+  /** Resets the counts for another run. */
   #reset(): void {
     this.#total = { packets: 0, bytes: 0, tokens: 0 };
     this.#agents = new Map();
@@ -191,13 +206,13 @@ export class EventFeed {
   }
 }
 
-/** An event as it is sent. */
+/** An event in the form in which it is sent. */
 interface KeptEvent {
   readonly n: number;
   readonly text: string;
 }
 
-/** The last events of one sort. */
+/** The last events of one kind. */
 class Tail {
   readonly #most: number;
   #events: KeptEvent[] = [];
@@ -208,11 +223,11 @@ class Tail {
 
   add(event: KeptEvent): void {
     this.#events.push(event);
-    // Now and then, so that it costs nothing at each.
+    // The list is cut occasionally, to keep each addition cheap.
     if (this.#events.length > 1.25 * this.#most) this.#events = this.#events.slice(-this.#most);
   }
 
-  /** Events from `n` on, at most so many. */
+  /** Returns events from number `n` on, at most `most`. */
   from(n: number, most: number): KeptEvent[] {
     let [low, high] = [0, this.#events.length];
     while (low < high) {
@@ -224,14 +239,14 @@ class Tail {
   }
 }
 
-/** Packets and totals: five minutes of 100 a second. What is older is in the archive. */
+/** Packets and totals that are kept: five minutes at 100 a second. The archive has older ones. */
 const MAX_FLOW = 30_000;
-/** All else: more questions than a batch has. */
+/** Other events that are kept: more questions than a batch has. */
 const MAX_OTHERS = 20_000;
 
 /**
- * What a page that is opened late is told: the last packets, and the last of all else, of which packets push nothing out. Together some
- * 15 MB, whatever the run does.
+ * The events that a late viewer receives: the last packets, and the last of all others, which packets do not displace. Together they take
+ * about 15 MB, whatever the run does.
  */
 class KeptEvents {
   readonly #flow = new Tail(MAX_FLOW);
@@ -241,7 +256,7 @@ class KeptEvents {
     (isFlow ? this.#flow : this.#others).add({ n, text });
   }
 
-  /** Events from number `n` on, in order, at most so many. */
+  /** Returns events from number `n` on, in order, at most `most`. */
   from(n: number, most: number): KeptEvent[] {
     const both = [...this.#flow.from(n, most), ...this.#others.from(n, most)];
     return both.sort((a, b) => a.n - b.n).slice(0, most);

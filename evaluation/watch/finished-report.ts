@@ -10,7 +10,7 @@ export async function buildRunReport(archive: string): Promise<ReportData> {
   return buildReportData({ runs: [await readArchivedRun(archive)] });
 }
 
-/** @param file answers of a batch, its journal, or its head */
+/** @param file the batch's answers, journal, or head */
 export async function buildBatchReport(file: string): Promise<ReportData> {
   const batch = openBatch(file);
   try {

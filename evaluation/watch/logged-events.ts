@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { EventFeed } from './event-feed.ts';
 import { createAskedEvent, createEndedEvent, createRunEvent, cutName, cutText } from './run-events.ts';
 
-/** What a log's run is called, and what the log itself does not say. */
+/** Names of a log's run, and facts that the log itself lacks. */
 export interface LoggedRun {
   readonly run_id: string;
   readonly team: string;
@@ -31,7 +31,7 @@ const head = {
 };
 const time = z.number();
 
-/** Lines of a hub's log that are told. */
+/** Lines of a hub's log that become events. */
 const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('agent_up'), time, id: text, tool: text, where: text, pid: whole.optional() }),
   z.object({ event: z.literal('agent_lost'), time, id: text, tool: text, reason: text }),
@@ -40,18 +40,26 @@ const lineSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('packet'), time, ...head }),
   z.object({ event: z.literal('refused'), time, from: text, reason: text }),
   z.object({
-    ...{
-      event: z.literal('task_ended'),
-      time,
-      task_id: text,
-      status: z.enum(['answered', 'timeout', 'failed']),
-    },
-    ...{ answer: text.nullable(), reason: text.optional(), elapsed_ms: z.number().nonnegative() },
-    ...{ token_sum: whole.default(0), correct: z.number().nullish(), normalized_em: z.number().nullish() },
+    event: z.literal('task_ended'),
+    time,
+    task_id: text,
+    status: z.enum(['answered', 'timeout', 'failed']),
+    answer: text.nullable(),
+    reason: text.optional(),
+    elapsed_ms: z.number().nonnegative(),
+    token_sum: whole.default(0),
+    correct: z.number().nullish(),
+    normalized_em: z.number().nullish(),
   }),
   z.object({
-    ...{ event: z.literal('fault'), time, kind: text, fault: text.optional() },
-    ...{ from: text.optional(), to: text.optional(), id: text.optional(), type: text.optional() },
+    event: z.literal('fault'),
+    time,
+    kind: text,
+    fault: text.optional(),
+    from: text.optional(),
+    to: text.optional(),
+    id: text.optional(),
+    type: text.optional(),
   }),
   z.object({ event: z.literal('undeliverable'), time, from: text, to: text, id: text, type: text }),
   z.object({ event: z.literal('fault_ended'), time, fault: text }),
@@ -59,11 +67,11 @@ const lineSchema = z.discriminatedUnion('event', [
 ]);
 type Line = z.infer<typeof lineSchema>;
 
-/** So much of the log is told at once: no more than is told one by one. */
+/** Milliseconds of the log that one tick covers, so that all packets are sent individually. */
 const TICK_MS = 100;
 const PACKETS_A_TICK = 100;
 
-/** Tells a feed what a hub's log says. Lines of another form are not told; the clock is where the log is. */
+/** Sends the events of a hub's log to a feed. Lines of other forms are skipped; the clock follows the log. */
 export function feedLog(log: string, run: LoggedRun, feed: EventFeed, clock: { ms: number }): void {
   let beganMs: number | undefined;
   let tickedMs = 0;
@@ -76,7 +84,7 @@ export function feedLog(log: string, run: LoggedRun, feed: EventFeed, clock: { m
     const parsed = lineSchema.safeParse(tryParseJson(line));
     if (!parsed.success) continue;
     beganMs ??= parsed.data.time;
-    // A clock that was set back does not turn the order around.
+    // A clock that was set back does not reverse the order.
     clock.ms = Math.max(clock.ms, parsed.data.time - beganMs);
     packets += 1;
     if (clock.ms - tickedMs > TICK_MS || packets > PACKETS_A_TICK) {

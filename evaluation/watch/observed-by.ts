@@ -1,12 +1,19 @@
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 
-/** All that an observer can be told; the compiler says if one is missing. */
+/** All methods of an observer; the compiler reports a missing one. */
 const CALLS: Readonly<Record<keyof RunObserver, true>> = {
-  ...{ began: true, agentUp: true, agentLost: true, broadcast: true, relayed: true, refused: true },
-  ...{ taskEnded: true, faultEvent: true, deliveryFault: true },
+  began: true,
+  agentUp: true,
+  agentLost: true,
+  broadcast: true,
+  relayed: true,
+  refused: true,
+  taskEnded: true,
+  faultEvent: true,
+  deliveryFault: true,
 };
 
-/** An observer that tells all of these, one after the other; what nobody of them hears costs nothing. */
+/** Combines observers into one that calls each of them in turn; a method that none of them has is left out. */
 export function combineObservers(...observers: readonly RunObserver[]): RunObserver {
   const joined: Partial<Record<keyof RunObserver, (...args: readonly unknown[]) => void>> = {};
   for (const name of Object.keys(CALLS) as (keyof RunObserver)[]) {

@@ -6,10 +6,10 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Asks the system to open an address of ours. A machine without a browser says so, and nothing else comes of it. */
+/** Asks the system to open an address in the browser; without a browser it prints a message. */
 export function openInBrowser(url: string): void {
   const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const opener = spawn(command, [...args, url], { stdio: 'ignore', detached: true });
-  opener.on('error', (error) => printError(`no browser was opened: ${error.message}`));
+  opener.on('error', (error) => printError(`cannot open a browser: ${error.message}`));
   opener.unref();
 }

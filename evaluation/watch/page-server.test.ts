@@ -110,6 +110,6 @@ test('a port that is taken is said', async () => {
   const url = await started();
 
   await expect(PageServer.start(Number(url.port), () => undefined)).rejects.toThrow(
-    `cannot serve the page on port ${url.port} of 127.0.0.1: it is taken`,
+    `cannot serve the page on port ${url.port} of 127.0.0.1: the port is in use`,
   );
 });

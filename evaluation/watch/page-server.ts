@@ -7,32 +7,32 @@ import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import { printError } from '../terminal/print.ts';
 
 const HOST = '127.0.0.1';
-/** A few pages with one stream each, and what they ask for meanwhile. */
+/** Maximum connections: a few pages with one stream each, and their requests. */
 const MAX_CONNECTIONS = 32;
 const MAX_HEADER_BYTES = 8 * 1024;
 const REQUEST_TIMEOUT_MS = 5_000;
 const TOKEN_BYTES = 24;
-/** Whether pages are open is looked at so often. */
+/** Milliseconds between checks for open pages. */
 const LOOK_EVERY_MS = 200;
 
-/** What was asked for, below the token. */
+/** A request, with its path below the token. */
 export interface PageRequest {
   /** `''` is the page itself. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The last event that the page has had, where it comes back. */
+  /** Number of the last event that a reconnecting page has received. */
   readonly lastEventId: number;
   readonly response: ServerResponse;
 }
 
-/** Answers a request, or says by undefined that there is no such thing. A value is sent as JSON, a page as HTML. */
+/** Answers a request; undefined means not found. A value is sent as JSON, a page as HTML. */
 export type Answer =
   | { readonly json: unknown }
   | { readonly html: string; readonly policy: string }
   | 'streams';
 export type Answerer = (request: PageRequest) => Promise<Answer | undefined> | Answer | undefined;
 
-/** Of everything that is sent: nobody keeps it, frames it, or reads it from another page. */
+/** Headers of every response: browsers may not store it, frame it, or read it from another page. */
 const HEADERS = {
   'cache-control': 'no-store',
   'cross-origin-opener-policy': 'same-origin',
@@ -43,9 +43,9 @@ const HEADERS = {
 };
 
 /**
- * Serves a page to the browsers of this machine. Any process can connect to a port, and any web page can make a browser do it: so
- * nothing is said to those who do not have the token of the address, and to none by another name than the loopback's, which a name
- * that an attacker points here would be.
+ * Serves a page to the browsers of this machine. Any process can connect to a port, and any web page can make a browser do so. The server
+ * therefore answers only requests with the token of the address and the loopback's own name, because an attacker could point another name
+ * here.
  */
 export class PageServer {
   readonly url: string;
@@ -59,7 +59,7 @@ export class PageServer {
     this.url = url;
   }
 
-  /** @throws MeshError `usage` where the port is taken */
+  /** @throws MeshError `usage` if the port is taken */
   static async start(port: number, answer: Answerer): Promise<PageServer> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_TIMEOUT_MS });
@@ -72,7 +72,7 @@ export class PageServer {
     const taken = (server.address() as AddressInfo).port;
     const pages = new PageServer(server, `http://${HOST}:${taken}/${token}/`);
     const hosts = new Set([`${HOST}:${taken}`, `localhost:${taken}`]);
-    // What is listened on keeps a process alive; who listens does not.
+    // The listening socket keeps the process alive; connections do not.
     server.on('connection', (socket) => socket.unref());
     server.on('request', (request, response) => {
       for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
@@ -84,7 +84,7 @@ export class PageServer {
     return pages;
   }
 
-  /** It alone keeps the process alive no longer. */
+  /** Lets the process exit while the server is listening. */
   unref(): void {
     this.#server.unref();
   }
@@ -93,18 +93,18 @@ export class PageServer {
     return this.#open > 0;
   }
 
-  /** Somebody has got the page a moment ago, and may be about to open its stream. */
+  /** Returns true if the page was served within this time, so that its stream may be about to open. */
   isComing(withinMs: number): boolean {
     return performance.now() - this.#servedMs < withinMs;
   }
 
-  /** Settles when a page is open, or when it took too long. */
+  /** Waits until a page is open, or until the time is up. */
   async entered(mostMs: number, signal: AbortSignal): Promise<void> {
     const deadlineMs = performance.now() + mostMs;
     while (this.#open === 0 && !signal.aborted && performance.now() < deadlineMs) await sleep(LOOK_EVERY_MS);
   }
 
-  /** Settles when no page is open any more, and none came back for so long. */
+  /** Waits until no page is open, and none has come back within the grace period. */
   async left(graceMs: number, signal: AbortSignal): Promise<void> {
     for (let goneMs = 0; goneMs < graceMs && !signal.aborted; goneMs += LOOK_EVERY_MS) {
       await sleep(LOOK_EVERY_MS);
@@ -138,7 +138,7 @@ export class PageServer {
       response.setHeader('content-security-policy', answered.policy);
       send(response, 'text/html', answered.html);
     } catch (error) {
-      // Files that are gone, or broken: the page says so. Anything else is a bug, which must not end the run that is watched.
+      // The page reports missing or broken files. Any other error is a bug, which must not end the watched run.
       if (!(error instanceof MeshError)) printError(`the page could not be served: ${toErrorMessage(error)}`);
       if (response.headersSent) response.destroy();
       else send(response, 'application/json', JSON.stringify({ error: toErrorMessage(error) }), 500);
@@ -153,7 +153,7 @@ export class PageServer {
   }
 }
 
-/** What of an address follows the token; undefined where the token is another. */
+/** Returns the part of an address after the token; undefined if the token is wrong. */
 function stripToken(address: string, token: string): URL | undefined {
   const [, given = '', ...rest] = address.split('/');
   if (!isSameSecret(given, token)) return undefined;
@@ -166,7 +166,7 @@ function send(response: ServerResponse, type: string, text: string, status = 200
 
 const REFUSALS = {
   403: 'This address needs the token that the command printed, and a loopback name.',
-  404: 'There is no such thing here.',
+  404: 'Not found.',
   405: 'This page is read only.',
 };
 
@@ -176,6 +176,6 @@ function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {
 }
 
 function createPortError(port: number, error: Error): MeshError {
-  const how = readSystemCode(error) === 'EADDRINUSE' ? 'it is taken' : error.message;
+  const how = readSystemCode(error) === 'EADDRINUSE' ? 'the port is in use' : error.message;
   return new MeshError('usage', `cannot serve the page on port ${port} of ${HOST}: ${how}`, { cause: error });
 }

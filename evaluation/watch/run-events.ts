@@ -9,10 +9,10 @@ import { toOneLine } from '../terminal/table.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { NewEvent } from './watch-event.ts';
 
-/** Of texts in events: what a list has room for. The whole of it is asked for by who opens it. */
+/** Maximum characters of a text in an event, which suits a list; details have the whole text. */
 const MAX_TEXT = 300;
 const MAX_NAME = 80;
-/** Agents that are named when a run begins. */
+/** Maximum agents named at the start of a run. */
 const MAX_AGENTS = 256;
 
 export function cutText(text: string): string {
@@ -23,7 +23,7 @@ export function cutName(name: string): string {
   return toOneLine(name, MAX_NAME);
 }
 
-/** A run begins. Only names that nobody is found by are cut. */
+/** Creates the event that begins a run. Only names that do not identify anything are cut. */
 export function createRunEvent({
   run,
   team,
@@ -35,13 +35,17 @@ export function createRunEvent({
   readonly agents: readonly { readonly id: string; readonly tool: string }[];
 }): NewEvent {
   return {
-    ...{ kind: 'run', run, team: cutName(team), adapter: cutName(adapter), engine: cutName(engine) },
+    kind: 'run',
+    run,
+    team: cutName(team),
+    adapter: cutName(adapter),
+    engine: cutName(engine),
     agents: agents.slice(0, MAX_AGENTS).map(({ id, tool }) => ({ id, tool: cutName(tool) })),
     questions,
   };
 }
 
-/** Tells a feed what a run does. */
+/** Creates an observer that sends the events of a run to a feed. */
 export function createRunFeed(feed: EventFeed, questions: number | null): RunObserver {
   return {
     began: ({ runId, ...about }) => feed.add(createRunEvent({ run: runId, ...about, questions })),
@@ -68,7 +72,7 @@ export function createRunFeed(feed: EventFeed, questions: number | null): RunObs
   };
 }
 
-/** Tells a feed what only the batch knows: answers from the cache, and what the batch's scorer says. */
+/** Creates a listener that sends a batch's results to a feed: answers from the cache, and the verdicts of the batch's scorer. */
 export function createBatchFeed(feed: EventFeed): (event: BatchEvent) => void {
   return (event) => {
     if (event.kind !== 'finished') return;
@@ -77,8 +81,8 @@ export function createBatchFeed(feed: EventFeed): (event: BatchEvent) => void {
 }
 
 export function createAskedEvent(id: string, question: JsonValue | undefined): NewEvent {
-  const text = typeof question === 'string' ? { text: cutText(question) } : {};
-  return { kind: 'question', id, state: 'asked', ...text };
+  const text = typeof question === 'string' ? cutText(question) : undefined;
+  return { kind: 'question', id, state: 'asked', text };
 }
 
 export function createEndedEvent(
@@ -96,22 +100,32 @@ export function createEndedEvent(
   cost: number | null | undefined,
 ): NewEvent {
   return {
-    ...{ kind: 'question', id: taskId, state: status, correct, seconds: elapsedMs / 1000 },
+    kind: 'question',
+    id: taskId,
+    state: status,
+    correct,
+    seconds: elapsedMs / 1000,
     tokens: counts.token_sum,
-    ...(answer === null ? {} : { answer: cutText(answer) }),
-    ...(reason === undefined ? {} : { reason: cutText(reason) }),
-    ...(cost === undefined ? {} : { cost }),
+    answer: answer === null ? undefined : cutText(answer),
+    reason: reason === undefined ? undefined : cutText(reason),
+    cost,
   };
 }
 
-/** The same of a result of the batch. */
+/** Creates the event of a batch's result. */
 export function createResultEvent(result: GaiaResult): NewEvent<'question'> {
   const { task_id, cycle, status, final_answer, correct, seconds, tokens, cost, reason, cached } = result;
   return {
-    ...{ kind: 'question', id: toAttemptId(task_id, cycle), state: status, correct, seconds, tokens, cost },
-    ...(status === 'answered' ? { answer: cutText(final_answer) } : {}),
-    ...(reason === undefined ? {} : { reason: cutText(reason) }),
-    ...(cached ? { cached } : {}),
+    kind: 'question',
+    id: toAttemptId(task_id, cycle),
+    state: status,
+    correct,
+    seconds,
+    tokens,
+    cost,
+    answer: status === 'answered' ? cutText(final_answer) : undefined,
+    reason: reason === undefined ? undefined : cutText(reason),
+    cached: cached || undefined,
   };
 }
 

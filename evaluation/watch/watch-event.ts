@@ -5,17 +5,17 @@ const whole = z.int().nonnegative();
 const counts = { packets: whole, bytes: whole, tokens: whole };
 
 /**
- * `n` counts the events of a watch from 1: where it jumps, events are no longer kept. `at` is in milliseconds since the watch began, of a
- * run that is over since the run did.
+ * `n` counts the events of a watch from 1; a gap means that events are no longer kept. `at` is in milliseconds since the watch began, or
+ * since the run began if it is over.
  */
 const stamp = { n: z.int().positive(), at: amount };
 
 /**
- * What the page of a run is told, whether the run is on or over: a run that is on tells it as it happens, and of one that is over it is
- * made from the archive. Amounts in `totals` are exact; packets are told one by one only as far as somebody can look at them.
+ * Events of a run for its page. A live run sends them as they happen; for a finished run they are built from the archive. Amounts in
+ * `totals` are exact; packets are sent individually only at a rate that a person can follow.
  */
 export const watchEventSchema = z.discriminatedUnion('kind', [
-  /** A run began: what follows is of this run, until the next one begins. */
+  /** A run began: the following events belong to it, until the next one begins. */
   z.strictObject({
     ...stamp,
     kind: z.literal('run'),
@@ -24,7 +24,7 @@ export const watchEventSchema = z.discriminatedUnion('kind', [
     adapter: z.string(),
     engine: z.string(),
     agents: z.array(z.strictObject({ id: z.string(), tool: z.string() })),
-    /** How many there will be; null where nobody knows. */
+    /** Number of questions; null if unknown. */
     questions: whole.nullable(),
   }),
   z.strictObject({
@@ -39,17 +39,17 @@ export const watchEventSchema = z.discriminatedUnion('kind', [
     kind: z.literal('packet'),
     id: z.string(),
     from: z.string(),
-    /** null: to all others. */
+    /** Recipient; null for a broadcast. */
     to: z.string().nullable(),
     type: z.string(),
     tag: z.string().optional(),
     task: z.string(),
     bytes: whole,
     tokens: whole,
-    /** Agents that it was delivered to. */
+    /** Number of agents that received it. */
     copies: whole,
   }),
-  /** What is said of a question adds to what was said of it before. */
+  /** Each event of a question adds to the earlier ones. */
   z.strictObject({
     ...stamp,
     kind: z.literal('question'),
@@ -57,12 +57,12 @@ export const watchEventSchema = z.discriminatedUnion('kind', [
     state: z.enum(['asked', 'answered', 'timeout', 'failed']),
     text: z.string().optional(),
     answer: z.string().optional(),
-    /** null where no true answer is known. */
+    /** null if no true answer is known. */
     correct: z.boolean().nullable().optional(),
     seconds: amount.optional(),
-    /** null where nobody counted. */
+    /** null if tokens were not counted. */
     tokens: whole.nullable().optional(),
-    /** US dollars; null where a price is not known. */
+    /** US dollars; null if a price is unknown. */
     cost: amount.nullable().optional(),
     reason: z.string().optional(),
     cached: z.boolean().optional(),
@@ -75,34 +75,34 @@ export const watchEventSchema = z.discriminatedUnion('kind', [
     text: z.string(),
   }),
   z.strictObject({ ...stamp, kind: z.literal('note'), text: z.string() }),
-  /** How far something is that takes long: a share of it, and what is done just now. */
+  /** Progress of a long activity: the share that is done, and the current step. */
   z.strictObject({ ...stamp, kind: z.literal('progress'), share: amount, text: z.string() }),
-  /** One more invocation of something that is compared. */
+  /** One more invocation in a comparison. */
   z.strictObject({
     ...stamp,
     kind: z.literal('sample'),
     arm: z.string(),
-    /** null where the load was too much to say. */
+    /** null if the load was too high. */
     ms: amount.nullable(),
-    /** null where this invocation did not count them. */
+    /** null if this invocation did not count bytes. */
     bytes: whole.nullable(),
   }),
   z.strictObject({
     ...stamp,
     kind: z.literal('totals'),
     ...counts,
-    /** Packets that were counted and are not among the events. */
+    /** Packets that were counted but not sent as events. */
     unshown: whole,
-    /** Those of which something changed. */
+    /** Agents whose counts changed. */
     agents: z.record(z.string(), z.strictObject(counts)),
-    /** How often each kind of fault struck. */
+    /** Number of faults of each kind. */
     faults: z.record(z.string(), whole),
   }),
   z.strictObject({ ...stamp, kind: z.literal('end'), text: z.string() }),
 ]);
 
 export type WatchEvent = z.infer<typeof watchEventSchema>;
-/** An event before it has its place among the others. */
+/** An event before it is numbered. */
 export type NewEvent<Kind extends WatchEvent['kind'] = WatchEvent['kind']> = Kind extends unknown
   ? Omit<Extract<WatchEvent, { kind: Kind }>, 'n' | 'at'>
   : never;

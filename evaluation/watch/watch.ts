@@ -11,21 +11,21 @@ import { PageServer } from './page-server.ts';
 import { createBatchFeed, createRunFeed } from './run-events.ts';
 import { answerRequest } from './watched-run.ts';
 
-/** A page that is loaded again is back by then. */
+/** Milliseconds in which a reloaded page is back. */
 const RELOAD_MS = 2_000;
-/** A browser that was told to open the page, or has begun to, has it by then; the run may be shorter. */
+/** Milliseconds in which a browser has opened the page; the run may be shorter. */
 const BROWSER_MS = 10_000;
 
 interface WatchOptions {
-  /** What is watched, for the title. */
+  /** Title of the page. */
   readonly title: string;
-  /** 0: any free one. */
+  /** Port of the page; 0 selects a free one. */
   readonly port: number;
-  /** In the user's browser; else its address is printed, and that is all. */
+  /** Opens the page in the user's browser; otherwise its address is only printed. */
   readonly opens: boolean;
 }
 
-/** A page in the browser that follows what a command does, and is its report in the end. */
+/** A page in the browser that follows a command, and becomes its report at the end. */
 export class Watch {
   readonly feed = new EventFeed();
   readonly #details = new LiveDetails();
@@ -38,7 +38,11 @@ export class Watch {
     this.#opens = opens;
   }
 
-  /** Serves the page, and prints where. @throws MeshError `usage` where the port is taken */
+  /**
+   * Serves the page and prints its address.
+   *
+   * @throws MeshError `usage` if the port is taken
+   */
   static async start({ title, port, opens }: WatchOptions): Promise<Watch> {
     const watch = new Watch(opens);
     const page = watchHtml({ title, kind: 'run', isListed: false });
@@ -46,14 +50,14 @@ export class Watch {
     watch.#server = await PageServer.start(port, (request) =>
       request.path === '' ? page : answerRequest(run, request),
     );
-    // Whatever goes wrong with the command: the page does not keep it.
+    // The page must not keep a failed command alive.
     watch.#server.unref();
     printError(`watch it at ${watch.#server.url}`);
     if (opens) openInBrowser(watch.#server.url);
     return watch;
   }
 
-  /** Whoever else observes a run, and this watch. */
+  /** Combines another observer of a run with this watch. */
   beside(other: RunObserver, questions: number | null): RunObserver {
     const learns: RunObserver = {
       began: ({ runId, workspaces, agents }) =>
@@ -75,7 +79,7 @@ export class Watch {
   }
 
   /**
-   * The command has done its work: the page is its report now, for as long as somebody has it open.
+   * Turns the page into the report, and waits until it is closed.
    *
    * @param signal ends the wait
    */
@@ -91,14 +95,14 @@ export class Watch {
     if (this.#opens || server.isComing(BROWSER_MS)) await server.entered(BROWSER_MS, signal);
     if (server.isWatched && !signal.aborted) {
       printError(
-        'the page is the report now: close it, or press Ctrl-C, to end (npm run view opens it again)',
+        'the page now shows the report: close it, or press Ctrl-C, to end (npm run view opens it again)',
       );
       await server.left(RELOAD_MS, signal);
     }
     await this.close();
   }
 
-  /** Without a report: something went wrong. */
+  /** Closes the page without a report, after an error. */
   async close(): Promise<void> {
     this.feed.end('ended');
     await this.#server?.close();

@@ -4,15 +4,15 @@ import type { Details } from './details.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Answer, PageRequest } from './page-server.ts';
 
-/** What a page shows: what happens, what can be opened of it, and what it came to. */
+/** The source of a page: events, details and the final report. */
 export interface WatchedRun {
   readonly feed: EventFeed;
   readonly details: Details;
-  /** Of a run that is over; undefined where there is nothing but what the page shows already. */
+  /** Returns the report of a finished run; undefined if the page already shows everything. */
   readonly report: () => Promise<ReportData | undefined>;
 }
 
-/** Answers what the page of one run asks for; undefined for anything else. */
+/** Answers a request of a run's page; undefined for an unknown path. */
 export async function answerRequest(
   { feed, details, report }: WatchedRun,
   { path, query, lastEventId, response }: PageRequest,
@@ -36,16 +36,16 @@ export async function answerRequest(
   }
 }
 
-/** Written in one go: some 100 kB. What waits for a page that reads slowly is this much, and no more. */
+/** Events in one write, about 100 kB; it also bounds the data that waits for a slow page. */
 const EVENTS_A_WRITE = 500;
-/** A page that takes nothing for so long is gone, or might as well be. */
+/** Milliseconds after which a page that reads nothing is disconnected. */
 const STALLED_MS = 60_000;
-/** A sign of life, so that what stands between does not end a silent connection. */
+/** Milliseconds between keep-alive comments, so that intermediaries do not close a silent connection. */
 const ALIVE_EVERY_MS = 15_000;
 
 /**
- * Sends a feed to one page, as server-sent events. The page has a place in the feed and gets what follows it, when it can take it; where
- * that is no longer kept, it goes on from what is. So nothing waits for it anywhere, and nobody.
+ * Sends a feed to one page as server-sent events. The page has a position in the feed and receives the following events when it can take
+ * them; it skips those that are no longer kept. So nothing waits for the page.
  */
 export function streamEvents(feed: EventFeed, response: ServerResponse, from: number): void {
   let next = from;

@@ -84,7 +84,7 @@ test.each([
   [['--stacks', 'mesh/json', '--baseline', 'no-such.json'], 'there is no such file'],
   [['--stacks', 'mesh/json', '--fail-if', 'mesh/json:bare.bytes > 1x saved'], 'expected --baseline <file>'],
   [['--factor', 'tls=on'], '--factor goes with --stacks'],
-  [['--stacks', 'mesh/json', '--factor', 'colour=red'], 'there is no such factor'],
+  [['--stacks', 'mesh/json', '--factor', 'colour=red'], 'unknown factor'],
   [['--stacks', 'mesh/json', '--implementation', 'own'], 'expected sdk or bare, not "own"'],
 ])('refuses %j', async (args, message) => {
   const { code, stderr } = await runCli(['compare', ...args]);
