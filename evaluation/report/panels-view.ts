@@ -13,9 +13,9 @@ export interface Panel {
   readonly line: readonly Point[];
   readonly upper: readonly Point[];
   readonly dots: readonly Point[];
-  /** Where there is nothing to draw because it did not keep up. */
+  /** Loads that the arm did not keep up with, which have no value. */
   readonly lost: readonly number[];
-  /** Where the knee is. */
+  /** Position of the knee. */
   readonly mark: number | null;
 }
 

@@ -4,14 +4,14 @@ import type { TableView } from '../terminal/table-view.ts';
 import { EMPTY, type PanelsView } from './panels-view.ts';
 import { bindNumbers, formatMs, formatRatio } from './wording.ts';
 
-/** What was measured of one arm: an invocation a list, milliseconds. */
+/** Samples of one arm in milliseconds, one list for each invocation. */
 interface ArmRounds {
   readonly label: string;
   readonly settings: string;
   readonly samplesMs: readonly (readonly number[])[];
 }
 
-/** What each set of fresh processes came to, in the order in which they ran; null where there was one of each. */
+/** Builds panels of the sets of fresh processes in the order in which they ran; null if there was one of each. */
 export function buildRoundsView(
   arms: readonly ArmRounds[],
   { what, caption, table }: { readonly what: string; readonly caption: string; readonly table: TableView },
@@ -60,7 +60,7 @@ interface MachineState {
   readonly available_bytes: number;
 }
 
-/** What the machine did meanwhile: load, stolen and throttled milliseconds, free megabytes. */
+/** Formats the state of the machine: load, stolen and throttled milliseconds, free megabytes. */
 export function formatMachineCells({
   load,
   steal_ms,

@@ -6,7 +6,7 @@ import { buildPage } from './page-html.ts';
 export interface RunPlace {
   readonly kind: 'run';
   readonly title: string;
-  /** Whether it stands in the list of a folder, two levels above. */
+  /** True if the page belongs to the list of a folder, two levels above. */
   readonly isListed: boolean;
   readonly version: string;
 }
@@ -16,7 +16,7 @@ export interface FolderPlace {
   readonly kind: 'folder';
   readonly title: string;
   readonly items: readonly ListedItem[];
-  /** What was left out of the list, in words. */
+  /** One phrase for each group of entries left out of the list. */
   readonly left: readonly string[];
   readonly version: string;
 }

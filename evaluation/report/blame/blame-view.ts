@@ -16,7 +16,7 @@ interface ChancePoint {
   readonly title: string;
 }
 
-/** What a message says instead, and the chance with it. */
+/** A replacement of a message, and the chance with it. */
 interface InsteadPoint {
   readonly place: number;
   readonly what: string;

@@ -33,13 +33,13 @@ export interface RatioView {
 }
 
 export interface ComparisonView {
-  /** The answer in one line; where there is none, what it would take. */
+  /** The answer in one sentence, or the effort that it would take. */
   readonly sentence: string;
-  /** What was wrong with the machine meanwhile. */
+  /** Problems of the machine during the measurement. */
   readonly warnings: readonly string[];
   readonly made: string;
   readonly table: TableView;
-  /** What its columns are. */
+  /** Explanation of the table's columns. */
   readonly columns: string;
   readonly baseline: string;
   readonly bytes: BytesView;
@@ -48,7 +48,7 @@ export interface ComparisonView {
     readonly ratios: readonly RatioView[];
     /** Ratios that count as equal. */
     readonly equal: { readonly low: number; readonly high: number; readonly text: string };
-    /** What the baseline shows against itself. */
+    /** Comparison of the baseline with itself. */
     readonly nullTest: string;
     readonly table: TableView;
   };
@@ -59,7 +59,7 @@ export interface ComparisonView {
   /** Bytes against the baseline's, by kind of traffic and by size of payload; none where all packets are of one. */
   readonly groups: readonly TableView[];
   readonly rounds: PanelsView | null;
-  /** What measures it again; null where the file does not say. */
+  /** The command line that repeats the measurement; null if the file lacks it. */
   readonly command: string | null;
   /** All of it, to be taken away. */
   readonly file: ComparisonFile;

@@ -20,7 +20,7 @@ export interface GrowthView {
   readonly table: TableView;
 }
 
-/** How cost grows from run to run of a matrix; null for a comparison of one run. */
+/** Builds the growth of cost from run to run of a matrix; null for a comparison of one run. */
 export function buildGrowthView({ matrix, adapters }: ComparisonFile): GrowthView | null {
   if (matrix.length <= adapters.length) return null;
   const cells = matrix.toSorted((a, b) => a.agents - b.agents);

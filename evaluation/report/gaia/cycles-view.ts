@@ -17,7 +17,7 @@ export interface CyclesView {
   readonly finding: string;
   readonly lines: readonly { readonly team: string; readonly points: readonly CyclePoint[] }[];
   readonly table: TableView;
-  /** What got worse or better from one cycle to the next; null where nothing did. */
+  /** Kinds of questions that got worse or better from one cycle to the next; null if there are none. */
   readonly changes: { readonly finding: string; readonly table: TableView } | null;
   readonly passes: TableView;
 }
@@ -45,7 +45,7 @@ export function buildCyclesView(teams: readonly NamedSummary[]): CyclesView | nu
             finding: describeChanges(changes),
             table: createTableView(
               ['team', '#cycle', 'kind', '#before', '#now', '#of', ''],
-              // What got worse first.
+              // Regressions come first.
               changes
                 .toSorted((a, b) => Number(b.isWorse) - Number(a.isWorse))
                 .slice(0, MAX_CHANGES)

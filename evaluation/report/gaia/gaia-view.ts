@@ -24,12 +24,12 @@ export interface GaiaSource {
   readonly summaries: Readonly<Record<string, TeamSummary>>;
 }
 
-/** What teams made of the same questions, as the page shows it. */
+/** Results of teams on the same questions. */
 export interface GaiaView {
   /** The page's own sentence. */
   readonly finding: string;
   readonly made: string;
-  /** What makes the figures those of a part, if anything does. */
+  /** Warning that the figures are those of an unfinished batch; null if it is complete. */
   readonly alarm: string | null;
   readonly score: ScoreView;
   /** Every pair of teams, and teams against themselves; null where there is one pair. */
@@ -88,7 +88,7 @@ function describeBestTeam(teams: readonly NamedSummary[], compared: ReadonlyMap<
   return isBetter ? against : `${against}: no detectable difference`;
 }
 
-/** Where no difference is called nobody is ranked: who has one right answer more has it by luck, as far as anybody knows. */
+/** Describes a batch without detected differences. It ranks no team, because one more right answer may be chance. */
 function describeUndecided(teams: readonly NamedSummary[], calls: readonly Compared['judged'][]): string {
   const rights = teams.map(([, { correct }]) => correct);
   const [fewest, most] = [Math.min(...rights), Math.max(...rights)];

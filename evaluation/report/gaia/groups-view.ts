@@ -81,7 +81,7 @@ function toGroupCell(figures: Figures | undefined): GroupCell {
   };
 }
 
-/** Where the best team is weakest. */
+/** Describes the group in which the best team is weakest. */
 function describeWeakestGroup(
   teams: readonly NamedSummary[],
   groupsOf: (summary: NamedSummary[1]) => Readonly<Record<string, Figures>>,

@@ -5,8 +5,8 @@ import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { bindNumbers, formatBytes, formatCounted } from '../wording.ts';
 
 /**
- * What became of an attempt: `r`ight, `w`rong, `f`ailed, out of `t`ime, answered where no true answer is `u`nknown, `-` not asked. In upper
- * case: from the cache. A letter each, as there may be a hundred thousand.
+ * Outcome of an attempt: `r`ight, `w`rong, `f`ailed, out of `t`ime, answered but the true answer is `u`nknown, `-` not asked. Upper case
+ * means that the answer came from the cache. It is one letter, as there may be a hundred thousand.
  */
 type Mark = string;
 
@@ -31,7 +31,7 @@ export interface QuestionView {
   readonly truth: string | null;
   /** By cycle, and in it by team: its {@link Mark}s. */
   readonly marks: readonly Mark[];
-  /** The same order; null for one that is not on the page or was not asked. */
+  /** Attempts in the same order; null for one that is not on the page or was not asked. */
   readonly attempts: readonly (readonly (AttemptView | null)[])[];
 }
 
@@ -39,7 +39,7 @@ export interface QuestionsView {
   readonly teams: readonly string[];
   readonly cycles: number;
   readonly questions: readonly QuestionView[];
-  /** What of the batch is not on the page. */
+  /** Notes on the parts of the batch that are not on the page. */
   readonly notes: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const MAX_QUESTIONS = 2000;
 const MAX_ATTEMPTS = 30_000;
 /** All traces together: with them the page has some 10 MB, which browsers read at once. */
 const TRACE_CHARACTERS = 8 * 1024 * 1024;
-/** What a person reads of one. */
+/** Maximum characters of one trace. */
 const MAX_TRACE_CHARACTERS = 8000;
 export const MAX_QUESTION_CHARACTERS = 2000;
 export const MAX_ANSWER_CHARACTERS = 400;

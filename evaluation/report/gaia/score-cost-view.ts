@@ -10,7 +10,7 @@ export interface ScorePoint {
   readonly accuracy: number;
   readonly low: number;
   readonly high: number;
-  /** What a right answer takes, above 0: the scale is logarithmic. */
+  /** Cost of a right answer, above 0, because the scale is logarithmic. */
   readonly per: number;
   readonly text: string;
 }

@@ -18,7 +18,7 @@ export interface ScoreView {
   readonly note: string;
 }
 
-/** How often each team is right, and whether that differs from the baseline on the same questions. */
+/** Builds the table of each team's accuracy, and of its difference from the baseline on the same questions. */
 export function scoreTable(
   teams: readonly NamedSummary[],
   compared: ReadonlyMap<string, Compared>,
@@ -128,7 +128,7 @@ function formatGroup(names: readonly string[], what: string): string[] {
   return [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} ${what}`];
 }
 
-/** What answers took: in total, and for a right one. */
+/** Builds the tables of costs: in total, and for each right answer. */
 export function buildCostTables(teams: readonly NamedSummary[], { teams: facts }: BatchHead): ScoreView[] {
   const base = teams.find(([name]) => name === BASELINE)?.[1];
   const titles = ['#tokens', '#cost $', '#packets', '#bytes', '#seconds'];

@@ -5,7 +5,7 @@ import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import type { NamedSummary } from './team-tables.ts';
 
-/** How teams worked: a table with the teams as columns, or roles as rows. */
+/** A table of the teams' work, with teams as columns or roles as rows. */
 export interface WorkView {
   readonly heading: string;
   readonly table: TableView;
@@ -121,7 +121,7 @@ function buildRolesView(teams: readonly NamedSummary[]): WorkView {
   };
 }
 
-/** What the prompts of each team were made of. */
+/** Builds the table of the parts of each team's prompts. */
 function buildPromptsView(teams: readonly NamedSummary[]): WorkView {
   const linesOf = ({ token_ledger }: NamedSummary[1]) => token_ledger?.prompt ?? [];
   const all = teams.flatMap(([, summary]) => linesOf(summary));
@@ -143,7 +143,7 @@ function buildPromptsView(teams: readonly NamedSummary[]): WorkView {
 const ESTIMATE =
   'Models whose tokens are not public are counted by o200k_base; what their server counts otherwise is the last line.';
 
-/** Who made which part of the bill: roles, and the messages that they worked on. */
+/** Builds the table of costs by role and by the messages that the role worked on. */
 function buildBillsView(teams: readonly NamedSummary[]): WorkView {
   const rows = teams.flatMap(([name, { token_ledger }]) => {
     const lines = token_ledger?.prompt ?? [];
@@ -181,7 +181,7 @@ function buildTeamTable(
     ['', ...teams.map(([name]) => `#${name}`)],
     rows
       .map(([label, of]) => [toOneLine(label, 60), ...teams.map(([, summary]) => of(summary))])
-      // What nobody did is no row.
+      // Rows without a value are left out.
       .filter(([, ...cells]) => cells.some((cell) => cell !== NOTHING))
       .slice(0, MAX_ROWS),
   );

@@ -124,7 +124,7 @@ export function renderMark(letter, title, team) {
   );
 }
 
-/** What the signs mean. */
+/** Legend of the signs. */
 export function marksKey() {
   return element(
     'p',

@@ -12,10 +12,11 @@ import { scoreCostFigure } from './score-cost.js';
 const FEW_CHANGES = 12;
 
 /**
- * What teams made of the same questions, a section a part.
+ * Renders the results of teams on the same questions, one section for each part.
  *
  * @param {GaiaView} view
  * @returns {{ id: string, name: string, node: HTMLElement }[]}
+ * /
  */
 export function gaiaSections(view) {
   const sections = [

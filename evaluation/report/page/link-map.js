@@ -8,9 +8,10 @@ import { CHARACTER, Plot } from './rows.js';
 const SPACIOUS = 60;
 
 /**
- * Who delivered how much to whom.
+ * Renders the bytes that each node delivered to each other node.
  *
  * @param {LinksView} view
+ * /
  */
 export function linkMapFigure({ finding, nodes, links, nodesLeft, table }) {
   /** @type {'bytes' | 'packets'} */
@@ -98,7 +99,7 @@ function drawLinks(nodes, links, unit, width) {
         fillOpacity: (cell) => 0.12 + 0.88 * cell.share,
         rx: 3,
       }),
-      // Where there is no room for a figure the colour must do; pointer and table have them all.
+      // Cells without room for a figure have a colour only; pointer and table show all figures.
       Plot.text(size < 36 ? [] : cells, {
         x: 'to',
         y: 'from',

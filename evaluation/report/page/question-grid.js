@@ -9,7 +9,7 @@ import { element, numberText } from './dom.js';
 /** Rows that are drawn at once: thousands would make every click slow. */
 const ROWS_AT_ONCE = 100;
 
-/** What can be looked for, by the marks of a question in the cycle that is shown. */
+/** Filters by the marks of a question in the shown cycle. */
 const FILTERS = /** @type {const} */ ([
   ['all questions', () => true],
   ['teams differ', (/** @type {string} */ marks) => /r/i.test(marks) && /[wft]/i.test(marks)],

@@ -1,7 +1,8 @@
 /**
- * What the scripts before this one left: Observable Plot, and of D3 what is used directly.
+ * Globals of the earlier scripts: Observable Plot, and the parts of D3 that are used directly.
  *
  * @typedef {{ ticks(start: number, stop: number, count: number): number[] }} D3
+ * /
  */
 const globals = /** @type {{ Plot: typeof import('@observablehq/plot'), d3: D3 }} */ (
   /** @type {unknown} */ (globalThis)
@@ -117,10 +118,11 @@ export function axisBelow(ticks, format) {
 }
 
 /**
- * The same at the left of it.
+ * Returns the position at the left of the chart.
  *
  * @param {number[]} ticks
  * @param {(value: number) => string} format
+ * /
  */
 export function axisBeside(ticks, format) {
   return Plot.axisY(ticks, { text: (/** @type {number} */ value) => format(value) });

@@ -55,9 +55,10 @@ export function runSection(view, number, isTitled) {
 /** @typedef {import('../run/time-view.ts').TimeView} TimeView */
 
 /**
- * Where the time went, a bar a part.
+ * Renders the parts of the time, one bar each.
  *
  * @param {TimeView} view
+ * /
  */
 function timeSplitFigure({ finding, caption, parts, table }) {
   return chartFigure({ finding, caption: [caption], table, draw: (width) => drawParts(parts, width) }).figure;

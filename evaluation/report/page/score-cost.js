@@ -111,7 +111,7 @@ function drawScores(measure, width) {
   });
 }
 
-/** Where a name may stand, the best place first: beside its point, above or below it, and at its corners. */
+/** Possible positions of a name, the best first: beside its point, above or below it, and at its corners. */
 const PLACES = /** @type {const} */ ([
   ['start', 10, 0],
   ['end', -10, 0],
@@ -124,10 +124,11 @@ const PLACES = /** @type {const} */ ([
 ]);
 
 /**
- * Where the names stand: at the first place that is within the frame and on no other name or point, or where they hide least.
+ * Places each name at the first position that is within the frame and overlaps no other name or point, or at the one that hides least.
  *
  * @param {readonly ScorePoint[]} points
  * @param {{ low: number, high: number, width: number, height: number }} frame
+ * /
  */
 function labelPlaces(points, { low, high, width, height }) {
   const across = width - SCORE_MARGIN.left - SCORE_MARGIN.right;

@@ -11,9 +11,10 @@ import { packetDetail } from './packet-detail.js';
 const MAX_LANES = 12;
 
 /**
- * What the agents said to each other in one task, in order; each packet opens to what it says and to its bytes.
+ * Renders the packets of one task in order; each opens to its content and its bytes.
  *
  * @param {TasksView} view
+ * /
  */
 export function sequenceFigure(view) {
   const place = element('div', { class: 'sequence' });
@@ -156,7 +157,7 @@ function arrows({ from, to, tag, takenUpBy }, at) {
     shape('line', { class: 'lifeline', x1: x(lane), x2: x(lane), y1: 0, y2: '100%' }),
   );
   const drawing = shape('svg', { class: 'arrows', height: ROW_HEIGHT, 'aria-hidden': 'true' }, ...lifelines);
-  // Of a large team some have no lane.
+  // Some agents of a large team have no lane.
   if (start === undefined) return drawing;
   const taken = new Set(takenUpBy.map((id) => at.get(id)).filter((lane) => lane !== undefined));
   if (tag !== null && ENDINGS.includes(tag)) taken.add(hub);

@@ -16,16 +16,17 @@ const PARTS = [
   ['layers', 'layers', 'what signature, encryption and checksum add'],
 ];
 
-/** What the hatched bars are. */
+/** Legend of the hatched bars. */
 const SAVINGS = [
   ['payload_coding', 'coding', 'what the format saves of the payload'],
   ['layers', 'layers', 'what compression saves'],
 ];
 
 /**
- * Where the bytes come from, a row an adapter or a packet type.
+ * Renders the parts of the bytes, one row for each adapter or packet type.
  *
  * @param {BytesView} view
+ * /
  */
 export function waterfallFigure({ finding, waterfalls, table }) {
   let isBeyond = false;

@@ -9,9 +9,9 @@ import { type TaskResult, taskResultSchema } from '../../results/task-result.ts'
 export const METRICS_FILE = 'metrics.json';
 const HUB_LOG = 'hub.log';
 const RESULTS_FILE = 'results.jsonl';
-/** Of metrics and recording together, unpacked. */
+/** Maximum unpacked bytes of metrics and recording together. */
 const MAX_BYTES = 512 * 1024 * 1024;
-/** Of a log, and of the results. */
+/** Maximum unpacked bytes of the log and the results. */
 const MAX_LOG_BYTES = 128 * 1024 * 1024;
 
 const amount = z.number().nonnegative();
@@ -56,7 +56,7 @@ const metricsSchema = z.object({
     total: ledgerLineSchema,
   }),
 });
-/** What the page needs of `metrics.json`. */
+/** The part of `metrics.json` that the page needs. */
 export type ArchivedMetrics = z.infer<typeof metricsSchema>;
 
 const endingSchema = z.object({
@@ -68,7 +68,7 @@ const endingSchema = z.object({
   elapsed_ms: z.number().nonnegative(),
 });
 
-/** How a task ended. */
+/** The end of a task. */
 export type TaskEnding = Omit<z.infer<typeof endingSchema>, 'event' | 'task_id'>;
 
 /** A run as its archive tells it. */
@@ -77,7 +77,7 @@ export interface ArchivedRun {
   /** null for a run that was too long to be recorded. */
   readonly recording: Recording | null;
   readonly endings: ReadonlyMap<string, TaskEnding>;
-  /** Of a batch; empty for a run of one task. */
+  /** Results of a batch; empty for a run of one task. */
   readonly results: readonly TaskResult[];
 }
 
@@ -95,7 +95,7 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
     );
   const metrics = texts.get(METRICS_FILE);
   if (metrics === undefined) throw new MeshError('config', `archive ${archive} holds no ${METRICS_FILE}`);
-  // What is too long for a page is not shown.
+  // Logs that are too long for a page are not shown.
   const logs = await readArchivedTexts(
     archive,
     (name) => name === HUB_LOG || name === RESULTS_FILE,

@@ -3,7 +3,7 @@ import { count, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { formatBytes, formatSignedBytes } from '../wording.ts';
 
-/** What bytes are for: the lines of the ledger, in the order in which they are drawn. */
+/** Purposes of bytes: the lines of the ledger, in the order in which they are drawn. */
 const BYTE_PARTS = ['payload', 'envelope', 'framing', 'payload_coding', 'layers'] as const;
 type BytePart = (typeof BYTE_PARTS)[number];
 
@@ -27,11 +27,11 @@ export interface ByteWaterfall {
   readonly label: string;
   readonly wire: number;
   readonly payload: number;
-  /** What adds bytes comes first, what saves some last, so the last step ends at `wire`. */
+  /** Parts that add bytes come first, those that save some last, so the last step ends at `wire`. */
   readonly steps: readonly WaterfallStep[];
   /** 0, unless the file is not to be trusted: what the parts lack to the bytes on the wire. */
   readonly unexplained: number;
-  /** What is read at its end: of all bytes, and of those beyond the payload. */
+  /** Labels at the end of the bar: for all bytes, and for those beyond the payload. */
   readonly text: string;
   readonly netText: string;
 }
@@ -63,7 +63,7 @@ export function buildByteWaterfall(
   return { label: toOneLine(label, 64), wire, payload, steps, unexplained: wire - total, text, netText };
 }
 
-/** The same figures, exact, a row a waterfall. */
+/** Builds the table of exact figures, one row for each waterfall. */
 export function buildBytesTable(lines: readonly (readonly [label: string, line: LedgerLine])[]): TableView {
   return createTableView(
     ['', '#packets', ...BYTE_PARTS.map((part) => `#${PART_NAMES[part]}`), '#on the wire'],

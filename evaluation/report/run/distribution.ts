@@ -27,7 +27,7 @@ export const MIN_SAMPLES = 5;
 /** Values of one distribution that are drawn: more are not told apart, and the page stays small. */
 const MAX_DRAWN = 1000;
 
-/** Of `samplesMs`, or nothing where they are too few. */
+/** Builds the distribution of `samplesMs`; the list is empty if there are too few. */
 export function buildDistribution(label: string, samplesMs: readonly number[]): Distribution[] {
   if (samplesMs.length < MIN_SAMPLES) return [];
   const medianMs = roundThousandth(computeQuantile(samplesMs, 0.5));

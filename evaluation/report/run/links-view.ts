@@ -4,7 +4,7 @@ import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { formatBytes, formatShare } from '../wording.ts';
 import type { ArchivedRun } from './archived-run.ts';
 
-/** What went from one node to another, copies included: a packet for everybody is on as many links as there are others. */
+/** Traffic from one node to another, copies included: a broadcast packet is on as many links as it has recipients. */
 interface LinkView {
   readonly from: string;
   readonly to: string;

@@ -5,7 +5,7 @@ import { toOneLine } from '../../terminal/table.ts';
 import { type ByteWaterfall, buildByteWaterfall } from './byte-waterfall.ts';
 import type { PacketWriter } from './packet-writer.ts';
 
-/** Of one packet: enough to read what it says, bounded so that a page of hundreds opens at once. */
+/** Maximum characters of one packet's JSON, so that a page of hundreds opens at once. */
 const MAX_JSON_CHARACTERS = 16 * 1024;
 const MAX_HEX_BYTES = 4 * 1024;
 
@@ -32,11 +32,11 @@ export interface PacketView {
   readonly json: string;
   readonly jsonLeft: number;
   readonly blob: BlobView;
-  /** What its bytes are for, where those shown are the run's. */
+  /** Purposes of its bytes, if the shown bytes are the run's. */
   readonly waterfall: ByteWaterfall | null;
 }
 
-/** What the hub saw of a packet. */
+/** The hub's record of a packet. */
 export interface LoggedPacket {
   readonly atMs: number | null;
   readonly bytes: number | null;

@@ -16,7 +16,7 @@ interface WrittenPacket {
 
 /** Writes a run's packets again, as its adapter does. */
 export interface PacketWriter {
-  /** What the bytes are written with: the run's adapter, or what of it needs no keys. */
+  /** Spec that writes the bytes: the run's adapter, or the part of it that needs no keys. */
   readonly spec: string;
   /** The bytes follow from the packet alone, so they are those of the run. */
   readonly isExact: boolean;

@@ -25,12 +25,12 @@ export interface RunView {
   readonly id: string;
   readonly title: string;
   readonly facts: readonly Fact[];
-  /** What makes its figures worthless, if anything does. */
+  /** Warning that the figures cannot be trusted; null if there is none. */
   readonly alarm: string | null;
   readonly bytes: BytesView;
   readonly time: TimeView | null;
   readonly hops: DistributionsView | null;
-  /** Of a batch. */
+  /** Answers of a batch. */
   readonly answers: QuestionsView | null;
   readonly tasks: TasksView | null;
   readonly links: LinksView | null;
@@ -109,8 +109,8 @@ function describeBytes({ ledger: { types, total } }: ArchivedMetrics): string {
 const MAX_HOPS = 16;
 
 /**
- * How long each step of a task took: from the moment the packet that caused it was at the hub (for the document: began to be sent)
- * until the new one was there. null where no step was taken often enough to tell.
+ * Builds the distribution of each step's duration: from the moment the packet that caused it reached the hub (for the document: began to be
+ * sent) until the new one did. Returns null if no step was taken often enough.
  */
 function buildHopsView({ recording }: ArchivedRun): DistributionsView | null {
   if (recording === null) return null;

@@ -23,7 +23,7 @@ export interface TaskView {
 export interface TasksView {
   readonly agents: readonly { readonly id: string; readonly tool: string }[];
   readonly tasks: readonly TaskView[];
-  /** What of the run is not here, and what the bytes are; empty where there is nothing to say. */
+  /** Notes on omitted parts of the run and on the bytes; may be empty. */
   readonly notes: readonly string[];
   readonly writtenWith: string;
 }
@@ -59,7 +59,7 @@ export async function buildTasksView({ recording, endings }: ArchivedRun): Promi
   };
 }
 
-/** Who sent something because of a packet, by its id. */
+/** Maps the id of a packet to the agents that sent something because of it. */
 function mapTakers({ packets }: Recording): Map<string, string[]> {
   const takers = new Map<string, string[]>();
   for (const { cause, packet } of packets) {
@@ -71,7 +71,7 @@ function mapTakers({ packets }: Recording): Map<string, string[]> {
   return takers;
 }
 
-/** What the hub saw of a packet; times count from the start of its task. */
+/** Creates a reader of the hub's record of a packet; times count from the start of its task. */
 function createRelayReader({ packets }: Recording): (entry: RecordedPacket) => LoggedPacket {
   const documents = packets.filter(({ cause }) => cause === null);
   const began = new Map(documents.map(({ packet, relayed }) => [packet.task_id, relayed?.arrivedUs]));

@@ -20,7 +20,7 @@ interface TimePart {
   readonly what: string;
   readonly ms: number;
   readonly text: string;
-  /** Of the mesh, not of the thinking. */
+  /** True for time of the mesh, false for thinking. */
   readonly isMesh: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface TimeView {
   readonly table: TableView;
 }
 
-/** Where the time of the answered tasks went. */
+/** Builds the parts of the time of the answered tasks. */
 export function buildTimeView(split: TimeSplit | null, answered: number): TimeView | null {
   if (split === null || split.total <= 0) return null;
   const thinking = split.engine + split.tool;

@@ -16,9 +16,9 @@ interface VersusRatio {
 export interface VersusView {
   readonly finding: string;
   readonly table: TableView;
-  /** Of what is exact; times are not among it. */
+  /** Ratios of exact figures; times are not among them. */
   readonly ratios: readonly VersusRatio[];
-  /** What can be said of the times. */
+  /** Description of the times. */
   readonly times: string;
 }
 
@@ -26,7 +26,7 @@ interface Figure {
   readonly name: string;
   /** Grows with the number of tasks. */
   readonly isSum: boolean;
-  /** The same in every run of the same packets, so that two runs are enough to set it side by side. */
+  /** True if the figure is the same in every run of the same packets, so that two runs are enough to compare. */
   readonly isExact: boolean;
   of(metrics: ArchivedMetrics): number;
   text(value: number): string;

@@ -96,7 +96,7 @@ function describeBytes({ arms, baseline }: StacksFile): string {
   return `An exchange takes ${timesText(least)} (${named(least)}) to ${timesText(most)} (${named(most)}) ${than}`;
 }
 
-/** What comes before the first exchange: bytes drawn, the rest as figures. */
+/** Cost before the first exchange: bytes are drawn, the rest are figures. */
 export function buildSetupView({ arms }: StacksFile): StackedView {
   const rows = arms.map(({ name, setup }): StackedRow => {
     const end = setup.sent_bytes + setup.received_bytes;

@@ -12,7 +12,7 @@ type Attributed = StacksFile['attributions'][number];
 const HUES: Readonly<Record<string, number>> = { protocol: 1, transport: 3, implementation: 4 };
 const OTHER_HUES = [5, 6, 7, 2];
 
-/** How much of each difference is protocol, transport, implementation and setting; null where nothing was attributed. */
+/** Builds the parts of protocol, transport, implementation and settings in each difference; null if nothing was attributed. */
 export function buildAttributionView({ attributions, baseline }: StacksFile): StackedView | null {
   const figures = [...Map.groupBy(attributions, ({ figure }) => figure)];
   if (figures.length === 0) return null;
@@ -70,7 +70,7 @@ function buildTableRows({ arm, figure, total, shares }: Attributed): string[][] 
   ];
 }
 
-/** Which factors were seen to contribute, of how many differences. */
+/** Describes the factors that contribute, and to how many differences. */
 function describeContributions(attributions: readonly Attributed[]): string {
   const arms = new Set(attributions.map(({ arm }) => arm));
   const sure = attributions.flatMap(({ arm, shares }) =>

@@ -84,7 +84,7 @@ export function buildThroughputView({ arms }: StacksFile): PanelsView | null {
   };
 }
 
-/** What each fresh pair of processes came to, in the order in which they ran, and what the machine did then. */
+/** Builds panels of the fresh pairs of processes in the order in which they ran, with the state of the machine. */
 export function buildRoundsPanels({ arms, machine }: StacksFile): PanelsView | null {
   const measured = arms.map((arm) => ({
     label: formatArmTitle(arm, '').label,

@@ -5,13 +5,13 @@ import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { MIN_SAMPLES } from '../run/distribution.ts';
 import { bindNumbers, formatMs, formatSpan } from '../wording.ts';
 
-/** How often which time came, on a logarithmic scale. */
+/** Distribution of times on a logarithmic scale. */
 interface Density {
   readonly label: string;
   readonly text: string;
   /** Edges of the bins, in milliseconds: one more than there are heights. */
   readonly edgesMs: readonly number[];
-  /** Of each bin, as a share of the fullest one. */
+  /** Height of each bin, as a share of the fullest one. */
   readonly heights: readonly number[];
   readonly p50Ms: number;
   /** null where there are too few values to know. */

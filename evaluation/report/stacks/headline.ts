@@ -5,7 +5,7 @@ import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { bindNumbers } from '../wording.ts';
 
-/** Of more pairs than these a heading says how many have which verdict, and where their intervals lie. */
+/** Maximum pairs that a heading names; for more, it counts the verdicts and gives the range of the intervals. */
 const MAX_NAMED = 4;
 
 interface Pair {
@@ -21,7 +21,7 @@ export function formatStacksHeadline(file: StacksFile): string {
   const pairs: Pair[] = file.arms.flatMap(({ name, vs_baseline }) =>
     vs_baseline === null ? [] : [{ name: formatName(name), time: vs_baseline.latency }],
   );
-  // Of one pair the file's own sentence has all of it.
+  // For one pair, the file's own sentence is complete.
   if (pairs.length < 2) return bindNumbers(toOneLine(file.sentence, 600));
   const baseline = formatName(file.baseline);
   const judged = pairs.flatMap(({ name, time }) => (time === null ? [] : [{ name, time }]));

@@ -106,7 +106,7 @@ function buildPairsTable(pairs: readonly Pair[], words: Words): TableView {
   );
 }
 
-/** How many pairs got which verdict; which ones is in the chart below. */
+/** Counts the pairs by verdict; the chart below shows them. */
 function countVerdicts({ baseline, arms }: StacksFile, words: Words, pairs: readonly Pair[]): string {
   const verdicts = Map.groupBy(
     pairs.filter(({ isNull }) => !isNull),

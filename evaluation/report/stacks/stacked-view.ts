@@ -6,16 +6,16 @@ interface StackedPart {
   readonly hue: number;
   readonly from: number;
   readonly to: number;
-  /** Whether more than noise is known of it; what is not known is drawn faintly. */
+  /** True if it is known to be more than noise; other parts are drawn faintly. */
   readonly isSure: boolean;
   readonly title: string;
 }
 
 export interface StackedRow {
   readonly label: string;
-  /** What is read at its end. */
+  /** Label at the end of the bar. */
   readonly text: string;
-  /** Where the whole ends. */
+  /** End of the whole bar. */
   readonly end: number;
   readonly parts: readonly StackedPart[];
 }

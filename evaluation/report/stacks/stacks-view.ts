@@ -19,7 +19,7 @@ import { buildGrowthPanels, buildSizePanels } from './sweeps-view.ts';
 export interface StacksView {
   /** The answer in one line. */
   readonly sentence: string;
-  /** What was wrong with the machine meanwhile. */
+  /** Problems of the machine during the measurement. */
   readonly warnings: readonly string[];
   readonly made: string;
   readonly pairs: PairsView;
@@ -36,12 +36,12 @@ export interface StacksView {
   readonly setup: StackedView;
   readonly rounds: PanelsView | null;
   readonly tokens: { readonly note: string; readonly tables: readonly TableView[] };
-  /** What was measured and failed, with reasons. */
+  /** Arms that failed, with reasons. */
   readonly failed: readonly string[];
-  /** What was asked for and is not there. */
+  /** Requested arms that were left out. */
   readonly absent: readonly string[];
   readonly limits: readonly string[];
-  /** What measures it again; null where the file does not say. */
+  /** The command line that repeats the measurement; null if the file lacks it. */
   readonly command: string | null;
   /** All of it, to be taken away. */
   readonly file: StacksFile;

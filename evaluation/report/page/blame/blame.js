@@ -4,13 +4,14 @@ import { Plot } from '../rows.js';
 
 /** @typedef {import('../../blame/blame-view.ts').BlameView} BlameView */
 
-/** What stands in the place of a message, by its mark. */
+/** Replacements of a message, by their mark. */
 const SYMBOLS = /** @type {const} */ ({ truth: 'triangle', other: 'square', neutral: 'times' });
 
 /**
- * Which message made an answer wrong.
+ * Renders the messages that made an answer wrong.
  *
  * @param {BlameView} view
+ * /
  */
 export function blameSections(view) {
   return [

@@ -8,9 +8,10 @@ import { measureAgain } from './measure-again.js';
 import { panelsFigure } from './panels.js';
 
 /**
- * What adapters cost on the same packets.
+ * Renders the costs of adapters on the same packets.
  *
  * @param {import('../../comparison/comparison-view.ts').ComparisonView} view
+ * /
  */
 export function comparisonSection(view) {
   return element(
@@ -94,7 +95,7 @@ export function drawRatios(ratios, equal, width, nameRoom) {
   const places = ratios.map((row, y) => ({
     ...row,
     y,
-    // Where an interval has no end it reaches to the end of the chart.
+    // An interval without an end reaches to the end of the chart.
     low: Math.max(row.low, low),
     high: row.high ?? high,
     title: `${row.label}: ${row.text}`,

@@ -8,9 +8,10 @@ import { logTicks, Plot } from '../rows.js';
 const LABELLED = 6;
 
 /**
- * How cost grows with the number of agents.
+ * Renders the growth of cost with the number of agents.
  *
  * @param {GrowthView} view
+ * /
  */
 export function growthFigure(view) {
   if (view.lines.length === 0) {

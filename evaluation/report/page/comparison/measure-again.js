@@ -1,10 +1,11 @@
 import { element } from '../dom.js';
 
 /**
- * How somebody else finds out: the command that measures it again, and all that was measured.
+ * Renders the command that repeats the measurement, and a download of all measured data.
  *
  * @param {{ readonly command: string | null, readonly file: object }} view
  * @param {string} name of the file
+ * /
  */
 export function measureAgain({ command, file }, name) {
   const lead =

@@ -5,13 +5,14 @@ import { NAME_ROOM } from './stacked.js';
 
 /** @typedef {import('../../stacks/density-view.ts').DensitiesView} DensitiesView */
 
-/** Of a row's height, what a full bin takes; where labels stand above, less is left. */
+/** Share of a row's height that a full bin takes; labels above leave less. */
 const FILL = { wide: 0.78, narrow: 0.46 };
 
 /**
- * How often which time came, a row a stack: two hills are two kinds of exchange.
+ * Renders the distribution of times, one row for each stack: two hills are two kinds of exchange.
  *
  * @param {DensitiesView} view
+ * /
  */
 export function densitiesFigure({ finding, densities, caption, table }) {
   return chartFigure({

@@ -9,9 +9,10 @@ import { NAME_ROOM, stackedFigure } from './stacked.js';
 /** @typedef {import('../../stacks/stacks-view.ts').StacksView} StacksView */
 
 /**
- * What real stacks cost on the same exchanges, a section a question.
+ * Renders the costs of real stacks on the same exchanges, one section for each question.
  *
  * @param {StacksView} view
+ * /
  */
 export function drawStackSections(view) {
   const { latency, curves, throughput, sizes, growth, rounds } = view;

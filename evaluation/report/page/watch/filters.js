@@ -6,9 +6,10 @@ import { element } from '../dom.js';
 const MAX_CHOICES = 200;
 
 /**
- * What packets and questions are shown.
+ * Filters of the shown packets and questions.
  *
  * @param {(change: Partial<WatchedPlace>) => void} onChange
+ * /
  */
 export function filterBar(onChange) {
   const agent = choice('Agent', (value) => onChange({ agent: value }));

@@ -13,7 +13,7 @@ const DROPPED_AT_ONCE = 10_000;
 export class WatchHistory {
   /** @type {WatchEvent[]} */
   events = [];
-  /** What events that are no longer kept came to. */
+  /** Sums of the events that are no longer kept. */
   #before = noState();
   /** The state now. */
   now = noState();
@@ -49,9 +49,10 @@ export class WatchHistory {
   }
 
   /**
-   * How many events there were up to a moment.
+   * Returns the number of events up to a moment.
    *
    * @param {number} at
+   * /
    */
   countUpTo(at) {
     let [low, high] = [0, this.events.length];

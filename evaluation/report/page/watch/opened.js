@@ -17,9 +17,10 @@ export async function askServer(what, query = {}) {
 }
 
 /**
- * What somebody has opened: the log of an agent, the reasoning of a question, a packet.
+ * The detail that the user opened: the log of an agent, the reasoning of a question, a packet.
  *
  * @param {() => void} onClose
+ * /
  */
 export function openedPanel(onClose) {
   const title = element('h3', { tabindex: '-1' });

@@ -1,5 +1,5 @@
 /**
- * What is looked at: it stands in the address, so that a link leads to it.
+ * The current view, which is part of the address, so that links lead to it.
  *
  * @typedef {object} WatchedPlace
  * @property {number | null} at the moment; null is now
@@ -8,6 +8,7 @@
  * @property {string} question
  * @property {string} text
  * @property {string} open what is opened: `log:2`, `question:q-1`, `packet:2:2-17`
+ * /
  */
 
 /** @returns {WatchedPlace} */

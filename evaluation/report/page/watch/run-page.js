@@ -37,7 +37,7 @@ export function runPage({ title, isListed, version }) {
   };
   const heading = element('h1', {}, title);
   const status = element('p', { class: 'status' });
-  // What is read aloud: the end, not every question.
+  // Screen readers announce the end, not every question.
   const said = element('p', { class: 'unseen', role: 'status' });
   const back = isListed ? element('a', { href: '../../' }, 'all runs and comparisons') : null;
   const facts = element('dl', { class: 'totals' });
@@ -241,7 +241,7 @@ function factsOfState({ run, agents, questions, score, totals, faults, at }) {
         ? `$${score.cost.toFixed(score.cost < 1 ? 4 : 2)}`
         : 'not known';
   const since = run === null ? at : at - run.at;
-  // What is compared has neither: its figures are in a table of their own.
+  // A comparison has neither; its figures are in a separate table.
   if (agents.size === 0 && questions.size === 0) return [['time', clockText(since)]];
   return [
     ['time', clockText(since)],
@@ -259,9 +259,10 @@ function factsOfState({ run, agents, questions, score, totals, faults, at }) {
 }
 
 /**
- * What the run came to, as its report says it.
+ * Renders the report of the run.
  *
  * @param {HTMLElement} into
+ * /
  */
 async function showReport(into) {
   try {

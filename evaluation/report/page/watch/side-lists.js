@@ -168,9 +168,10 @@ export function newsList(onMoment) {
 }
 
 /**
- * What is compared, so far.
+ * Renders the results of a comparison so far.
  *
  * @param {WatchState} state
+ * /
  */
 export function armsTable({ arms }) {
   const rows = [...arms].map(([name, { count, ms, bytes }]) => {

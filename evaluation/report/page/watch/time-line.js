@@ -74,7 +74,7 @@ function listBars({ events, beganMs, lastMs }) {
   for (const event of events) {
     if (event.kind === 'run') before = 0;
     if (event.kind === 'totals') {
-      // Of what came before the first that is kept, nothing is known.
+      // Nothing is known of the time before the first kept event.
       if (!isFirst || event.n < 1000) packets[bucketOf(event.at)] += Math.max(0, event.packets - before);
       before = event.packets;
       isFirst = false;
