@@ -82,7 +82,7 @@ test.each([
   [['--stacks', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],
   [['--bindings', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],
   [['--stacks', 'mesh/json', '--baseline', 'no-such.json'], 'there is no such file'],
-  [['--stacks', 'mesh/json', '--fail-if', 'mesh/json:bare.bytes > 1x saved'], 'expected --baseline <file>'],
+  [['--stacks', 'mesh/json', '--fail-if', 'mesh/json:bare.bytes > 1x saved'], 'needs --baseline <file>'],
   [['--factor', 'tls=on'], '--factor goes with --stacks'],
   [['--stacks', 'mesh/json', '--factor', 'colour=red'], 'unknown factor'],
   [['--stacks', 'mesh/json', '--implementation', 'own'], 'expected sdk or bare, not "own"'],
