@@ -164,7 +164,7 @@ describe('gaia on a file of questions', () => {
     );
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/tokens of 1 \(--max-tokens\)[\s\S]*To go on: .* --resume/),
+      expect.stringMatching(/of 1 tokens \(--max-tokens\)[\s\S]*To go on: .* --resume/),
     ]);
     expect(JSON.parse(stdout)).toMatchObject({
       complete: false,
@@ -215,7 +215,7 @@ test.each(['pipeline', 'overseer'])(
     const { code, stdout, stderr } = await run(folder, '--team', team, '--store', 'lamp.txt');
 
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(`${path.join(folder, 'lamp.txt')} is no store of Gaia Mesh`);
+    expect(stderr).toContain(`${path.join(folder, 'lamp.txt')} is not a store of Gaia Mesh`);
     expect(readFileSync(path.join(folder, 'lamp.txt'), 'utf8')).toBe(FACTS.lamp);
     expect(readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8')).toBe('of an earlier batch');
     expect(readdirSync(folder).sort()).toEqual([
