@@ -81,8 +81,11 @@ describe('the hub alone, between programs of others', () => {
     const refusal = JSON.stringify({ kind: 'refuse', message: 'no\u001b[2J\u001b]0;mine\u0007\u202e' });
     const [a, b] = [await Foreigner.listen(), await Foreigner.listen()];
     const hub = new Cli(['hub', '--ports', `${a.port},${b.port}`]);
-    await a.has(1);
-    a.write(framed(Buffer.from(refusal)));
+    // Both, since the hub waits for one that says nothing.
+    for (const each of [a, b]) {
+      await each.has(1);
+      each.write(framed(Buffer.from(refusal)));
+    }
 
     const { code, stderr } = await hub.ended();
 
@@ -235,9 +238,15 @@ describe('the hub alone, between programs of others', () => {
     const posing = new Cli(['agent', '--id', 'hub', '--tool', 'reason', '--port', '0']);
     await expect.poll(() => posing.stderr, { timeout: 60_000 }).toMatch(/127\.0\.0\.1:\d+/);
     const port = /127\.0\.0\.1:(\d+)/.exec(posing.stderr)?.[1];
-    const silent = await Foreigner.listen();
-    const named = await runCli(['hub', '--ports', `${port},${silent.port}`]);
-    expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('claims to be the hub') });
+    const other = await Foreigner.listen();
+    const named = new Cli(['hub', '--ports', `${port},${other.port}`]);
+    // The hub waits for one that says nothing.
+    await other.has(1);
+    other.write(framed(Buffer.from(JSON.stringify({ kind: 'refuse', message: 'no' }))));
+    expect(await named.ended()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('claims to be the hub'),
+    });
   });
 
   test('refuses what it cannot do', async () => {
