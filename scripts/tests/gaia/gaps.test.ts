@@ -101,6 +101,6 @@ describe('gaia gaps', () => {
 
     writeFileSync(path.join(folder, 'letter.txt'), 'Dear Zoë,');
     const letter = await runCli(['gaia', 'gaps', '--store', 'letter.txt'], { cwd: folder });
-    expect([letter.code, letter.stderr]).toEqual([1, expect.stringContaining('is no store of Gaia Mesh')]);
+    expect([letter.code, letter.stderr]).toEqual([1, expect.stringContaining('is not a store of Gaia Mesh')]);
   });
 });
