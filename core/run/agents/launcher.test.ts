@@ -147,7 +147,7 @@ describe('an agent that does not come up', () => {
       'it ended with exit code 7; the end of its log:\n    no weights',
     ],
     ['says why', "process.send({ failed: 'port 9001 is in use' });", 'port 9001 is in use'],
-    ['says something else', "process.send({ hello: 'world' });", 'something else than its port'],
+    ['says something else', "process.send({ hello: 'world' });", 'its first message was not its port'],
   ])('is named with the reason when it %s', async (_how, script, message) => {
     const agent = launch(script);
 

@@ -196,7 +196,7 @@ describe('a hostile or broken file', () => {
   });
 
   test('of no known kind is refused with the kinds that there are', () => {
-    expect(() => imported('{"a":1}')).toThrow(/say it with --as \(otlp: OpenTelemetry.*openai/);
+    expect(() => imported('{"a":1}')).toThrow(/name it with --as \(otlp: OpenTelemetry.*openai/);
     expect(() => imported('hello')).toThrow('no line of it is JSON');
     expect(() => imported(JSON.stringify(good), 'otlp')).toThrow('no message of OpenTelemetry spans');
   });

@@ -41,7 +41,7 @@ describe('what another tool wrote', () => {
     writeFileSync(file, '{}');
     expect(await runCli(['import', file])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('say it with --as'),
+      stderr: expect.stringContaining('name it with --as'),
     });
     expect(await runCli(['import', file, '--as', 'pcap'])).toMatchObject({
       code: 2,
