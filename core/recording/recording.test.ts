@@ -70,7 +70,11 @@ describe('a recording', () => {
       ),
       'file:4: packet 0-1 comes twice',
     ],
-    ['no document', formatRecording({ ...recording, packets: [] }).join(''), 'no document opens a task'],
+    [
+      'no document',
+      formatRecording({ ...recording, packets: [] }).join(''),
+      'it contains no document that opens a task',
+    ],
     ['nothing', '', 'file:1: not JSON'],
   ])('with %s is refused with the reason', (_what, text, reason) => {
     expect(() => parseRecording(text, 'file')).toThrow(

@@ -61,7 +61,7 @@ describe('a comparison', () => {
     [
       'another version',
       changed('"schema_version":2', '"schema_version":1'),
-      'expected schema version 2, got 1: its figures were measured in another way; make it again',
+      'expected schema version 2, got 1: its figures were measured differently; create it again',
     ],
     ['no adapter', changed(/"adapters":\[.*\]/, '"adapters":[]'), 'adapters'],
     ['a ratio that is none', changed(/"ratio":1\.2/, '"ratio":-1'), 'adapters.1.vs_baseline.time.ratio'],
