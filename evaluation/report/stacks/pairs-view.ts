@@ -84,7 +84,11 @@ function buildRatioView(label: string, judged: PairVerdict, words: Words): Ratio
   const { ratio, low, high } = judged;
   const verdict = nameVerdict(judged, words);
   return {
-    ...{ label, ratio, low, high, verdict },
+    label,
+    ratio,
+    low,
+    high,
+    verdict,
     detects: formatDetectable(judged),
     isDetected: judged.verdict === 'different',
     text: `${formatRatio(ratio)} ${verdict}`,
