@@ -69,7 +69,7 @@ describe('protobufValue and protobufStruct', () => {
     ['a list item that is no value', '3203080000'],
     ['a list of something else', '32021200'],
     ['a pair without a value', '2a040a020a00'],
-    ['a pair without a key', '2a060a0412020800'],
+    ['a pair of something else', '2a080a061a0012020800'],
     ['a pair with its value first', '2a080a06120208000a00'],
     ['a key that comes twice', `2a12${'0a070a016112020800'.repeat(2)}`],
     ['a pair that is longer than said', '2a080a050a016112020800'],
@@ -84,6 +84,13 @@ describe('protobufValue and protobufStruct', () => {
     expect(boxedValue((writer) => writer.raw(Buffer.from('2a090a070a016112020800', 'hex')))).toStrictEqual({
       a: null,
     });
+  });
+
+  it('take an empty key, which writers may omit', () => {
+    for (const hex of ['2a060a0412020800', '2a080a060a0012020800'])
+      expect(boxedValue((writer) => writer.raw(Buffer.from(hex, 'hex')))).toStrictEqual({ '': null });
+    const twice = Buffer.from(`2a0e${'0a0412020800'}${'0a060a0012020800'}`, 'hex');
+    expect(() => boxedValue((writer) => writer.raw(twice))).toThrow(refused);
   });
 
   it(`read ${MAX_PAYLOAD_DEPTH} levels and not one more, nor so many that the stack would end`, () => {

@@ -117,17 +117,27 @@ function readStruct(reader: BinaryReader, end: number, depth: number): JsonObjec
   while (reader.pos < end) {
     expectTag(reader, STRUCT_PAIR);
     const pairEnd = readEnd(reader);
-    expectTag(reader, PAIR_KEY);
-    const key = reader.string(true);
+    const key = readPairKey(reader);
     // An assignment to this key would set the object's prototype.
     if (key === '__proto__') throw createPacketError('a key __proto__');
     if (Object.hasOwn(object, key)) throw createPacketError(`the key ${key} comes twice`);
-    expectTag(reader, PAIR_VALUE);
     object[key] = readValue(reader, readEnd(reader), depth + 1);
     expectEnd(reader, pairEnd);
   }
   expectEnd(reader, end);
   return object;
+}
+
+/**
+ * Reads a pair up to its value. Writers may omit an empty key, as they may any field with its default value.
+ */
+function readPairKey(reader: BinaryReader): string {
+  const tag = reader.uint32();
+  if (tag === PAIR_VALUE) return '';
+  if (tag !== PAIR_KEY) throw createPacketError(`a pair with tag ${tag}, which is neither key nor value`);
+  const key = reader.string(true);
+  expectTag(reader, PAIR_VALUE);
+  return key;
 }
 
 function readList(reader: BinaryReader, end: number, depth: number): JsonValue[] {
