@@ -146,10 +146,11 @@ export class GrpcConnection implements AgentWire {
 }
 
 function readStatusReason(status: http2.IncomingHttpHeaders): string {
-  const text = String(status['grpc-message'] ?? 'no status was received');
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // Not as gRPC has it, and readable all the same.
-  }
+  return decodeStatusText(String(status['grpc-message'] ?? 'no status was received'));
+}
+
+/** Decodes an error text of `grpc-message`, in which bytes are escaped as `%41`. Anything that is no escape stays as it is. */
+function decodeStatusText(text: string): string {
+  const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString();
 }

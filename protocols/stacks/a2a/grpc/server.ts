@@ -110,8 +110,22 @@ function toGrpcStatus(error: unknown): Record<string, string> {
   const text = shortenReason(textOf(error));
   const status: Record<string, string> = {
     'grpc-status': String(grpc[0]),
-    'grpc-message': encodeURIComponent(text),
+    'grpc-message': encodeStatusText(text),
   };
   if (reason !== undefined) status['grpc-status-details-bin'] = encodeStatusDetails(grpc[0], text, reason);
   return status;
+}
+
+/**
+ * Encodes an error text for `grpc-message`: bytes of its UTF-8 outside of 0x20 to 0x7E, and `%`, are escaped (gRPC
+ * over HTTP/2, "Status-Message").
+ */
+function encodeStatusText(text: string): string {
+  return [...Buffer.from(text)]
+    .map((byte) =>
+      byte < 0x20 || byte > 0x7e || byte === 0x25
+        ? `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+        : String.fromCharCode(byte),
+    )
+    .join('');
 }
