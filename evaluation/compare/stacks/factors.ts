@@ -33,7 +33,7 @@ const LATER_WORK_MS = 200;
 
 const LATER = ['hold', 'stream', 'subscribe', 'poll', 'push'] as const;
 const RESULTS = ['text', 'structured', 'both'] as const;
-/** Bounds of a payload: the smallest is `{"text":"…"}` with some text; the largest is the limit of gRPC and MCP, halved for an echo. */
+/** Bounds of a payload: the smallest is `{"text":"…"}` with some text; the largest still passes often enough to be timed. */
 const SIZE_RANGE = [64, 1024 * 1024] as const;
 const MAX_LEVELS = 16;
 

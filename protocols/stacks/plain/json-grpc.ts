@@ -1,4 +1,5 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import {
   ChannelCredentials,
@@ -21,8 +22,8 @@ const PATH = `/mesh.v1.Packets/${METHOD}`;
 /** `INTERNAL`: the work failed (gRPC, "Status codes and their use"). */
 const INTERNAL = 13;
 
-/** Bytes of the largest message that a server of the package takes by default. */
-const LARGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Options of servers and channels of `@grpc/grpc-js`, which by itself takes messages of at most 4 MiB. */
+const GRPC_OPTIONS = { 'grpc.max_receive_message_length': MAX_FRAME_BYTES };
 
 const bytes = (message: Buffer) => message;
 const method: MethodDefinition<Buffer, Buffer> = {
@@ -42,9 +43,8 @@ const method: MethodDefinition<Buffer, Buffer> = {
 export const jsonGrpc = callStack({
   transport: 'grpc',
   implementation: 'sdk',
-  largestMessageBytes: LARGEST_MESSAGE_BYTES,
   async listen(answer, { tls, advertisedPort }) {
-    const server = new Server();
+    const server = new Server(GRPC_OPTIONS);
     server.addService({ [METHOD]: method }, { [METHOD]: createHandler(answer) });
     const port = await listenGrpc(server, ServerCredentials, tls);
     return {
@@ -85,7 +85,7 @@ async function openChannel(address: string, { tls, deadlineMs }: StackSettings):
   const credentials =
     tls === null ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(Buffer.from(tls.cert));
   // Without this option all channels of the process to one address share their connection.
-  const options = { 'grpc.use_local_subchannel_pool': 1 };
+  const options = { ...GRPC_OPTIONS, 'grpc.use_local_subchannel_pool': 1 };
   const client = new Client(new URL(address).host, credentials, options);
   await new Promise<void>((resolve, reject) => {
     client.waitForReady(Date.now() + deadlineMs, (error) => {
