@@ -8,7 +8,8 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { CountingProxy } from './counting-proxy.ts';
 import { createReply, type Pair, withPair } from './pair.ts';
-import type { Inbox, Stack, TlsIdentity, WireBytes } from './stack.ts';
+import type { Inbox, Stack, StackSettings, TlsIdentity, WireBytes } from './stack.ts';
+import { compareEnds } from './wire-sum.ts';
 
 const inbox: Inbox = async (packet) => [createReply(packet)];
 
@@ -29,15 +30,25 @@ async function askAll({ ask }: Pair): Promise<void> {
 /**
  * Checks that every byte is on one line, that one end read all bytes that the other wrote, and that bodies
  * hold the payloads.
+ *
+ * @param changes with `keepAliveMs: 0` connections end with each exchange, and the end that closes one may not
+ * read the other end's last bytes
  */
-export async function checkLines(stack: Stack, tls: TlsIdentity | null): Promise<void> {
-  await withPair(stack, inbox, { tls }, async (pair) => {
+export async function checkLines(
+  stack: Stack,
+  tls: TlsIdentity | null,
+  changes: Partial<StackSettings> = {},
+): Promise<void> {
+  await withPair(stack, inbox, { tls, ...changes }, async (pair) => {
     const before = await pair.settled();
+    // TLS is counted before it carries anything.
+    assert.equal(compareEnds(before.client, before.server).why, undefined, 'the set-up');
     await askAll(pair);
     const { client, server } = await pair.settled();
-    for (const side of [client, server]) assertLines(side, tls !== null);
-    assert.deepEqual(server.received, client.sent, 'what the client sent and the server received');
-    assert.deepEqual(server.sent, client.received, 'what the server sent and the client received');
+    const { why, hasUnread, wire } = compareEnds(client, server);
+    assert.equal(why, undefined);
+    assert.ok(!hasUnread || changes.keepAliveMs === 0, 'bytes were not read, and no connection ended');
+    assertLines(wire, tls !== null);
     const payloadBytes = payloads.reduce(
       (sum, payload) => sum + Buffer.byteLength(JSON.stringify(payload)),
       0,

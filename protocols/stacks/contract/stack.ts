@@ -173,6 +173,8 @@ export interface StackClient {
 export interface WireBytes {
   /** Number of connections, or pairs of pipes, that were opened. */
   readonly connections: number;
+  /** Number of these that have ended; absent where a stack does not count them. */
+  readonly closed?: number | undefined;
   readonly sent: DirectionBytes;
   readonly received: DirectionBytes;
 }

@@ -21,6 +21,9 @@ interface StackCheck {
   run(): Promise<void>;
 }
 
+/** Settings with which connections end after each exchange. */
+const CLOSING = { keepAliveMs: 0 };
+
 type Check = readonly [name: string, run: (stack: Stack) => Promise<void>];
 
 /**
@@ -40,8 +43,10 @@ export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly
     ['an exchange ends at its deadline, and the next one works', checkDeadline],
     ['an exchange ends when it is aborted, and the next one works', checkAbort],
     ['the largest message arrives, and one byte more is refused', checkLargest],
+    ['a message of several megabytes arrives, and so does its answer', checkLarge],
     ['every byte is on one line, the same ones at both ends', (each) => checkLines(each, null)],
     ['a proxy between the ends counts the same bytes', (each) => checkCountedByProxy(each, null)],
+    ['connections that end with each exchange are counted', (each) => checkLines(each, null, CLOSING)],
     ['bytes are the same from run to run', checkSameBytesAgain],
     ['a server that was closed is gone', checkClosed],
     ['a client says that nobody is there', checkNobodyThere],
@@ -55,6 +60,7 @@ function listTlsChecks(tls: TlsIdentity): readonly Check[] {
   return [
     ['over TLS packets arrive as they were', (each) => checkRoundTrips(each, { tls }, MAX_TLS_SAMPLE_BYTES)],
     ['over TLS every byte is on one line', (each) => checkLines(each, tls)],
+    ['over TLS connections that end are counted', (each) => checkLines(each, tls, CLOSING)],
     ['over TLS a proxy counts the same bytes', (each) => checkCountedByProxy(each, tls)],
   ];
 }
@@ -315,4 +321,23 @@ async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
 
 function createSizedPacket(length: number): Packet {
   return { ...fullPacket, payload: { text: 'x'.repeat(length) } };
+}
+
+/** Length of a text that is larger than what libraries take by default, such as the 4 MiB of gRPC's. */
+const LARGE_LENGTH = 5 * 1024 * 1024;
+
+/** Checks that a message is carried that is large for a protocol's library, and small for the mesh. */
+async function checkLarge(stack: Stack): Promise<void> {
+  const { largestMessageBytes: most } = stack.traits;
+  if (most !== null && most < MAX_GROWTH * LARGE_LENGTH) return;
+  const packet = createSizedPacket(LARGE_LENGTH);
+  await withPair(
+    stack,
+    async (received) => [createReply(received)],
+    {},
+    async ({ ask }) => {
+      const [answer] = await ask(packet);
+      assert.equal(String(answer?.payload.text).length, LARGE_LENGTH, 'the length of the answered text');
+    },
+  );
 }

@@ -14,6 +14,7 @@ const directionSchema = z.strictObject({
 /** Schema of a side's counts (`WireBytes` of `stack.ts`), as one process sends them to another. */
 export const wireSchema = z.strictObject({
   connections: amount,
+  closed: amount.optional(),
   sent: directionSchema,
   received: directionSchema,
 });

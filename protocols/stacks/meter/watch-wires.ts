@@ -4,7 +4,7 @@ import { ClientRequest, IncomingMessage, type OutgoingMessage, ServerResponse } 
 import type { Http2Stream } from 'node:http2';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { Server as TlsServer } from 'node:tls';
+import { TLSSocket, Server as TlsServer } from 'node:tls';
 import { type BodyCounter, createBodyCounter, detectBodyFormat, type MessageCount } from './body-counter.ts';
 import { watchPipes } from './pipes.ts';
 import { readField, tapReads, tapWrites, toBytes } from './tap.ts';
@@ -34,6 +34,7 @@ function watchSockets(): void {
     const socket = findSocket(message);
     if (socket !== undefined) WireMeter.current?.add(socket);
   });
+  watchSecuredSockets();
   subscribe('net.server.socket', (message) => {
     const socket = findSocket(message);
     if (socket !== undefined) accepted(socket);
@@ -46,6 +47,20 @@ function watchSockets(): void {
       const { stdin, stdout } = child;
       if (stdin instanceof Socket && stdout instanceof Socket) watchPipes(meter, stdout, stdin);
     });
+  });
+}
+
+/**
+ * Reports TLS that a client puts on a connection it has dialled before, as `@grpc/grpc-js` does. Node has no
+ * channel for it, and what rides on it may carry nothing for a while.
+ */
+function watchSecuredSockets(): void {
+  const { prototype } = TLSSocket;
+  const init: unknown = Reflect.get(prototype, '_init');
+  if (typeof init !== 'function') throw new Error('this version of Node makes TLS sockets in another way');
+  Reflect.set(prototype, '_init', function (this: TLSSocket, ...args: unknown[]) {
+    Reflect.apply(init, this, args);
+    WireMeter.of(this);
   });
 }
 

@@ -44,6 +44,7 @@ export class WireMeter {
   readonly #open = new Set<HandleCounters>();
   #ended: SocketBytes = { rawSent: 0, rawReceived: 0, clearSent: 0, clearReceived: 0 };
   #connections = 0;
+  #closed = 0;
   readonly #out = new Messages();
   readonly #in = new Messages();
 
@@ -106,6 +107,7 @@ export class WireMeter {
     socket.once('close', () => {
       this.#ended = addSocketBytes(this.#ended, counters.bytes);
       this.#open.delete(counters);
+      if (!isPart) this.#closed += 1;
     });
   }
 
@@ -115,6 +117,7 @@ export class WireMeter {
     for (const counters of this.#open) sum = addSocketBytes(sum, counters.bytes);
     return {
       connections: this.#connections,
+      closed: this.#closed,
       sent: splitDirection(sum.rawSent, sum.clearSent, this.#out),
       received: splitDirection(sum.rawReceived, sum.clearReceived, this.#in),
     };

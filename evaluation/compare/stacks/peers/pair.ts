@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { StackSettings, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
-import { findDisagreement, NO_BYTES, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
+import { compareEnds, NO_BYTES, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { PeerProcess } from './peer-process.ts';
 import type { Counted, CpuUs, Load, PlannedExchange, Play, PlayResult, StackRef } from './protocol.ts';
 
@@ -18,7 +19,7 @@ export interface PairOptions {
 export interface PairLoad extends PlayResult {
   readonly client: CpuUs;
   readonly server: CpuUs;
-  /** Bytes that the client sent and received; the server counted the same. */
+  /** Bytes that the connections carried, as the client's side. */
   readonly wire: WireBytes;
 }
 
@@ -91,7 +92,7 @@ export class Pair {
     return {
       ...played,
       ...subtractCpuCounts(clientBefore, serverBefore, client, server),
-      wire: subtractWireBytes(clientBefore.client ?? NO_BYTES, wire),
+      wire: subtractWireBytes(compareCounts(clientBefore, serverBefore).wire, wire),
     };
   }
 
@@ -107,6 +108,9 @@ export class Pair {
   }
 }
 
+/** Number of equal counts in a row after which bytes that one end did not read are those of closed connections. */
+const SAME_LOOKS = 4;
+
 /** Waits until both ends have counted the same bytes and every packet has arrived. */
 async function awaitAgreement(
   client: PeerProcess,
@@ -114,16 +118,23 @@ async function awaitAgreement(
   arrivals: number,
 ): Promise<{ readonly wire: WireBytes }> {
   const startMs = performance.now();
-  for (;;) {
+  let last: WireBytes | undefined;
+  for (let same = 1; ; ) {
     const [asked, served] = await Promise.all([client.count(), server.count()]);
-    const wire = asked.client ?? NO_BYTES;
-    const why = findDisagreement(wire, served.server ?? NO_BYTES) ?? explainMissing(served, arrivals);
-    if (why === undefined) return { wire };
-    if (performance.now() - startMs > AGREEMENT_MS) {
+    const { why: disagreement, hasUnread, wire } = compareCounts(asked, served);
+    const why = disagreement ?? explainMissing(served, arrivals);
+    same = isDeepStrictEqual(wire, last) ? same + 1 : 1;
+    last = wire;
+    if (why === undefined && (!hasUnread || same >= SAME_LOOKS)) return { wire };
+    if (why !== undefined && performance.now() - startMs > AGREEMENT_MS) {
       throw new MeshError('packet', `the two ends of ${client.name} do not agree: ${why}`);
     }
     await sleep(LOOK_AGAIN_MS);
   }
+}
+
+function compareCounts({ client }: Counted, { server }: Counted) {
+  return compareEnds(client ?? NO_BYTES, server ?? NO_BYTES);
 }
 
 function explainMissing({ arrived, strangers }: Counted, expected: number): string | undefined {
