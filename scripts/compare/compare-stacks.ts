@@ -9,7 +9,10 @@ import { readComparisonText } from '@gaia-mesh/evaluation/compare/comparison-fil
 import { defaultRecording } from '@gaia-mesh/evaluation/compare/scenario.ts';
 import { type Arm, combineArms } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
 import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks.ts';
-import { measureStacks } from '@gaia-mesh/evaluation/compare/stacks/compare-stacks.ts';
+import {
+  type MeasuredInvocation,
+  measureStacks,
+} from '@gaia-mesh/evaluation/compare/stacks/compare-stacks.ts';
 import { parseFactors } from '@gaia-mesh/evaluation/compare/stacks/factors.ts';
 import { toComparedStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/compared-stacks.ts';
 import { formatStacksCsv } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-csv.ts';
@@ -45,6 +48,9 @@ import { parseDemands, settle } from './compare-outcome.ts';
  */
 const BUDGET_S = { each: 18, most: 540 };
 
+/** The measurements as they were taken, of all invocations so far. */
+const MEASURED_FILE = 'stacks.measured.json';
+
 /** Compares stacks: the same exchanges pass through each, with every end in a process of its own. */
 export async function compareStacks(names: readonly string[], options: CompareOptions): Promise<void> {
   const { seed } = options;
@@ -79,6 +85,10 @@ export async function compareStacks(names: readonly string[], options: CompareOp
   try {
     const bar = await ProgressBar.start(100, '% of the time');
     const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
+    const listener =
+      watch === undefined ? undefined : createStackListener(watch.feed, recording, arms, exchangesOf);
+    const measuredBlocks: (readonly MeasuredInvocation[])[] = [];
+    const command = formatCommand(process.argv.slice(2));
     const measured = await measureStacks({
       arms: [baseline, ...others],
       exchangesOf,
@@ -93,9 +103,12 @@ export async function compareStacks(names: readonly string[], options: CompareOp
         bar.at(100 * share, what);
         watch?.feed.add({ kind: 'progress', share: Math.min(1, share), text: what });
       },
-      ...(watch === undefined
-        ? {}
-        : { onInvocation: createStackListener(watch.feed, recording, arms, exchangesOf) }),
+      onInvocation: (block) => {
+        measuredBlocks.push(block);
+        // Figures are derived from it afterwards; whatever happens then, it is kept.
+        writeWhole(path.join(out, MEASURED_FILE), formatJson({ command, blocks: measuredBlocks }));
+        listener?.(block);
+      },
       onNote: (note) => {
         bar.note(note);
         watch?.note(note);
@@ -107,13 +120,13 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       measured,
       traffic,
       exchangesOf,
-      concurrency: factors.concurrency,
       ratePerS: options.rate,
       seed,
-      command: formatCommand(process.argv.slice(2)),
+      command,
       tokens: await countTokenFigures(
         recording,
         await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
+        signal,
       ),
       leftOut: [...leftOut, ...lacking],
       margin: options.margin / 100,

@@ -5,6 +5,7 @@ import type { Random } from '@gaia-mesh/core/system/random.ts';
 import type { TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { drawRound } from '../../statistics/schedule.ts';
+import { count, formatDecimals } from '../../terminal/table.ts';
 import { listMachineWarnings } from '../machine-warnings.ts';
 import type { Arm } from './arms.ts';
 import { toStackSettings } from './factors.ts';
@@ -22,6 +23,12 @@ const GUESSED_OVERHEAD_MS = 2000;
 const COUNTED_INVOCATIONS = 2;
 /** Maximum attempts of an invocation. A failed connection, as on a busy machine, is tried again in fresh processes. */
 const MAX_TRIES = 3;
+/** Time that the first invocation of an arm has even if the budget is shorter: two processes start, and play one round. */
+const FIRST_MS = 4000;
+/** Maximum bytes of the exchanges that a load has under way at the same time: both ends hold each of them several times. */
+const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
+/** Share by which a budget may be exceeded without a warning. */
+const TOLERANCE = 0.25;
 
 interface CompareStacksOptions {
   /** The first is the baseline. */
@@ -44,7 +51,7 @@ interface CompareStacksOptions {
   /** Receives the used share of the budget, 0 to 1, and the current activity. */
   readonly onProgress: (share: number, what: string) => void;
   /** Receives the results after an invocation of all arms; it is called between invocations. */
-  readonly onInvocation?: (measured: readonly MeasuredInvocation[]) => void;
+  readonly onInvocation?: ((measured: readonly MeasuredInvocation[]) => void) | undefined;
   readonly onNote: (note: string) => void;
   readonly signal: AbortSignal;
 }
@@ -57,6 +64,8 @@ export interface MeasuredInvocation {
 }
 
 export interface MeasuredStacks {
+  /** Measured concurrencies: the requested ones, unless the exchanges are too large for some of them. */
+  readonly concurrency: readonly number[];
   /** Invocations by name of the arm; the i-th invocations of all arms ran side by side. Failed arms are missing. */
   readonly invocations: ReadonlyMap<string, readonly Invocation[]>;
   /** Invocations of the second baseline. */
@@ -71,7 +80,8 @@ export interface MeasuredStacks {
 
 /**
  * Measures every arm in fresh pairs of processes until the budget ends. Within each block the arms run in random order, the baseline twice.
- * An arm that fails is left out from then on, by name; the measurements of an interrupted block do not count.
+ * Each has its share of the time that is left, so that the budget holds whatever an exchange takes: large packets and busy machines cost
+ * rounds. An arm that fails is left out from then on, by name; the measurements of an interrupted block do not count.
  */
 export async function measureStacks(options: CompareStacksOptions): Promise<MeasuredStacks> {
   const { random, budgetMs, onProgress, onInvocation, onNote, signal, hasExtras = true } = options;
@@ -80,6 +90,7 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
   const done = new Map<string, Invocation[]>(options.arms.map(({ name }) => [name, []]));
   const nullInvocations: Invocation[] = [];
   const failed: string[] = [];
+  const { maxInFlight, concurrency, warnings } = limitConcurrency(options);
   let lost = 0;
   let overheadMs = GUESSED_OVERHEAD_MS;
   const loadBefore = os.loadavg()[0] ?? 0;
@@ -99,6 +110,10 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
     }
     try {
       const measured = await playBlock(block, ownMs);
+      if (measured === undefined) {
+        stopped = 'budget';
+        break;
+      }
       for (const { arm, isNull, result } of measured)
         (isNull ? nullInvocations : done.get(arm))?.push(result);
       machine.push(stateOf());
@@ -112,59 +127,120 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
     overheadMs = Math.max(100, (performance.now() - startMs - elapsedMs) / slots - ownMs);
   }
   const invocations = new Map([...left.keys()].map((name) => [name, done.get(name) ?? []]));
-  const warnings = listMachineWarnings(machine, {
-    loadBefore,
-    cores: os.availableParallelism(),
-    elapsedMs: performance.now() - startMs,
-  });
-  return { invocations, nullInvocations, failed, lost, stopped, machine, warnings };
+  const elapsedMs = performance.now() - startMs;
+  warnings.push(
+    ...listBudgetWarnings(options, nullInvocations, elapsedMs),
+    ...listMachineWarnings(machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
+  );
+  return { concurrency, invocations, nullInvocations, failed, lost, stopped, machine, warnings };
 
-  async function playBlock(block: number, ownMs: number): Promise<MeasuredInvocation[]> {
+  /** Plays one invocation of every arm; returns undefined if the budget ended before each had a round. */
+  async function playBlock(block: number, ownMs: number): Promise<MeasuredInvocation[] | undefined> {
     const slots = drawRound([...left.keys()], baseline.name, random);
     const measured: MeasuredInvocation[] = [];
     for (const [index, { arm: name, isNull }] of slots.entries()) {
       const arm = left.get(name);
       if (arm === undefined) continue;
-      const share = (performance.now() - startMs) / budgetMs;
-      onProgress(share, `invocation ${block + 1}, ${index + 1} of ${slots.length}: ${name}`);
+      const nowMs = performance.now();
+      onProgress(
+        (nowMs - startMs) / budgetMs,
+        `invocation ${block + 1}, ${index + 1} of ${slots.length}: ${name}`,
+      );
       const isFirst = block === 0 && !isNull;
+      const plannedEndMs = nowMs + (startMs + budgetMs - nowMs) / (slots.length - index);
       const result = await tried(arm, {
         budgetMs: ownMs,
         rounds: options.rounds,
-        concurrency: options.concurrency,
+        concurrency,
         ratePerS: options.ratePerS,
         countsBytes: block < COUNTED_INVOCATIONS && !isNull,
         growsTask: hasExtras && isFirst,
         raisesLoad: hasExtras && block === 1 && !isNull,
+        maxInFlight,
+        plannedEndMs,
+        endMs: block === 0 ? Math.max(plannedEndMs, nowMs + FIRST_MS) : plannedEndMs,
       });
-      if (result === undefined) {
+      if (result !== undefined) {
+        measured.push({ arm: name, isNull, result });
+      } else if (block > 0 && !failed.some((why) => why.startsWith(`${name}: `))) {
+        return undefined;
+      } else {
         if (arm === baseline) throw new MeshError('agent', `the baseline failed: ${failed.at(-1)}`);
         left.delete(name);
-      } else {
-        measured.push({ arm: name, isNull, result });
       }
     }
-    return measured.filter(({ arm }) => left.has(arm));
+    return trimRounds(measured.filter(({ arm }) => left.has(arm)));
   }
 
-  /** Measures one invocation; returns undefined if the arm fails, which is then named. */
+  /** Measures one invocation; returns undefined if the arm fails, which is then named, or if its time is over. */
   async function tried(arm: Arm, protocol: Protocol): Promise<Invocation | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await measureInvocation(buildPairOptions(arm, options), protocol, signal);
+        const result = await measureInvocation(buildPairOptions(arm, options), protocol, signal);
+        if (result === undefined && (done.get(arm.name)?.length ?? 0) === 0) {
+          const seconds = formatDecimals(budgetMs / 1000, 0);
+          leaveOut(arm, `a first round does not fit into its share of ${seconds} s: give a longer --budget`);
+        }
+        return result;
       } catch (error) {
         if (!(error instanceof MeshError) || signal.aborted) throw error;
-        if (error.code === 'agent' && attempt < MAX_TRIES) {
+        if (error.code === 'agent' && attempt < MAX_TRIES && performance.now() < protocol.endMs) {
           lost += 1;
           onNote(`tried again: ${error.message}`);
           continue;
         }
-        failed.push(`${arm.name}: ${error.message}`);
-        onNote(`left out: ${arm.name}: ${error.message}`);
+        leaveOut(arm, error.message);
         return undefined;
       }
     }
   }
+
+  function leaveOut({ name }: Arm, why: string): void {
+    failed.push(`${name}: ${why}`);
+    onNote(`left out: ${name}: ${why}`);
+  }
+}
+
+/** Returns the number of exchanges that may be under way at the same time, and the concurrencies within it. */
+function limitConcurrency({ arms, exchangesOf, concurrency }: CompareStacksOptions) {
+  const exchanges = [...new Set(arms.map(exchangesOf))].flat();
+  const largest = Math.max(...exchanges.map((exchange) => JSON.stringify(exchange).length));
+  const maxInFlight = Math.max(1, Math.floor(MAX_IN_FLIGHT_BYTES / largest));
+  const within = concurrency.filter((level) => level <= maxInFlight);
+  const beyond = concurrency.filter((level) => level > maxInFlight);
+  const warnings = beyond.map(
+    (level) =>
+      `concurrency ${level} was left out: exchanges of up to ${count(largest)} bytes are too large for it`,
+  );
+  return { maxInFlight, concurrency: within.length > 0 ? within : [1], warnings };
+}
+
+/** Lists how the budget fell short, one sentence each. */
+function listBudgetWarnings(
+  { budgetMs, rounds, invocations }: CompareStacksOptions,
+  played: readonly Invocation[],
+  elapsedMs: number,
+): string[] {
+  const seconds = (ms: number) => formatDecimals(ms / 1000, 0);
+  const warnings: string[] = [];
+  const fewest = Math.min(...played.map((invocation) => invocation.rounds.length));
+  if (fewest < rounds)
+    warnings.push(
+      `the budget of ${seconds(budgetMs)} s allowed ${fewest} of ${rounds} rounds in ${played.length} of ${invocations} invocations: a longer --budget measures more`,
+    );
+  if (elapsedMs > (1 + TOLERANCE) * budgetMs)
+    warnings.push(
+      `the budget of ${seconds(budgetMs)} s is shorter than a start of every arm, which took ${seconds(elapsedMs)} s`,
+    );
+  return warnings;
+}
+
+/** Keeps as many rounds of each as all have, since rounds are compared in pairs. */
+function trimRounds(measured: readonly MeasuredInvocation[]): MeasuredInvocation[] {
+  const fewest = Math.min(...measured.map(({ result }) => result.rounds.length));
+  return measured.map((each) => {
+    return { ...each, result: { ...each.result, rounds: each.result.rounds.slice(0, fewest) } };
+  });
 }
 
 function clampMeasuredMs(ms: number): number {

@@ -19,6 +19,12 @@ export interface Protocol {
   readonly growsTask: boolean;
   /** Raises the load until the pair is overloaded. */
   readonly raisesLoad: boolean;
+  /** Maximum concurrent exchanges: their messages are in memory several times at both ends. */
+  readonly maxInFlight: number;
+  /** Time (of `performance.now()`) after which no further round or extra begins. */
+  readonly plannedEndMs: number;
+  /** Time at which the pair is ended, whatever it does; the rounds that are complete by then count. */
+  readonly endMs: number;
 }
 
 export interface Round {
@@ -57,34 +63,63 @@ const PASS_MS = 60_000;
 const PASS_CONCURRENCY = 16;
 /** Share of the budget for the warm-up; the rounds share the rest. */
 const WARM_UP = 0.15;
+const WARM_UP_CONCURRENCY = 4;
 const SHARES = { one: 0.2, open: 0.4, saturated: 0.4 };
 const MAX_COUNT = 20_000;
+/** Time that an extra may take in any case, if it is left. */
+const EXTRA_MS = 3500;
 /** Minimum exchanges of an open load; with fewer, a percentile would be chance. */
 const MIN_OPEN = 20;
 
-/** Starts a pair, measures it and stops it. */
+/**
+ * Starts a pair, measures it and stops it. It plays fewer rounds if time is short, at least one.
+ *
+ * @returns undefined if the time was over before the first round
+ */
 export async function measureInvocation(
   options: PairOptions,
   protocol: Protocol,
   signal: AbortSignal,
-): Promise<Invocation> {
-  const pair = await Pair.start(options, signal);
+): Promise<Invocation | undefined> {
+  const { plannedEndMs, endMs, maxInFlight } = protocol;
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), endMs - performance.now());
+  let pair: Pair | undefined;
+  let measured: Invocation | undefined;
   try {
+    pair = await Pair.start(options, AbortSignal.any([signal, over.signal]));
     const { setup } = pair;
-    const bytes = protocol.countsBytes ? await countBytes(pair, options) : null;
+    const bytes = protocol.countsBytes ? await countBytes(pair, options, maxInFlight) : null;
     await warmUp(pair, protocol);
     const rounds: Round[] = [];
     const roundMs = (protocol.budgetMs * (1 - WARM_UP)) / protocol.rounds;
-    for (let round = 0; round < protocol.rounds; round++)
+    for (let roundTookMs = 0; rounds.length < protocol.rounds; ) {
+      const beganMs = performance.now();
+      if (rounds.length > 0 && beganMs + roundTookMs > plannedEndMs) break;
       rounds.push(await playRound(pair, roundMs, protocol));
-    const [client, server] = await pair.count();
-    const rssBytes = { client: client.rssBytes, server: server.rssBytes };
+      roundTookMs = performance.now() - beganMs;
+      const [client, server] = await pair.count();
+      const rssBytes = { client: client.rssBytes, server: server.rssBytes };
+      measured = { setup, bytes, rounds, growth: null, curve: null, rssBytes };
+    }
+    if (measured === undefined) throw new Error('an invocation has at least one round');
     const fastest = Math.max(...rounds.flatMap(({ perS }) => perS));
-    const curve = protocol.raisesLoad ? await loadCurve(pair, fastest) : null;
-    const growth = protocol.growsTask ? await measureGrowth(pair) : null;
-    return { setup, bytes, rounds, growth, curve, rssBytes };
+    // An extra takes as long as its rounds at most.
+    const extraEndMs = () =>
+      Math.min(plannedEndMs, performance.now() + Math.max(protocol.budgetMs, EXTRA_MS));
+    if (protocol.raisesLoad && performance.now() < plannedEndMs) {
+      const curve = await loadCurve(pair, fastest, { maxWaiting: maxInFlight, endMs: extraEndMs() });
+      measured = { ...measured, curve: curve.length === 0 ? null : curve };
+    }
+    if (protocol.growsTask && performance.now() < plannedEndMs)
+      measured = { ...measured, growth: await measureGrowth(pair, extraEndMs()) };
+    return measured;
+  } catch (error) {
+    if (!over.signal.aborted || signal.aborted) throw error;
+    return measured;
   } finally {
-    await pair.stop();
+    clearTimeout(timer);
+    await pair?.stop();
   }
 }
 
@@ -92,9 +127,9 @@ export async function measureInvocation(
  * Counts the bytes of one pass, separately for answered exchanges and others. Each is preceded by an uncounted pass: on HTTP/2 the headers
  * of the first requests fill a table that later ones refer to, and one-time costs of a session do not belong to an exchange.
  */
-async function countBytes(pair: Pair, options: PairOptions): Promise<CountedBytes> {
+async function countBytes(pair: Pair, options: PairOptions, maxInFlight: number): Promise<CountedBytes> {
   const { exchanges, workMs } = options;
-  const concurrency = workMs > 0 ? PASS_CONCURRENCY : 1;
+  const concurrency = workMs > 0 ? Math.min(PASS_CONCURRENCY, maxInFlight) : 1;
   const firstUse = { sent: 0, received: 0 };
   const passOf = async (part: Part, count: number) => {
     if (count === 0) return NO_BYTES;
@@ -118,19 +153,33 @@ function subtractFraming(first: DirectionBytes, second: DirectionBytes): number 
   return Math.max(0, first.tls + first.head - second.tls - second.head);
 }
 
-async function warmUp(pair: Pair, { budgetMs }: Protocol): Promise<PairLoad> {
-  return pair.play({ kind: 'closed', count: MAX_COUNT, concurrency: 4, maxMs: budgetMs * WARM_UP });
+async function warmUp(pair: Pair, { budgetMs, maxInFlight }: Protocol): Promise<PairLoad> {
+  const concurrency = Math.min(WARM_UP_CONCURRENCY, maxInFlight);
+  return pair.play({ kind: 'closed', count: MAX_COUNT, concurrency, maxMs: budgetMs * WARM_UP });
 }
 
-async function playRound(pair: Pair, roundMs: number, { concurrency, ratePerS }: Protocol): Promise<Round> {
+async function playRound(
+  pair: Pair,
+  roundMs: number,
+  { concurrency, ratePerS, maxInFlight, rounds, plannedEndMs }: Protocol,
+): Promise<Round> {
   const one = await pair.play({
     kind: 'closed',
     count: MAX_COUNT,
     concurrency: 1,
     maxMs: roundMs * SHARES.one,
   });
-  const count = Math.max(MIN_OPEN, Math.round((roundMs * SHARES.open * ratePerS) / 1000));
-  const open = await pair.play({ kind: 'open', count: Math.min(count, MAX_COUNT), ratePerS });
+  const openMs = roundMs * SHARES.open;
+  const count = Math.min(MAX_COUNT, Math.max(MIN_OPEN, Math.round((openMs * ratePerS) / 1000)));
+  // At a low rate the fewest exchanges take longer, but not the time of the other rounds.
+  const leastMs = Math.min((MIN_OPEN / ratePerS) * 1000, (plannedEndMs - performance.now()) / rounds);
+  const open = await pair.play({
+    kind: 'open',
+    count,
+    ratePerS,
+    maxMs: Math.max(openMs, leastMs),
+    maxWaiting: maxInFlight,
+  });
   const perS: number[] = [];
   for (const level of concurrency) {
     const maxMs = (roundMs * SHARES.saturated) / concurrency.length;

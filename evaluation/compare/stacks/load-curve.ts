@@ -26,13 +26,20 @@ const KNEE = 10;
  * Raises an open load step by step until an exchange takes ten times as long as at the lowest load, or the ends fall behind.
  *
  * @param saturatedPerS exchanges a second if each begins as soon as the previous one ends
+ * @param extent number of waiting exchanges that is too high, and the time at which the last step has begun
  */
-export async function loadCurve(pair: Pair, saturatedPerS: number): Promise<readonly LoadPoint[]> {
+export async function loadCurve(
+  pair: Pair,
+  saturatedPerS: number,
+  { maxWaiting, endMs }: { readonly maxWaiting: number; readonly endMs: number },
+): Promise<readonly LoadPoint[]> {
   const points: LoadPoint[] = [];
   for (const share of SHARES) {
     const ratePerS = saturatedPerS * share;
     const count = Math.min(MAX_COUNT, Math.max(MIN_COUNT, Math.round((ratePerS * POINT_MS) / 1000)));
-    const { timesUs, elapsedMs, isOverloaded, count: n } = await pair.play({ kind: 'open', count, ratePerS });
+    if (performance.now() + (count / ratePerS) * 1000 > endMs) break;
+    const load = { kind: 'open', count, ratePerS, maxWaiting } as const;
+    const { timesUs, elapsedMs, isOverloaded, count: n } = await pair.play(load);
     const times = isOverloaded ? null : timesUs;
     points.push({
       offeredPerS: ratePerS,
@@ -75,18 +82,19 @@ export interface Growth {
 
 const GROWTH_STEP = 50;
 const GROWTH_STEPS = 4;
-const GROWTH_MS = 10_000;
 
-/** Plays exchanges that all belong to one task. */
-export async function measureGrowth(pair: Pair): Promise<Growth> {
+/** Plays exchanges that all belong to one task, until all steps are done or `endMs` has come. */
+export async function measureGrowth(pair: Pair, endMs: number): Promise<Growth> {
   const points: Growth['points'][number][] = [];
   let exchanges = 0;
   let exchangeUs: number | null = null;
   for (let step = 0; step <= GROWTH_STEPS; step++) {
     const [, { heapBytes, rssBytes }] = await pair.count(true);
     points.push({ exchanges, heapBytes, rssBytes, exchangeUs });
-    if (step === GROWTH_STEPS) break;
-    const load = { kind: 'closed', count: GROWTH_STEP, concurrency: 1, maxMs: GROWTH_MS } as const;
+    const leftMs = endMs - performance.now();
+    if (step === GROWTH_STEPS || leftMs <= 0) break;
+    const maxMs = leftMs / (GROWTH_STEPS - step);
+    const load = { kind: 'closed', count: GROWTH_STEP, concurrency: 1, maxMs } as const;
     const { count, timesUs } = await pair.play(load, { tasks: 'same' });
     exchanges += count;
     exchangeUs = count === 0 ? null : computePercentile(timesUs, 0.5);

@@ -17,7 +17,6 @@ interface ReportInput {
   readonly measured: MeasuredStacks;
   readonly traffic: Workload;
   readonly exchangesOf: (arm: Arm) => readonly PlannedExchange[];
-  readonly concurrency: readonly number[];
   readonly ratePerS: number;
   readonly seed: number;
   /** The command line that repeats the measurement. */
@@ -30,12 +29,12 @@ interface ReportInput {
 
 /** Builds the report and parses it as it is when read back from its file, so that all outputs agree. */
 export function reportStacks(reported: ReportInput): StacksFile {
-  const { arms, measured, traffic, exchangesOf, concurrency, margin } = reported;
+  const { arms, measured, traffic, exchangesOf, margin } = reported;
   const figures = arms.flatMap((arm) => {
     const invocations = measured.invocations.get(arm.name) ?? [];
     return invocations.length === 0
       ? []
-      : [computeArmFigures(arm, exchangesOf(arm), invocations, concurrency)];
+      : [computeArmFigures(arm, exchangesOf(arm), invocations, measured.concurrency)];
   });
   const [baseline, ...others] = figures;
   if (baseline === undefined) throw new Error('the baseline was not measured');

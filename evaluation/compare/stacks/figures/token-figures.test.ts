@@ -30,7 +30,7 @@ const recording = recordingOf([
 ]);
 
 test('payloads are told apart by what most of them is made of, and TOON gains on tables', async () => {
-  const { shapes } = await countTokenFigures(recording, tools);
+  const { shapes } = await countTokenFigures(recording, tools, new AbortController().signal);
   expect(shapes.map(({ shape }) => shape).sort()).toEqual([
     'lists of texts and numbers',
     'prose',
@@ -43,11 +43,17 @@ test('payloads are told apart by what most of them is made of, and TOON gains on
 });
 
 test('a result that is given twice is read twice; a skill has no schema to read', async () => {
-  const { results, definitions } = await countTokenFigures(recording, tools);
+  const { results, definitions } = await countTokenFigures(recording, tools, new AbortController().signal);
   const [text, structured, both] = results.map(({ tokens }) => tokens);
   expect(structured).toBe(text);
   expect(both).toBeGreaterThan(1.9 * (text ?? 0));
   const [mcp, a2a] = definitions;
   expect(mcp).toMatchObject({ items: 1 });
   expect(a2a?.what).toContain('no schema');
+});
+
+test('a count that is interrupted has what needs no payload', async () => {
+  const { results, shapes, definitions } = await countTokenFigures(recording, tools, AbortSignal.abort());
+  expect([results, shapes]).toEqual([[], []]);
+  expect(definitions).toHaveLength(2);
 });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
@@ -11,19 +12,53 @@ type Count = (text: string) => number;
 /**
  * Counts the tokens that a model reads, by protocol: the tool definitions that its host shows it, and the tools' answers. No model reads
  * the protocol around them, so it is in no figure.
+ *
+ * @param signal ends the count: what was counted by then is returned
  */
 export async function countTokenFigures(
   recording: Recording,
   tools: readonly ToolDefinition[],
+  signal: AbortSignal,
 ): Promise<StacksFile['tokens']> {
   // The 2 MB of tables are loaded on demand.
   const { encodeO200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const payloads = recording.packets.map(({ packet }) => packet.payload);
-  return {
+  const figures: StacksFile['tokens'] = {
     encoding: 'o200k_base',
     definitions: countDefinitions(tools, encodeO200k),
-    results: countResults(payloads, encodeO200k),
-    shapes: countShapes(payloads, encodeO200k),
+    results: [],
+    shapes: [],
+  };
+  const shapes = new Map<string, StacksFile['tokens']['shapes'][number]>();
+  const sums = { once: 0, both: 0 };
+  for (const payload of payloads) {
+    // Between payloads the process takes signals.
+    await setImmediate();
+    if (signal.aborted) return figures;
+    const compact = JSON.stringify(payload);
+    const once = encodeO200k(compact);
+    sums.once += once;
+    sums.both += encodeO200k(`${compact}\n${compact}`);
+    const shape = classifyShape(payload);
+    const known = shapes.get(shape) ?? { shape, payloads: 0, bytes: 0, compact: 0, pretty: 0, toon: 0 };
+    shapes.set(shape, {
+      shape,
+      payloads: known.payloads + 1,
+      bytes: known.bytes + Buffer.byteLength(compact),
+      compact: known.compact + once,
+      pretty: known.pretty + encodeO200k(JSON.stringify(payload, null, 2)),
+      toon: known.toon + encodeO200k(encodeToon(payload)),
+    });
+  }
+  return {
+    ...figures,
+    results: [
+      // The same payload as text, as a structure, or as both, which is redundant.
+      { form: 'text', tokens: sums.once },
+      { form: 'structured', tokens: sums.once },
+      { form: 'both', tokens: sums.both },
+    ],
+    shapes: [...shapes.values()].sort((a, b) => b.bytes - a.bytes),
   };
 }
 
@@ -45,35 +80,6 @@ function countDefinitions(tools: readonly ToolDefinition[], tokensOf: Count) {
     figure('MCP tools/list: name, description and schema of each tool', asMcp),
     figure('A2A agent card: the same tools as skills, which have no schema', card),
   ];
-}
-
-/** Counts the payloads as results of an MCP tool: as text, as a structure, or as both, which is redundant. */
-function countResults(payloads: readonly JsonObject[], tokensOf: Count) {
-  const compact = payloads.map((payload) => JSON.stringify(payload));
-  const sum = (texts: readonly string[]) => texts.reduce((total, text) => total + tokensOf(text), 0);
-  const once = sum(compact);
-  const inBoth = sum(compact.map((text) => `${text}\n${text}`));
-  return [
-    { form: 'text', tokens: once },
-    { form: 'structured', tokens: once },
-    { form: 'both', tokens: inBoth },
-  ];
-}
-
-/** Counts the payloads as compact JSON, as JSON with line breaks, and as TOON, by their shape. */
-function countShapes(payloads: readonly JsonObject[], tokensOf: Count) {
-  const sum = (own: readonly JsonObject[], write: (payload: JsonObject) => string) =>
-    own.reduce((total, payload) => total + tokensOf(write(payload)), 0);
-  return [...Map.groupBy(payloads, classifyShape)]
-    .map(([shape, own]) => ({
-      shape,
-      payloads: own.length,
-      bytes: own.reduce((total, payload) => total + Buffer.byteLength(JSON.stringify(payload)), 0),
-      compact: sum(own, (payload) => JSON.stringify(payload)),
-      pretty: sum(own, (payload) => JSON.stringify(payload, null, 2)),
-      toon: sum(own, (payload) => encodeToon(payload)),
-    }))
-    .sort((a, b) => b.bytes - a.bytes);
 }
 
 /** Share of a payload that has to be prose, a table or a list to give it that shape. */

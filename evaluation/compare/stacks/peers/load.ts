@@ -53,7 +53,7 @@ async function playClosedLoop(
  * omission).
  */
 async function openLoop(
-  { count, ratePerS }: Extract<Load, { kind: 'open' }>,
+  { count, ratePerS, maxMs, maxWaiting = MAX_WAITING }: Extract<Load, { kind: 'open' }>,
   prepare: Prepare,
 ): Promise<PlayResult> {
   const gapMs = 1000 / ratePerS;
@@ -62,8 +62,10 @@ async function openLoop(
   let lateUs = 0;
   let failure: { readonly error: unknown } | undefined;
   const startMs = performance.now() + SPIN_MS;
-  for (let index = 0; index < count && waiting.size < MAX_WAITING && failure === undefined; index++) {
+  const most = Math.min(maxWaiting, MAX_WAITING);
+  for (let index = 0; index < count && waiting.size < most && failure === undefined; index++) {
     const dueMs = startMs + index * gapMs;
+    if (index > 0 && maxMs !== undefined && performance.now() - startMs > maxMs) break;
     const { begin, check } = prepare(index);
     await waitUntil(dueMs);
     lateUs = Math.max(lateUs, (performance.now() - dueMs) * 1000);
@@ -78,7 +80,7 @@ async function openLoop(
       .finally(() => waiting.delete(exchange));
     waiting.add(exchange);
   }
-  const isOverloaded = waiting.size >= MAX_WAITING;
+  const isOverloaded = waiting.size >= most;
   await Promise.all(waiting);
   if (failure !== undefined) throw failure.error;
   const elapsedMs = performance.now() - startMs;

@@ -72,6 +72,10 @@ const loadSchema = z.discriminatedUnion('kind', [
     kind: z.literal('open'),
     count: z.int().positive().max(MAX_TIMES),
     ratePerS: z.number().positive(),
+    /** Milliseconds after which no further exchange begins; by default all of them do. */
+    maxMs: z.number().positive().optional(),
+    /** Waiting exchanges at which the load is stopped as too high; by default several hundred. */
+    maxWaiting: z.int().positive().optional(),
   }),
 ]);
 export type Load = z.infer<typeof loadSchema>;

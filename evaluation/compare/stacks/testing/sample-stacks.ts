@@ -31,6 +31,7 @@ export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): 
   return reportStacks({
     arms: [baseline, ...others],
     measured: {
+      concurrency: CONCURRENCY,
       invocations: named,
       nullInvocations: of({ name: 'null', factor: 1 }),
       failed: ['x/http sdk: 3 packets were sent, and 2 arrived'],
@@ -41,7 +42,6 @@ export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): 
     },
     traffic,
     exchangesOf: () => traffic.exchanges,
-    concurrency: CONCURRENCY,
     ratePerS: 200,
     seed: 1,
     command: 'npm run compare -- --stacks mesh/json,a2a/jsonrpc',
