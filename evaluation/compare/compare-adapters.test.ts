@@ -116,8 +116,14 @@ test('nothing is called below the stated minimum', async () => {
 });
 
 test('it keeps its budget', async () => {
-  const { invocations, stopped } = await compareSimulated({ design: { budgetMs: 1e-9 } });
-  expect({ invocations, stopped }).toEqual({ invocations: 1, stopped: 'budget' });
+  const { invocations, rounds, stopped, warnings } = await compareSimulated({ design: { budgetMs: 1e-9 } });
+  expect({ invocations, rounds, stopped }).toEqual({ invocations: 1, rounds: 1, stopped: 'budget' });
+  expect(warnings.join()).toContain('allowed 1 of 3 rounds in 1 of 6 invocations');
+});
+
+test('it plays a large recording less often, so that what a verdict needs fits the budget', async () => {
+  const { passes } = await compareSimulated({ ms: () => 400, design: { budgetMs: 100_000 } });
+  expect(passes).toBeLessThan(4);
 });
 
 test('the machine is watched round by round', async () => {

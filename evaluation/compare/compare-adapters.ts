@@ -3,7 +3,7 @@ import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { computeMedian, computePercentile } from '../statistics/inference/quantile.ts';
 import { type JudgedComparison, judgeComparisons } from '../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../statistics/levels.ts';
-import { listMachineWarnings } from './machine-warnings.ts';
+import { listBudgetWarnings, listMachineWarnings } from './machine-warnings.ts';
 import { type PlayedInvocation, playInvocations } from './play-invocations.ts';
 
 type CompareOptions = Parameters<typeof playInvocations>[0] & {
@@ -83,7 +83,7 @@ export async function compareAdapters(options: CompareOptions) {
       };
     }),
     invocations: reference.length,
-    rounds: design.rounds,
+    rounds: Math.min(...reference.map(({ rounds }) => rounds.length)),
     passes,
     elapsed_ms: elapsedMs,
     lost_invocations: lost,
@@ -96,7 +96,10 @@ export async function compareAdapters(options: CompareOptions) {
       throttled_ms: throttledMs,
       available_bytes: availableBytes,
     })),
-    warnings: listMachineWarnings(machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
+    warnings: [
+      ...listBudgetWarnings(design, reference, elapsedMs),
+      ...listMachineWarnings(machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
+    ],
   };
 }
 

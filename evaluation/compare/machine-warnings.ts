@@ -51,3 +51,26 @@ export function listMachineWarnings(
     warnings.push(`it was short of memory: ${count(least / 1024 / 1024)} MB were left`);
   return warnings;
 }
+
+/** Share by which a budget may be exceeded without a warning. */
+const TOLERANCE = 0.25;
+
+/** Lists how a measurement fell short of its design because of its budget, one sentence each. */
+export function listBudgetWarnings(
+  { budgetMs, rounds, invocations }: { budgetMs: number; rounds: number; invocations: number },
+  played: readonly { readonly rounds: readonly unknown[] }[],
+  elapsedMs: number,
+): string[] {
+  const seconds = (ms: number) => formatDecimals(ms / 1000, 0);
+  const warnings: string[] = [];
+  const fewest = Math.min(...played.map((invocation) => invocation.rounds.length));
+  if (fewest < rounds)
+    warnings.push(
+      `the budget of ${seconds(budgetMs)} s allowed ${fewest} of ${rounds} rounds in ${played.length} of ${invocations} invocations: a longer --budget measures more`,
+    );
+  if (elapsedMs > (1 + TOLERANCE) * budgetMs)
+    warnings.push(
+      `the budget of ${seconds(budgetMs)} s is shorter than one invocation of everything that is compared, which took ${seconds(elapsedMs)} s`,
+    );
+  return warnings;
+}

@@ -3,6 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { ReplayMesh, Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
 import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/machine-state.ts';
 import type { Random } from '@gaia-mesh/core/system/random.ts';
+import { MIN_INVOCATIONS } from '../statistics/levels.ts';
 import { drawRound } from '../statistics/schedule.ts';
 
 /** The size of a measurement: fresh processes of each arm, and samples of each. */
@@ -77,6 +78,8 @@ const MAX_PASSES = 256;
 const MAX_ALIVE = 64;
 /** Maximum invocations lost in a row. */
 const MAX_LOST_IN_A_ROW = 3;
+/** Estimate of the time of an average adapter, as a multiple of the baseline's, until it has been measured. */
+const GUESSED_RATIO = 2;
 
 interface Slot {
   readonly arm: string;
@@ -95,6 +98,7 @@ export async function playInvocations(options: PlayOptions): Promise<PlayedInvoc
   const machine: PlayedRound[] = [];
   const startMs = performance.now();
   const elapsed = () => performance.now() - startMs;
+  const endMs = startMs + design.budgetMs;
   let [done, lost, lostInARow, passes] = [0, 0, 0, 0];
   let stopped: PlayedInvocations['stopped'] = 'invocations';
   while (done < design.invocations) {
@@ -104,8 +108,8 @@ export async function playInvocations(options: PlayOptions): Promise<PlayedInvoc
       break;
     }
     try {
-      passes = passes === 0 ? await choosePasses(options) : passes;
-      const played = await playOne(options, passes, done);
+      passes = passes === 0 ? await choosePasses(options, endMs) : passes;
+      const played = await playOne(options, passes, done, endMs);
       for (const [slot, invocation] of played.slots)
         (slot.isNull ? nullArm : arms.get(slot.arm))?.push(invocation);
       machine.push(...played.machine);
@@ -134,25 +138,39 @@ export async function playInvocations(options: PlayOptions): Promise<PlayedInvoc
 }
 
 /**
- * Chooses a number of passes for which the baseline lasts long enough. All arms use it, so that all have done the same work when they are
- * sampled.
+ * Chooses a number of passes for which the baseline lasts long enough, and with which the invocations for a verdict fit into the budget.
+ * All arms use it, so that all have done the same work when they are sampled.
  */
-async function choosePasses({ start, packets, adapters: [baseline] }: PlayOptions): Promise<number> {
+async function choosePasses(
+  { start, packets, adapters, design }: PlayOptions,
+  endMs: number,
+): Promise<number> {
+  const [baseline] = adapters;
   const mesh = await start();
+  const timed = async (passes: number) => {
+    const beganMs = performance.now();
+    const { elapsedMs } = await mesh.play(baseline, passes);
+    return { elapsedMs, tookMs: Math.max(elapsedMs, performance.now() - beganMs) };
+  };
   try {
-    const fewest = Math.min(Math.ceil(SAMPLE_PACKETS / packets), MAX_PASSES);
-    for (let passes = fewest; ; passes = Math.min(2 * passes, MAX_PASSES)) {
+    const { tookMs } = await timed(1);
+    const samples = MIN_INVOCATIONS * (1 + design.rounds) * (1 + GUESSED_RATIO * adapters.length);
+    const affordable = Math.max(1, Math.floor((endMs - performance.now()) / (samples * tookMs)));
+    const most = Math.min(MAX_PASSES, affordable);
+    const fewest = Math.min(Math.ceil(SAMPLE_PACKETS / packets), most);
+    for (let passes = fewest; ; passes = Math.min(2 * passes, most)) {
+      if (passes === most) return passes;
       await mesh.play(baseline, passes);
-      const { elapsedMs } = await mesh.play(baseline, passes);
-      if (elapsedMs >= SAMPLE_MS || passes === MAX_PASSES) return passes;
+      const { elapsedMs } = await timed(passes);
+      if (elapsedMs >= SAMPLE_MS) return passes;
     }
   } finally {
     await mesh.stop();
   }
 }
 
-/** Plays one invocation of every arm. */
-async function playOne(options: PlayOptions, passes: number, invocation: number) {
+/** Plays one invocation of every arm, which has at least one round whatever the time. */
+async function playOne(options: PlayOptions, passes: number, invocation: number, endMs: number) {
   const { adapters, processes, random } = options;
   const slots = drawRound(
     adapters.map(({ name }) => name),
@@ -160,17 +178,26 @@ async function playOne(options: PlayOptions, passes: number, invocation: number)
     random,
   );
   const together = Math.max(1, Math.floor(MAX_ALIVE / processes));
+  const groups = Array.from({ length: Math.ceil(slots.length / together) }, (_, index) =>
+    slots.slice(index * together, (index + 1) * together),
+  );
   const played: { slots: [Slot, PlayedInvocation][]; machine: PlayedRound[] } = { slots: [], machine: [] };
-  for (let from = 0; from < slots.length; from += together) {
-    const group = await playTogether(options, slots.slice(from, from + together), passes);
-    played.slots.push(...group.slots);
-    played.machine.push(...group.machine.map((state, round) => ({ invocation, round, ...state })));
+  for (const [index, group] of groups.entries()) {
+    const nowMs = performance.now();
+    const own = await playTogether(options, group, passes, nowMs + (endMs - nowMs) / (groups.length - index));
+    played.slots.push(...own.slots);
+    played.machine.push(...own.machine.map((state, round) => ({ invocation, round, ...state })));
   }
-  return played;
+  // Rounds are compared in pairs.
+  const fewest = Math.min(...played.slots.map(([, { rounds }]) => rounds.length));
+  const trimmed = played.slots.map(([slot, { first, rounds }]): [Slot, PlayedInvocation] => {
+    return [slot, { first, rounds: rounds.slice(0, fewest) }];
+  });
+  return { ...played, slots: trimmed };
 }
 
-/** Plays arms whose processes are alive at the same time. */
-async function playTogether(options: PlayOptions, slots: readonly Slot[], passes: number) {
+/** Plays arms whose processes are alive at the same time, with fewer rounds if they would not end by `endMs`. */
+async function playTogether(options: PlayOptions, slots: readonly Slot[], passes: number, endMs: number) {
   const { adapters, random, design } = options;
   const byName = new Map(adapters.map((adapter) => [adapter.name, adapter]));
   const started = await Promise.allSettled(slots.map(() => options.start()));
@@ -185,12 +212,15 @@ async function playTogether(options: PlayOptions, slots: readonly Slot[], passes
     const firsts = new Map<Slot, Round>();
     for (const { slot, play } of alive) firsts.set(slot, await play(1));
     // This pass warms up the code and is not counted.
-    for (const { play } of alive) await play(passes);
+    for (const { play } of alive) if (performance.now() < endMs) await play(passes);
     const look = watchMachine();
     const machine: MachineState[] = [];
-    for (let round = 0; round < design.rounds; round++) {
+    for (let tookMs = 0; machine.length < design.rounds; ) {
+      const beganMs = performance.now();
+      if (machine.length > 0 && beganMs + tookMs > endMs) break;
       for (const arm of random.shuffle(alive)) arm.rounds.push(await arm.play(passes));
       machine.push(look());
+      tookMs = performance.now() - beganMs;
     }
     const played = alive.flatMap(({ slot, rounds }): [Slot, PlayedInvocation][] => {
       const first = firsts.get(slot);

@@ -87,7 +87,7 @@ export async function compareStacks(names: readonly string[], options: CompareOp
     const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
     const listener =
       watch === undefined ? undefined : createStackListener(watch.feed, recording, arms, exchangesOf);
-    const measuredBlocks: (readonly MeasuredInvocation[])[] = [];
+    const invocations: MeasuredInvocation[] = [];
     const command = formatCommand(process.argv.slice(2));
     const measured = await measureStacks({
       arms: [baseline, ...others],
@@ -103,12 +103,12 @@ export async function compareStacks(names: readonly string[], options: CompareOp
         bar.at(100 * share, what);
         watch?.feed.add({ kind: 'progress', share: Math.min(1, share), text: what });
       },
-      onInvocation: (block) => {
-        measuredBlocks.push(block);
-        // Figures are derived from it afterwards; whatever happens then, it is kept.
-        writeWhole(path.join(out, MEASURED_FILE), formatJson({ command, blocks: measuredBlocks }));
-        listener?.(block);
+      onMeasured: (invocation) => {
+        // Figures are derived from these afterwards; whatever happens then, they are kept.
+        invocations.push(invocation);
+        writeWhole(path.join(out, MEASURED_FILE), formatJson({ command, invocations }));
       },
+      onInvocation: (block) => listener?.(block),
       onNote: (note) => {
         bar.note(note);
         watch?.note(note);

@@ -6,7 +6,7 @@ import type { TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { drawRound } from '../../statistics/schedule.ts';
 import { count, formatDecimals } from '../../terminal/table.ts';
-import { listMachineWarnings } from '../machine-warnings.ts';
+import { listBudgetWarnings, listMachineWarnings } from '../machine-warnings.ts';
 import type { Arm } from './arms.ts';
 import { toStackSettings } from './factors.ts';
 import { type Invocation, measureInvocation, type Protocol } from './invocation.ts';
@@ -27,8 +27,6 @@ const MAX_TRIES = 3;
 const FIRST_MS = 4000;
 /** Maximum bytes of the exchanges that a load has under way at the same time: both ends hold each of them several times. */
 const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
-/** Share by which a budget may be exceeded without a warning. */
-const TOLERANCE = 0.25;
 
 interface CompareStacksOptions {
   /** The first is the baseline. */
@@ -51,7 +49,9 @@ interface CompareStacksOptions {
   /** Receives the used share of the budget, 0 to 1, and the current activity. */
   readonly onProgress: (share: number, what: string) => void;
   /** Receives the results after an invocation of all arms; it is called between invocations. */
-  readonly onInvocation?: ((measured: readonly MeasuredInvocation[]) => void) | undefined;
+  readonly onInvocation?: (measured: readonly MeasuredInvocation[]) => void;
+  /** Receives each invocation as soon as it was measured, also those of an interrupted block. */
+  readonly onMeasured?: (measured: MeasuredInvocation) => void;
   readonly onNote: (note: string) => void;
   readonly signal: AbortSignal;
 }
@@ -162,6 +162,7 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
       });
       if (result !== undefined) {
         measured.push({ arm: name, isNull, result });
+        options.onMeasured?.({ arm: name, isNull, result });
       } else if (block > 0 && !failed.some((why) => why.startsWith(`${name}: `))) {
         return undefined;
       } else {
@@ -213,26 +214,6 @@ function limitConcurrency({ arms, exchangesOf, concurrency }: CompareStacksOptio
       `concurrency ${level} was left out: exchanges of up to ${count(largest)} bytes are too large for it`,
   );
   return { maxInFlight, concurrency: within.length > 0 ? within : [1], warnings };
-}
-
-/** Lists how the budget fell short, one sentence each. */
-function listBudgetWarnings(
-  { budgetMs, rounds, invocations }: CompareStacksOptions,
-  played: readonly Invocation[],
-  elapsedMs: number,
-): string[] {
-  const seconds = (ms: number) => formatDecimals(ms / 1000, 0);
-  const warnings: string[] = [];
-  const fewest = Math.min(...played.map((invocation) => invocation.rounds.length));
-  if (fewest < rounds)
-    warnings.push(
-      `the budget of ${seconds(budgetMs)} s allowed ${fewest} of ${rounds} rounds in ${played.length} of ${invocations} invocations: a longer --budget measures more`,
-    );
-  if (elapsedMs > (1 + TOLERANCE) * budgetMs)
-    warnings.push(
-      `the budget of ${seconds(budgetMs)} s is shorter than a start of every arm, which took ${seconds(elapsedMs)} s`,
-    );
-  return warnings;
 }
 
 /** Keeps as many rounds of each as all have, since rounds are compared in pairs. */

@@ -115,7 +115,8 @@ export async function measureInvocation(
       measured = { ...measured, growth: await measureGrowth(pair, extraEndMs()) };
     return measured;
   } catch (error) {
-    if (!over.signal.aborted || signal.aborted) throw error;
+    signal.throwIfAborted();
+    if (!over.signal.aborted) throw error;
     return measured;
   } finally {
     clearTimeout(timer);
