@@ -4,5 +4,7 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
 /** Builds before the tests: commands that tests start run from `dist/`, as a user's do. */
 export function setup(): void {
+  // Tests start some programs from their sources: what Node made of them is kept.
+  process.env.NODE_COMPILE_CACHE ??= path.join(codeFolder, 'node_modules', '.cache', 'tests');
   execFileSync(process.execPath, [path.join(codeFolder, 'scripts', 'build.js')], { stdio: 'inherit' });
 }
