@@ -17,7 +17,10 @@ const ALONE = [
   'protocols/layers/compression.test.ts',
 ];
 
-export default defineConfig({
+/** Tests that need minutes, such as those of endurance: `npm run test:release` runs them before a release. */
+const RELEASE = '{core,protocols,tools,evaluation,scripts,lab}/**/*.release.test.ts';
+
+export default defineConfig(({ mode }) => ({
   test: {
     globalSetup: 'scripts/testing/bundle-setup.ts',
     setupFiles: 'scripts/testing/each-file.ts',
@@ -32,17 +35,20 @@ export default defineConfig({
     retry: process.env.CI === 'true' ? 1 : 0,
     // More than there are cores: tests with real processes wait much of their time.
     maxWorkers: availableParallelism() + 2,
-    projects: [
-      { extends: true, test: { name: 'alone', include: ALONE } },
-      {
-        extends: true,
-        test: {
-          name: 'shared',
-          include: ['{core,protocols,tools,evaluation,scripts,lab}/**/*.test.ts'],
-          exclude: ALONE,
-          isolate: false,
-        },
-      },
-    ],
+    projects:
+      mode === 'release'
+        ? [{ extends: true, test: { name: 'release', include: [RELEASE] } }]
+        : [
+            { extends: true, test: { name: 'alone', include: ALONE } },
+            {
+              extends: true,
+              test: {
+                name: 'shared',
+                include: ['{core,protocols,tools,evaluation,scripts,lab}/**/*.test.ts'],
+                exclude: [...ALONE, RELEASE],
+                isolate: false,
+              },
+            },
+          ],
   },
-});
+}));

@@ -6,7 +6,7 @@ import { measureReader } from './embedded-command.ts';
 // The development questions are not part of the repository (their licences ask for attribution beside them).
 const FILE = fileURLToPath(new URL('../../../shared/data/qa/dev.jsonl', import.meta.url));
 const absent = !existsSync(FILE);
-if (absent) console.warn(`figures.test.ts is skipped: no development questions at ${FILE}`);
+if (absent) console.warn(`figures.release.test.ts is skipped: no development questions at ${FILE}`);
 
 test.skipIf(absent)('the reader answers at least the promised share exactly', { timeout: 600_000 }, () => {
   const parts = measureReader(FILE);
