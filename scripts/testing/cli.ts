@@ -144,7 +144,9 @@ export class Cli {
 function plainEnvironment(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([key]) =>
-      !/^(INIT_CWD|NODE_OPTIONS|NODE_COMPILE_CACHE|NO_COLOR|FORCE_COLOR|GAIA_MESH_.*|npm_.*|VITEST.*|OLLAMA_.*)$/.test(key),
+      !/^(INIT_CWD|NODE_OPTIONS|NODE_COMPILE_CACHE|NO_COLOR|FORCE_COLOR|GAIA_MESH_.*|npm_.*|VITEST.*|OLLAMA_.*)$/.test(
+        key,
+      ),
   );
   return Object.fromEntries(kept.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
 }

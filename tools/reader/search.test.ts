@@ -53,6 +53,7 @@ describe('searchPassages', () => {
           expect(passages.length > 0).toBe(chunks.join('').trim() !== '');
         },
       ),
+      { numRuns: 30 },
     );
   });
 });

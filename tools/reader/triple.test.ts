@@ -59,7 +59,7 @@ describe('proposeTriples', () => {
           expect(set.triples.length).toBeGreaterThan(0);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 });

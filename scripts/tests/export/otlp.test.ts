@@ -99,7 +99,7 @@ describe('spans of a run', () => {
     const receiver = await startOtlpReceiver(400);
     const out = temporaryFolder();
     const { code, stdout, stderr } = await runCli([
-      ...['bench', '--out', out, '--port-base', 'auto', '--otlp', receiver.url],
+      ...['bench', '--team', 'single', '--out', out, '--port-base', 'auto', '--otlp', receiver.url],
     ]);
     expect([code, stdout]).toEqual([1, expect.stringContaining('DONE')]);
     expect(stderr).toContain('To try again: export ');

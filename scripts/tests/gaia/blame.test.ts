@@ -35,7 +35,7 @@ describe('gaia blame', () => {
     expect(existsSync(path.join(folder, 'a.runs', 'blame', 'bridge', 'blame.html'))).toBe(true);
 
     await run(folder, '--no-cache');
-    const honest = await blame(folder, 'bridge');
+    const honest = await blame(folder, 'bridge', '--repeat', '2');
     expect(honest.stdout).toContain(
       'The answer was right, and no message was found to have made the answer wrong.',
     );

@@ -67,13 +67,13 @@ describe('gaia with a model', () => {
     expect([summary.teams.pipeline.not_asked, summary.teams.single.answered]).toEqual([3, 3]);
 
     await server.close();
-    const gone = await teams('pipeline,supervisor,react');
+    const gone = await teams('pipeline,single,react');
     expect([gone.code, gone.stderr]).toEqual([
       1,
       expect.stringContaining('team pipeline is skipped: the model'),
     ]);
-    expect(gone.stderr).not.toContain('team supervisor is left');
-    const started = ['pipeline', 'supervisor', 'react'].map((name) =>
+    expect(gone.stderr).not.toContain('team single is left');
+    const started = ['pipeline', 'single', 'react'].map((name) =>
       existsSync(path.join(folder, 'a.runs', name)),
     );
     expect(started).toEqual([true, true, false]);

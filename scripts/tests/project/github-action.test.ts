@@ -5,7 +5,7 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { entry, temporaryFolder } from '../../testing/cli.ts';
+import { entry, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 const action = path.join(codeFolder, '.github', 'actions', 'compare');
 
@@ -30,7 +30,7 @@ const { inputs, outputs, runs } = z
 const SETTINGS = {
   adapters: 'json,msgpack',
   budget: '30',
-  arguments: '--invocations\n1\n--rounds\n1',
+  arguments: '',
   save: 'false',
   command: `${process.execPath} ${entry}`,
 };
@@ -86,9 +86,18 @@ test('machines of one kind have one key', () => {
   expect(runStep('machine', temporaryFolder()).outputs).toEqual(own);
 });
 
-test('a comparison is kept, the next one is set against it, and a condition that holds fails the job', () => {
+test('a comparison is kept, the next one is set against it, and a condition that holds fails the job', async () => {
   const folder = temporaryFolder();
-  const first = runStep('compare', folder, { save: 'true', 'fail-if': 'json.bytes > 1.0001x saved' });
+  // Traffic of one agent, since a comparison starts as many for each adapter.
+  const recorded = await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', folder]);
+  expect(recorded.code, recorded.stderr).toBe(0);
+  const recording = path.join(folder, 'run_artifacts.tar.gz');
+  const once = { arguments: ['--recording', recording, '--invocations', '1', '--rounds', '1'].join('\n') };
+  const first = runStep('compare', folder, {
+    ...once,
+    save: 'true',
+    'fail-if': 'json.bytes > 1.0001x saved',
+  });
   expect([first.code, first.stderr]).toEqual([0, expect.any(String)]);
   expect(first.outputs.status).toBe('passed');
   expect(first.summary).toContain('Not held, for want of a kept comparison: `json.bytes > 1.0001x saved`');
@@ -97,7 +106,7 @@ test('a comparison is kept, the next one is set against it, and a condition that
 
   const kept = readFileSync(path.join(folder, '.gaia-mesh', 'baseline.json'), 'utf8');
   const conditions = 'json.bytes > 1.0001x saved\n\nmsgpack.bytes > 0.1x json\n';
-  const second = runStep('compare', folder, { save: 'true', 'fail-if': conditions });
+  const second = runStep('compare', folder, { ...once, save: 'true', 'fail-if': conditions });
   expect([second.code, second.outputs.status]).toEqual([1, 'failed']);
   expect(second.summary).toContain('msgpack.bytes > 0.1x json');
   expect(second.summary).not.toContain('Not held');

@@ -29,8 +29,21 @@ const epub = () =>
 async function ask(name: string, content: string | Uint8Array, ...more: readonly string[]) {
   const cwd = temporaryFolder();
   writtenFile(cwd, name, content);
-  const args = ['bench', '--document', name, '--question', QUESTION, '--port-base', 'auto', '--out', 'out'];
-  return { ...(await runCli([...args, '--json', ...more], { cwd })), file: path.join(cwd, name) };
+  const args = [
+    'bench',
+    '--team',
+    'single',
+    '--document',
+    name,
+    '--question',
+    QUESTION,
+    '--port-base',
+    'auto',
+  ];
+  return {
+    ...(await runCli([...args, '--out', 'out', '--json', ...more], { cwd })),
+    file: path.join(cwd, name),
+  };
 }
 
 describe('a document of the user’s', () => {

@@ -12,10 +12,10 @@ import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics, summarySchema } from '../../testing/run-files.ts';
 import { taskFile, teamFile, writtenFile } from '../../testing/team-file.ts';
 
-const LONG = `${'The river ran on past the old mill and the quiet fields. '.repeat(18_500)}Ida Lund found the key.`;
+const LONG = `${'The river ran on past the old mill and the quiet fields. '.repeat(4_500)}Ida Lund found the key.`;
 
 describe('the default team on a file of tasks', () => {
-  test('answers each on live agents: unicode, a megabyte, no answer known, no document', async () => {
+  test('answers each on live agents: unicode, a quarter of a megabyte, no answer known, no document', async () => {
     const out = temporaryFolder();
     const document = 'Zoë Müller 🏁 won the race in Tromsø in 1921. 東京 was second. It rained.';
     const tasks = taskFile([
@@ -159,12 +159,13 @@ describe('a file of tasks', () => {
     server.close();
     const out = temporaryFolder();
     const { code, stderr } = await runCli([
-      ...['bench', '--tasks', taskFile(tasks), '--port-base', 'auto', '--out', out, '--concurrency', '1'],
+      ...['bench', '--team', 'single', '--tasks', taskFile(tasks), '--port-base', 'auto', '--out', out],
+      ...['--concurrency', '1'],
       ...['--engine', 'ollama', '--model', 'none', '--host', `http://127.0.0.1:${port}`],
     ]);
     expect(code).not.toBe(0);
     expect(stderr).toContain('3 questions in a row failed');
-    expect(stderr).toMatch(/To go on: gaia-mesh bench --tasks .* --resume\n$/);
+    expect(stderr).toMatch(/To go on: gaia-mesh bench --team single --tasks .* --resume\n$/);
     expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(3);
   });
 
@@ -178,7 +179,18 @@ describe('a file of tasks', () => {
       answer: '1804',
     }));
     const store = path.join(folder, 'store', 'answers.sqlite');
-    const args = ['bench', '--tasks', taskFile(lines), '--cache', '--store', store, '--port-base', 'auto'];
+    const args = [
+      'bench',
+      '--team',
+      'single',
+      '--tasks',
+      taskFile(lines),
+      '--cache',
+      '--store',
+      store,
+      '--port-base',
+      'auto',
+    ];
     const first = await runCli([...args, '--out', path.join(folder, 'a')]);
     expect(first.code, first.stderr).toBe(0);
 
@@ -276,43 +288,47 @@ describe('a file of tasks', () => {
     expect(JSON.parse(stdout)).toMatchObject({ tasks: 2, answered: 2 });
   });
 
-  test.each([
-    ['a line that is no JSON', '{"task_id":"b",', ':2', 'not JSON'],
-    ['a line that is no object', '[1]', ':2', 'expected object'],
-    ['a line without a question', '{"task_id":"b","document":"d"}', ':2', 'question'],
-    ['a line without a task_id', '{"question":"q","document":"d"}', ':2', 'task_id'],
-    ['a task_id that is there twice', '{"task_id":"a","question":"q","document":"d"}', ':2', 'line 1'],
-    ['a line without a document anywhere', '{"task_id":"b","question":"q"}', ':2', 'document.txt'],
-    [
-      'a task_id with half a character',
-      '{"task_id":"\\ud800","question":"q","document":"d"}',
-      ':2',
-      'task_id',
-    ],
-    [
-      'an answer that is no text',
-      '{"task_id":"b","question":"q","document":"d","answer":{}}',
-      ':2',
-      'answer',
-    ],
-  ])('with %s is refused by its number before anything starts; earlier results stay', async (...row) => {
-    const [, line, place, message] = row;
+  describe('beside the results of an earlier run', () => {
     const out = temporaryFolder();
-    const earlier = await benchOf(taskFile(yesNo(['earlier'])), [], out);
-    expect(earlier.code).toBe(0);
-    const before = readFileSync(path.join(out, 'metrics.json'), 'utf8');
-    const good = JSON.stringify(yesNo(['a'])[0]);
-    const tasks = writtenFile(temporaryFolder(), 'bad.jsonl', `${good}\n${line}\n`);
+    let earlier: ReturnType<typeof benchOf> | undefined;
 
-    const { code, stdout, stderr, received } = await benchOf(tasks, [], out);
+    test.each([
+      ['a line that is no JSON', '{"task_id":"b",', ':2', 'not JSON'],
+      ['a line that is no object', '[1]', ':2', 'expected object'],
+      ['a line without a question', '{"task_id":"b","document":"d"}', ':2', 'question'],
+      ['a line without a task_id', '{"question":"q","document":"d"}', ':2', 'task_id'],
+      ['a task_id that is there twice', '{"task_id":"a","question":"q","document":"d"}', ':2', 'line 1'],
+      ['a line without a document anywhere', '{"task_id":"b","question":"q"}', ':2', 'document.txt'],
+      [
+        'a task_id with half a character',
+        '{"task_id":"\\ud800","question":"q","document":"d"}',
+        ':2',
+        'task_id',
+      ],
+      [
+        'an answer that is no text',
+        '{"task_id":"b","question":"q","document":"d","answer":{}}',
+        ':2',
+        'answer',
+      ],
+    ])('with %s is refused by its number before anything starts; earlier results stay', async (...row) => {
+      const [, line, place, message] = row;
+      earlier ??= benchOf(taskFile(yesNo(['earlier'])), [], out);
+      expect((await earlier).code).toBe(0);
+      const before = readFileSync(path.join(out, 'metrics.json'), 'utf8');
+      const good = JSON.stringify(yesNo(['a'])[0]);
+      const tasks = writtenFile(temporaryFolder(), 'bad.jsonl', `${good}\n${line}\n`);
 
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(`${tasks}${place}`);
-    expect(stderr).toContain(message);
-    expect(received).toEqual([]);
-    expect(readFileSync(path.join(out, 'metrics.json'), 'utf8')).toBe(before);
-    expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(1);
-    expect(existsSync(path.join(out, 'runs'))).toBe(false);
+      const { code, stdout, stderr, received } = await benchOf(tasks, [], out);
+
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(`${tasks}${place}`);
+      expect(stderr).toContain(message);
+      expect(received).toEqual([]);
+      expect(readFileSync(path.join(out, 'metrics.json'), 'utf8')).toBe(before);
+      expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(1);
+      expect(existsSync(path.join(out, 'runs'))).toBe(false);
+    });
   });
 
   test.each([

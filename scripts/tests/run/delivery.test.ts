@@ -95,7 +95,9 @@ describe('acknowledged delivery', () => {
 
   test('is off unless asked for, and then nothing of it is written', async () => {
     const out = temporaryFolder();
-    expect(await runCli(['bench', '--port-base', 'auto', '--out', out])).toMatchObject({ code: 0 });
+    expect(await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', out])).toMatchObject({
+      code: 0,
+    });
     const metrics = readMetrics(out);
     expect(metrics.ack_bytes).toBe(0);
     expect(metrics).not.toHaveProperty('delivery');

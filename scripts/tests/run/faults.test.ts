@@ -146,7 +146,9 @@ describe('a run with faults', () => {
     ]);
 
     const out = temporaryFolder();
-    expect(await runCli(['bench', '--port-base', 'auto', '--out', out])).toMatchObject({ code: 0 });
+    expect(await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', out])).toMatchObject({
+      code: 0,
+    });
     const metrics = readMetrics(out);
     expect(metrics).not.toHaveProperty('faults');
     expect(metrics.ledger).not.toHaveProperty('faults');

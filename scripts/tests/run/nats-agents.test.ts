@@ -9,14 +9,17 @@ import { teamFile } from '../../testing/team-file.ts';
 
 needNatsServer();
 
+/** A team of the agent that was started by hand alone. */
+const TEAM = ['--team', teamFile({ final: 2, agents: [{ id: 2, tool: 'answer_alone' }] }), '--external', '2'];
+
 describe('an agent that was started by hand on a NATS server', () => {
   test('works for one run after the other, with the secret that both were given', async () => {
     const { url } = await realServer();
     const env = { GAIA_MESH_SECRET: 'known to both, 16 letters long' };
-    const agent = await agentByHand(url, '2', 'triple', env);
+    const agent = await agentByHand(url, '2', 'answer_alone', env);
 
     for (const round of [1, 2]) {
-      const metrics = await metricsOf(['--nats-url', url, '--external', '2'], env);
+      const metrics = await metricsOf(['--nats-url', url, ...TEAM], env);
       expect(metrics, `round ${round}`).toMatchObject({ status: 'answered', ledger: { balanced: true } });
     }
     agent.signal('SIGTERM');
@@ -25,16 +28,16 @@ describe('an agent that was started by hand on a NATS server', () => {
 
   test('gives nothing to a hub that does not know its secret, and is free for the one that does', async () => {
     const { url } = await realServer();
-    const agent = await agentByHand(url, '2', 'triple', {
+    const agent = await agentByHand(url, '2', 'answer_alone', {
       GAIA_MESH_SECRET: 'the right one, 16 letters long',
     });
 
-    const stranger = await runBench(['--nats-url', url, '--external', '2'], {
+    const stranger = await runBench(['--nats-url', url, ...TEAM], {
       GAIA_MESH_SECRET: 'a guess, 16 letters long',
     });
     expect(stranger.code).toBe(1);
     expect(stranger.stderr).toContain('could not prove');
-    const right = await metricsOf(['--nats-url', url, '--external', '2'], {
+    const right = await metricsOf(['--nats-url', url, ...TEAM], {
       GAIA_MESH_SECRET: 'the right one, 16 letters long',
     });
     expect(right.status).toBe('answered');
@@ -45,10 +48,10 @@ describe('an agent that was started by hand on a NATS server', () => {
   test('is named with how to start it where it was not', async () => {
     const { url } = await realServer();
 
-    const { code, stderr } = await runBench(['--nats-url', url, '--external', '2']);
+    const { code, stderr } = await runBench(['--nats-url', url, ...TEAM]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `agent 2 (triple) on ${url} as gaia.2: no agent listens there; start it: gaia-mesh agent --id 2 --tool triple --transport nats --nats-url ${url}`,
+      `agent 2 (answer_alone) on ${url} as gaia.2: no agent listens there; start it: gaia-mesh agent --id 2 --tool answer_alone --transport nats --nats-url ${url}`,
     );
   });
 
@@ -61,9 +64,9 @@ describe('an agent that was started by hand on a NATS server', () => {
       GAIA_MESH_SECRET: 'known to both, 16 letters long',
       NATS_URL: url.replace('//', `//${credentials}@`),
     });
-    await agentByHand(url, '2', 'triple', as('two:t'));
+    await agentByHand(url, '2', 'answer_alone', as('two:t'));
 
-    const metrics = await metricsOf(['--transport', 'nats', '--external', '2'], as('hub:h'));
+    const metrics = await metricsOf(['--transport', 'nats', ...TEAM], as('hub:h'));
     expect(metrics).toMatchObject({ status: 'answered', ledger: { balanced: true } });
     const args = ['agent', '--id', '3', '--tool', 'reason', '--transport', 'nats', '--workspace', '3'];
     const { code, stderr } = await runCli(args, { env: as('two:t') });
@@ -76,11 +79,14 @@ describe('an agent that was started by hand on a NATS server', () => {
   test('shares its name with others, so that two runs at once have one each', async () => {
     const { url } = await realServer();
     const env = { GAIA_MESH_SECRET: 'known to all, 16 letters long' };
-    await Promise.all([agentByHand(url, '2', 'triple', env), agentByHand(url, '2', 'triple', env)]);
+    await Promise.all([
+      agentByHand(url, '2', 'answer_alone', env),
+      agentByHand(url, '2', 'answer_alone', env),
+    ]);
     const { run: first } = waitingWith(url, env);
     await first.says(/hub +→ all +doc_init/);
 
-    const second = await metricsOf(['--nats-url', url, '--external', '2'], env);
+    const second = await metricsOf(['--nats-url', url, ...TEAM], env);
     expect(second.status).toBe('answered');
     first.signalGroup('SIGINT');
     await first.ended();
@@ -91,7 +97,7 @@ describe('an agent that was started by hand on a NATS server', () => {
 function waitingWith(url: string, env: Record<string, string>) {
   const out = temporaryFolder();
   const agents = [
-    { id: 2, tool: 'triple' },
+    { id: 2, tool: 'answer_alone' },
     { id: 3, tool: 'reason', subscribes: ['nothing'] },
   ];
   const options = [

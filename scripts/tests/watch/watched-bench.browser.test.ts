@@ -118,7 +118,7 @@ test('fits a phone, and opens at the moment and with the filters of a link', asy
 
 test('a run that nobody looks at ends as it would without the page', async () => {
   const folder = temporaryFolder();
-  const cli = new Cli(['bench', '--out', 'out', '--watch'], { cwd: folder });
+  const cli = new Cli(['bench', '--team', 'single', '--out', 'out', '--watch'], { cwd: folder });
 
   expect(await cli.ended()).toMatchObject({ code: 0 });
   expect(cli.stderr).toMatch(/watch it at http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/\n/);
