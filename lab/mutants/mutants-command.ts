@@ -1,27 +1,46 @@
-import { mkdirSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
-import { formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
-import { useRunFolder } from '../measure/bench-runs.ts';
+import * as z from 'zod';
+import { trackChild, useRunFolder } from '../measure/bench-runs.ts';
 import { createPublisher, type PublishOptions } from '../measure/publish.ts';
-import { edgeMutants } from './edge-mutants.ts';
-import { hubMutants } from './hub-mutants.ts';
-import type { Mutant } from './mutant.ts';
-import { Plot, type Tried } from './run-mutants.ts';
-import { wireMutants } from './wire-mutants.ts';
 
-interface MutantsOptions extends PublishOptions {
-  readonly only?: string;
+/** A bug to plant: `find` occurs once in `file`; one of `tests` must fail when `put` replaces it. */
+const mutantSchema = z.strictObject({
+  /** The consequence of the bug, in words. */
+  breaks: z.string(),
+  file: z.string(),
+  find: z.string(),
+  put: z.string(),
+  tests: z.array(z.string()).min(1),
+});
+type Mutant = z.infer<typeof mutantSchema>;
+
+/** Returns the bugs of the table, each in code that keeps a promise which only tests with real processes hold. */
+export function readMutants(): readonly Mutant[] {
+  const lines = readFileSync(path.join(import.meta.dirname, 'mutants.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => mutantSchema.parse(JSON.parse(line)));
 }
 
-/** Minimum share of planted bugs that the tests must find. */
-const FLOOR = 0.95;
-/** Number of parallel test runs; each spends much of its time waiting for processes. */
-const PLOTS = 2;
+/**
+ * Replaces the bug's place in the text.
+ *
+ * @throws Error when the place does not exist, or exists more than once
+ */
+export function plantMutant({ file, find, put }: Mutant, whole: string): string {
+  const places = whole.split(find).length - 1;
+  if (places !== 1) throw new Error(`${file}: expected one place for a bug, found ${places}: ${find}`);
+  return whole.replace(find, () => put);
+}
 
 export function defineMutants(command: Command): void {
   command
@@ -31,76 +50,95 @@ export function defineMutants(command: Command): void {
     .action(run);
 }
 
-/** Bugs in the project's promises, one promise each, as a person might make them. */
-export const mutants: readonly Mutant[] = [...wireMutants, ...hubMutants, ...edgeMutants];
+/** Time limit of the tests of a bug; tests that hang have noticed it, too. */
+const TEST_TIMEOUT_MS = 300_000;
+const execute = promisify(execFile);
 
-/**
- * Plants bugs in a copy of the project, one at a time, and reports those that none of their tests finds. Exit code 1
- * below the floor.
- */
-async function run({ only = '', ...options }: MutantsOptions): Promise<void> {
-  const chosen = mutants.filter(({ file, breaks }) => file.includes(only) || breaks.includes(only));
+/** Plants bugs in a copy of the project, one at a time; exit code 1 if its tests pass with one of them. */
+async function run({ only = '', ...options }: PublishOptions & { readonly only?: string }): Promise<void> {
+  const chosen = readMutants().filter(({ file, breaks }) => file.includes(only) || breaks.includes(only));
   if (chosen.length === 0) throw new MeshError('usage', `--only: no bug has ${JSON.stringify(only)}`);
   const publish = createPublisher('docs/results/mutants.md', options);
-  const tried = await useRunFolder((folder, signal) => tryAll(folder, signal));
-  const killed = tried.filter(({ outcome }) => outcome === 'killed').length;
-  const share = killed / tried.length;
-  const survivors = tried.filter(({ outcome }) => outcome === 'survived');
-  const sentence = `${killed} of ${tried.length} planted bugs were found by the tests of what they break (${formatPercent(share)}).`;
-  const { green, red } = createStyles(process.stdout);
-  const text = [
-    formatTable([
-      ['', 'file', 'what it breaks', 's'],
-      ...tried.map(({ outcome, file, breaks, seconds }) => [
-        outcome === 'killed' ? green('✓') : red('✗'),
-        file,
-        breaks,
-        String(seconds),
-      ]),
-    ]),
-    sentence,
-  ].join('\n');
-  await publish({ report: { tried, share }, text, part: buildMutantsPage(tried, sentence) });
-  if (share < FLOOR) process.exitCode = 1;
-  if (survivors.length > 0) printError(`${survivors.length} survived`);
-
-  async function tryAll(folder: string, signal: AbortSignal): Promise<Tried[]> {
-    const plots = await Promise.all(
-      Array.from({ length: PLOTS }, (_, index) => {
-        const plot = path.join(folder, String(index));
-        mkdirSync(plot);
-        return Plot.laidOut(plot);
-      }),
-    );
+  const tried = await useRunFolder(async (folder, signal) => {
+    await copyProject(folder);
     const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))];
     printError(`${chosen.length} bugs; first their ${tests.length} test files without any`);
-    if ((await plots[0]?.passes(tests, signal)) !== true)
+    // All files together get the time of as many bugs.
+    if (!(await passTests(folder, tests, TEST_TIMEOUT_MS * tests.length)))
       throw new MeshError('config', 'the tests fail without a bug: run npm test first');
-    const results: Tried[] = [];
-    const waiting = chosen.map((mutant, index) => ({ mutant, index }));
-    await Promise.all(
-      plots.map(async (plot) => {
-        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-          const result = await plot.try(next.mutant, signal);
-          results[next.index] = result;
-          printError(`${result.outcome === 'killed' ? '✓' : '✗ survived'} ${result.file}: ${result.breaks}`);
-        }
-      }),
-    );
+    const results = [];
+    for (const mutant of chosen) {
+      signal.throwIfAborted();
+      const result = await tryMutant(folder, mutant);
+      results.push(result);
+      printError(`${result.isFound ? 'found' : 'SURVIVED'} ${mutant.file}: ${mutant.breaks}`);
+    }
     return results;
+  });
+  const survivors = tried.filter(({ isFound }) => !isFound);
+  const sentence = `The tests found ${tried.length - survivors.length} of ${tried.length} planted bugs.`;
+  const rows = tried.map(({ isFound, file, breaks, seconds }) => [
+    isFound ? '✓' : '✗',
+    file,
+    breaks,
+    String(seconds),
+  ]);
+  const text = [formatTable([['', 'file', 'what it breaks', 's'], ...rows]), sentence].join('\n');
+  await publish({ report: { tried }, text, part: buildMutantsPart(tried, sentence) });
+  if (survivors.length > 0) process.exitCode = 1;
+}
+
+type Tried = Mutant & { readonly isFound: boolean; readonly seconds: number };
+
+/** Copies the project's files, and its packages: confined processes may only read inside the copy's own folder. */
+async function copyProject(folder: string): Promise<void> {
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const { stdout } = await execute('git', list, { cwd: codeFolder, maxBuffer: 64 * 1024 * 1024 });
+  for (const name of stdout.split('\0').filter((one) => one !== '')) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    cpSync(path.join(codeFolder, name), path.join(folder, name));
+  }
+  const packages = [path.join(codeFolder, 'node_modules'), folder];
+  await execute('cp', ['-al', ...packages]).catch(() => execute('cp', ['-a', ...packages]));
+}
+
+/** Plants a bug, runs its tests and reports whether one of them fails. The bug is removed afterwards. */
+async function tryMutant(folder: string, mutant: Mutant): Promise<Tried> {
+  const startMs = performance.now();
+  const file = path.join(folder, mutant.file);
+  const whole = readFileSync(file, 'utf8');
+  writeFileSync(file, plantMutant(mutant, whole));
+  try {
+    const isFound = !(await passTests(folder, mutant.tests, TEST_TIMEOUT_MS));
+    return { ...mutant, isFound, seconds: Math.round((performance.now() - startMs) / 100) / 10 };
+  } finally {
+    writeFileSync(file, whole);
   }
 }
 
-function buildMutantsPage(tried: readonly Tried[], sentence: string): MeasuredPart {
-  const survivors = tried.filter(({ outcome }) => outcome === 'survived');
+async function passTests(cwd: string, tests: readonly string[], timeoutMs: number): Promise<boolean> {
+  const vitest = [
+    path.join('node_modules', 'vitest', 'vitest.mjs'),
+    'run',
+    '--bail',
+    '1',
+    '--maxWorkers',
+    '1',
+  ];
+  const options = { cwd, stdio: 'ignore', env: { ...process.env, CI: '' } } as const;
+  const child = trackChild(spawn(process.execPath, [...vitest, ...tests], options));
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  clearTimeout(timer);
+  return code === 0;
+}
+
+function buildMutantsPart(tried: readonly Tried[], sentence: string): MeasuredPart {
+  const survivors = tried.filter(({ isFound }) => !isFound);
+  const named = survivors.map(({ breaks, file }) => `${breaks} (\`${file}\`)`).join('; ');
   return {
     facts: `${tried.length} bugs, each planted alone`,
-    body: [
-      sentence,
-      survivors.length === 0
-        ? 'None survived.'
-        : `Survivors: ${survivors.map(({ breaks, file }) => `${breaks} (\`${file}\`)`).join('; ')}.`,
-    ].join('\n'),
+    body: [sentence, survivors.length === 0 ? 'None survived.' : `Survivors: ${named}.`].join('\n'),
     limits: [
       'The bugs are those that the authors thought of; a test that finds them may miss others in the same place.',
       'A test that fails for another reason, such as a busy machine, counts as one that found the bug.',
