@@ -45,4 +45,21 @@ describe('a pool of slabs', () => {
     expect(used).toContain(pool.take());
     expect(used).toContain(pool.take());
   });
+
+  it('counts what is free now: one that was taken and returned often stays', () => {
+    const pool = new SlabPool(2 * SLAB_BYTES);
+    const slab = pool.take();
+    for (let times = 0; times < 5; times++) {
+      slab.release();
+      expect(pool.take()).toBe(slab);
+    }
+  });
+
+  it('keeps one as large as its bound in place of smaller ones', () => {
+    const pool = new SlabPool(2 * SLAB_BYTES);
+    const [small, large] = [pool.take(), pool.take(2 * SLAB_BYTES)];
+    small.release();
+    large.release();
+    expect(pool.take(2 * SLAB_BYTES)).toBe(large);
+  });
 });
