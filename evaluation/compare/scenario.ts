@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { printError } from '../terminal/print.ts';
 
@@ -72,10 +73,11 @@ async function recordRun(out: string, options: readonly string[], signal: AbortS
   const args = ['bench', '--quiet', '--port-base', 'auto', '--out', out, ...options];
   const child = spawn(process.execPath, [entry, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const release = guard({ pid: child.pid });
-  const code = await new Promise((resolve) => child.on('close', resolve));
+  const { code, error } = await awaitChildEnd(child);
   release();
   // The terminal also interrupts the child, which shuts down in order.
   signal.throwIfAborted();
+  if (error !== undefined) throw error;
   if (code !== 0) throw new MeshError('agent', `the run to record ended with exit code ${code}`);
   return path.join(out, 'run_artifacts.tar.gz');
 }

@@ -191,6 +191,17 @@ describe('a hostile server of MCP', () => {
     expect(messages.at(-1)).toBe('the connection was lost 4 times, and is not made again');
   });
 
+  test('ends, although it left a process behind that holds its output', async () => {
+    const { ask } = made(
+      `import('node:child_process').then(({ spawn }) => {
+         spawn('sleep', ['60'], { detached: true, stdio: 'inherit' }).unref();
+         answer(method === 'tools/list' ? { tools: [tool('say')] } : { content: [{ type: 'text', text: 'said' }] });
+       });`,
+    );
+    expect((await ask({ tool: 'say', arguments: {} })).text).toContain('said');
+    for (const peer of open) await peer.close();
+  });
+
   test('that is none is told with its last words', async () => {
     const file = path.join(temporaryFolder(), 'server.mjs');
     writeFileSync(file, `console.error('no licence found'); process.exit(3);`);

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainSystemFault, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { readLinuxFile } from '@gaia-mesh/core/system/platform.ts';
 import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
+import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { isolateNodeCommand } from '@gaia-mesh/core/system/process/without-network.ts';
 
@@ -75,6 +76,7 @@ export async function runConfined(
     env: { [JOB_VARIABLE]: job },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  const ended = awaitChildEnd(child);
   const release = guard({ pid: child.pid });
   const { promise, resolve } = Promise.withResolvers<ConfinedOutcome>();
   const timer = setTimeout(
@@ -90,20 +92,20 @@ export async function runConfined(
   const parts: Buffer[] = [];
   let size = 0;
   let said = '';
-  child.stdout.on('data', (part: Buffer) => {
+  child.stdout?.on('data', (part: Buffer) => {
     parts.push(part);
     size += part.length;
     if (size > maxOutputBytes) resolve({ stopped: `it wrote more than ${maxOutputBytes} bytes` });
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-MAX_STDERR_CHARACTERS);
   });
   // A child that ended early does not read the rest; its exit says more.
-  child.stdin.on('error', () => child.stdin.destroy());
-  child.stdin.end(bytes);
-  child.once('error', ({ message }) => resolve({ stopped: message }));
-  child.once('close', (code, killed) => {
-    if (code === 0) resolve({ output: Buffer.concat(parts).toString() });
+  child.stdin?.on('error', () => child.stdin.destroy());
+  child.stdin?.end(bytes);
+  void ended.then(({ code, signal: killed, error }) => {
+    if (error !== undefined) resolve({ stopped: explainSystemFault(error) ?? error.message });
+    else if (code === 0) resolve({ output: Buffer.concat(parts).toString() });
     else resolve({ stopped: `its reader ended with ${killed ?? `code ${code}`}${findThrownReason(said)}` });
   });
   try {

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import type net from 'node:net';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { AgentPermissions, AgentSpec } from '../../agent/spec.ts';
-import { explainShortage, MeshError } from '../../contracts/errors.ts';
+import { explainSystemFault, MeshError } from '../../contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../contracts/limits.ts';
+import { awaitChildEnd } from '../../system/process/child-end.ts';
 import { waitPatiently } from '../../system/process/patience.ts';
 import { openPort } from '../../transports/tcp/tcp-transport.ts';
 import { isPermitMessage, type RateLimiter } from '../rate-limiter.ts';
@@ -22,8 +21,6 @@ export const CACHE_FOLDER = '.cache';
 /** Bytes of an agent's standard error that are kept, to be shown if it dies. */
 const STDERR_BYTES = 8 * 1024;
 const TAIL_LINES = 8;
-/** Time limit for output that a process wrote before its end. */
-const LAST_WORDS_MS = 200;
 
 interface LauncherOptions {
   /** Script that Node runs with the argument `agent`: it waits for the agent's spec on its channel. */
@@ -169,27 +166,18 @@ export class AgentProcess {
 
   /** Waits for the process's end and its last output; returns a description of how it ended. */
   async #awaitEnd(): Promise<string> {
-    const { promise, resolve } = Promise.withResolvers<string>();
-    const { stderr } = this.#child;
-    stderr?.setEncoding('utf8').on('data', (text: string) => {
+    const ended = awaitChildEnd(this.#child);
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES);
     });
-    this.#child.on('error', (error) => {
-      // The exit of a started process reports its end; this may be a message that came too late for it.
-      if (this.#child.pid === undefined) resolve(explainShortage(error) ?? error.message);
-    });
-    // Node does not emit `close` for a child whose channel was closed on this side.
-    this.#child.on('exit', (code, signal) => {
+    this.#child.on('exit', (code) => {
       // A process that crashed while its crash was ending the run was not ended by this side.
       this.#isOwnEnd = !this.#isStopping || this.#isShot || (code !== 0 && !this.#child.killed);
-      resolve(describeExit(code, signal));
     });
-    const how = await promise;
-    // A process that could not be started has no standard error.
-    if (stderr?.readableEnded === false) {
-      await Promise.race([once(stderr, 'close'), sleep(LAST_WORDS_MS, undefined, { ref: false })]);
-    }
-    return how + this.#tail();
+    const { code, signal, error } = await ended;
+    // A process that could not be started has no output.
+    if (error !== undefined) return explainSystemFault(error) ?? error.message;
+    return describeExit(code, signal) + this.#tail();
   }
 
   /** Returns the last output: standard error, or else the end of its log. */

@@ -28,9 +28,10 @@ export function guard({ pid, folder = '' }: Guarded): () => void {
     detached: true,
   });
   watcher.on('error', () => undefined);
-  watcher.stdin.on('error', () => undefined);
+  // A process that could not be started may have no pipe.
+  watcher.stdin?.on('error', () => undefined);
   // The watcher must not keep this process alive.
   watcher.unref();
-  (watcher.stdin as { unref?: () => void }).unref?.();
-  return () => watcher.stdin.end('\n');
+  (watcher.stdin as { unref?: () => void } | undefined)?.unref?.();
+  return () => watcher.stdin?.end('\n');
 }

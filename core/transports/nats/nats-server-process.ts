@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '../../contracts/errors.ts';
+import { awaitChildEnd } from '../../system/process/child-end.ts';
 import { guard } from '../../system/process/guard.ts';
 
 /** Time limit for a server's start. */
@@ -43,7 +43,7 @@ export class NatsServerProcess {
     writeFileSync(file, `host: 127.0.0.1\nport: -1\n${config}\n`);
     // The server gets its own process group: a terminal's Ctrl-C would otherwise end it before its clients.
     const child = spawn(PROGRAM, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
-    const ended = once(child, 'exit').catch(() => undefined);
+    const ended = awaitChildEnd(child);
     void ended.then(guard({ pid: child.pid }));
     try {
       return new NatsServerProcess(child, ended, await awaitListening(child));

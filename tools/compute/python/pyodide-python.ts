@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { canHave } from '@gaia-mesh/core/system/platform.ts';
+import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { buildChildCommand } from '../child-node.ts';
 import { codeFolder } from './guest/python-code.ts';
 import { GUARANTEES, type PythonBackend, type PythonRunContext } from './python-backend.ts';
@@ -126,17 +127,15 @@ async function makeSnapshot(cache: string, file: string, folder: string): Promis
     env: environment,
     timeout: SNAPSHOT_MS,
   });
-  const exit = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, signal) => resolve(signal ?? String(code)));
-  });
+  const exit = awaitChildEnd(child);
   let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_CHARACTERS);
   });
   const part = `${file}.${process.pid}.part`;
   await pipeline(child.stdout, createWriteStream(part));
-  const how = await exit;
+  const { code, signal, error } = await exit;
+  const how = error?.message ?? signal ?? String(code);
   if (how !== '0') {
     await rm(part, { force: true });
     throw new MeshError('tool', `Pyodide does not start here (${how}): ${stderr.trim()}`);

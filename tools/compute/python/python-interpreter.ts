@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainSystemFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
+import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import * as z from 'zod';
 
 /** The command that starts a process which speaks the driver's protocol. */
@@ -83,13 +84,18 @@ export class PythonInterpreter {
       this.#call?.fail(this.#end + this.#lastWords());
       resolve();
     };
-    this.#child.on('error', (error) => finish(`did not start: ${error.message}`));
-    this.#child.on('close', (code, signal) => finish(`ended by itself (${signal ?? `exit code ${code}`})`));
+    void awaitChildEnd(this.#child).then(({ code, signal, error }) =>
+      finish(
+        error === undefined
+          ? `ended by itself (${signal ?? `exit code ${code}`})`
+          : `did not start: ${explainSystemFault(error) ?? error.message}`,
+      ),
+    );
     this.#child.stdout?.on('data', (bytes: Buffer) => this.#call?.take(bytes));
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text.slice(-STDERR_CHARACTERS)).slice(-STDERR_CHARACTERS);
     });
-    // A process that ended takes no request; its `close` event reports that.
+    // A process that ended takes no request; its end reports that.
     this.#child.stdin?.on('error', () => undefined);
   }
 

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
-import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { type ErrorCode, explainSystemFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { waitPatiently } from '@gaia-mesh/core/system/process/patience.ts';
 import type * as z from 'zod';
 import {
@@ -50,10 +51,9 @@ export class PeerProcess {
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES);
     });
-    this.#ended = new Promise((resolve) => {
-      this.#child.once('error', (error) => resolve(error.message));
-      this.#child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
-    });
+    this.#ended = awaitChildEnd(this.#child).then(({ code, signal, error }) =>
+      error === undefined ? (signal ?? `exit code ${code}`) : (explainSystemFault(error) ?? error.message),
+    );
     void this.#ended.then((how) => {
       for (const { reject } of this.#calls.values()) reject(this.#failure(`it ended: ${how}`));
       this.#calls.clear();

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { isPosix } from '@gaia-mesh/core/system/platform.ts';
+import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
@@ -37,6 +38,7 @@ export class ChildTransport implements Transport {
   readonly #command: ChildCommand;
   #child: ChildProcess | undefined;
   #release: (() => void) | undefined;
+  #ended: Promise<void> | undefined;
   /** The end of its standard error. */
   lastWords = '';
 
@@ -56,10 +58,11 @@ export class ChildTransport implements Transport {
       detached: true,
     });
     this.#child = child;
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    const ended = awaitChildEnd(child);
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.lastWords = (this.lastWords + text).slice(-MAX_LAST_WORDS);
     });
-    child.stdin.on('error', (error) => this.onerror?.(error));
+    child.stdin?.on('error', (error) => this.onerror?.(error));
     try {
       await once(child, 'spawn');
     } catch (cause) {
@@ -68,7 +71,9 @@ export class ChildTransport implements Transport {
     child.on('error', (error) => this.onerror?.(error));
     if (child.pid !== undefined) this.#release = guard({ pid: -child.pid });
     void this.#read(child);
-    child.once('close', () => {
+    this.#ended = ended.then(() => {
+      // Its own children are in its process group, unless they have left it.
+      this.#kill();
       this.#release?.();
       this.onclose?.();
     });
@@ -83,12 +88,10 @@ export class ChildTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, 'close');
+    if (this.#ended === undefined) return;
     const timer = setTimeout(() => this.#kill(), END_PATIENCE_MS);
-    child.stdin?.end();
-    await closed;
+    this.#child?.stdin?.end();
+    await this.#ended;
     clearTimeout(timer);
   }
 
@@ -107,6 +110,7 @@ export class ChildTransport implements Transport {
         if (success) this.onmessage?.(data);
       }
     } catch (error) {
+      if (hasEnded(child)) return;
       this.onerror?.(error instanceof Error ? error : new Error(toErrorMessage(error)));
       this.#kill();
     }
@@ -122,4 +126,8 @@ export class ChildTransport implements Transport {
       this.#child?.kill('SIGKILL');
     }
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
