@@ -66,7 +66,7 @@ describe('clean', () => {
     const mine = writtenFile(out, 'thesis.txt', 'ten years of work');
     mkdirSync(path.join(out, 'runs', 'my-own-run'));
 
-    const { code, stdout } = await runCli(['clean', '--out', out]);
+    const { code, stdout } = await runCli(['clean', '--yes', '--out', out]);
 
     expect(code).toBe(0);
     expect(stdout).toContain(out);
@@ -76,7 +76,7 @@ describe('clean', () => {
 
     rmSync(path.join(out, 'runs'), { recursive: true });
     await finishedRun(out);
-    await runCli(['clean', '--out', out]);
+    await runCli(['clean', '--yes', '--out', out]);
     expect(readdirSync(out)).toEqual(['thesis.txt']);
   });
 
@@ -85,7 +85,7 @@ describe('clean', () => {
     mkdirSync(path.join(out, 'workspaces'));
     const mine = writtenFile(path.join(out, 'workspaces'), 'thesis.txt', 'ten years of work');
 
-    const { code, stderr } = await runCli(['clean', '--out', out]);
+    const { code, stderr } = await runCli(['clean', '--yes', '--out', out]);
 
     expect(code).toBe(1);
     expect(stderr).toContain('was not made by gaia-mesh');
@@ -108,21 +108,37 @@ describe('clean', () => {
     expect(readdirSync(gaia)).toContain('answers.report.html');
     writtenFile(gaia, 'other.batch.json', '{"mine": true}');
 
+    for (const [words, code, says] of [
+      [['--dry-run'], 0, 'would delete'],
+      [[], 2, 'nothing was deleted'],
+    ] as const) {
+      const before = readdirSync(gaia);
+      const cautious = await runCli(['clean', ...words, '--out', out]);
+      expect(cautious.code).toBe(code);
+      expect(cautious.stdout + cautious.stderr).toContain(says);
+      expect(cautious.stdout + cautious.stderr).toContain(
+        'answers.jsonl: a batch of questions with 1 answer',
+      );
+      expect(readdirSync(gaia)).toEqual(before);
+    }
     const lock = writtenFile(gaia, 'answers.jsonl.journal.lock', `${process.pid}\n`);
-    expect(await runCli(['clean', '--out', out])).toMatchObject({
+    expect(await runCli(['clean', '--yes', '--out', out])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('a batch (process'),
     });
     rmSync(lock);
-    const { code, stdout } = await runCli(['clean', '--out', out]);
+    const { code, stdout } = await runCli(['clean', '--yes', '--out', out]);
 
-    expect([code, stdout]).toEqual([0, `deleted 1 batch of questions in ${out}\n`]);
+    expect([code, stdout]).toEqual([
+      0,
+      `deleted ${path.join(gaia, 'answers.jsonl')}: a batch of questions with 1 answer\n`,
+    ]);
     const left = readdirSync(gaia).filter((name) => !name.startsWith('mine.sqlite'));
     expect(left).toEqual(['other.batch.json']);
     expect(existsSync(path.join(gaia, 'mine.sqlite'))).toBe(true);
     rmSync(gaia, { recursive: true });
     await runCli(['gaia', '--team', 'single', ...args, '--port-base', 'auto']);
-    await runCli(['clean', '--out', out]);
+    await runCli(['clean', '--yes', '--out', out]);
     expect(readdirSync(out)).toEqual(['q.jsonl']);
   });
 

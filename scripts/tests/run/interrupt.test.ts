@@ -193,7 +193,7 @@ describe('a second run into the same folder', () => {
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(`another run (process ${run.pid}) is writing to ${out}`);
     expect(second.stderr).toContain('--out');
-    const cleaning = await runCli(['clean', '--out', out]);
+    const cleaning = await runCli(['clean', '--yes', '--out', out]);
     expect(cleaning.code).toBe(1);
     expect(cleaning.stderr).toContain(`another run (process ${run.pid})`);
     run.signal('SIGINT');
