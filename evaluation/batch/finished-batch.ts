@@ -5,6 +5,7 @@ import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import { summarizeTeam, type TeamSummary } from '../results/summary.ts';
+import { formatCommandLine } from '../terminal/shell-word.ts';
 import { type BatchHead, checkSameBatch, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
 import { parseJournalHeader } from './journal/journal.ts';
 import { JournalIndex, type ResultKey } from './journal/journal-index.ts';
@@ -30,9 +31,13 @@ export function openBatch(file: string): FinishedBatch & { readonly answers: str
   try {
     descriptor = openSync(journal, 'r');
   } catch (error) {
-    throw new MeshError('usage', `${journal}: ${explainFileFault(error)}: npm run gaia writes it`, {
-      cause: error,
-    });
+    throw new MeshError(
+      'usage',
+      `${journal}: ${explainFileFault(error)}: ${formatCommandLine('gaia')} writes it`,
+      {
+        cause: error,
+      },
+    );
   }
   try {
     const index = new JournalIndex(journal, descriptor);

@@ -4,6 +4,7 @@ import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
+import { formatCommandLine } from '../terminal/shell-word.ts';
 
 /** Maximum bytes of a comparison file; two hundred rounds of all adapters take about 100 kB. */
 const MAX_COMPARISON_BYTES = 16 * 1024 * 1024;
@@ -182,7 +183,7 @@ export function parseComparison(text: string, where: string): ComparisonFile {
   if (version.success && version.data.schema_version !== COMPARISON_VERSION) {
     throw new MeshError(
       'config',
-      `${where}: expected schema version ${COMPARISON_VERSION}, got ${version.data.schema_version}: its figures were measured differently; create it again with npm run compare`,
+      `${where}: expected schema version ${COMPARISON_VERSION}, got ${version.data.schema_version}: its figures were measured differently; create it again with ${formatCommandLine('compare')}`,
     );
   }
   const result = comparisonSchema.safeParse(value);

@@ -4,6 +4,7 @@ import type { Team, TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
 import { callType, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
 import { findBlockedAgents } from '@gaia-mesh/core/hub/tasks/reachable.ts';
 import { loadTool } from '@gaia-mesh/tools/registry.ts';
+import { formatCommandLine } from '../terminal/shell-word.ts';
 import { toolServices } from './tool-services.ts';
 
 /**
@@ -24,7 +25,7 @@ export async function checkReachable(team: Team, external: ReadonlySet<string> =
   throw new MeshError(
     'config',
     `team ${team.name}: no answer can come from its final agent ${team.final}: ${named.join(', ')}, ` +
-      `which no agent before it emits. Add an agent whose tool emits it (gaia-mesh list tools), or say in \`subscribes\` what it works on`,
+      `which no agent before it emits. Add an agent whose tool emits it (${formatCommandLine('list', ['tools'])}), or say in \`subscribes\` what it works on`,
   );
 }
 

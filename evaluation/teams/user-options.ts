@@ -3,6 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team, TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import { formatCommandLine } from '../terminal/shell-word.ts';
 import { parseFileName, resolveUserName } from './user-files.ts';
 
 /** Replaces user's files in options for adapter and engine by the names of their exports. */
@@ -76,6 +77,6 @@ async function assertConforms(file: string): Promise<void> {
   throw new MeshError(
     'config',
     `${file} does not conform, so a comparison with it would mean nothing: ${failed.name}: ` +
-      `${failed.reason}; see all with: npm run conformance -- ${file}`,
+      `${failed.reason}; see all with: ${formatCommandLine('conformance', [file])}`,
   );
 }

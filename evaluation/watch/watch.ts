@@ -3,6 +3,7 @@ import type { BatchEvent } from '../batch/batch.ts';
 import type { ReportData } from '../report/report-html.ts';
 import { watchHtml } from '../report/watch-html.ts';
 import { printError } from '../terminal/print.ts';
+import { formatCommandLine } from '../terminal/shell-word.ts';
 import { LiveDetails } from './details.ts';
 import { EventFeed } from './event-feed.ts';
 import { combineObservers } from './observed-by.ts';
@@ -95,7 +96,7 @@ export class Watch {
     if (this.#opens || server.isComing(BROWSER_MS)) await server.entered(BROWSER_MS, signal);
     if (server.isWatched && !signal.aborted) {
       printError(
-        'the page now shows the report: close it, or press Ctrl-C, to end (npm run view opens it again)',
+        `the page now shows the report: close it, or press Ctrl-C, to end (${formatCommandLine('view')} opens it again)`,
       );
       await server.left(RELOAD_MS, signal);
     }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
+import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
 /**
  * Returns the archive of the last run.
@@ -15,5 +16,5 @@ export function findLastArchive(): string {
 }
 
 export function createNoRunError(folder: string): MeshError {
-  return new MeshError('usage', `there is no run in ${folder}: make one with npm run bench`);
+  return new MeshError('usage', `there is no run in ${folder}: make one with ${formatCommandLine('bench')}`);
 }

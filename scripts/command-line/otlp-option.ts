@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
 export interface OtlpOption {
   readonly otlp?: string;
@@ -28,7 +29,9 @@ export async function runExporter({ otlp }: OtlpOption): Promise<ExportRun> {
       printError(await target.export(archive, name));
     } catch (error) {
       if (!(error instanceof MeshError)) throw error;
-      printError(`Not exported: ${error.message}. To try again: export ${archive} --as otlp --out ${otlp}`);
+      printError(
+        `Not exported: ${error.message}. To try again: ${formatCommandLine('export', [archive, '--as', 'otlp', '--out', otlp])}`,
+      );
       process.exitCode ||= 1;
     }
   };

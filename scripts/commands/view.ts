@@ -5,6 +5,7 @@ import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { readFileItem } from '@gaia-mesh/evaluation/history/folder-items.ts';
 import { serveFolder } from '@gaia-mesh/evaluation/history/folder-server.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { openInBrowser } from '@gaia-mesh/evaluation/watch/open-in-browser.ts';
 import type { Command } from 'commander';
 import { handleInterrupt } from '../command-line/interruptible.ts';
@@ -27,7 +28,7 @@ export function view(command: Command): void {
 async function run(place: string | undefined, { port = 0, open = false }: ViewOptions): Promise<void> {
   const given = resolveOutFolder(place);
   if (!existsSync(given))
-    throw new MeshError('usage', `${given} does not exist: make a run with npm run bench`);
+    throw new MeshError('usage', `${given} does not exist: make a run with ${formatCommandLine('bench')}`);
   const isFolder = statSync(given).isDirectory();
   const folder = isFolder ? given : path.dirname(given);
   const item = isFolder ? undefined : readFileItem(given);

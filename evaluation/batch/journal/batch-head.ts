@@ -9,6 +9,7 @@ import * as z from 'zod';
 import { shortenPath } from '../../plan/batch-places.ts';
 import type { Fingerprint } from '../../plan/batch-setup.ts';
 import type { Question } from '../../questions/question.ts';
+import { formatCommandLine } from '../../terminal/shell-word.ts';
 
 /** Version of the file's format. */
 const HEAD_VERSION = 1;
@@ -107,9 +108,13 @@ export function readBatchHead(file: string): BatchHead {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('usage', `${file}: ${explainFileFault(error)}: npm run gaia writes it`, {
-      cause: error,
-    });
+    throw new MeshError(
+      'usage',
+      `${file}: ${explainFileFault(error)}: ${formatCommandLine('gaia')} writes it`,
+      {
+        cause: error,
+      },
+    );
   }
   let value: unknown;
   try {

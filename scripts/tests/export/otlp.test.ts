@@ -102,7 +102,7 @@ describe('spans of a run', () => {
       ...['bench', '--team', 'single', '--out', out, '--port-base', 'auto', '--otlp', receiver.url],
     ]);
     expect([code, stdout]).toEqual([1, expect.stringContaining('DONE')]);
-    expect(stderr).toContain('To try again: export ');
+    expect(stderr).toContain('run export -- ');
   });
 });
 

@@ -165,7 +165,8 @@ describe('a file of tasks', () => {
     ]);
     expect(code).not.toBe(0);
     expect(stderr).toContain('3 questions in a row failed');
-    expect(stderr).toMatch(/To go on: gaia-mesh bench --team single --tasks .* --resume\n$/);
+    expect(stderr).toMatch(/To go on: npm .*run bench -- --team single --tasks .* --resume
+$/);
     expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(3);
   });
 

@@ -69,7 +69,7 @@ describe('an agent that does not come up', () => {
 
     expect(code).toBe(1);
     expect(stderr).toContain(`agent 2 (triple) on 127.0.0.1:${nobody.port}`);
-    expect(stderr).toContain(`gaia-mesh agent --id 2 --tool triple --port ${nobody.port}`);
+    expect(stderr).toContain(`run agent -- --id 2 --tool triple --port ${nobody.port}`);
   });
 
   test('is named when it accepts the connection and never says a word', async () => {

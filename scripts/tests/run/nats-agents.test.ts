@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { needNatsServer, realServer } from '@gaia-mesh/core/transports/nats/testing/real-server.ts';
 import { describe, expect, test } from 'vitest';
 import { Cli, entry, runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -51,7 +52,7 @@ describe('an agent that was started by hand on a NATS server', () => {
     const { code, stderr } = await runBench(['--nats-url', url, ...TEAM]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `agent 2 (answer_alone) on ${url} as gaia.2: no agent listens there; start it: gaia-mesh agent --id 2 --tool answer_alone --transport nats --nats-url ${url}`,
+      `agent 2 (answer_alone) on ${url} as gaia.2: no agent listens there; start it: npm --prefix ${codeFolder} run agent -- --id 2 --tool answer_alone --transport nats --nats-url ${url}`,
     );
   });
 
