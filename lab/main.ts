@@ -1,4 +1,6 @@
-import { runProgram } from '@gaia-mesh/cli/command-line/program.ts';
+import { guardProcess, runProgram } from '@gaia-mesh/cli/command-line/program.ts';
+
+guardProcess('lab');
 
 await runProgram({
   name: 'lab',

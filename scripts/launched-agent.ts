@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type net from 'node:net';
 import type { Agent } from '@gaia-mesh/core/agent/agent.ts';
 import { agentSpecSchema } from '@gaia-mesh/core/agent/spec.ts';
-import { explainShortage, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainSystemFault, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { PORT_HINT } from '@gaia-mesh/evaluation/teams/port-hint.ts';
 import { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -20,7 +20,7 @@ export async function runLaunchedAgent(): Promise<void> {
   };
   // A full disk may fail any write: the agent explains it in a sentence, and the launcher learns of the agent's end.
   process.on('uncaughtException', (error) => {
-    printError(explainShortage(error) ?? explainShortage(error.cause) ?? String(error.stack));
+    printError(explainSystemFault(error) ?? explainSystemFault(error.cause) ?? String(error.stack));
     process.exit(1);
   });
   process.on('SIGINT', () => undefined);

@@ -9,10 +9,12 @@ if (first === 'agent' && rest.length === 0 && process.send !== undefined) {
   const { runLaunchedPeer } = await import('@gaia-mesh/evaluation/compare/stacks/peers/launched-peer.ts');
   runLaunchedPeer();
 } else {
-  const { runProgram } = await import('./command-line/program.ts');
+  const { guardProcess, runProgram } = await import('./command-line/program.ts');
   const { commands } = await import('./commands.ts');
+  const name = 'gaia-mesh';
+  guardProcess(name);
   await runProgram({
-    name: 'gaia-mesh',
+    name,
     description: 'A local benchmark of agent protocols and agent architectures.',
     commands,
   });

@@ -90,6 +90,9 @@ export function explainFileFault(error: unknown): string {
  * does not help.
  */
 const LACKS: ReadonlyMap<string, string> = new Map([
+  ['EAGAIN', 'no more processes can be started: raise the limit (ulimit -u), or end some'],
+  ['ENOMEM', 'the memory is used up: end other programs, or raise the limit (ulimit -v)'],
+  ['EFBIG', 'the file would be larger than files may be (ulimit -f)'],
   ['ENOSPC', 'the disk is full: make room, or choose another folder'],
   ['EDQUOT', 'the quota of the disk is used up: make room, or choose another folder'],
   ['EMFILE', 'too many files are open: raise the limit (ulimit -n)'],
@@ -98,8 +101,37 @@ const LACKS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Explains in words which resource the machine has run out of; returns undefined for any other error. */
-export function explainShortage(error: unknown): string | undefined {
+function explainShortage(error: unknown): string | undefined {
   return LACKS.get(readSystemCode(error) ?? '');
+}
+
+/** The refusals of the operating system at a path, in words for reading and writing alike. */
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'there is no permission: choose another place, or change its rights'],
+  ['EPERM', 'it is not permitted: choose another place, or change its rights'],
+  ['ENOENT', 'there is no such file or folder'],
+  ['ENOTDIR', 'a file stands where a folder is expected'],
+  ['EISDIR', 'a folder stands where a file is expected'],
+  ['EEXIST', 'something of this name is there already'],
+  ['ENOTEMPTY', 'the folder is not empty'],
+  ['ENAMETOOLONG', 'the name is too long'],
+  ['ELOOP', 'the links lead in a circle'],
+  ['EBUSY', 'it is in use'],
+  ['ENXIO', 'it is no regular file'],
+  ['EIO', 'the device reports a fault'],
+]);
+
+/**
+ * Explains a system call that failed because of the machine or its user, with the call and the path; returns undefined for any
+ * other error.
+ */
+export function explainSystemFault(error: unknown): string | undefined {
+  const code = readSystemCode(error);
+  if (!(error instanceof Error) || code === undefined || !('syscall' in error)) return undefined;
+  const why = LACKS.get(code) ?? REFUSALS.get(code);
+  if (why === undefined) return undefined;
+  const place = 'path' in error && typeof error.path === 'string' ? ` ${error.path}` : '';
+  return `${String(error.syscall)}${place}: ${why} (${code})`;
 }
 
 /** Explains in words why a file cannot be written. */

@@ -12,7 +12,12 @@ const LINE_END = 0x0a;
 /** Logs that must still be written when the process exits on its own. */
 const unwritten = new Set<() => void>();
 process.once('exit', () => {
-  for (const flush of unwritten) flush();
+  for (const flush of unwritten)
+    try {
+      flush();
+    } catch {
+      // The disk may be full; the process ends, and has said so if a command depends on the log.
+    }
 });
 
 /** A log of JSON lines; each call writes one line with the fields of `entry`. */

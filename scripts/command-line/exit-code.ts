@@ -3,10 +3,10 @@ import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 
 /** Exit codes of the command: 0 answered, 1 failed, 2 usage or configuration, 3 timeout, 130 interrupted. */
-export const USAGE_EXIT = 2;
+const USAGE_EXIT = 2;
 export const INTERRUPTED_EXIT = 130;
 
-export function toExitCode(error: MeshError): number {
+export function toExitCode(error: Pick<MeshError, 'code'>): number {
   switch (error.code) {
     case 'usage':
     case 'config':

@@ -18,7 +18,9 @@ export function handleInterrupt(what = 'the run'): AbortController {
       return;
     }
     abortedMs = performance.now();
-    printError(`\nending ${what}; once more to end at once`);
+    // The terminal has printed `^C` without a line end.
+    printError('');
+    printError(`ending ${what}; once more to end at once`);
     controller.abort(new MeshError('interrupted', 'interrupted'));
   };
   // SIGHUP comes when a terminal or a connection to another machine is closed.

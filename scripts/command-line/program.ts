@@ -1,9 +1,16 @@
-import { explainShortage, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
+import {
+  explainSystemFault,
+  MeshError,
+  readSystemCode,
+  toErrorMessage,
+} from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { Command, CommanderError } from 'commander';
-import { toExitCode, USAGE_EXIT } from './exit-code.ts';
+import { toExitCode } from './exit-code.ts';
 import { explainHelp, twoLevelHelp } from './help.ts';
+import { resumption } from './resume-command.ts';
 
 /** One line of the list of commands. Its arguments and action are loaded only when they are needed. */
 export interface CommandEntry {
@@ -23,32 +30,101 @@ interface Program {
   readonly commands: readonly CommandEntry[];
 }
 
-/** Runs the command that the process was started with, and sets the exit code. */
-export async function runProgram(program: Program): Promise<void> {
-  // The reader of the output closed the pipe (`| head`): this neither ends a run nor deserves a stack trace.
-  process.stdout.on('error', ignoreClosedPipe);
-  process.stderr.on('error', ignoreClosedPipe);
-  const [first, ...rest] = process.argv.slice(2);
-  // `help bench` means `bench --help`.
-  const args = first === 'help' ? [...rest.slice(0, 1), '--help'] : process.argv.slice(2);
+/**
+ * Runs the command that `args` name, and sets the exit code. Whatever fails is said in a sentence; only a bug of ours prints a
+ * stack trace.
+ */
+export async function runProgram(
+  program: Program,
+  args: readonly string[] = process.argv.slice(2),
+): Promise<void> {
+  const [first, ...rest] = args;
   try {
-    const parser = await createParser(program, args);
-    await parser.parseAsync(args, { from: 'user' });
+    // `help bench` means `bench --help`.
+    const words = first === 'help' ? [...rest.slice(0, 1), '--help'] : args;
+    const parser = await createParser(program, words);
+    const command = parser.commands.find((one) => one.name() === first);
+    if (command !== undefined) refuseSwallowed(command, args, process.env);
+    await parser.parseAsync(words, { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) {
-      // Commander has printed the fault; help and version end here too, with 0.
-      process.exitCode = error.exitCode === 0 ? 0 : USAGE_EXIT;
-    } else if (error instanceof MeshError) {
-      const option = error.setting === undefined ? '' : ` (--${error.setting})`;
-      printError(`${program.name}: ${error.message}${option}`);
-      process.exitCode = toExitCode(error);
-    } else {
-      const lack = explainShortage(error);
-      if (lack === undefined || !(error instanceof Error)) throw error;
-      printError(`${program.name}: ${lack} (${error.message})`);
-      process.exitCode = 1;
-    }
+    process.exitCode = reportFault(program.name, error);
+    // After a bug, something may go on for ever.
+    if (isBug(error)) process.exit();
   }
+}
+
+/** Handles what no command catches: errors in timers, and output that cannot be written. */
+export function guardProcess(name: string): void {
+  process.on('uncaughtException', (error) => process.exit(reportFault(name, error)));
+  for (const stream of ['stdout', 'stderr'] as const)
+    process[stream].on('error', (error) => {
+      // The reader of the output closed the pipe (`| head`): this is no fault. Nothing else ends a run, either.
+      if (readSystemCode(error) === 'EPIPE' || !failAtEnd() || stream === 'stderr') return;
+      printError(`${name}: standard output: ${explainSystemFault(error) ?? toErrorMessage(error)}`);
+    });
+}
+
+/** npm's own configuration, which may come from a `.npmrc`: a folder, and a shorthand of `loglevel`. */
+const NPM_OWN = ['cache', 'quiet'];
+
+/**
+ * Refuses options that npm took for itself: `npm run bench --json` starts the command without any, and tells it only in
+ * `npm_config_json`.
+ *
+ * @throws MeshError `usage` with the command line that was meant
+ */
+function refuseSwallowed(command: Command, args: readonly string[], env: NodeJS.ProcessEnv): void {
+  const [name = '', ...rest] = args;
+  if (env.npm_lifecycle_event !== name) return;
+  const options = [command, ...command.commands].flatMap((one) => one.options);
+  const swallowed = options.flatMap(({ long }) => {
+    const value = env[`npm_config_${long?.slice(2).replaceAll('-', '_')}`];
+    // An option that is given twice, once in the right place, took effect.
+    if (!long || !value || value === 'false' || NPM_OWN.includes(long.slice(2)) || rest.includes(long))
+      return [];
+    return [value === 'true' ? long : `${long} ${quoteShellWord(value)}`];
+  });
+  if (swallowed.length === 0) return;
+  const words = [...new Set(swallowed)];
+  // npm leaves the values of several options in an order of its own.
+  const meant =
+    words.length > 1 && rest.length > 0 ? [...words, '…'] : [...words, ...rest.map(quoteShellWord)];
+  throw new MeshError(
+    'usage',
+    `npm keeps options for itself (${words.join(', ')}) unless they stand after --: npm run ${name} -- ${meant.join(' ')}`,
+  );
+}
+
+let isFailed = false;
+
+/** Makes the process end with 1 instead of 0; returns false if it was called before. */
+function failAtEnd(): boolean {
+  if (isFailed) return false;
+  isFailed = true;
+  process.on('exit', () => {
+    process.exitCode ||= 1;
+  });
+  return true;
+}
+
+/** Prints why a command failed, and returns its exit code. */
+function reportFault(name: string, error: unknown): number {
+  // Commander has printed the fault; help and version end here too, with 0.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : toExitCode({ code: 'usage' });
+  if (error instanceof MeshError) {
+    const option = error.setting === undefined ? '' : ` (--${error.setting})`;
+    printError(`${name}: ${error.message}${option}`);
+    return toExitCode(error);
+  }
+  const fault = explainSystemFault(error);
+  if (fault !== undefined) printError(`${name}: ${fault}${resumption.hint()}`);
+  else printError(`${name}: ${(error instanceof Error ? error.stack : undefined) ?? String(error)}`);
+  return 1;
+}
+
+function isBug(error: unknown): boolean {
+  const isExpected = error instanceof CommanderError || error instanceof MeshError;
+  return !isExpected && explainSystemFault(error) === undefined;
 }
 
 /** Creates a parser with the whole command that `args` name, and only the summaries of all others. */
@@ -64,6 +140,8 @@ export async function createParser(
     // Options after a command belong to that command, or to a command within it.
     .enablePositionalOptions()
     .configureHelp(twoLevelHelp(showsAll))
+    // Commander's messages repeat arguments.
+    .configureOutput({ writeOut: printText, writeErr: (text) => printError(text.trimEnd()) })
     .showSuggestionAfterError()
     .showHelpAfterError('run it with --help to see its arguments and options')
     .exitOverride();
@@ -79,8 +157,4 @@ export async function createParser(
   }
   explainHelp(parser, showsAll);
   return parser;
-}
-
-function ignoreClosedPipe(error: Error): void {
-  if (readSystemCode(error) !== 'EPIPE') throw error;
 }

@@ -33,7 +33,7 @@ import {
   flowProgress,
   type Progress,
 } from '@gaia-mesh/evaluation/terminal/progress.ts';
-import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { buildRunReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
@@ -44,7 +44,7 @@ import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
-import { resumeCommand } from '../command-line/resume-command.ts';
+import { resumption } from '../command-line/resume-command.ts';
 import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
 import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/watching.ts';
 
@@ -108,6 +108,7 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   try {
     if (plan.isBatch) {
       const journal = resumed ?? Journal.open(journalFile, plan.setup, { resume: false });
+      resumption.begin();
       batch = await runJournalled(plan, mesh, journal, around);
     } else {
       for (const task of plan.tasks) await mesh.ask(task, { cycle: 1 }, signal);
@@ -167,14 +168,15 @@ async function runJournalled(
 
 /** Returns the command line that starts an agent. */
 function formatAgentCommand(agent: { id: string; tool: string; place: AgentEndpoint }): string {
-  return `gaia-mesh agent --id ${quoteShellWord(agent.id)} --tool ${agent.tool} ${formatEndpointOptions(agent.place)}`;
+  const words = ['--id', agent.id, '--tool', agent.tool, ...listEndpointOptions(agent.place)];
+  return formatCommandLine('agent', words);
 }
 
-function formatEndpointOptions(endpoint: AgentEndpoint): string {
-  if ('port' in endpoint) return `--port ${endpoint.port}`;
-  const url = endpoint.natsUrl === undefined ? '' : ` --nats-url ${endpoint.natsUrl}`;
-  const subject = endpoint.subject === DEFAULT_SUBJECT ? '' : ` --nats-subject ${endpoint.subject}`;
-  return `--transport nats${url}${subject}`;
+function listEndpointOptions(endpoint: AgentEndpoint): string[] {
+  if ('port' in endpoint) return ['--port', String(endpoint.port)];
+  const url = endpoint.natsUrl === undefined ? [] : ['--nats-url', endpoint.natsUrl];
+  const subject = endpoint.subject === DEFAULT_SUBJECT ? [] : ['--nats-subject', endpoint.subject];
+  return ['--transport', 'nats', ...url, ...subject];
 }
 
 async function start(
@@ -242,7 +244,7 @@ function report(
     .replace(/, ([^,]*)$/, ' and $1');
   if (batch !== undefined && batch.end.kind !== 'finished') {
     printError(
-      `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumeCommand()}`,
+      `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumption.command()}`,
     );
   } else if (status === 'answered') print(`✅ DONE → See ${files}`);
   else printError(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);

@@ -23,7 +23,7 @@ import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { parseList, parsePositiveInteger, parseShare } from '../command-line/option-values.ts';
-import { resumeCommand } from '../command-line/resume-command.ts';
+import { resumption } from '../command-line/resume-command.ts';
 import { addLimitOptions, addTeamOptions } from '../command-line/run-options.ts';
 
 /** Defines `gaia blame`, which finds the message that made an answer wrong. */
@@ -143,7 +143,9 @@ async function run(id: string, options: BlameOptions): Promise<void> {
   else printText(`\n${blameText(found)}`);
   const written = `${shortenPath(places.page)} and ${shortenPath(places.json)}`;
   if (end.kind !== 'finished') {
-    printError(`Blame ended early: ${end.reason}. Partial results: ${written}. To go on: ${resumeCommand()}`);
+    printError(
+      `Blame ended early: ${end.reason}. Partial results: ${written}. To go on: ${resumption.command()}`,
+    );
     process.exitCode = endToExitCode(end);
   } else if (options.json === true) printError(`written: ${written}`);
   else print(`✅ DONE → See ${written}`);

@@ -40,7 +40,7 @@ import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
 import { type ExportRun, type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
-import { resumeCommand } from '../command-line/resume-command.ts';
+import { resumption } from '../command-line/resume-command.ts';
 import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
 import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/watching.ts';
 import { blameCommand } from './blame.ts';
@@ -137,6 +137,7 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
   const { store, signal, resultsPage, exportRun, watch } = context;
   const redact = createRedactor(process.env);
   const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
+  resumption.begin();
   const log = new RunLog(places.folder, redact);
   const source = options.questions === undefined ? undefined : resolveUserPath(options.questions);
   const progress = await createBatchProgress(
@@ -289,7 +290,7 @@ async function finish(
     return;
   }
   printError(
-    `The batch ended early: ${end.reason}. Partial results: ${answers} and ${page}. To go on: ${resumeCommand()}`,
+    `The batch ended early: ${end.reason}. Partial results: ${answers} and ${page}. To go on: ${resumption.command()}`,
   );
   process.exitCode = endToExitCode(end);
 }
