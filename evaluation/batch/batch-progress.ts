@@ -1,5 +1,5 @@
+import { createStyles } from '../terminal/print.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
-import { createStyles } from '../terminal/style.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { BatchEvent } from './batch.ts';
 

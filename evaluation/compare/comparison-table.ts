@@ -1,4 +1,5 @@
-import { createStyles } from '../terminal/style.ts';
+import { escapeMarkdown } from '../terminal/markdown-table.ts';
+import { createStyles } from '../terminal/print.ts';
 import { count, formatDecimals, toOneLine, wrapText } from '../terminal/table.ts';
 import {
   createTableView,
@@ -210,16 +211,18 @@ const RANK = ['header', 'session', 'code µs', 'first ms', 'CPU µs', 'detects']
 export function formatComparisonMarkdown(file: ComparisonFile): string {
   const parts = [
     formatMarkdown(buildComparisonTable(file)),
-    ...(file.sentence === null ? [] : [file.sentence]),
-    ...(openText(file) === null || hasOnePair(file) ? [] : [openText(file) ?? '']),
-    ...file.warnings.map((warning) => `Warning: ${warning}.`),
-    `${describeTaskShare(file)} ${describePlayed(file)}. ${describeNullTest(file)}.`,
-    COLUMNS_EXPLAINED,
+    ...[
+      ...(file.sentence === null ? [] : [file.sentence]),
+      ...(openText(file) === null || hasOnePair(file) ? [] : [openText(file) ?? '']),
+      ...file.warnings.map((warning) => `Warning: ${warning}.`),
+      `${describeTaskShare(file)} ${describePlayed(file)}. ${describeNullTest(file)}.`,
+      COLUMNS_EXPLAINED,
+    ].map(escapeMarkdown),
   ];
   const groups = groupTables(file);
   if (groups.length > 0)
     parts.push(
-      `Bytes as a multiple of ${file.baseline}, by kind and by size of payload:`,
+      `Bytes as a multiple of ${escapeMarkdown(file.baseline)}, by kind and by size of payload:`,
       ...groups.map(formatMarkdown),
     );
   return `${[...parts, ...(hasMatrix(file) ? [formatMarkdown(buildMatrixTable(file))] : [])].join('\n\n')}\n`;

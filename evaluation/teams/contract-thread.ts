@@ -7,6 +7,7 @@ import {
 } from '@gaia-mesh/core/contracts/errors.ts';
 import { listContractChecks } from '@gaia-mesh/protocols/contract/suite.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import { printError } from '../terminal/print.ts';
 import { loadEnvelopeWriter, loadUserAdapter } from './user-files.ts';
 
 /** The subject of the contract suite: an adapter that ships with the project, or a file. */
@@ -123,9 +124,11 @@ async function runThread(
     workerData: work,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     stdout: true,
+    stderr: true,
   });
   // Output of an adapter must not mix with results on standard output.
-  worker.stdout.pipe(process.stderr);
+  for (const stream of [worker.stdout, worker.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => printError(text.trimEnd()));
   const tooLong = () => resolve(`it took longer than ${checkSeconds} s`);
   let timer = setTimeout(tooLong, checkSeconds * 1000);
   const before = process.memoryUsage.rss();

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { formatRemaining, ProgressBar } from './progress-bar.ts';
+import { ProgressBar } from './progress-bar.ts';
 
 const ESCAPE = '\u001b';
 const CONTROL_OR_CHARACTER = new RegExp(`${ESCAPE}\\[[?\\d;]*[A-Za-z]|${ESCAPE}[78]|[\\s\\S]`, 'g');
@@ -66,9 +66,18 @@ test('off a terminal there is a line every tenth of the way', async () => {
   expect(lines.at(-1)).toBe('40/40 rounds');
 });
 
-test('the time that is left is said from a second on, roughly', () => {
-  expect(formatRemaining(0.4)).toBeUndefined();
-  expect(formatRemaining(Number.NaN)).toBeUndefined();
-  expect(formatRemaining(12.4)).toBe('about 12 s left');
-  expect(formatRemaining(600)).toBe('about 10 min left');
+test('the time that is left is said from a second on, roughly', async () => {
+  const says = async (elapsedMs: number) => {
+    const end = heard(false);
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+    const bar = await ProgressBar.start(2, 'tasks');
+    now.mockReturnValue(elapsedMs);
+    bar.advance();
+    const text = end();
+    vi.restoreAllMocks();
+    return text;
+  };
+  expect(await says(400)).toBe('1/2 tasks\n');
+  expect(await says(12_400)).toBe('1/2 tasks, about 12 s left\n');
+  expect(await says(600_000)).toBe('1/2 tasks, about 10 min left\n');
 });

@@ -1,8 +1,11 @@
 import type { SingleBar } from 'cli-progress';
 import { printError } from './print.ts';
+import { toOneLine } from './table.ts';
 
 /** Share of progress between two lines, when standard error is not a terminal. */
 const SHARE_OF_A_LINE = 0.1;
+/** Columns of one of the counts beside the bar. */
+const MAX_COUNT_COLUMNS = 60;
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
@@ -45,7 +48,7 @@ export class ProgressBar {
     this.#done = Math.min(Math.max(done, 0), this.#total);
     const left = this.#left();
     this.#bar?.update(this.#done, {
-      counts: counts.map((text) => ` · ${text}`).join(''),
+      counts: counts.map((text) => ` · ${toOneLine(text, MAX_COUNT_COLUMNS)}`).join(''),
       left: left === undefined ? '' : ` · ${left}`,
     });
     const isDue = Math.floor(done / this.#step) > Math.floor(this.#said / this.#step);
@@ -83,7 +86,7 @@ export class ProgressBar {
 }
 
 /** Formats a duration: `about 40 s left`; undefined below a second. */
-export function formatRemaining(seconds: number): string | undefined {
+function formatRemaining(seconds: number): string | undefined {
   if (!(seconds >= 1)) return undefined;
   return `about ${seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`} left`;
 }

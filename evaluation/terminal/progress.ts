@@ -1,7 +1,6 @@
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { printError } from './print.ts';
+import { createStyles, printError, type Styles } from './print.ts';
 import { ProgressBar } from './progress-bar.ts';
-import { createStyles, type Styles } from './style.ts';
 import { count, toOneLine } from './table.ts';
 
 /** Progress of a run for people, all of it on standard error. */

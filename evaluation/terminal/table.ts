@@ -12,7 +12,7 @@ type Rows = readonly (readonly string[])[];
  */
 export function formatTable(all: Rows, rank: readonly string[] = []): string {
   const columns = Math.max(USUAL_COLUMNS, process.stdout.columns ?? 0);
-  let rows = all;
+  let rows: Rows = all.map((row) => row.map(joinLines));
   let widths = measureWidths(rows);
   for (const heading of rank) {
     if (widths.reduce((sum, width) => sum + width, GAP * (widths.length - 1)) <= columns) break;
@@ -83,13 +83,18 @@ export function formatDecimals(value: number | null, digits: number): string {
 export function wrapText(text: string): string {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of joinLines(text).split(' ')) {
     if (line !== '' && line.length + 1 + word.length > USUAL_COLUMNS) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;
   }
   return [...lines, line].join('\n');
+}
+
+/** Replaces line ends and tabs by spaces, as foreign text must not begin a line. */
+function joinLines(text: string): string {
+  return text.replaceAll(/\s*[^\S ]\s*/g, ' ');
 }
 
 /** Reduces text to one line of at most `columns` without control characters, since text from agents is not trusted. */

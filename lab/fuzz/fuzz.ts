@@ -3,8 +3,7 @@ import { INTERRUPTED_EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
 import { parsePositiveInteger, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatDecimals, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { layerNames } from '@gaia-mesh/protocols/layers/registry.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
@@ -59,28 +58,27 @@ async function run(options: FuzzOptions): Promise<void> {
       ? [await replayCase(first, seed, path)]
       : await runCampaign(targets, { seed, minutes, signal });
   if (options.json) printJson({ seed, minutes, targets: reports });
-  else print(reports);
+  else printReports(reports);
   if (reports.some((report) => report.failure !== null)) process.exitCode = 1;
   else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
 }
 
-function print(reports: readonly TargetReport[]): void {
-  const { green, red } = createStyles(process.stdout);
+function printReports(reports: readonly TargetReport[]): void {
   const rows = reports.map(({ name, runs, seconds, failure }) => [
-    failure === null ? green('✓') : red('✗'),
+    failure === null ? '✓' : '✗',
     name,
     count(runs),
     formatDecimals(seconds, 1),
     count(runs / Math.max(seconds, 0.001)),
   ]);
-  console.log(formatTable([['', 'target', 'runs', 'seconds', 'runs/s'], ...rows]));
+  printText(`${formatTable([['', 'target', 'runs', 'seconds', 'runs/s'], ...rows])}\n`);
   for (const { name, failure } of reports)
-    if (failure !== null) console.log(`\n${formatFailure(name, failure)}`);
+    if (failure !== null) for (const line of formatFailure(name, failure)) print(line);
 }
 
-function formatFailure(name: string, { seed, path, counterexample, reason }: Failure): string {
+function formatFailure(name: string, { seed, path, counterexample, reason }: Failure): string[] {
   const again = `npm run fuzz -- --target ${name} --seed ${seed} --path ${path}`;
-  return `${name}: ${reason}\ncase: ${counterexample}\nagain: ${again}`;
+  return ['', `${name}: ${reason}`, `case: ${counterexample}`, `again: ${again}`];
 }
 
 interface TargetReport {

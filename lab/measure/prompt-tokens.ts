@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { encodeO200k } from '@gaia-mesh/core/tokens/o200k.ts';
-import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { print, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
   type ModelScript,
@@ -177,8 +177,8 @@ export function definePromptTokens(command: Command): void {
         );
         return;
       }
-      print(
-        formatTable([
+      printText(
+        `${formatTable([
           [
             'team',
             'requests',
@@ -190,7 +190,7 @@ export function definePromptTokens(command: Command): void {
             ...[team, count(requests), count(Math.round(tokens)), count(Math.round(bytes))],
             ...(other === null || ratio === null ? [] : [count(Math.round(other.tokens)), ratio.toFixed(2)]),
           ]),
-        ]),
+        ])}\n`,
       );
     });
 }

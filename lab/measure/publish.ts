@@ -4,7 +4,7 @@ import {
   resolvePage,
   writeMeasured,
 } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 
 /** Options of every command that measures. */
 export interface PublishOptions {
@@ -32,7 +32,7 @@ export function createPublisher(
   const file = write === true ? resolvePage(page) : undefined;
   return async ({ report, text, part }) => {
     if (json === true) printJson({ machine: describeMachine(), ...report });
-    else print(text);
+    else printText(`${text}\n`);
     if (file !== undefined) await writeMeasured(file, process.argv.slice(2), part);
   };
 }

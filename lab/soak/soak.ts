@@ -6,9 +6,8 @@ import { parsePositiveInteger, parsePositiveNumber } from '@gaia-mesh/cli/comman
 import { addWatchOptions, openWatch, type WatchChoice } from '@gaia-mesh/cli/command-line/watching.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
-import { printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createStyles, print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
-import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
 import { count, formatDecimals, formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { combineObservers } from '@gaia-mesh/evaluation/watch/observed-by.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
@@ -74,30 +73,31 @@ async function run(options: SoakOptions): Promise<void> {
     })
     .finally(() => bar.end());
   if (options.json) printJson(report);
-  else print(report);
+  else printReport(report);
   if (report.violations.length > 0) process.exitCode = 1;
   else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
   await watch?.end(report.violations.length > 0 ? 'not sound' : 'sound', signal);
 }
 
-function print(report: SoakReport): void {
+function printReport(report: SoakReport): void {
   const { green, red } = createStyles(process.stdout);
   const head = ['round', 'adapter', 's', 'packets', 'offered', 'received', 'unconfirmed', 'undeliverable'];
   const rest = ['dropped', 'refused', 'kills', 'lost', 'tasks', 'answered', ''];
-  console.log(formatTable([[...head, ...rest], ...report.rounds.map(formatRoundRow)]));
+  printText(`${formatTable([[...head, ...rest], ...report.rounds.map(formatRoundRow)])}\n`);
+  print();
   const { early, late, growth, peak } = report.memory;
   const perSecond = report.packets / Math.max(report.seconds, 0.001);
   const mb = (bytes: number) => `${formatDecimals(bytes / MEGABYTE, 0)} MB`;
-  console.log(
-    `\n${count(report.packets)} packets, ${count(report.deliveries)} deliveries in ${formatDecimals(report.seconds, 1)} s (${count(perSecond)} packets/s)`,
+  print(
+    `${count(report.packets)} packets, ${count(report.deliveries)} deliveries in ${formatDecimals(report.seconds, 1)} s (${count(perSecond)} packets/s)`,
   );
-  console.log(
+  print(
     `memory of the hub at rest ${mb(early)} → ${mb(late)} (${formatPercent(growth)}), at most ${mb(peak)} under load`,
   );
-  console.log(`left behind: ${report.left.join(', ') || 'no handle, no process'}`);
-  for (const violation of report.violations.slice(0, SHOWN_VIOLATIONS)) console.log(red(violation));
+  print(`left behind: ${report.left.join(', ') || 'no handle, no process'}`);
+  for (const violation of report.violations.slice(0, SHOWN_VIOLATIONS)) print(red(violation));
   const isSound = report.violations.length === 0;
-  console.log(
+  print(
     isSound
       ? green('sound: every ledger balances')
       : red(

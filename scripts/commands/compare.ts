@@ -23,7 +23,7 @@ import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
 import { formatCommand, resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { formatJson, print, printError, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatJson, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createComparisonFeed } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
 import { buildComparisonReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
@@ -146,7 +146,7 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
       const report = { ...first, command, matrix: reports.flatMap(({ matrix }) => matrix) };
       write(report, options);
       if (options.json) printJson(report);
-      else print(formatComparison(report));
+      else printText(`${formatComparison(report)}\n`);
       await writePage(report, scenarios, options);
       settle(toComparedAdapters(report), demands, options, formatJson(report));
       if (signal.aborted) {

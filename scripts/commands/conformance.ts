@@ -1,8 +1,7 @@
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { CHECK_SECONDS, checkContract } from '@gaia-mesh/evaluation/teams/contract-thread.ts';
 import { parseFileName } from '@gaia-mesh/evaluation/teams/user-files.ts';
-import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import { parsePositiveNumber } from '../command-line/option-values.ts';
 
@@ -30,7 +29,8 @@ async function run(fileOrName: string, options: ConformanceOptions): Promise<voi
       onResult({ name, passed, reason }) {
         if (options.json) return;
         const mark = passed ? green('✓') : red('✗');
-        print(`${mark} ${name}${reason === undefined ? '' : `\n    ${reason}`}`);
+        print(`${mark} ${name}`);
+        for (const line of reason?.split('\n') ?? []) print(`    ${line}`);
       },
     },
   );
@@ -45,7 +45,8 @@ async function run(fileOrName: string, options: ConformanceOptions): Promise<voi
     printJson(report);
   } else {
     const verdict = failed.length === 0 ? 'conforms' : `fails ${failed.length} of ${results.length} checks`;
-    print(`\n${adapter} ${verdict}`);
+    print();
+    print(`${adapter} ${verdict}`);
     if (isFile && !hasWriter)
       print('Not tried: duplicate and missing keys, other orders and types: export an EnvelopeWriter');
   }

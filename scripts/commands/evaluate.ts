@@ -4,7 +4,7 @@ import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { findScorer, type Scorer } from '@gaia-mesh/evaluation/scorers/scorer.ts';
-import { escapeControls } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 
@@ -52,9 +52,7 @@ const closed = new Promise<void>((resolve) => process.stdout.once('error', () =>
 
 /** Prints a line and waits while its reader is slower. Prints nothing once the pipe is closed, see {@link isRead}. */
 async function printLine(text: string): Promise<void> {
-  // Another program gets the exact bytes; only for a terminal are control characters escaped.
-  const line = process.stdout.isTTY ? escapeControls(text) : text;
-  if (!isRead() || process.stdout.write(`${line}\n`)) return;
+  if (!isRead() || printText(`${text}\n`)) return;
   await Promise.race([new Promise((resolve) => process.stdout.once('drain', resolve)), closed]);
 }
 

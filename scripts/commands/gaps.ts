@@ -4,8 +4,13 @@ import { resolveStorePath } from '@gaia-mesh/evaluation/plan/gaia-places.ts';
 import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
 import { resolveStoreFile } from '@gaia-mesh/evaluation/store/sql/store-file.ts';
 import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
-import { print, printError, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createStyles, type Styles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import {
+  createStyles,
+  print,
+  printError,
+  printJson,
+  type Styles,
+} from '@gaia-mesh/evaluation/terminal/print.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
   isAwaitingReview,
@@ -66,10 +71,8 @@ async function run(options: GapsOptions): Promise<void> {
     for (const [id, verdict] of verdicts) reviewed.push(await store.reviewGapRecord(id, verdict));
     const shown = verdicts.size > 0 ? reviewed : all;
     if (options.json === true) printJson({ schema_version: 1, records: shown.map(withUse) });
-    else
-      print(
-        shown.length > 0 ? formatGapList(shown, createStyles(process.stdout)) : 'there are no gap records',
-      );
+    else if (shown.length === 0) print('there are no gap records');
+    else for (const line of formatGapList(shown, createStyles(process.stdout))) print(line);
   } finally {
     await store.close();
   }
@@ -102,11 +105,11 @@ async function readAllRecords(store: Store): Promise<StoredGapRecord[]> {
  * Formats gap records for a person who decides on them. Models wrote them, so that their control characters are
  * escaped.
  */
-function formatGapList(records: readonly StoredGapRecord[], { bold }: Styles): string {
-  return records.map((record) => formatBlock(record, bold)).join('\n\n');
+function formatGapList(records: readonly StoredGapRecord[], { bold }: Styles): string[] {
+  return records.flatMap((record, index) => [...(index === 0 ? [] : ['']), ...formatBlock(record, bold)]);
 }
 
-function formatBlock(record: StoredGapRecord, bold: (text: string) => string): string {
+function formatBlock(record: StoredGapRecord, bold: (text: string) => string): string[] {
   const {
     id,
     kind,
@@ -129,7 +132,7 @@ function formatBlock(record: StoredGapRecord, bold: (text: string) => string): s
     `    pattern  ${toOneLine(pattern, COLUMNS)}`,
     `    cause    ${toOneLine(cause, COLUMNS)}`,
     `    advice   ${toOneLine(advice, COLUMNS)}`,
-  ].join('\n');
+  ];
 }
 
 /** Describes the state in words, since a hint that is only proposed is already in use. */

@@ -3,6 +3,7 @@ import { formatRecording } from '@gaia-mesh/core/recording/recording.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
   type FormatName,
@@ -39,7 +40,7 @@ function run(file: string, { as, out, json }: ImportCommandOptions): void {
   const { recording, report } = importTraffic(resolveUserPath(file), as ?? null);
   writeWhole(target, formatRecording(recording).join(''));
   if (json) printJson({ ...report, recording: target });
-  else print(formatImportReport(report, out));
+  else for (const line of formatImportReport(report, out)) print(line);
 }
 
 function formatNamed(name: string): FormatName {
@@ -50,7 +51,7 @@ function formatNamed(name: string): FormatName {
 /** Maximum names of agents shown; a log may have a thousand. */
 const MAX_SHOWN = 12;
 
-function formatImportReport(report: ImportReport, out: string): string {
+function formatImportReport(report: ImportReport, out: string): string[] {
   const { format, detected_by, packets, tasks, agents, payload_bytes, guessed, dropped } = report;
   const told = detected_by === null ? '' : ` (by ${toOneLine(detected_by, 60)})`;
   const more = agents.length > MAX_SHOWN ? `, and ${agents.length - MAX_SHOWN} more` : '';
@@ -66,6 +67,6 @@ function formatImportReport(report: ImportReport, out: string): string {
     ...list('Guessed, since the file does not say it:', guessed),
     ...list('Not in the recording:', dropped),
     '',
-    `Next: compare --recording ${out}`,
-  ].join('\n');
+    `Next: ${formatCommandLine('compare', ['--recording', out])}`,
+  ];
 }

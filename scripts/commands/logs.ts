@@ -3,8 +3,7 @@ import path from 'node:path';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
-import { printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createStyles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { createStyles, print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -39,9 +38,8 @@ function run(options: LogsOptions): void {
     .sort((a, b) => a.time - b.time);
   const [first] = lines;
   for (const line of lines) {
-    printText(
-      options.json ? `${JSON.stringify(line)}\n` : `${formatLogLine(line, first?.time ?? 0, options)}\n`,
-    );
+    if (options.json) print(JSON.stringify(line));
+    else for (const shown of formatLogLine(line, first?.time ?? 0, options)) print(shown);
   }
 }
 
@@ -70,7 +68,7 @@ function readLogLines(log: string, file: string): Line[] {
     });
 }
 
-function formatLogLine(line: Line, startTime: number, options: LogsOptions): string {
+function formatLogLine(line: Line, startTime: number, options: LogsOptions): string[] {
   const { dim, cyan, yellow } = createStyles(process.stdout);
   const { level, time, log, dir, event, bytes, type, from, to, id, task_id, cause, tag, payload, ...rest } =
     line;
@@ -89,6 +87,6 @@ function formatLogLine(line: Line, startTime: number, options: LogsOptions): str
   const text = `${at}  ${who} ${what}${packet}${tagged}${size}${because}${others}`;
   const shown = level === 'warn' ? yellow(text) : text;
   return options.payloads && payload !== undefined
-    ? `${shown}\n${' '.repeat(14)}${toOneLine(JSON.stringify(payload), 2000)}`
-    : shown;
+    ? [shown, `${' '.repeat(14)}${toOneLine(JSON.stringify(payload), 2000)}`]
+    : [shown];
 }

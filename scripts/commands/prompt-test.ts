@@ -5,8 +5,7 @@ import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createStyles, type Styles } from '@gaia-mesh/evaluation/terminal/style.ts';
+import { createStyles, printJson, printText, type Styles } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
@@ -159,7 +158,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
     const summary = { schema_version: 1, prompt: name, fixtures: pairs.length, passed, results: pairs };
     printJson(summary);
   } else {
-    print(formatPromptReport(name, pairs, createStyles(process.stdout)));
+    printText(`${formatPromptReport(name, pairs, createStyles(process.stdout))}\n`);
   }
   if (passed.new < passed.old) process.exitCode = 1;
 }

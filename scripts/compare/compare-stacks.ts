@@ -30,7 +30,7 @@ import {
 } from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { formatCommand, resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { formatJson, print, printError, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatJson, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import { createStackListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
 import { buildComparisonReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
@@ -133,7 +133,7 @@ export async function compareStacks(names: readonly string[], options: CompareOp
     });
     await writeAll(report, out);
     if (options.json) printJson(report);
-    else print(formatStacks(report));
+    else printText(`${formatStacks(report)}\n`);
     if (report.failed.length > 0) process.exitCode = 1;
     settle(toComparedStacks(report), demands, options, formatJson(report));
     if (signal.aborted) {

@@ -1,4 +1,5 @@
 import type { ThresholdResult } from '../../statistics/thresholds.ts';
+import { escapeMarkdown } from '../../terminal/markdown-table.ts';
 import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { createTableView, formatMarkdown } from '../../terminal/table-view.ts';
 import { formatInterval, formatVerdict } from '../verdict-text.ts';
@@ -23,14 +24,14 @@ const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
 export function formatSummary({ said }: Compared, { conditions, changes, command }: Outcome): string {
   const { title, sentence, warnings, table, played } = said;
   const parts = [
-    `### ${title}`,
-    sentence,
-    ...warnings.map((warning) => `> Warning: ${warning}.`),
+    `### ${escapeMarkdown(title)}`,
+    escapeMarkdown(sentence),
+    ...warnings.map((warning) => `> Warning: ${escapeMarkdown(warning)}.`),
     formatConditionsTable(conditions),
     formatChangesTable(changes),
     formatMarkdown(table),
-    played,
-    `To repeat it: \`${command}\``,
+    escapeMarkdown(played),
+    `To repeat it: \`${command.replaceAll(/[\s`]+/g, ' ')}\``,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

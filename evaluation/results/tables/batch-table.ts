@@ -144,7 +144,7 @@ export function formatCycles({ cycles, pass_at, pass_hat, pass_hat_talked: talke
     ...(talked === undefined || talked.questions === 0
       ? []
       : [`  pass^k where agents talked (${count(talked.questions)}) ${passes(talked.by)}`]),
-  ];
+  ].map(cutIndentedLine);
 }
 
 const shortenTeamName = (name: string) => toOneLine(name, TEAM_COLUMNS);

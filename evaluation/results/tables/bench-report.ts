@@ -3,7 +3,7 @@ import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultMetrics } from '@gaia-mesh/core/run/run-faults.ts';
 import type { Interval } from '../../statistics/inference/bootstrap.ts';
-import { createStyles } from '../../terminal/style.ts';
+import { createStyles } from '../../terminal/print.ts';
 import {
   count,
   formatDecimals,
@@ -56,7 +56,7 @@ export function runReport(
     ...(source === undefined
       ? []
       : [
-          `Source    ${source.place}${source.evidence === undefined ? '' : dim(`: ${toOneLine(source.evidence, 60)}`)}`,
+          `Source    ${toOneLine(source.place, 300)}${source.evidence === undefined ? '' : dim(`: ${toOneLine(source.evidence, 60)}`)}`,
         ]),
     '',
     formatTable([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
@@ -247,7 +247,7 @@ function formatLedger({ ledger, session_bytes, ack_bytes, recording }: RunMetric
 /** Formats injected faults, losses, recovery times and the answers under faults for people. */
 function formatFaults(metrics: RunMetrics, faults: FaultMetrics): string[] {
   return [
-    `Faults    ${faults.spec === null ? 'none asked for' : `${faults.spec}  (--fault-seed ${faults.seed})`}`,
+    `Faults    ${faults.spec === null ? 'none asked for' : `${toOneLine(faults.spec, 300)}  (--fault-seed ${faults.seed})`}`,
     `Injected  ${injected(faults)}`,
     `Lost      ${losses(faults)}`,
     ...(faults.injected.corrupt > 0 || faults.injected.dup > 0

@@ -1,4 +1,4 @@
-import { createStyles } from '../../terminal/style.ts';
+import { createStyles } from '../../terminal/print.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 
 /** Wrong answers shown on a terminal; the page and the results file have all of them. */

@@ -1,4 +1,5 @@
 import type { MeasuredPart } from '../../../terminal/docs-page.ts';
+import { escapeMarkdown } from '../../../terminal/markdown-table.ts';
 import { formatMarkdown } from '../../../terminal/table-view.ts';
 import { buildAttributionTables } from './stack-attribution.ts';
 import type { StacksFile } from './stacks-file.ts';
@@ -16,7 +17,7 @@ import { buildTokenTables, describeTokens } from './tokens-table.ts';
 /** Formats the comparison as a Markdown file. */
 export function formatStacksMarkdown(file: StacksFile): string {
   const { body, limits } = formatStacksPart(file);
-  const shown = limits.map((limit) => `- ${limit}`).join('\n');
+  const shown = limits.map((limit) => `- ${escapeMarkdown(limit)}`).join('\n');
   return `${body}\n\n## What these numbers cannot tell\n\n${shown}\n`;
 }
 
@@ -24,17 +25,17 @@ export function formatStacksMarkdown(file: StacksFile): string {
 export function formatStacksPart(file: StacksFile): MeasuredPart {
   const absent = listAbsences(file);
   const sections = [
-    [
-      file.sentence,
-      ...file.warnings.map((warning) => `Warning: ${warning}.`),
-      `${describeNullTest(file)}.`,
-    ].join('\n\n'),
+    [file.sentence, ...file.warnings.map((warning) => `Warning: ${warning}.`), `${describeNullTest(file)}.`]
+      .map(escapeMarkdown)
+      .join('\n\n'),
     `## Time an exchange\n\n${formatMarkdown(buildTimeTable(file))}\n\n${TIME}\n\n${formatPairLines(file, 'latency', FIGURE_NAMES.latency_us)}`.trimEnd(),
     `## Bytes an exchange\n\n${formatMarkdown(buildBytesTable(file))}\n\n${BYTES}`,
     `## CPU time and throughput\n\n${formatMarkdown(buildCpuTable(file))}\n\n${CPU}\n\n${formatPairLines(file, 'cpu', FIGURE_NAMES.cpu_us)}`.trimEnd(),
     formatAttributionSection(file),
     formatTokensSection(file),
-    ...(absent.length === 0 ? [] : [`## Not measured\n\n${absent.map((line) => `- ${line}`).join('\n')}`]),
+    ...(absent.length === 0
+      ? []
+      : [`## Not measured\n\n${absent.map((line) => `- ${escapeMarkdown(line)}`).join('\n')}`]),
   ];
   return {
     facts: describeMeasurement(file),
@@ -68,7 +69,7 @@ function formatPairLines({ arms, baseline }: StacksFile, figure: 'latency' | 'cp
     const verdict = vs?.[figure];
     return verdict === null || verdict === undefined
       ? []
-      : [`- ${formatPair(baseline, name, verdict, what)}`];
+      : [`- ${escapeMarkdown(formatPair(baseline, name, verdict, what))}`];
   });
   return lines.length <= MAX_PAIR_LINES ? lines.join('\n') : '';
 }
@@ -85,7 +86,7 @@ function formatAttributionSection(file: StacksFile): string {
 }
 
 function formatTokensSection(file: StacksFile): string {
-  return `## Tokens that a model reads\n\n${describeTokens(file)}\n\n${buildTokenTables(file).map(formatMarkdown).join('\n\n')}`;
+  return `## Tokens that a model reads\n\n${escapeMarkdown(describeTokens(file))}\n\n${buildTokenTables(file).map(formatMarkdown).join('\n\n')}`;
 }
 
 function listLimits({ environment, arms, invocations }: StacksFile): string[] {

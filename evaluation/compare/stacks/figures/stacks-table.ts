@@ -1,4 +1,4 @@
-import { createStyles } from '../../../terminal/style.ts';
+import { createStyles } from '../../../terminal/print.ts';
 import { count, formatDecimals, wrapText } from '../../../terminal/table.ts';
 import { createTableView, formatTerminalTable, type TableView } from '../../../terminal/table-view.ts';
 import { STOPPED } from '../../comparison-table.ts';
