@@ -100,11 +100,6 @@ const LACKS: ReadonlyMap<string, string> = new Map([
   ['EROFS', 'the file system is read-only: choose another folder'],
 ]);
 
-/** Explains in words which resource the machine has run out of; returns undefined for any other error. */
-function explainShortage(error: unknown): string | undefined {
-  return LACKS.get(readSystemCode(error) ?? '');
-}
-
 /** The refusals of the operating system at a path, in words for reading and writing alike. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'there is no permission: choose another place, or change its rights'],
@@ -132,20 +127,4 @@ export function explainSystemFault(error: unknown): string | undefined {
   if (why === undefined) return undefined;
   const place = 'path' in error && typeof error.path === 'string' ? ` ${error.path}` : '';
   return `${String(error.syscall)}${place}: ${why} (${code})`;
-}
-
-/** Explains in words why a file cannot be written. */
-export function explainWriteFault(error: unknown): string {
-  switch (readSystemCode(error)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'there is no such folder';
-    case 'EISDIR':
-      return 'it is a folder';
-    case 'EACCES':
-    case 'EPERM':
-      return 'no permission to write there';
-    default:
-      return explainShortage(error) ?? toErrorMessage(error);
-  }
 }

@@ -1,6 +1,6 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { explainWriteFault, MeshError } from '../../contracts/errors.ts';
+import { explainSystemFault, MeshError, readSystemCode, toErrorMessage } from '../../contracts/errors.ts';
 import { makeFolder } from './make-folder.ts';
 
 /**
@@ -32,5 +32,21 @@ export function writeWhole(file: string, text: string | Uint8Array): void {
   } catch (error) {
     rmSync(part, { force: true });
     throw new MeshError('io', `${file} cannot be written: ${explainWriteFault(error)}`, { cause: error });
+  }
+}
+
+/** Explains in words why a file cannot be written. */
+function explainWriteFault(error: unknown): string {
+  switch (readSystemCode(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'there is no such folder';
+    case 'EISDIR':
+      return 'it is a folder';
+    case 'EACCES':
+    case 'EPERM':
+      return 'no permission to write there';
+    default:
+      return explainSystemFault(error) ?? toErrorMessage(error);
   }
 }

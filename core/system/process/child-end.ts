@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Time for the output of a process that has ended. */
 const OUTPUT_PATIENCE_MS = 200;
 
-/** How a child process ended; `error` is set if it never started. */
+/** The end of a child process; `error` is set if it never started. */
 interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
