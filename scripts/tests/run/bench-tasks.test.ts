@@ -165,8 +165,7 @@ describe('a file of tasks', () => {
     ]);
     expect(code).not.toBe(0);
     expect(stderr).toContain('3 questions in a row failed');
-    expect(stderr).toMatch(/To go on: npm .*run bench -- --team single --tasks .* --resume
-$/);
+    expect(stderr).toMatch(/To go on: npm .*run bench -- --team single --tasks .* --resume\n$/);
     expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(3);
   });
 
