@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+
+/** Maximum bytes of a prompt; a model reads less. */
+const MAX_PROMPT_BYTES = 1024 * 1024;
 
 /**
  * Returns the text of a prompt, `config/prompts/<name>.md`.
@@ -23,11 +27,6 @@ export function loadPrompt(name: string): string {
  * @throws MeshError `config` if there is no such file
  */
 export function createPromptLoader(file: string): (name: string) => string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new MeshError('config', `prompt ${file}: ${toErrorMessage(error)}`, { cause: error });
-  }
+  const text = readUserText(file, { what: 'prompt', maxBytes: MAX_PROMPT_BYTES });
   return () => text;
 }

@@ -97,6 +97,27 @@ export const MAX_PAYLOAD_DEPTH = 64;
  */
 export const MAX_LOG_BYTES = 256 * 1024 * 1024;
 
+/**
+ * Maximum bytes of a recording, written or read, and its values. Readers hold it as text and as objects; with
+ * these bounds they take less than 1 GB. It has room for some 300,000 small packets.
+ */
+export const MAX_RECORDING_BYTES = 128 * 1024 * 1024;
+
+/** Bounds of an archive that is read. */
+export const ARCHIVE_LIMITS = {
+  /** Maximum unpacked bytes, which are never held together: as many as a run packs. */
+  unpackedBytes: 2.5 * 1024 * 1024 * 1024,
+  /**
+   * Unpacked bytes that are always allowed. Beyond them {@link MAX_UNPACK_RATIO} holds: logs and recordings are
+   * packed to a tenth, repetitive ones to a hundredth.
+   */
+  minUnpackedBytes: 64 * 1024 * 1024,
+  /** Maximum files: those of 1,000 questions with attachments are some 10,000. */
+  files: 50_000,
+  /** Maximum characters of the path of a file, as file systems have it. */
+  pathCharacters: 4096,
+} as const;
+
 /** Documents are cut into chunks of this many characters (Unicode code points), the last one shorter (MP-21). */
 export const CHUNK_CHARACTERS = 400;
 
@@ -105,6 +126,12 @@ export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 
 /** Maximum bytes of a line in a task file or in an input of `evaluate`. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Maximum values (objects, lists, scalars and keys) of one JSON text. A value takes up to 64 bytes of memory, however
+ * short its text is: `{},` of 3 bytes takes 64, so that 32 MiB of them would take 700 MB.
+ */
+export const MAX_JSON_VALUES = 4_000_000;
 
 /** Default time limit of one task (C-30). */
 export const DEFAULT_TASK_TIMEOUT_MS = 120_000;
@@ -178,39 +205,28 @@ export const REDELIVER_AFTER_MS = 500;
 /** Maximum ids of finished packets that an agent remembers. Far more than can be under way to it. */
 export const MAX_DONE_IDS = 10_000;
 
-/** Maximum characters of an SQL statement about a table. Statements of models have a few hundred. */
-export const MAX_SQL_CHARACTERS = 10_000;
-
-/** Maximum columns of a table for SQL: each may get two more, and SQLite takes 2,000. */
-export const MAX_SQL_COLUMNS = 600;
-
-/**
- * Maximum bytes of one value in SQL, so that no function builds endless texts or blobs. Cells have 32,767
- * characters.
- */
-export const MAX_SQL_VALUE_BYTES = 16 * 1024 * 1024;
-
-/**
- * Maximum rows of a result that are counted: a sheet has at most 200,000, and a statement may produce endless
- * rows.
- */
-export const MAX_SQL_ROWS = 1_000_000;
-
-/**
- * Maximum rows of a result that are shown, and their characters: a model that needs more asks for a part or
- * an aggregate.
- */
-export const MAX_SQL_ROWS_SHOWN = 200;
-export const MAX_SQL_CHARACTERS_SHOWN = 100_000;
-
-/**
- * Time limit for reading a file and running SQL over it: 200,000 rows take some seconds; work that takes this
- * long does not end.
- */
-export const SQL_TIMEOUT_MS = 60_000;
-
-/**
- * Memory of the process that runs the SQL, and of its JavaScript heap. The largest sheets take half of it.
- */
-export const SQL_MEMORY_MB = 1536;
-export const SQL_HEAP_MB = 768;
+/** Bounds of SQL over a table of a document. */
+export const SQL_LIMITS = {
+  /** Maximum characters of a statement. Statements of models have a few hundred. */
+  characters: 10_000,
+  /** Maximum columns of a table: each may get two more, and SQLite takes 2,000. */
+  columns: 600,
+  /** Maximum bytes of one value, so that no function builds endless texts or blobs. Cells have 32,767 characters. */
+  valueBytes: 16 * 1024 * 1024,
+  /** Maximum rows of a result that are counted: a sheet has at most 200,000, and a statement may produce endless rows. */
+  rows: 1_000_000,
+  /**
+   * Maximum rows of a result that are shown, and their characters: a model that needs more asks for a part or an
+   * aggregate.
+   */
+  rowsShown: 200,
+  charactersShown: 100_000,
+  /**
+   * Time limit for reading a file and running SQL over it: 200,000 rows take some seconds; work that takes this
+   * long does not end.
+   */
+  timeoutMs: 60_000,
+  /** Memory of the process that runs the SQL, and of its JavaScript heap. The largest sheets take half of it. */
+  memoryMb: 1536,
+  heapMb: 768,
+} as const;

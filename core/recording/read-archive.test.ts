@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { create } from 'tar';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
@@ -13,11 +14,13 @@ interface Changes {
   readonly files?: Readonly<Record<string, string | null>>;
   readonly manifest?: object;
   readonly link?: string;
+  /** A file that is packed a second time. */
+  readonly twice?: string;
   /** As `tar -C folder .` does. */
   readonly isWholeFolder?: boolean;
 }
 
-async function archiveWith({ files = {}, manifest = {}, link, isWholeFolder = false }: Changes = {}) {
+async function archiveWith({ files = {}, manifest = {}, link, twice, isWholeFolder = false }: Changes = {}) {
   const folder = temporaryFolder();
   const listed = Object.entries(FILES).map(([name, text]) => ({
     path: name,
@@ -38,6 +41,7 @@ async function archiveWith({ files = {}, manifest = {}, link, isWholeFolder = fa
     symlinkSync('/etc/hostname', path.join(folder, link));
     names.push(link);
   }
+  if (twice !== undefined) names.push(twice);
   const file = path.join(temporaryFolder(), 'run.tar.gz');
   await create({ gzip: true, file, cwd: folder, portable: true }, isWholeFolder ? ['.'] : names);
   return file;
@@ -45,6 +49,23 @@ async function archiveWith({ files = {}, manifest = {}, link, isWholeFolder = fa
 
 const read = async (archive: Promise<string>) =>
   readArchivedTexts(await archive, (name) => name.endsWith('.log'), 100);
+
+test.each([
+  [
+    'that is no archive but zeros',
+    gzipSync(Buffer.alloc(70 * 2 ** 20)),
+    'unpacked, it has more than 67108864 bytes',
+  ],
+  ['that is packed twice', gzipSync(gzipSync('x')), 'it is packed twice'],
+  ['of random bytes', Buffer.from('no archive at all'), 'it cannot be read'],
+])('an archive %s is refused, and unpacked no further', async (_what, bytes, reason) => {
+  const file = path.join(temporaryFolder(), 'a.tar.gz');
+  writeFileSync(file, bytes);
+  await expect(readArchivedTexts(file, () => true, 100)).rejects.toMatchObject({
+    code: 'config',
+    message: expect.stringContaining(reason),
+  });
+});
 
 describe('an archive', () => {
   test('is read as its run left it', async () => {
@@ -67,6 +88,7 @@ describe('an archive', () => {
     ],
     ['a file left out', { files: { '0/agent.log': null } }, '0/agent.log is missing'],
     ['a file added', { files: { '1/agent.log': 'x' } }, '1/agent.log is not of the run'],
+    ['a file twice', { twice: '0/agent.log' }, '0/agent.log comes twice'],
     ['a link', { link: 'secret.log' }, 'secret.log is a link or a device'],
     ['no manifest', { files: { 'manifest.json': null } }, 'holds no manifest.json'],
     ['a manifest that is none', { files: { 'manifest.json': '{' } }, 'manifest.json is not JSON'],

@@ -1,18 +1,17 @@
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, fstatSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { constants, gunzipSync } from 'node:zlib';
-import { list } from 'tar';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGunzip, gunzipSync } from 'node:zlib';
+import type { ReadEntry } from 'tar';
 import * as z from 'zod';
-import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
+import { MeshError, toErrorMessage } from '../contracts/errors.ts';
+import { ARCHIVE_LIMITS, MAX_RECORDING_BYTES, MAX_UNPACK_RATIO } from '../contracts/limits.ts';
 import { formatIssues } from '../contracts/packet.ts';
+import { openUserFile, readUserText } from '../system/files/user-file.ts';
+import { parseJsonText } from '../system/parse-json.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
-
-/**
- * Maximum bytes of an unpacked recording in an archive. Archives come from anywhere, and a small one may
- * unpack to anything.
- */
-const MAX_RECORDING_BYTES = 512 * 1024 * 1024;
 
 const OPENING_BRACE = 0x7b;
 /** Bytes that suffice to recognise the kind of a file. */
@@ -23,7 +22,7 @@ const MAX_UNPACK_RATIO_OF_DEFLATE = 1032;
 /** Version of the manifests that this program reads. */
 export const MANIFEST_VERSION = 1;
 const MANIFEST_FILE = 'manifest.json';
-const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
+const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
 
 const manifestSchema = z.object({
   schema_version: z.literal(MANIFEST_VERSION),
@@ -43,58 +42,132 @@ export async function readArchivedTexts(
   wanted: (name: string) => boolean,
   maxBytes: number,
 ): Promise<Map<string, string> | null> {
-  if (!existsSync(archive)) throw new MeshError('config', `archive ${archive}: there is no such file`);
-  const digests = new Map<string, Hash>();
-  const files = new Map<string, Buffer[]>();
-  const manifest: Buffer[] = [];
-  let bytes = 0;
-  let fault: string | undefined;
-  try {
-    await list({
-      file: archive,
-      strict: true,
-      onReadEntry(entry) {
-        const name = path.posix.normalize(entry.path);
-        if (entry.type === 'Directory') return;
-        if (entry.type !== 'File' && entry.type !== 'OldFile') fault ??= `${name} is a link or a device`;
-        if (digests.has(name)) fault ??= `${name} comes twice`;
-        const digest = createHash('sha256');
-        digests.set(name, digest);
-        const isManifest = name === MANIFEST_FILE;
-        const parts: Buffer[] = isManifest ? manifest : [];
-        const isWanted = wanted(name);
-        if (isWanted) files.set(name, parts);
-        let manifestBytes = 0;
-        entry.on('data', (chunk) => {
-          digest.update(chunk);
-          if (isManifest) manifestBytes += chunk.length;
-          if (manifestBytes > MAX_MANIFEST_BYTES)
-            fault ??= `${name} has more than ${MAX_MANIFEST_BYTES} bytes`;
-          if (isWanted) bytes += chunk.length;
-          if ((isWanted && bytes <= maxBytes) || (isManifest && fault === undefined)) parts.push(chunk);
-        });
-      },
-    });
-  } catch (error) {
-    throw new MeshError('config', `archive ${archive} cannot be read: ${toErrorMessage(error)}`, {
-      cause: error,
-    });
-  }
-  fault ??= findDigestDifference(digests, manifest);
+  const content = new ArchiveContent(wanted, maxBytes);
+  await readArchive(archive, content);
+  const fault = findDigestDifference(content);
   if (fault !== undefined) throw new MeshError('config', `archive ${archive}: ${fault}`);
-  if (bytes > maxBytes) return null;
-  return new Map([...files].map(([name, parts]) => [name, Buffer.concat(parts).toString('utf8')]));
+  return content.isTooLong ? null : content.texts;
+}
+
+/** The files of an archive as they are read: the digest of each, and the texts of those that are wanted. */
+class ArchiveContent {
+  readonly digests = new Map<string, Hash>();
+  readonly texts = new Map<string, string>();
+  manifest = '';
+  readonly #wanted: (name: string) => boolean;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(wanted: (name: string) => boolean, maxBytes: number) {
+    this.#wanted = wanted;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** True if the wanted files have more than the bytes that a reader has room for. */
+  get isTooLong(): boolean {
+    return this.#bytes > this.#maxBytes;
+  }
+
+  /** Reads one entry, or returns what is wrong with it. */
+  add(entry: ReadEntry): string | undefined {
+    if (entry.path.length > ARCHIVE_LIMITS.pathCharacters)
+      return `a name has more than ${ARCHIVE_LIMITS.pathCharacters} characters`;
+    const name = path.posix.normalize(entry.path);
+    if (entry.type === 'Directory') return undefined;
+    if (entry.type !== 'File' && entry.type !== 'OldFile') return `${name} is a link or a device`;
+    if (this.digests.has(name)) return `${name} comes twice`;
+    if (this.digests.size === ARCHIVE_LIMITS.files) return `it holds more than ${ARCHIVE_LIMITS.files} files`;
+    const isManifest = name === MANIFEST_FILE;
+    if (isManifest && entry.size > MAX_MANIFEST_BYTES)
+      return `${name} has more than ${MAX_MANIFEST_BYTES} bytes`;
+    const digest = createHash('sha256');
+    this.digests.set(name, digest);
+    const isWanted = this.#wanted(name);
+    if (isWanted) this.#bytes += entry.size;
+    const isKept = isManifest || (isWanted && !this.isTooLong);
+    const parts: Buffer[] = [];
+    entry.on('data', (chunk) => {
+      digest.update(chunk);
+      if (isKept) parts.push(chunk);
+    });
+    entry.on('end', () => {
+      const text = Buffer.concat(parts).toString('utf8');
+      parts.length = 0;
+      if (isManifest) this.manifest = text;
+      if (isKept && isWanted) this.texts.set(name, text);
+    });
+    return undefined;
+  }
+}
+
+/**
+ * Unpacks an archive piece by piece into `content`, up to its bounds.
+ *
+ * @throws MeshError `config` with the first fault
+ */
+async function readArchive(archive: string, content: ArchiveContent): Promise<void> {
+  const refused = (fault: string, cause?: unknown) =>
+    new MeshError('config', `archive ${archive}: ${fault}`, { cause });
+  const descriptor = openUserFile(archive, { what: 'archive' });
+  const { size } = fstatSync(descriptor);
+  const maxBytes = Math.min(
+    ARCHIVE_LIMITS.unpackedBytes,
+    Math.max(ARCHIVE_LIMITS.minUnpackedBytes, size * MAX_UNPACK_RATIO),
+  );
+  const { Parser } = await import('tar');
+  let fault: string | undefined;
+  const parser = new Parser({
+    strict: true,
+    onReadEntry(entry) {
+      fault ??= content.add(entry);
+      entry.resume();
+    },
+  });
+  parser.on('error', (error: unknown) => {
+    fault ??= `it cannot be read: ${toErrorMessage(error)}`;
+  });
+  let hasEnded = false;
+  parser.on('eof', () => {
+    hasEnded = true;
+  });
+  let bytes = 0;
+  const unpacked = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      // The parser would unpack a second time, without a bound.
+      if (bytes === 0 && (isGzip(chunk) || isZstd(chunk))) fault ??= 'it is packed twice';
+      bytes += chunk.length;
+      if (bytes > maxBytes) fault ??= `unpacked, it has more than ${maxBytes} bytes`;
+      // Bytes behind the end of an archive are not its content.
+      if (fault === undefined && !hasEnded) parser.write(chunk);
+      done(fault === undefined ? null : refused(fault));
+    },
+  });
+  const start = Buffer.alloc(2);
+  readSync(descriptor, start, 0, start.length, 0);
+  const source = createReadStream(archive, { fd: descriptor, start: 0 });
+  try {
+    await (isGzip(start) ? pipeline(source, createGunzip(), unpacked) : pipeline(source, unpacked));
+  } catch (error) {
+    if (error instanceof MeshError) throw error;
+    throw refused(`it cannot be read: ${toErrorMessage(error)}`, error);
+  }
+  parser.end();
+  if (fault !== undefined) throw refused(fault);
+}
+
+function isZstd(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x28 && bytes[1] === 0xb5 && bytes[2] === 0x2f && bytes[3] === 0xfd;
 }
 
 /** Returns the first difference between an archive's files and its manifest, in words. */
-function findDigestDifference(
-  digests: ReadonlyMap<string, Hash>,
-  parts: readonly Buffer[],
-): string | undefined {
+function findDigestDifference({
+  digests,
+  manifest: text,
+}: Pick<ArchiveContent, 'digests' | 'manifest'>): string | undefined {
   if (!digests.has(MANIFEST_FILE)) return `holds no ${MANIFEST_FILE}: expected run_artifacts.tar.gz of a run`;
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.concat(parts).toString('utf8'));
+    value = parseJsonText(text);
   } catch (error) {
     return `${MANIFEST_FILE} is not JSON: ${toErrorMessage(error)}`;
   }
@@ -123,9 +196,17 @@ function findDigestDifference(
  * @throws MeshError `config` when there is none, or it cannot be replayed
  */
 export async function readRecording(file: string): Promise<Recording> {
-  if (!isArchive(file)) return parseRecording(readRecordingText(file), file);
+  if (!isArchive(file))
+    return parseRecording(
+      readUserText(file, { what: 'recording', maxBytes: MAX_RECORDING_BYTES, unpacks: true }),
+      file,
+    );
   const texts = await readArchivedTexts(file, (name) => name === RECORDING_FILE, MAX_RECORDING_BYTES);
-  if (texts === null) throw createTooLongError(`archive ${file}: its recording`);
+  if (texts === null)
+    throw new MeshError(
+      'config',
+      `archive ${file}: its recording is larger than ${MAX_RECORDING_BYTES} bytes`,
+    );
   const text = texts.get(RECORDING_FILE);
   if (text === undefined || text === '')
     throw new MeshError('config', `archive ${file} holds no ${RECORDING_FILE}`);
@@ -137,9 +218,8 @@ export async function readRecording(file: string): Promise<Recording> {
  * recording.
  */
 export function isArchive(file: string): boolean {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return true;
   const start = Buffer.alloc(PROBE_BYTES);
-  const descriptor = openSync(file, 'r');
+  const descriptor = openUserFile(file, { what: 'archive' });
   const bytes = readSync(descriptor, start);
   closeSync(descriptor);
   return (isGzip(start) ? gunzipStart(start.subarray(0, bytes)) : start)[0] !== OPENING_BRACE;
@@ -156,25 +236,6 @@ function gunzipStart(bytes: Buffer): Buffer {
   }
 }
 
-function isGzip(bytes: Buffer): boolean {
+function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
-}
-
-function readRecordingText(file: string): string {
-  if (statSync(file).size > MAX_RECORDING_BYTES) throw createTooLongError(`recording ${file}`);
-  const bytes = readFileSync(file);
-  if (!isGzip(bytes)) return bytes.toString('utf8');
-  try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_RECORDING_BYTES }).toString('utf8');
-  } catch (error) {
-    if (readSystemCode(error) === 'ERR_BUFFER_TOO_LARGE')
-      throw createTooLongError(`recording ${file}, unpacked,`);
-    throw new MeshError('config', `recording ${file} cannot be unpacked: ${toErrorMessage(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-function createTooLongError(what: string): MeshError {
-  return new MeshError('config', `${what} has more than ${MAX_RECORDING_BYTES} bytes`);
 }

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { formatIssues } from '../contracts/packet.ts';
-import { parseJsonText } from './parse-json.ts';
+import { checkJsonValues, parseJsonText } from './parse-json.ts';
 
 /**
  * Parses and validates a line of a JSONL file.
@@ -27,6 +27,7 @@ export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: stri
  */
 export function tryParseJson(line: string): unknown {
   try {
+    checkJsonValues(line);
     return JSON.parse(line);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseJsonText } from './parse-json.ts';
+import { checkJsonValues, parseJsonText } from './parse-json.ts';
 
 /** Keys in which an escape, and a backslash that is none, stand at the same places. */
 const key = fc
@@ -32,6 +32,13 @@ it('reads any value as it was written, its keys in their order, whatever was rea
     }),
     { numRuns: 5000 },
   );
+});
+
+it('counts values, keys included, and nothing within strings', () => {
+  const text = '{"a":[1,{}],"b":"[,]{:\\\\","c\\"":[]}';
+  expect(() => checkJsonValues(text, 11)).not.toThrow();
+  expect(() => checkJsonValues(text, 10)).toThrow('more than 10 values');
+  expect(() => checkJsonValues('"an open string', 1)).not.toThrow();
 });
 
 it('takes the last of two equal keys, and __proto__ for a key like others, as JSON.parse does', () => {

@@ -1,5 +1,11 @@
+import { MAX_JSON_VALUES } from '../contracts/limits.ts';
+
 const SPACE = 0x20;
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const CLOSE_BRACKET = 0x5d;
 const CLOSE_BRACE = 0x7d;
 
@@ -13,12 +19,43 @@ const CLOSE_BRACE = 0x7d;
  * are rare and are parsed again here; all others cost a look at their keys, and only if the text has a
  * backslash at all.
  *
- * @throws SyntaxError for text that is not JSON
+ * @throws SyntaxError for text that is not JSON, or has too many values
  */
 export function parseJsonText(text: string): unknown {
+  checkJsonValues(text);
   const value: unknown = JSON.parse(text);
   if (!text.includes('\\') || !hasBackslashKey(value)) return value;
   return new ValidText(text).value(0);
+}
+
+/**
+ * Counts the values of a JSON text before memory is taken for them.
+ *
+ * @throws SyntaxError for more than `maxValues`
+ */
+export function checkJsonValues(text: string, maxValues = MAX_JSON_VALUES): void {
+  // Every value but the first has a character of its own and a mark in front of it.
+  if (text.length < 2 * maxValues) return;
+  let values = 1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA || code === COLON || code === OPEN_BRACKET || code === OPEN_BRACE) values += 1;
+    else if (code === QUOTE) at = findStringEnd(text, at) - 1;
+    if (values > maxValues) throw new SyntaxError(`more than ${maxValues} values`);
+  }
+}
+
+/** Returns the offset behind the string that begins at `start`, or behind a text in which it does not end. */
+function findStringEnd(text: string, start: number): number {
+  let end = start + 1;
+  for (;;) {
+    end = text.indexOf('"', end);
+    if (end === -1) return text.length;
+    let backslashes = 0;
+    while (text[end - backslashes - 1] === '\\') backslashes += 1;
+    end += 1;
+    if (backslashes % 2 === 0) return end;
+  }
 }
 
 function hasBackslashKey(value: unknown): boolean {
@@ -81,16 +118,8 @@ class ValidText {
   /** Reads a string; a string that stands alone has no key, so `JSON.parse` reads it correctly. */
   #string(): string {
     const start = this.#at;
-    let end = start + 1;
-    for (;;) {
-      end = this.#text.indexOf('"', end);
-      let backslashes = 0;
-      while (this.#text[end - backslashes - 1] === '\\') backslashes += 1;
-      end += 1;
-      if (backslashes % 2 === 0) break;
-    }
-    this.#at = end;
-    return JSON.parse(this.#text.slice(start, end));
+    this.#at = findStringEnd(this.#text, start);
+    return JSON.parse(this.#text.slice(start, this.#at));
   }
 
   #scalar(): unknown {

@@ -1,6 +1,7 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import path from 'node:path';
-import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
@@ -29,15 +30,11 @@ export function openBatch(file: string): FinishedBatch & { readonly answers: str
   const head = readBatchHead(headFile);
   let descriptor: number;
   try {
-    descriptor = openSync(journal, 'r');
+    descriptor = openUserFile(journal, { what: 'journal', code: 'usage' });
   } catch (error) {
-    throw new MeshError(
-      'usage',
-      `${journal}: ${explainFileFault(error)}: ${formatCommandLine('gaia')} writes it`,
-      {
-        cause: error,
-      },
-    );
+    throw new MeshError('usage', `${toErrorMessage(error)}: ${formatCommandLine('gaia')} writes it`, {
+      cause: error,
+    });
   }
   try {
     const index = new JournalIndex(journal, descriptor);

@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
-import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { formatCommandLine } from '../terminal/shell-word.ts';
@@ -167,13 +167,7 @@ export function readComparison(file: string): ComparisonFile {
 
 /** @throws MeshError `config` if the file is missing or too large */
 export function readComparisonText(file: string): string {
-  try {
-    const { size } = statSync(file);
-    if (size > MAX_COMPARISON_BYTES) throw new Error(`more than ${MAX_COMPARISON_BYTES} bytes`);
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new MeshError('config', `comparison ${file}: ${explainFileFault(error)}`, { cause: error });
-  }
+  return readUserText(file, { what: 'comparison', maxBytes: MAX_COMPARISON_BYTES });
 }
 
 /** @throws MeshError `config` if the text is not a comparison */

@@ -17,6 +17,7 @@ import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
 import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
 import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
+import { createPromptLoader } from '@gaia-mesh/tools/prompts.ts';
 import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
 import * as z from 'zod';
 import { hashUserFiles } from '../teams/user-files.ts';
@@ -264,7 +265,7 @@ function fingerprintTeam(team: Team): TeamFingerprint {
   const shipped = readdirSync(folder).filter((name) => name.endsWith('.md'));
   for (const name of shipped.sort()) hash.update(`\0${name}\0`).update(readFileSync(path.join(folder, name)));
   for (const { prompt } of team.agents)
-    if (prompt !== undefined) hash.update('\0').update(readFileSync(prompt));
+    if (prompt !== undefined) hash.update('\0').update(createPromptLoader(prompt)(''));
   hashUserFiles(hash, [team.engine, ...team.agents.flatMap(({ tool, engine }) => [tool, engine ?? ''])]);
   return {
     model: [named({}), ...own.map((agent) => `${agent.id}=${named(agent)}`)].join(' '),

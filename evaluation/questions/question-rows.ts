@@ -1,30 +1,21 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import {
-  explainFileFault,
-  MeshError,
-  readSystemCode,
-  toErrorMessage,
-} from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
+import * as z from 'zod';
 import { questionSchema } from './question.ts';
 import { type Questions, readQuestions } from './read-questions.ts';
 
 /** Maximum bytes of a table, which is held in memory. All of GAIA is under 1 MB. */
-const MAX_TABLE_BYTES = 64 * 1024 * 1024;
-/** Maximum bytes of an unpacked page of a Parquet file; a small file may unpack to any size. */
-const MAX_PAGE_BYTES = 64 * 1024 * 1024;
-const MAX_ROWS = 100_000;
+const MAX_TABLE_BYTES = 16 * 1024 * 1024;
+/** Extensions of tables; other files have JSON lines. */
+const TABLE_EXTENSIONS = ['.csv', '.parquet'];
 
-type Row = Readonly<Record<string, unknown>>;
-
-/** Readers of row files by file extension. */
-const READERS: Readonly<Record<string, (bytes: Buffer) => Promise<readonly Row[]>>> = {
-  '.csv': parseCsvRows,
-  '.parquet': readParquetRows,
-};
+const rowsSchema = z.array(z.record(z.string(), z.unknown()));
+type Row = z.infer<typeof rowsSchema>[number];
 
 /**
  * Reads questions from a file: JSON lines, or rows of a CSV or Parquet file with the same names, such as GAIA's
@@ -33,18 +24,9 @@ const READERS: Readonly<Record<string, (bytes: Buffer) => Promise<readonly Row[]
  * @throws MeshError `config` with file and row
  */
 export async function readQuestionFile(file: string): Promise<Questions> {
-  const rowsOf = READERS[path.extname(file).toLowerCase()];
-  if (rowsOf === undefined) return readQuestions(file);
-  let rows: readonly Row[];
-  try {
-    rows = await rowsOf(readTableBytes(file));
-  } catch (error) {
-    if (error instanceof MeshError) throw error;
-    throw new MeshError('config', `${file} cannot be read: ${toErrorMessage(error)}`, { cause: error });
-  }
+  if (!TABLE_EXTENSIONS.includes(path.extname(file).toLowerCase())) return readQuestions(file);
+  const rows = await readRows(file);
   if (rows.length === 0) throw new MeshError('config', `${file}: there is no question in it`);
-  if (rows.length > MAX_ROWS)
-    throw new MeshError('config', `${file}: ${rows.length} rows; a question file has at most ${MAX_ROWS}`);
   const hash = createHash('sha256');
   const numbers = new Map<string, number>();
   const questions = rows.map((row, index) => {
@@ -62,11 +44,10 @@ export async function readQuestionFile(file: string): Promise<Questions> {
   return { questions, sha256: hash.digest('hex') };
 }
 
-/** Normalizes a row: drops empty values, converts Parquet's BigInt numbers, and parses a CSV list of aliases as JSON. */
+/** Normalizes a row: drops empty values, and parses a CSV list of aliases as JSON. */
 function toPlainRow(row: Row): Record<string, unknown> {
   const entries = Object.entries(row).flatMap(([key, value]): [string, unknown][] => {
     if (value === null || value === undefined || value === '') return [];
-    if (typeof value === 'bigint') return [[key, Number(value)]];
     if (key === 'aliases' && typeof value === 'string') return [[key, parseList(value)]];
     // Columns that a question does not need (annotations, times) may hold anything.
     return typeof value === 'object' && !Array.isArray(value) ? [] : [[key, value]];
@@ -85,40 +66,14 @@ function parseList(text: string): unknown {
   }
 }
 
-async function parseCsvRows(bytes: Buffer): Promise<Row[]> {
-  const { parse } = await import('csv-parse/sync');
-  return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), {
-    bom: true,
-    columns: true,
-    skip_empty_lines: true,
-  });
-}
-
-async function readParquetRows(bytes: Buffer): Promise<Row[]> {
-  const { parquetReadObjects } = await import('hyparquet');
-  const maxOutputLength = MAX_PAGE_BYTES;
-  const own = new Uint8Array(bytes).buffer;
-  return parquetReadObjects({
-    file: own,
-    compressors: {
-      GZIP: (input) => gunzipSync(input, { maxOutputLength }),
-      BROTLI: (input) => brotliDecompressSync(input, { maxOutputLength }),
-      ZSTD: (input) => zstdDecompressSync(input, { maxOutputLength }),
-    },
-  });
-}
-
-function readTableBytes(file: string): Buffer {
+/** Reads the rows of a table in a process without rights, because libraries take the memory that a file claims. */
+async function readRows(file: string): Promise<readonly Row[]> {
+  const bytes = new Uint8Array(readUserFile(file, { what: 'question file', maxBytes: MAX_TABLE_BYTES }));
   try {
-    const { size } = statSync(file);
-    if (size > MAX_TABLE_BYTES)
-      throw new MeshError(
-        'config',
-        `${file}: ${size} bytes; a table of questions has at most ${MAX_TABLE_BYTES}`,
-      );
-    return readFileSync(file);
+    const name = path.basename(file);
+    const text = await readConfined({ name, bytes }, { kind: 'rows' }, new AbortController().signal);
+    return rowsSchema.parse(parseJsonText(text));
   } catch (error) {
-    if (error instanceof MeshError || readSystemCode(error) === undefined) throw error;
-    throw new MeshError('config', `question file ${file}: ${explainFileFault(error)}`, { cause: error });
+    throw new MeshError('config', `${file} cannot be read: ${toErrorMessage(error)}`, { cause: error });
   }
 }

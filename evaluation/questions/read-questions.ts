@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { gunzipSync } from 'node:zlib';
-import {
-  explainFileFault,
-  MeshError,
-  readSystemCode,
-  toErrorMessage,
-} from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { isOutsideLink, LINK_FAULT, type Question, questionSchema } from './question.ts';
@@ -94,6 +89,7 @@ export function readTaskFile(
   limit = Number.POSITIVE_INFINITY,
 ): { readonly tasks: readonly TaskQuestion[]; readonly sha256: string } {
   let shared: string | undefined;
+  let keptCharacters = 0;
   const { entries, sha256 } = readLines(file, 'task', Number.POSITIVE_INFINITY, limit, (line, where) => {
     const { task_id, question, document, answer, aliases, source, level } = parseJsonLine(
       line.text,
@@ -101,6 +97,13 @@ export function readTaskFile(
       where,
     );
     if (document === undefined) shared ??= readDocument(findDocument(path.dirname(file), where));
+    const kept = [question, answer, aliases, source, level, file.endsWith('.gz') ? document : undefined];
+    keptCharacters += JSON.stringify(kept).length;
+    if (keptCharacters > MAX_QUESTIONS_BYTES)
+      throw new MeshError(
+        'config',
+        `${where}: the tasks up to here have more than ${MAX_QUESTIONS_BYTES} characters besides their documents: split the file`,
+      );
     const task = {
       taskId: task_id,
       question,
@@ -131,8 +134,13 @@ function withDocument(task: Omit<TaskQuestion, 'document'>, document: () => stri
   return Object.defineProperty({ ...task, document: '' }, 'document', { get: document, enumerable: true });
 }
 
-/** Maximum bytes of a question file. All of GAIA is under 1 MB; a file larger than this is not a list of questions. */
-const MAX_QUESTIONS_BYTES = 256 * 1024 * 1024;
+/**
+ * Maximum bytes of a question file, whose questions are in memory together. All of GAIA is under 1 MB; a file
+ * larger than this is not a list of questions.
+ */
+const MAX_QUESTIONS_BYTES = 64 * 1024 * 1024;
+/** Maximum lines of a question file or a task file: a team would answer them for weeks. */
+const MAX_ENTRIES = 200_000;
 
 export interface Questions {
   readonly questions: readonly Question[];
@@ -188,6 +196,8 @@ function readLines<Entry extends { readonly taskId: string }>(
     if (other !== undefined)
       throw new MeshError('config', `${where}: task_id ${entry.taskId} is on line ${other} too`);
     numbers.set(entry.taskId, number);
+    if (entries.length === MAX_ENTRIES)
+      throw new MeshError('config', `${where}: more than ${MAX_ENTRIES} lines; split the file`);
     entries.push(entry);
   }
   if (entries.length === 0) throw new MeshError('config', `${file}: there is no ${what} in it`);
@@ -196,25 +206,22 @@ function readLines<Entry extends { readonly taskId: string }>(
 
 /** Yields the lines of a file. A gzipped file is unpacked as a whole and held in memory. */
 function* readQuestionLines(file: string, what: string, maxBytes: number): Generator<TextLine> {
-  if (file.endsWith('.gz')) {
-    let number = 0;
-    for (const text of readText(file, maxBytes, `${what} file`).split('\n')) {
-      number += 1;
-      const bytes = Buffer.byteLength(text);
-      if (bytes > MAX_LINE_BYTES)
-        throw new MeshError('config', `${file}:${number}: longer than ${MAX_LINE_BYTES} bytes`);
-      yield { text, number, at: 0, bytes };
-    }
+  if (!file.endsWith('.gz')) {
+    yield* readTextLines(file, `${what} file`, maxBytes);
     return;
   }
-  try {
-    const { size } = statSync(file);
-    if (size > maxBytes)
-      throw new MeshError('config', `${file}: ${size} bytes; a ${what} file has at most ${maxBytes}`);
-    yield* readTextLines(file);
-  } catch (error) {
-    if (error instanceof MeshError || readSystemCode(error) === undefined) throw error;
-    throw new MeshError('config', `${what} file ${file}: ${explainFileFault(error)}`, { cause: error });
+  const text = readText(file, maxBytes, `${what} file`);
+  let number = 0;
+  for (let begin = 0; begin <= text.length; ) {
+    const feed = text.indexOf('\n', begin);
+    const end = feed === -1 ? text.length : feed;
+    const line = text.slice(begin, end);
+    number += 1;
+    const bytes = Buffer.byteLength(line);
+    if (bytes > MAX_LINE_BYTES)
+      throw new MeshError('config', `${file}:${number}: longer than ${MAX_LINE_BYTES} bytes`);
+    yield { text: line, number, at: 0, bytes };
+    begin = end + 1;
   }
 }
 
@@ -246,20 +253,8 @@ function findDocument(folder: string, where = folder): string {
 }
 
 function readText(file: string, maxBytes: number, what: string): string {
-  let bytes: Buffer;
-  try {
-    const { size } = statSync(file);
-    if (size > maxBytes)
-      throw new MeshError('config', `${file}: ${size} bytes; a ${what} has at most ${maxBytes}`);
-    bytes = readFileSync(file);
-    if (file.endsWith('.gz'))
-      bytes = gunzipSync(bytes, { maxOutputLength: Math.min(maxBytes, MAX_QUESTIONS_BYTES) });
-  } catch (error) {
-    if (error instanceof MeshError) throw error;
-    if (readSystemCode(error) === 'ERR_BUFFER_TOO_LARGE')
-      throw new MeshError('config', `${file}: unpacked, a ${what} has at most ${MAX_QUESTIONS_BYTES} bytes`);
-    throw new MeshError('config', `${what} ${file}: ${explainFileFault(error)}`, { cause: error });
-  }
+  const bounds = { what, maxBytes: Math.min(maxBytes, MAX_QUESTIONS_BYTES), unpacks: file.endsWith('.gz') };
+  const bytes = readUserFile(file, bounds);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 
 const READ_BYTES = 256 * 1024;
 const LINE_END = 0x0a;
@@ -67,12 +68,12 @@ export function* readByteLines(
 /**
  * Yields the lines of a text file.
  *
- * @throws MeshError `config` for a line that is too long or not UTF-8; errors of the file system as they are
+ * @throws MeshError `config` for a file that cannot be read, and a line that is too long or not UTF-8
  */
-export function* readTextLines(file: string): Generator<TextLine> {
+export function* readTextLines(file: string, what: string, maxBytes: number): Generator<TextLine> {
   const tooLong = (number: number) =>
     new MeshError('config', `${file}:${number}: longer than ${MAX_LINE_BYTES} bytes`);
-  const descriptor = openSync(file, 'r');
+  const descriptor = openUserFile(file, { what, maxBytes });
   try {
     for (const line of readByteLines(descriptor, { maxBytes: MAX_LINE_BYTES, tooLong }))
       yield decodeLine(file, line);
@@ -83,7 +84,7 @@ export function* readTextLines(file: string): Generator<TextLine> {
 
 /** Reads a line again by its position. */
 export function rereadLine(file: string, { at, bytes }: Pick<TextLine, 'at' | 'bytes'>): string {
-  const descriptor = openSync(file, 'r');
+  const descriptor = openUserFile(file, { what: 'file' });
   try {
     const line = Buffer.alloc(bytes);
     readSync(descriptor, line, 0, bytes, at);

@@ -1,7 +1,8 @@
-import { open } from 'node:fs/promises';
+import { closeSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { detectFileKind } from '@gaia-mesh/tools/files/file-kind.ts';
 import { loadFile } from '@gaia-mesh/tools/files/load-file.ts';
 import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
@@ -95,7 +96,7 @@ const NAMES = { pdf: 'PDF', docx: 'Word', pptx: 'PowerPoint', html: 'HTML', epub
  * @throws MeshError `config`, naming the file, if it cannot be read or has no text
  */
 export async function readUserDocument(file: string): Promise<UserDocument> {
-  const kind = (await isPdf(file)) ? 'pdf' : KINDS.get(readExtension(file));
+  const kind = isPdf(file) ? 'pdf' : KINDS.get(readExtension(file));
   const { text, pages, pageStarts, notes }: Content =
     kind === undefined ? { text: readDocument(file), notes: [] } : await loadDocumentContent(kind, file);
   if (text.trim() === '') {
@@ -126,14 +127,14 @@ export async function readUserDocument(file: string): Promise<UserDocument> {
   };
 }
 
-async function isPdf(file: string): Promise<boolean> {
+function isPdf(file: string): boolean {
+  const start = new Uint8Array(16);
+  const descriptor = openUserFile(file, { what: 'document' });
   try {
-    await using handle = await open(file);
-    const { buffer } = await handle.read(new Uint8Array(16), 0, 16, 0);
-    return detectFileKind(buffer)?.kind === 'pdf';
-  } catch {
-    // The reader of the file reports its fault.
-    return false;
+    readSync(descriptor, start);
+    return detectFileKind(start)?.kind === 'pdf';
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -1,21 +1,8 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  explainFileFault,
-  MeshError,
-  readSystemCode,
-  toErrorMessage,
-} from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { MAX_CACHE_FILE_BYTES } from './limits.ts';
 import { setAside, type Warn } from './sql/set-aside.ts';
 
@@ -29,20 +16,10 @@ import { setAside, type Warn } from './sql/set-aside.ts';
 export function readCacheFile(file: string, warn: Warn): Map<string, string> {
   let text: string;
   try {
-    const { size } = statSync(file);
-    if (size > MAX_CACHE_FILE_BYTES) {
-      throw new MeshError(
-        'store',
-        `${file}: ${size} bytes, more than ${MAX_CACHE_FILE_BYTES}: name another cache file`,
-      );
-    }
-    text = readFileSync(file, 'utf8');
+    text = readUserText(file, { what: 'answer cache', maxBytes: MAX_CACHE_FILE_BYTES, code: 'store' });
   } catch (error) {
-    if (error instanceof MeshError) throw error;
-    if (readSystemCode(error) === 'ENOENT') return new Map();
-    throw new MeshError('store', `${file}: the answer cache cannot be read: ${explainFileFault(error)}`, {
-      cause: error,
-    });
+    if (error instanceof MeshError && readSystemCode(error.cause) === 'ENOENT') return new Map();
+    throw error;
   }
   const answers = parseAnswers(text);
   if (answers !== undefined) return answers;
@@ -57,7 +34,7 @@ export function readCacheFile(file: string, warn: Warn): Map<string, string> {
 function parseAnswers(text: string): Map<string, string> | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJsonText(text);
   } catch {
     return undefined;
   }

@@ -29,7 +29,7 @@ export const MAX_GAP_CANDIDATES = 200;
 export const MAX_CACHE_ENTRIES = 100_000;
 
 /** Maximum bytes of `agent_cache.json`, which is read as a whole: room for that many entries with long questions. */
-export const MAX_CACHE_FILE_BYTES = 256 * 1024 * 1024;
+export const MAX_CACHE_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Time for which a busy SQLite file is retried; transactions of other processes take milliseconds. */
 export const BUSY_TIMEOUT_MS = 10_000;

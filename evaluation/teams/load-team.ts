@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { UserFile } from '@gaia-mesh/core/agent/spec.ts';
-import { explainFileFault, MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { findTeamFaults, type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkSpec } from '@gaia-mesh/protocols/registry.ts';
@@ -12,7 +13,11 @@ import { isNode, LineCounter, parseDocument } from 'yaml';
 import { scorerNames } from '../scorers/scorer.ts';
 import { resolveUserName } from './user-files.ts';
 
-const MAX_TEAM_BYTES = 1024 * 1024;
+/**
+ * Maximum bytes of a team file. The largest of ours has 4 kB, and the work of the YAML reader grows with the
+ * square of the keys of a map.
+ */
+const MAX_TEAM_BYTES = 64 * 1024;
 
 /** Returns the teams that ship with the project, `config/default.yaml` and `config/teams/*.yaml`, by name. */
 export function listTeamFiles(): ReadonlyMap<string, string> {
@@ -53,16 +58,7 @@ export function loadTeam(nameOrFile: string): Team {
 }
 
 function readTeam(file: string): Team {
-  let size: number;
-  let text = '';
-  try {
-    ({ size } = statSync(file));
-    if (size <= MAX_TEAM_BYTES) text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new MeshError('config', `team file ${file}: ${explainFileFault(error)}`, { cause: error });
-  }
-  if (size > MAX_TEAM_BYTES)
-    throw new MeshError('config', `team file ${file}: ${size} bytes, larger than ${MAX_TEAM_BYTES}`);
+  const text = readUserText(file, { what: 'team file', maxBytes: MAX_TEAM_BYTES });
   const lines = new LineCounter();
   // Aliases are not allowed: a few of them, nested, expand to gigabytes.
   const document = parseDocument(text, { lineCounter: lines });

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, realpathSync } from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,6 +8,7 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
+import { openUserFile, readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { codeFolder, findPackageFolders, packageEntries } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { EnvelopeWriter } from '@gaia-mesh/protocols/contract/suite.ts';
@@ -25,6 +26,8 @@ type Kind = UserFile['kind'];
 
 /** A file such as `./mine.ts`; an adapter may have layers around it: `./mine.ts+zstd`. */
 const FILE_PATTERN = /^(?<file>.+\.[cm]?[jt]s)(?<layers>\+.*)?$/;
+/** Maximum bytes of a user's module; a bundle with its packages has a few. */
+const MAX_CODE_BYTES = 64 * 1024 * 1024;
 const NAME_PATTERN = /^[a-z0-9][a-z0-9_-]*$/;
 
 interface LoadedUserFile extends UserFile {
@@ -77,7 +80,11 @@ export function listUserReads(files: readonly UserFile[]): NonNullable<AgentPerm
 export function hashUserFiles(hash: Hash, names: readonly string[]): void {
   for (const { kind, name, file } of known) {
     if (kind === 'adapter' || !names.includes(name)) continue;
-    hash.update(`\0${kind} ${name}\0`).update(createHash('sha256').update(readFileSync(file)).digest());
+    hash.update(`\0${kind} ${name}\0`).update(
+      createHash('sha256')
+        .update(readUserFile(file, { what: kind, maxBytes: MAX_CODE_BYTES }))
+        .digest(),
+    );
   }
 }
 
@@ -167,9 +174,7 @@ const loadFile = module.createRequire(import.meta.url);
 let isHooked = false;
 
 function loadExports(file: string): Record<string, unknown> {
-  if (!existsSync(file)) {
-    throw new MeshError('usage', `${file}: there is no such file`);
-  }
+  closeSync(openUserFile(file, { what: 'module', code: 'usage' }));
   if (!isHooked) importOurselves();
   isHooked = true;
   try {

@@ -1,11 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
-import {
-  explainFileFault,
-  MeshError,
-  readSystemCode,
-  toErrorMessage,
-} from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import type { ImportNotes, SourceValue } from './message.ts';
 
@@ -13,7 +7,7 @@ import type { ImportNotes, SourceValue } from './message.ts';
  * Maximum bytes of an unpacked file to import, since its text and its values are in memory together. Larger logs have to be split
  * by task.
  */
-const MAX_SOURCE_BYTES = 128 * 1024 * 1024;
+const MAX_SOURCE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the values of a file: one JSON value, the items of a list, or one value per line. Lines that are not JSON are reported in
@@ -65,23 +59,13 @@ function readSourceText(file: string, notes: ImportNotes): string {
 
 function readSourceBytes(file: string): Buffer {
   try {
-    const { size } = statSync(file);
-    if (size > MAX_SOURCE_BYTES) throw createTooLargeError(file, `${size} bytes`);
-    const bytes = readFileSync(file);
-    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    return isGzip ? gunzipSync(bytes, { maxOutputLength: MAX_SOURCE_BYTES }) : bytes;
+    return readUserFile(file, { what: 'log', maxBytes: MAX_SOURCE_BYTES, unpacks: true });
   } catch (error) {
-    if (error instanceof MeshError) throw error;
-    if (readSystemCode(error) === 'ERR_BUFFER_TOO_LARGE')
-      throw createTooLargeError(file, 'unpacked it is larger');
-    const reason = readSystemCode(error)?.startsWith('Z_') ? toErrorMessage(error) : explainFileFault(error);
-    throw new MeshError('config', `${file}: ${reason}`, { cause: error });
+    if (!/larger than/.test(toErrorMessage(error))) throw error;
+    throw new MeshError(
+      'config',
+      `${toErrorMessage(error)}; a file to import has at most ${MAX_SOURCE_BYTES} bytes: split it into several files with whole conversations`,
+      { cause: error },
+    );
   }
-}
-
-function createTooLargeError(file: string, what: string): MeshError {
-  return new MeshError(
-    'config',
-    `${file}: ${what}; a file to import has at most ${MAX_SOURCE_BYTES} bytes: split it into several files with whole conversations`,
-  );
 }

@@ -6,6 +6,7 @@ import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import { formatRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { writeArchive } from '@gaia-mesh/core/run/archive-run.ts';
 import { sampleHeader } from '@gaia-mesh/core/testing/sample-header.ts';
+import { writeParquet } from '@gaia-mesh/evaluation/export/parquet/write-parquet.ts';
 import { readQuestions, readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { readWtq } from '@gaia-mesh/evaluation/questions/wtq-questions.ts';
 import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
@@ -127,6 +128,17 @@ const PAGE =
 const BOUNDS = { timeoutMs: 10_000, heapMb: 512, growthBytes: 512 * 2 ** 20 };
 const neverEnds = new AbortController().signal;
 
+/** Builds the Parquet file of a recording's packets. */
+async function buildParquet(): Promise<Uint8Array> {
+  let bytes = new Uint8Array();
+  await useFolder(async (folder) => {
+    const file = writeSample(folder, 'a.jsonl', Buffer.from(formatRecording(recording).join('')));
+    await writeParquet(file, folder);
+    bytes = new Uint8Array(readFileSync(path.join(folder, 'packets.parquet')));
+  });
+  return bytes;
+}
+
 /**
  * Creates a target that reads documents in a thread, as agents do: a library may throw where no caller
  * catches.
@@ -221,6 +233,10 @@ export const readers: readonly FuzzTarget[] = [
   ),
   createDocumentReader('zip', 'a.zip', { kind: 'zip', entry: 'a.csv' }, () =>
     zipOf({ 'a.csv': 'a,b\n1,2\n' }),
+  ),
+  createDocumentReader('parquet', 'a.parquet', { kind: 'rows' }, buildParquet),
+  createDocumentReader('rows', 'a.csv', { kind: 'rows' }, async () =>
+    Buffer.from('task_id,question\n1,"W""?"\n'),
   ),
   createDocumentReader('html', 'a.html', { kind: 'html' }, async () => Buffer.from(PAGE)),
 ];

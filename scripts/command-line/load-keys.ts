@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
@@ -32,11 +32,8 @@ const MAX_BYTES = 64 * 1024;
  */
 export function loadKeys(): void {
   const file = resolveUserPath('.env');
-  const status = statSync(file, { throwIfNoEntry: false });
-  if (status === undefined) return;
-  if (!status.isFile() || status.size > MAX_BYTES)
-    throw new MeshError('config', `${file}: expected a file of at most ${MAX_BYTES} bytes`);
-  const entries = Object.entries(parseEnv(readFileSync(file, 'utf8')));
+  if (!existsSync(file)) return;
+  const entries = Object.entries(parseEnv(readUserText(file, { what: 'keys', maxBytes: MAX_BYTES })));
   const fresh = entries.filter(([name]) => process.env[name] === undefined);
   const [read, left] = [true, false].map((isKnown) =>
     fresh.filter(([name]) => KNOWN.includes(name) === isKnown),

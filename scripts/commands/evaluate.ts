@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { explainFileFault, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { findScorer, type Scorer } from '@gaia-mesh/evaluation/scorers/scorer.ts';
@@ -82,7 +83,9 @@ async function run(options: { readonly scorer: string; readonly input: string })
   const scorer = findScorer(options.scorer);
   const isStandardInput = options.input === '-';
   const file = isStandardInput ? 'standard input' : resolveUserPath(options.input);
-  const input: AsyncIterable<Buffer> = isStandardInput ? process.stdin : createReadStream(file);
+  const input: AsyncIterable<Buffer> = isStandardInput
+    ? process.stdin
+    : createReadStream(file, { fd: openUserFile(file, { what: '--input' }) });
   try {
     await scoreLines(readInputLines(input), scorer, file);
   } catch (error) {

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { createStyles, print } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -55,7 +57,7 @@ function logFiles(folder: string): [name: string, file: string][] {
 }
 
 function readLogLines(log: string, file: string): Line[] {
-  return readFileSync(file, 'utf8')
+  return readUserText(file, { what: 'log', maxBytes: MAX_LOG_BYTES })
     .split('\n')
     .flatMap((text) => {
       try {

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { diff } from 'node:util';
-import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
@@ -9,7 +9,7 @@ import { createStyles, printJson, printText, type Styles } from '@gaia-mesh/eval
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
-import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
+import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import type { Command } from 'commander';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
@@ -129,7 +129,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
   const variables = listVariables(old);
   const prompts = {
     old: { name, text: old, variables },
-    new: { name: path.basename(file), text: readPromptFile(file), variables },
+    new: { name: path.basename(file), text: createPromptLoader(file)(name), variables },
   };
   loadKeys();
   if (options.host !== undefined) allowKeyHost(options.host);
@@ -161,14 +161,6 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
     printText(`${formatPromptReport(name, pairs, createStyles(process.stdout))}\n`);
   }
   if (passed.new < passed.old) process.exitCode = 1;
-}
-
-function readPromptFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new MeshError('config', `--with ${file}: ${explainFileFault(error)}`, { cause: error });
-  }
 }
 
 function findFixtures(name: string): string {

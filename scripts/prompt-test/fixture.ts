@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
-import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 
@@ -38,16 +38,7 @@ const MAX_FIXTURES = 1000;
  * @throws MeshError `config` with file and line
  */
 export function readFixtures(file: string): Fixture[] {
-  let text: string;
-  try {
-    if (statSync(file).size > MAX_FILE_BYTES) {
-      throw new MeshError('config', `${file}: larger than ${MAX_FILE_BYTES} bytes`);
-    }
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if (error instanceof MeshError) throw error;
-    throw new MeshError('config', `fixtures ${file}: ${explainFileFault(error)}`, { cause: error });
-  }
+  const text = readUserText(file, { what: 'fixtures', maxBytes: MAX_FILE_BYTES });
   const fixtures = text.split('\n').flatMap((line, index) => {
     return line.trim() === '' ? [] : [parseJsonLine(line, fixtureSchema, `${file}:${index + 1}`)];
   });

@@ -1,15 +1,18 @@
-import { readFileSync } from 'node:fs';
 import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
-import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseReplies, type RecordedReply } from '@gaia-mesh/core/recording/recorded-replies.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import * as z from 'zod';
 import type { EngineOptions } from './engine-options.ts';
 import { type AttributedReply, createAskingEngine } from './model-engine.ts';
 import { readReply } from './replies/read-reply.ts';
 import type { Question } from './requests/ask-model.ts';
+
+/** Maximum bytes of a file of replies, which are in memory together. */
+const MAX_REPLIES_BYTES = 256 * 1024 * 1024;
 
 const optionsSchema = z.looseObject({
   /** The file of replies, written by `core/recording/recorded-replies.ts`. */
@@ -93,12 +96,7 @@ function loadReplies(
 }
 
 function readReplyFile(file: string): ReadonlyMap<string, readonly RecordedReply[]> {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new MeshError('config', `recorded replies ${file}: ${explainFileFault(error)}`, { cause: error });
-  }
+  const text = readUserText(file, { what: 'recorded replies', maxBytes: MAX_REPLIES_BYTES });
   return Map.groupBy(parseReplies(text, file), ({ key }) => key);
 }
 

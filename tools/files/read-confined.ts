@@ -9,7 +9,9 @@ import { chooseReading, perform, type Reading, stripFileLine } from './reading/r
 
 const JOB = 'read-document';
 /** Limits equal to those of documents that agents read in a thread, see `reading-thread.ts`. */
-const LIMITS = { timeoutMs: 60_000, heapMb: 768, rssMb: 2048, maxOutputBytes: 2 * MAX_DOCUMENT_BYTES };
+const LIMITS = { timeoutMs: 60_000, heapMb: 512, rssMb: 800, maxOutputBytes: 2 * MAX_DOCUMENT_BYTES };
+/** Limits of a table of questions: all of GAIA takes a tenth of them. */
+const ROWS_LIMITS = { ...LIMITS, timeoutMs: 20_000, heapMb: 256, rssMb: 350 };
 
 /**
  * Reads a file in a process without rights or keys, for a caller that has both. When that process dies, only this file
@@ -25,7 +27,7 @@ export async function readConfined(
 ): Promise<string> {
   const input = packTask({ name, reading }, bytes);
   const outcome = await runConfined(new URL('./read-confined.ts', import.meta.url), JOB, input, {
-    ...LIMITS,
+    ...(reading.kind === 'rows' ? ROWS_LIMITS : LIMITS),
     signal,
   });
   if ('output' in outcome) return outcome.output;

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { explainFileFault, MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import * as z from 'zod';
@@ -11,6 +11,8 @@ import type { Fingerprint } from '../../plan/batch-setup.ts';
 import type { Question } from '../../questions/question.ts';
 import { formatCommandLine } from '../../terminal/shell-word.ts';
 
+/** Maximum bytes of a head, which has the questions: as many as a file of them. */
+const MAX_HEAD_BYTES = 64 * 1024 * 1024;
 /** Version of the file's format. */
 const HEAD_VERSION = 1;
 
@@ -106,15 +108,11 @@ export function writeBatchHead(facts: HeadFacts, repeat: number, source: string 
 export function readBatchHead(file: string): BatchHead {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readUserText(file, { what: 'batch', maxBytes: MAX_HEAD_BYTES, code: 'usage' });
   } catch (error) {
-    throw new MeshError(
-      'usage',
-      `${file}: ${explainFileFault(error)}: ${formatCommandLine('gaia')} writes it`,
-      {
-        cause: error,
-      },
-    );
+    throw new MeshError('usage', `${toErrorMessage(error)}: ${formatCommandLine('gaia')} writes it`, {
+      cause: error,
+    });
   }
   let value: unknown;
   try {

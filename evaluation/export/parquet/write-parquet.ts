@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
+import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
@@ -38,9 +39,9 @@ function encodeTable({ columns }: Table): Uint8Array {
 
 /** Tells if a file is a comparison, which is one JSON value. A recording identifies itself in its first line. */
 function isComparison(file: string): boolean {
-  if (!statSync(file).isFile() || isArchive(file)) return false;
+  if (isArchive(file)) return false;
   const start = Buffer.alloc(PROBE_BYTES);
-  const descriptor = openSync(file, 'r');
+  const descriptor = openUserFile(file, { what: 'comparison' });
   readSync(descriptor, start);
   closeSync(descriptor);
   return start[0] === 0x7b && !start.includes('gaia-mesh-recording');

@@ -79,7 +79,7 @@ describe('a comparison', () => {
     expect(readComparison(file).baseline).toBe('json');
 
     writeFileSync(file, sample.padEnd(16 * 1024 * 1024 + 1));
-    expect(() => readComparison(file)).toThrow('more than 16777216 bytes');
+    expect(() => readComparison(file)).toThrow('larger than 16777216');
     expect(() => readComparison(`${file}.missing`)).toThrow('there is no such file');
   });
 });

@@ -39,7 +39,7 @@ describe('the URL of a database', () => {
     expect(parseConnection(url).config.ssl).toEqual({ rejectUnauthorized: true, ca: 'CERTIFICATE' });
     rmSync(folder, { recursive: true });
     expect(() => parseConnection(url)).toThrow(
-      `${file}: the certificate (sslrootcert) cannot be read: there is no such file`,
+      `certificate of the store (sslrootcert) ${file}: there is no such file`,
     );
   });
 

@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import type { PoolConfig } from 'pg';
 
+/** Maximum bytes of a file of certificates; all authorities that browsers trust take 250 kB. */
+const MAX_CERTIFICATE_BYTES = 1024 * 1024;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
 /**
@@ -78,13 +80,9 @@ function parseTls(parameters: URLSearchParams, isLoopback: boolean): PoolConfig[
 }
 
 function readCertificate(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new MeshError(
-      'usage',
-      `${file}: the certificate (sslrootcert) cannot be read: ${explainFileFault(error)}`,
-      { cause: error },
-    );
-  }
+  return readUserText(file, {
+    what: 'certificate of the store (sslrootcert)',
+    maxBytes: MAX_CERTIFICATE_BYTES,
+    code: 'usage',
+  });
 }

@@ -1,8 +1,9 @@
-import { closeSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, readSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
+import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import * as z from 'zod';
 import { BUSY_TIMEOUT_MS } from '../limits.ts';
 import { setAside, type Warn } from './set-aside.ts';
@@ -219,7 +220,7 @@ function isMarked(database: DatabaseSync): boolean {
 /** Tells if a file begins as a store does, whatever its state. */
 function isStoreFile(file: string): boolean {
   const header = Buffer.alloc(APPLICATION_ID_OFFSET + 4);
-  const descriptor = openSync(file, 'r');
+  const descriptor = openUserFile(file, { what: 'store', code: 'store' });
   try {
     readSync(descriptor, header);
   } finally {

@@ -18,7 +18,7 @@ interface ThreadBounds {
  * Bounds of one reading. Spreadsheets of 100 000 rows and documents of 1000 pages take a few seconds and a few 100 MB;
  * only hostile files reach the bounds.
  */
-const BOUNDS: ThreadBounds = { timeoutMs: 60_000, heapMb: 768, growthBytes: 1536 * 1024 * 1024 };
+const BOUNDS: ThreadBounds = { timeoutMs: 60_000, heapMb: 512, growthBytes: 800 * 1024 * 1024 };
 const MEMORY_CHECK_MS = 100;
 /** Maximum threads at a time; others wait. Each may take the memory above, and two keep two cores busy. */
 const MAX_THREADS = 2;

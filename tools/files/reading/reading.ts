@@ -15,7 +15,9 @@ export type Reading =
   | { readonly kind: 'pptx' }
   | { readonly kind: 'html' }
   | { readonly kind: 'epub' }
-  | { readonly kind: 'zip'; readonly entry?: string };
+  | { readonly kind: 'zip'; readonly entry?: string }
+  /** The rows of a table of questions as JSON. */
+  | { readonly kind: 'rows' };
 
 /**
  * Reads a file. Only this function knows the module of each reading; each loads its library when it is needed.
@@ -40,6 +42,8 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
       return { text: await (await import('../documents/html-report.ts')).reportHtml(file) };
     case 'epub':
       return { text: await (await import('../documents/html-report.ts')).reportEpub(file) };
+    case 'rows':
+      return { text: await (await import('../tables/question-rows.ts')).exportRows(file) };
     case 'zip': {
       const { ALL_MEMBERS, listZip, openZipMember } = await import('../archives/zip-report.ts');
       if (reading.entry === ALL_MEMBERS) return readMembers(file);
@@ -69,7 +73,7 @@ export function chooseReading(fileName: string): Reading {
 export const isWebPage = (fileName: string) => /\.(?:html?|xhtml)$/i.test(fileName);
 
 /** Readings by tool; undefined for tools whose files hold no text. */
-const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'cells'> | undefined>> = {
+const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'cells' | 'rows'> | undefined>> = {
   read_file: 'text',
   read_excel: 'spreadsheet',
   read_pdf: 'pdf',

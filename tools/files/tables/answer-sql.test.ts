@@ -1,12 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import * as XLSX from '@e965/xlsx';
-import {
-  MAX_SQL_CHARACTERS_SHOWN,
-  MAX_SQL_COLUMNS,
-  MAX_SQL_ROWS,
-  MAX_SQL_ROWS_SHOWN,
-  MAX_SQL_VALUE_BYTES,
-} from '@gaia-mesh/core/contracts/limits.ts';
+import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answerSql } from './answer-sql.ts';
@@ -227,8 +221,8 @@ describe('tables', () => {
       [Array.from({ length: columns }, (_, i) => `c${i}`), Array.from({ length: columns }, (_, i) => i)].join(
         '\n',
       );
-    expect(await rowsOf(wide(MAX_SQL_COLUMNS), 'SELECT c599 FROM t1')).toEqual([[599]]);
-    await expect(ask(wide(MAX_SQL_COLUMNS + 1), 'SELECT c0 FROM t1')).rejects.toThrow(
+    expect(await rowsOf(wide(SQL_LIMITS.columns), 'SELECT c599 FROM t1')).toEqual([[599]]);
+    await expect(ask(wide(SQL_LIMITS.columns + 1), 'SELECT c0 FROM t1')).rejects.toThrow(
       'no such table: t1. Sheet "CSV" is not available as a table, since results would cover only a part of it: it has more than 200000 rows or 600 columns.',
     );
   });
@@ -254,17 +248,19 @@ describe('a result', () => {
     `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT ${rows}) SELECT n FROM c`;
 
   test('shows so many rows, and says how many there are', async () => {
-    const whole = await ask('a\n1\n', count(MAX_SQL_ROWS_SHOWN));
+    const whole = await ask('a\n1\n', count(SQL_LIMITS.rowsShown));
     expect(whole.text).not.toContain('[cut');
-    expect(whole.data).toMatchObject({ row_count: MAX_SQL_ROWS_SHOWN });
-    const cut = await ask('a\n1\n', count(MAX_SQL_ROWS_SHOWN + 1));
+    expect(whole.data).toMatchObject({ row_count: SQL_LIMITS.rowsShown });
+    const cut = await ask('a\n1\n', count(SQL_LIMITS.rowsShown + 1));
     expect(cut.text).toContain('[cut: the first 200 of 201 rows; count, group or limit them]');
-    expect(cut.data?.rows).toHaveLength(MAX_SQL_ROWS_SHOWN);
+    expect(cut.data?.rows).toHaveLength(SQL_LIMITS.rowsShown);
   });
 
   test('of more rows than are counted says so', async () => {
-    expect((await ask('a\n1\n', count(MAX_SQL_ROWS))).text).toContain(`./a.csv: ${MAX_SQL_ROWS} rows`);
-    expect((await ask('a\n1\n', count(MAX_SQL_ROWS + 1))).text).toContain(`more than ${MAX_SQL_ROWS} rows`);
+    expect((await ask('a\n1\n', count(SQL_LIMITS.rows))).text).toContain(`./a.csv: ${SQL_LIMITS.rows} rows`);
+    expect((await ask('a\n1\n', count(SQL_LIMITS.rows + 1))).text).toContain(
+      `more than ${SQL_LIMITS.rows} rows`,
+    );
   });
 
   test('has so many characters, and long values are cut', async () => {
@@ -272,16 +268,16 @@ describe('a result', () => {
       'a\n1\n',
       `${count(200).replace('SELECT n FROM', "SELECT printf('%.*c', 2000, 'x'), printf('%.*c', 450, 'y') FROM")}`,
     );
-    expect(text.length).toBeLessThan(MAX_SQL_CHARACTERS_SHOWN * 1.1);
+    expect(text.length).toBeLessThan(SQL_LIMITS.charactersShown * 1.1);
     expect(text).toMatch(/\[cut: the first 10\d of 200 rows/);
     expect(text).toMatch(/\[cut: 10\d values to 500 characters\]/);
-    expect(JSON.stringify(data).length).toBeLessThan(MAX_SQL_CHARACTERS_SHOWN * 1.1);
+    expect(JSON.stringify(data).length).toBeLessThan(SQL_LIMITS.charactersShown * 1.1);
   });
 
   test('may be a value of up to so many bytes', async () => {
     const sql = (bytes: number) => `SELECT length(zeroblob(${bytes})) FROM t1`;
-    expect(await rowsOf('a\n1\n', sql(MAX_SQL_VALUE_BYTES))).toEqual([[MAX_SQL_VALUE_BYTES]]);
-    await expect(ask('a\n1\n', sql(MAX_SQL_VALUE_BYTES + 1))).rejects.toThrow('string or blob too big');
+    expect(await rowsOf('a\n1\n', sql(SQL_LIMITS.valueBytes))).toEqual([[SQL_LIMITS.valueBytes]]);
+    await expect(ask('a\n1\n', sql(SQL_LIMITS.valueBytes + 1))).rejects.toThrow('string or blob too big');
   });
 });
 

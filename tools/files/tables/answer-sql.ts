@@ -1,8 +1,4 @@
-import {
-  MAX_SQL_CHARACTERS_SHOWN,
-  MAX_SQL_ROWS,
-  MAX_SQL_ROWS_SHOWN,
-} from '@gaia-mesh/core/contracts/limits.ts';
+import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
@@ -69,8 +65,8 @@ function runSelect(tables: SqlTables, sql: string, otherwise: DateOrder | undefi
   explainFaults(tables, () => {
     for (const row of statement.iterate()) {
       count += 1;
-      if (rows.length < MAX_SQL_ROWS_SHOWN) rows.push(Object.values(row));
-      if (count > MAX_SQL_ROWS) break;
+      if (rows.length < SQL_LIMITS.rowsShown) rows.push(Object.values(row));
+      if (count > SQL_LIMITS.rows) break;
     }
   });
   const columns = statement.columns().map(({ name, table, column }, at) => ({
@@ -123,10 +119,10 @@ function writeResult(
     cut += texts.filter((text) => text.length > most).length;
     const short = texts.map((text) => shorten(text, most));
     characters += short.reduce((sum, text) => sum + text.length + 3, 0);
-    if (characters > MAX_SQL_CHARACTERS_SHOWN) break;
+    if (characters > SQL_LIMITS.charactersShown) break;
     rows.push(short);
   }
-  const counted = count > MAX_SQL_ROWS ? `more than ${MAX_SQL_ROWS} rows` : `${count} rows`;
+  const counted = count > SQL_LIMITS.rows ? `more than ${SQL_LIMITS.rows} rows` : `${count} rows`;
   const typed = columns.map(({ name, type }) => `${quote(name)} ${type}`).join(', ');
   const notes = [
     ...(cut > 0 ? [`[cut: ${cut} values to ${most} characters]`] : []),
@@ -145,7 +141,7 @@ function writeResult(
       columns: columns.map(({ name }) => name),
       types: columns.map(({ type }) => type),
       rows: all.slice(0, rows.length).map((row) => row.map((value) => toJson(value, most))),
-      row_count: Math.min(count, MAX_SQL_ROWS),
+      row_count: Math.min(count, SQL_LIMITS.rows),
     },
   };
 }

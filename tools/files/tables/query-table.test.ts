@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { MAX_SQL_CHARACTERS } from '@gaia-mesh/core/contracts/limits.ts';
+import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { expect, test } from 'vitest';
 import { taskPlace } from '../testing/task-place.ts';
 import { querySheets, queryTable } from './query-table.ts';
@@ -30,8 +30,8 @@ test('SQL is run over the sheets of a file', async () => {
 
 test('a statement has so many characters', () => {
   const sql = (characters: number) => ({ file: 'a.csv', sql: 'SELECT 1'.padEnd(characters) });
-  expect(queryTable.input.safeParse(sql(MAX_SQL_CHARACTERS)).success).toBe(true);
-  expect(queryTable.input.safeParse(sql(MAX_SQL_CHARACTERS + 1)).success).toBe(false);
+  expect(queryTable.input.safeParse(sql(SQL_LIMITS.characters)).success).toBe(true);
+  expect(queryTable.input.safeParse(sql(SQL_LIMITS.characters + 1)).success).toBe(false);
 });
 
 test.each([

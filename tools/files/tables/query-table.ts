@@ -1,10 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import {
-  MAX_SQL_CHARACTERS,
-  SQL_HEAP_MB,
-  SQL_MEMORY_MB,
-  SQL_TIMEOUT_MS,
-} from '@gaia-mesh/core/contracts/limits.ts';
+import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type PQueue from 'p-queue';
 import * as z from 'zod';
 import type { DataTool, DataToolReply } from '../../data-tool.ts';
@@ -18,7 +13,7 @@ const input = z.strictObject({
   sql: z
     .string()
     .min(1)
-    .max(MAX_SQL_CHARACTERS)
+    .max(SQL_LIMITS.characters)
     .describe(
       "e.g. SELECT City, sum(Sales) AS total FROM t1 WHERE Date >= '2024-01-01' GROUP BY City ORDER BY total DESC",
     ),
@@ -40,7 +35,11 @@ interface QueryBounds {
   readonly rssMb: number;
 }
 
-const BOUNDS: QueryBounds = { timeoutMs: SQL_TIMEOUT_MS, heapMb: SQL_HEAP_MB, rssMb: SQL_MEMORY_MB };
+const BOUNDS: QueryBounds = {
+  timeoutMs: SQL_LIMITS.timeoutMs,
+  heapMb: SQL_LIMITS.heapMb,
+  rssMb: SQL_LIMITS.memoryMb,
+};
 /** Maximum processes at a time; others wait. Each may take the memory above, and two keep two cores busy. */
 const MAX_PROCESSES = 2;
 const JOB = 'query-table';

@@ -1,6 +1,6 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_SQL_COLUMNS, MAX_SQL_VALUE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
 import { detectOrder } from '../../tables/values/typed-column.ts';
 import { MAX_COLUMNS, MAX_ROWS, makeNamesUnique, type Sheet, type Table, toTable } from './sheet.ts';
@@ -63,9 +63,9 @@ export function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
     const [name = '', alias] = [names[at], `t${at + 1}`];
     const table = toTable(sheet);
     const count = table.columns.length;
-    if (!sheet.isWhole || count > MAX_SQL_COLUMNS) {
+    if (!sheet.isWhole || count > SQL_LIMITS.columns) {
       refused.push(
-        `Sheet ${JSON.stringify(sheet.name)} is not available as a table, since results would cover only a part of it: it has more than ${MAX_ROWS} rows or ${Math.min(MAX_COLUMNS, MAX_SQL_COLUMNS)} columns.`,
+        `Sheet ${JSON.stringify(sheet.name)} is not available as a table, since results would cover only a part of it: it has more than ${MAX_ROWS} rows or ${Math.min(MAX_COLUMNS, SQL_LIMITS.columns)} columns.`,
       );
       return [];
     }
@@ -165,7 +165,7 @@ function createTable(
 
 function openDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:', {
-    limits: { length: MAX_SQL_VALUE_BYTES, attach: 0 },
+    limits: { length: SQL_LIMITS.valueBytes, attach: 0 },
   });
   // Large sorts would go to files, which Node's permissions do not prevent.
   database.exec('PRAGMA temp_store = MEMORY');

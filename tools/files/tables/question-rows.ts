@@ -1,0 +1,62 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { quoteFileName } from '../find-file.ts';
+import { fromLibrary } from '../from-library.ts';
+import type { LoadedFile } from '../loaded-file.ts';
+import { readExtension } from '../reading/readers.ts';
+
+/** Maximum bytes of an unpacked page of a Parquet file; a small file may unpack to any size. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+/** Maximum rows of a table of questions. */
+const MAX_ROWS = 100_000;
+/** Maximum characters of a row: a question with its context, and notes about it. */
+const MAX_ROW_CHARACTERS = 4 * 1024 * 1024;
+
+/**
+ * Returns the rows of a table of questions, which is CSV or Parquet, as JSON. The libraries take as much memory
+ * as a file claims to need, so a caller with much to lose runs this in a process of its own.
+ *
+ * @throws MeshError `tool` for a file that is no such table, or has too many rows
+ */
+export async function exportRows(file: LoadedFile): Promise<string> {
+  const rows = await (readExtension(file.name) === 'parquet' ? readParquetRows(file) : parseCsvRows(file));
+  if (rows.length > MAX_ROWS)
+    throw new MeshError(
+      'tool',
+      `${quoteFileName(file.name)}: more than ${MAX_ROWS} rows, which is the most of a question file`,
+    );
+  // JSON has no integers of 64 bits; those of a question are levels and ids.
+  return JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? Number(value) : value));
+}
+
+/** Parses CSV whose first line has the names of the columns. */
+async function parseCsvRows(file: LoadedFile): Promise<readonly unknown[]> {
+  const { parse } = await import('csv-parse/sync');
+  return fromLibrary(file, 'CSV', () =>
+    parse(new TextDecoder('utf-8', { fatal: true }).decode(file.bytes), {
+      bom: true,
+      columns: true,
+      skip_empty_lines: true,
+      max_record_size: MAX_ROW_CHARACTERS,
+      to: MAX_ROWS + 1,
+    }),
+  );
+}
+
+/** Reads a Parquet table, such as GAIA's. */
+async function readParquetRows(file: LoadedFile): Promise<readonly unknown[]> {
+  const { parquetReadObjects } = await import('hyparquet');
+  const maxOutputLength = MAX_PAGE_BYTES;
+  return fromLibrary(file, 'a Parquet table', () =>
+    parquetReadObjects({
+      // A copy, because the bytes may be a part of a larger buffer.
+      file: new Uint8Array(file.bytes).buffer,
+      rowEnd: MAX_ROWS + 1,
+      compressors: {
+        GZIP: (input) => gunzipSync(input, { maxOutputLength }),
+        BROTLI: (input) => brotliDecompressSync(input, { maxOutputLength }),
+        ZSTD: (input) => zstdDecompressSync(input, { maxOutputLength }),
+      },
+    }),
+  );
+}
