@@ -128,10 +128,11 @@ export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 /**
- * Maximum values (objects, lists, scalars and keys) of one JSON text. A value takes up to 64 bytes of memory, however
- * short its text is: `{},` of 3 bytes takes 64, so that 32 MiB of them would take 700 MB.
+ * Maximum values (objects, lists, scalars and keys) of one packet or JSON text. A value takes up to 64 bytes of
+ * memory, however short it is written: a list takes one byte in MessagePack, so that a frame of 34 MB would take
+ * 2.5 GB.
  */
-export const MAX_JSON_VALUES = 4_000_000;
+export const MAX_DECODED_VALUES = 4_000_000;
 
 /** Default time limit of one task (C-30). */
 export const DEFAULT_TASK_TIMEOUT_MS = 120_000;

@@ -25,8 +25,8 @@ const sentSchema = z.looseObject({
 });
 const beganSchema = z.looseObject({ began: z.string() });
 
-/** Maximum characters of a line; reading stops there, because no packet is longer. */
-const MAX_LINE_CHARACTERS = 128 * 1024 * 1024;
+/** Maximum characters of a line; reading of a log stops there, since a line with a large packet has less. */
+const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
 /**
  * Flags that refuse links and do not block on pipes: an agent that puts one in place of its log stops
  * nothing, and reports nothing.
@@ -36,17 +36,19 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOL
 /**
  * Reads the work that the agents `ids` report in their logs below `workspaces` for the run `runId`, by packet
  * id. An agent that stays up has earlier runs in its log: only lines after the last one that begins this run
- * count. An agent without a log reports nothing.
+ * count. An agent without a log reports nothing, and neither do lines that are not read when the time is up.
  */
 export async function readReportedWork(
   workspaces: string,
   ids: readonly string[],
   runId: string,
+  isTimeUp: () => boolean = () => false,
 ): Promise<Map<string, ReportedWork>> {
   const all = new Map<string, ReportedWork>();
   for (const id of ids) {
     let isOurs = false;
     for await (const line of readFileLines(path.join(workspaces, toFolderName(id), 'agent.log'))) {
+      if (isTimeUp()) return all;
       if (line.includes('"dir":"session"')) {
         const session = beganSchema.safeParse(tryParseJson(line));
         if (session.success) isOurs = session.data.began === runId;

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Causes } from './run-record.ts';
 
@@ -41,6 +42,32 @@ describe('the cause of a packet', () => {
     expect(inferred('2', [])).toMatchObject({ cause: 'c' });
     expect(inferred('3', [])).toMatchObject({ cause: 'a' });
     expect(inferred('2', ['facts'])).toMatchObject({ cause: 'a' });
+  });
+
+  test('is the one that a search through all earlier packets would find', () => {
+    const name = fc.constantFrom('0', '1', '2', '3');
+    const earlier = fc.record({
+      from: name,
+      to: fc.option(name, { nil: undefined }),
+      type: fc.constantFrom('a', 'b', 'c'),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(earlier, { maxLength: 20 }),
+        name,
+        fc.subarray(['a', 'b', 'c']),
+        (all, from, types) => {
+          const packets = all.map(({ to, ...rest }, index) =>
+            packet(`p${index}`, rest.from, to === undefined ? { type: rest.type } : { type: rest.type, to }),
+          );
+          const isHeard = (one: (typeof packets)[number]) =>
+            one.from !== from && (one.to === undefined || one.to === from);
+          const last =
+            packets.findLast((one) => isHeard(one) && types.includes(one.type)) ?? packets.findLast(isHeard);
+          expect(causesOf(...packets).of(packet('x', from), undefined, types)?.cause).toBe(last?.id);
+        },
+      ),
+    );
   });
 
   test('is nothing where nothing came before', () => {

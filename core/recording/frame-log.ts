@@ -68,7 +68,8 @@ export class FrameLog {
 
   add({ sender, slab, start, end, size, arrivedUs, forwardedUs }: RelayedBatch): void {
     this.#packets += size;
-    if (this.#cut !== undefined || this.#isClosed) return;
+    if (this.#isClosed) this.#cut ??= 'they came after the run had ended';
+    if (this.#cut !== undefined) return;
     const bytes = BATCH_HEADER_BYTES + end - start;
     if (this.#bytes + bytes > this.#maxBytes) {
       this.#cut = `the recording has room for ${this.#maxBytes} bytes`;
@@ -110,10 +111,17 @@ export class FrameLog {
   async *frames(): AsyncGenerator<LoggedFrame> {
     const end = Math.min(this.#written, this.#sound) - 1;
     if (end < 0) return;
-    let rest = Buffer.alloc(0);
+    // Parts of a frame that spans many reads are joined only once.
+    let parts: Buffer[] = [];
+    let partBytes = 0;
+    let neededBytes = 0;
     let batch: (Omit<LoggedFrame, 'blob'> & { left: number }) | undefined;
     for await (const chunk of createReadStream(this.#file, { end, highWaterMark: BUFFER_BYTES })) {
-      const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      parts.push(chunk);
+      partBytes += chunk.length;
+      if (partBytes < neededBytes) continue;
+      const bytes: Buffer = parts.length === 1 ? chunk : Buffer.concat(parts);
+      neededBytes = 0;
       let at = 0;
       for (;;) {
         if (batch === undefined || batch.left === 0) {
@@ -130,7 +138,10 @@ export class FrameLog {
         }
         if (bytes.length - at < PREFIX_BYTES) break;
         const frameBytes = PREFIX_BYTES + bytes.readUInt32BE(at);
-        if (bytes.length - at < frameBytes) break;
+        if (bytes.length - at < frameBytes) {
+          neededBytes = frameBytes;
+          break;
+        }
         const { sender, arrivedUs, forwardedUs } = batch;
         yield {
           sender,
@@ -141,7 +152,8 @@ export class FrameLog {
         batch.left -= frameBytes;
         at += frameBytes;
       }
-      rest = Buffer.from(bytes.subarray(at));
+      parts = [Buffer.from(bytes.subarray(at))];
+      partBytes = bytes.length - at;
     }
   }
 

@@ -59,7 +59,7 @@ interface Heard {
   readonly folder: string;
   readonly agents: readonly Link[];
   say(agent: number, ...packets: readonly Packet[]): void;
-  recording(work?: Parameters<RunRecord['write']>[1]['work']): Promise<Recording>;
+  recording(work?: Parameters<RunRecord['write']>[1]['work'], isTimeUp?: () => boolean): Promise<Recording>;
 }
 
 async function started(maxBytes?: number): Promise<Heard> {
@@ -82,10 +82,15 @@ async function started(maxBytes?: number): Promise<Heard> {
         ),
       );
     },
-    async recording(work = new Map()) {
+    async recording(work = new Map(), isTimeUp) {
       await record.close();
       const file = path.join(folder, 'recording.jsonl');
-      await record.write(file, { header: () => header, payloadOf: () => ({ question: 'Why?' }), work });
+      await record.write(file, {
+        header: () => header,
+        payloadOf: () => ({ question: 'Why?' }),
+        work,
+        isTimeUp,
+      });
       return parseRecording(readFileSync(file, 'utf8'), file);
     },
   };
@@ -140,6 +145,20 @@ describe('the hub’s record of a run', () => {
     expect(written.missing).toEqual([`${20 - kept} of 20 packets: the recording has room for 1000 bytes`]);
   });
 
+  test('says what came after its end, and what there was no time for', async () => {
+    const { say, record, recording } = await started();
+    say(0, packet('a', '0'), packet('b', '0'));
+    await record.close();
+    say(0, packet('c', '0'));
+    const answers = [false];
+
+    const { header: written, packets } = await recording(new Map(), () => answers.shift() ?? true);
+
+    expect(packets).toHaveLength(2);
+    expect(written.missing).toEqual(['2 of 3 packets: the time to record them was up']);
+    expect((await recording()).header.missing).toEqual(['1 of 3 packets: they came after the run had ended']);
+  });
+
   test('says what the disk did not take', async () => {
     const { say, recording, folder } = await started();
     mkdirSync(path.join(folder, '.frames'));
@@ -156,7 +175,9 @@ describe('the hub’s record of a run', () => {
 
     expect((await recording()).header.missing).toEqual([
       '1 of 3 packets had the id of another (the first: a)',
-      expect.stringMatching(/^1 of 3 packets cannot be decoded \(the first: agent 0: /),
+      expect.stringMatching(
+        /^1 of 3 packets cannot be decoded \(the first: packet 3 of agent 0 was not recorded: /,
+      ),
     ]);
   });
 

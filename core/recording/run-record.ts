@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Codec } from '../contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { addLine, createLedgerLine, type LedgerLine, measureLine } from '../contracts/ledger.ts';
+import { MAX_RECORDING_BYTES } from '../contracts/limits.ts';
 import { findOrAddEntry } from '../contracts/others.ts';
 import { DOC_INIT, HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
 import type { Link } from '../hub/link.ts';
@@ -19,6 +20,12 @@ import {
   type Recording,
 } from './recording.ts';
 
+/**
+ * Maximum types of an agent's subscription that are considered for a cause, so that the work for a packet is
+ * bounded; a team has a few.
+ */
+const MAX_TYPES_OF_CAUSES = 64;
+
 /** Data for a recording that the hub does not have. */
 interface RecordingSources {
   readonly header: (traces: readonly PacketTrace[]) => Recording['header'];
@@ -31,6 +38,8 @@ interface RecordingSources {
   readonly opensTasks?: boolean;
   /** Work that agents report, by packet id. */
   readonly work: ReadonlyMap<string, ReportedWork>;
+  /** Returns true when the time for the recording is up; the rest is then left out, and counted. */
+  readonly isTimeUp?: (() => boolean) | undefined;
 }
 
 /** Contents of a recording without the payloads, and descriptions of what it lacks. */
@@ -44,8 +53,15 @@ export type LinesByType = ReadonlyMap<string, LedgerLine>;
 
 type Caused = Pick<Packet, 'id' | 'type' | 'from' | 'to' | 'task_id' | 'reply_to'>;
 
-interface EarlierPacket extends Pick<Packet, 'id' | 'type' | 'from'> {
-  readonly to: string | undefined;
+interface EarlierPacket extends Pick<Packet, 'id' | 'from'> {
+  /** Number of the packet in its run. */
+  readonly order: number;
+}
+
+/** The last packet of a kind, and the last one of another sender than its own. */
+interface LastPackets {
+  last: EarlierPacket;
+  other: EarlierPacket | undefined;
 }
 
 /** Cause of a packet; marked if it is an inference. */
@@ -62,7 +78,8 @@ interface Cause {
  */
 export class Causes {
   readonly #ids = new Set<string>();
-  readonly #byTask = new Map<string, EarlierPacket[]>();
+  /** The last packets of each task, by recipient, and by recipient and type. */
+  readonly #byTask = new Map<string, Map<string, LastPackets>>();
 
   has(id: string): boolean {
     return this.#ids.has(id);
@@ -70,9 +87,17 @@ export class Causes {
 
   add({ id, type, from, to, task_id }: Caused): void {
     this.#ids.add(id);
-    const earlier = this.#byTask.get(task_id) ?? [];
-    earlier.push({ id, type, from, to });
-    this.#byTask.set(task_id, earlier);
+    const packet = { id, from, order: this.#ids.size };
+    const ofTask = this.#byTask.get(task_id) ?? new Map<string, LastPackets>();
+    this.#byTask.set(task_id, ofTask);
+    for (const key of [toKindKey(to), toKindKey(to, type)]) {
+      const kind = ofTask.get(key);
+      if (kind === undefined) ofTask.set(key, { last: packet, other: undefined });
+      else {
+        if (kind.last.from !== from) kind.other = kind.last;
+        kind.last = packet;
+      }
+    }
   }
 
   /** Returns the cause; undefined if no earlier packet can have caused it. */
@@ -80,14 +105,29 @@ export class Causes {
     if (reported !== undefined && this.#ids.has(reported)) return { cause: reported };
     const { reply_to: request } = packet;
     if (request !== undefined && this.#ids.has(request)) return { cause: request, isCauseInferred: true };
-    const earlier = this.#byTask.get(packet.task_id) ?? [];
-    const isHeard = ({ from, to }: EarlierPacket) =>
-      from !== packet.from && (to === undefined || to === packet.from);
     const last =
-      earlier.findLast((other) => isHeard(other) && subscribes.includes(other.type)) ??
-      earlier.findLast(isHeard);
+      this.#findLast(packet, subscribes.slice(0, MAX_TYPES_OF_CAUSES)) ?? this.#findLast(packet, [undefined]);
     return last && { cause: last.id, isCauseInferred: true };
   }
+
+  /** Returns the last packet of one of the types that the sender of `packet` received; undefined is any type. */
+  #findLast({ task_id, from }: Caused, types: readonly (string | undefined)[]): EarlierPacket | undefined {
+    const ofTask = this.#byTask.get(task_id);
+    let found: EarlierPacket | undefined;
+    for (const type of types) {
+      for (const to of [undefined, from]) {
+        const kind = ofTask?.get(toKindKey(to, type));
+        const last = kind?.last.from === from ? kind.other : kind?.last;
+        if (last !== undefined && last.order > (found?.order ?? 0)) found = last;
+      }
+    }
+    return found;
+  }
+}
+
+/** Returns the key of the packets to `to`, or to all agents, of one type or of any. */
+function toKindKey(to: string | undefined, type?: string): string {
+  return JSON.stringify([to ?? null, type ?? null]);
 }
 
 /** The hub's record of a run: the packets that it broadcast and relayed, unchanged. */
@@ -124,13 +164,17 @@ export class RunRecord {
 
   /**
    * Returns the ledger lines for packets of `senders` that kept no ledger themselves: the hub decodes the
-   * frames it relayed. Close the record first.
+   * frames it relayed, until the time is up. Close the record first.
    */
-  async linesOf(senders: ReadonlySet<Link>): Promise<ReadonlyMap<Link, LinesByType>> {
+  async linesOf(
+    senders: ReadonlySet<Link>,
+    isTimeUp: () => boolean = () => false,
+  ): Promise<ReadonlyMap<Link, LinesByType>> {
     const all = new Map<Link, Map<string, LedgerLine>>();
     if (senders.size === 0) return all;
     const readers = new Readers();
     for await (const { sender, blob } of this.#frames.frames()) {
+      if (isTimeUp()) break;
       if (!senders.has(sender)) continue;
       const codec = readers.of(sender);
       const packet = decodePacket(codec, blob);
@@ -154,10 +198,9 @@ export class RunRecord {
     const entries = this.#entries(sources, missing);
     await pipeline(
       async function* () {
-        for await (const entry of entries) {
-          const { payload: _payload, ...packet } = entry.packet;
-          traces.push({ ...entry, packet });
-          yield formatEntryLine(entry);
+        for await (const { line, ...entry } of entries) {
+          traces.push(entry);
+          yield line;
         }
       },
       createWriteStream(body, { mode: 0o600 }),
@@ -182,13 +225,17 @@ export class RunRecord {
     await rm(this.#file, { force: true });
   }
 
-  /** Yields the recording's packets, and adds descriptions of missing ones to `missing`. */
+  /** Yields the recording's packets with their lines, and adds descriptions of missing ones to `missing`. */
   async *#entries(
-    { payloadOf, work, opensTasks = false }: RecordingSources,
+    { payloadOf, work, opensTasks = false, isTimeUp = () => false }: RecordingSources,
     missing: string[],
-  ): AsyncGenerator<RecordedPacket> {
+  ): AsyncGenerator<PacketTrace & { readonly line: string }> {
     const causes = new Causes();
     const opened = new Set<string>();
+    const toEntry = (entry: RecordedPacket) => {
+      const { payload: _payload, ...packet } = entry.packet;
+      return { ...entry, packet, line: formatEntryLine(entry) };
+    };
     for (const opening of this.#openings) {
       const { packet } = opening;
       const payload = payloadOf(packet.task_id);
@@ -197,16 +244,25 @@ export class RunRecord {
         continue;
       }
       causes.add(packet);
-      yield { ...opening, packet: { ...packet, payload } };
+      yield toEntry({ ...opening, packet: { ...packet, payload } });
     }
     const readers = new Readers();
     const left = new LeftOut();
     let recorded = 0;
+    let bytes = 0;
+    let { cut } = this.#frames;
     for await (const { sender, blob, arrivedUs, forwardedUs } of this.#frames.frames()) {
+      if (isTimeUp()) {
+        cut = 'the time to record them was up';
+        break;
+      }
       recorded += 1;
       const packet = decodePacket(readers.of(sender), blob);
       if (typeof packet === 'string') {
-        left.add(`cannot be decoded`, `agent ${sender.node.id}: ${packet}`);
+        left.add(
+          `cannot be decoded`,
+          `packet ${recorded} of agent ${sender.node.id} was not recorded: ${packet}`,
+        );
         continue;
       }
       const { task_id: task } = packet;
@@ -214,20 +270,30 @@ export class RunRecord {
         const opening = buildOpeningPacket(packet, opened.size + 1);
         opened.add(task);
         causes.add(opening);
-        yield { cause: null, isCauseInferred: true, toolUs: 0, packet: opening };
+        yield toEntry({ cause: null, isCauseInferred: true, toolUs: 0, packet: opening });
       }
       const report = work.get(packet.id);
       const cause = causes.of(packet, report?.cause, sender.subscribes);
       if (causes.has(packet.id)) left.add('had the id of another', packet.id);
       else if (cause === undefined) left.add('were caused by nothing that is recorded', packet.id);
       else {
-        causes.add(packet);
         const relayed = { bytes: PREFIX_BYTES + blob.length, arrivedUs, forwardedUs };
-        yield { ...cause, ...toTraceReport(report), relayed, packet };
+        const entry = toEntry({ ...cause, ...toTraceReport(report), relayed, packet });
+        bytes += Buffer.byteLength(entry.line);
+        if (bytes > MAX_RECORDING_BYTES) {
+          recorded -= 1;
+          cut = `the recording has room for ${MAX_RECORDING_BYTES} bytes`;
+          break;
+        }
+        causes.add(packet);
+        yield entry;
       }
     }
-    const { packets, cut } = this.#frames;
-    if (recorded < packets) missing.push(`${packets - recorded} of ${packets} packets: ${cut}`);
+    const { packets } = this.#frames;
+    if (recorded < packets)
+      missing.push(
+        `${packets - recorded} of ${packets} packets: ${cut ?? 'they are not in the log of frames'}`,
+      );
     missing.push(...left.sentences(packets));
   }
 }

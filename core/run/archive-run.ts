@@ -124,7 +124,11 @@ export async function writeRecording(
   record: RunRecord,
   workspaces: string,
   { team, adapter, engine }: RunOptions,
-  { runId, tasks }: { readonly runId: string; readonly tasks: TaskLog },
+  {
+    runId,
+    tasks,
+    isTimeUp,
+  }: { readonly runId: string; readonly tasks: TaskLog; readonly isTimeUp: () => boolean },
 ): Promise<{ timeline: Timeline; recording: RunMetrics['recording'] }> {
   const header = {
     run_id: runId,
@@ -142,7 +146,9 @@ export async function writeRecording(
       workspaces,
       team.agents.map(({ id }) => id),
       runId,
+      isTimeUp,
     ),
+    isTimeUp,
   });
   await record.remove();
   const packets = traces.filter(({ cause }) => cause !== null).length;

@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
 import { toFolderName } from '../contracts/node-id.ts';
 import { findOrAddEntry, OTHERS } from '../contracts/others.ts';
 import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
 import { DirectDelivery } from '../hub/delivery/direct.ts';
-import type { MeshNode } from '../hub/link.ts';
+import type { Link, MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
 import { createRouter } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
-import { RunRecord } from '../recording/run-record.ts';
+import { type LinesByType, RunRecord } from '../recording/run-record.ts';
 import type { Timeline } from '../recording/timeline.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog } from '../system/log.ts';
@@ -25,9 +26,10 @@ import { readGitRevision } from './manifest.ts';
 import { buildRunMetrics, RunTally } from './metrics/metrics.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
-import { buildRunLedger } from './metrics/run-ledger.ts';
+import { buildRunLedger, type RunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
 import { Samples } from './metrics/samples.ts';
+import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
 import { RunFaults } from './run-faults.ts';
 import { createRunId, RunFolder } from './run-folder.ts';
 import type { RunOptions, TaskBounds, TaskRunResult } from './run-options.ts';
@@ -35,6 +37,11 @@ import { TaskLog } from './task-log.ts';
 
 /** Name of the file that holds the run's frames until the recording is built from them. */
 const FRAMES_FILE = '.hub.frames';
+/** Time for the work that describes a run's packets after its end: ledger lines, tokens and the recording. */
+const DESCRIPTION_MS = 60_000;
+/** The time after a task timed out, when a person waits; after Ctrl-C it is shorter still. */
+const DESCRIPTION_AFTER_TIMEOUT_MS = 4_000;
+const DESCRIPTION_AFTER_INTERRUPT_MS = 500;
 /** Time within which a process's end is reported after its connection's end. */
 const LAST_WORDS_MS = 200;
 
@@ -76,6 +83,16 @@ function summarizeHops(timeline: Timeline): RunMetrics['hops'] {
     };
   });
 }
+
+/** The part of a run's metrics that comes from its recording. */
+type Recorded = Pick<RunMetrics, 'hops' | 'time_us' | 'recording'>;
+
+/** Stands in metrics until the recording is written. */
+const NOT_RECORDED: Recorded = {
+  hops: [],
+  time_us: null,
+  recording: { packets: 0, missing: ['all packets: the command ended before they were recorded'] },
+};
 
 interface Hop {
   readonly type: string;
@@ -250,47 +267,39 @@ export class MeshRun {
     await this.#faults?.end();
     await network.settle();
     await this.#record.close();
-    const links = [...network.formerLinks, ...network.links];
-    const decoded = await this.#record.linesOf(
-      new Set(links.filter(({ ledgerReport: books }) => books === undefined)),
+    const build = (ledger: RunLedger, tokenLedger: TokenLedgerFigures | undefined) =>
+      buildRunMetrics(this.#tally, this.#options, {
+        runId: this.runId,
+        network,
+        ledger,
+        models: this.#usage?.total,
+        tokenLedger,
+        faults: this.#faults?.metrics(this.#options.team.agents),
+        acknowledged: this.#acknowledged,
+        wallMs,
+        isBatch,
+      });
+    const write = (metrics: Omit<RunMetrics, keyof Recorded>, recorded: Recorded) => {
+      const whole: RunMetrics = { ...metrics, ...recorded };
+      const text = `${JSON.stringify(whole, null, 2)}\n`;
+      writeWhole(this.folder.metricsFile, text);
+      return { whole, text };
+    };
+    // Whatever packets do to the work that describes them, the run's figures are on disk before it begins.
+    write(build(this.#buildLedger(network), undefined), NOT_RECORDED);
+    const isTimeUp = this.#limitDescription();
+    const metrics = build(
+      this.#buildLedger(network, await this.#decodeLines(network, isTimeUp)),
+      await this.#exchanges?.total(isTimeUp),
     );
-    const ledger = buildRunLedger(network, {
-      decoded,
-      acknowledged: this.#acknowledged,
-      faults: this.#faults?.delivery.counters,
-      connection: this.#transport.carried(),
-    });
-    const metrics = buildRunMetrics(this.#tally, this.#options, {
-      runId: this.runId,
-      network,
-      ledger,
-      models: this.#usage?.total,
-      tokenLedger: await this.#exchanges?.total(),
-      faults: this.#faults?.metrics(this.#options.team.agents),
-      acknowledged: this.#acknowledged,
-      wallMs,
-      isBatch,
-    });
     network.close();
     await this.#transport.close();
     await this.#agents.stop();
-    this.#log.info({ event: 'run_ended', status: metrics.status, balanced: ledger.balanced });
+    const { balanced } = metrics.ledger;
+    this.#log.info({ event: 'run_ended', status: metrics.status, balanced });
     this.#log.close();
-    const { timeline, recording } = await writeRecording(
-      this.#record,
-      this.folder.workspaces,
-      this.#options,
-      { runId: this.runId, tasks: this.#tasks },
-    );
+    const { whole, text } = write(metrics, await this.#writeRecording(isTimeUp));
     this.#tasks.close();
-    const timed: RunMetrics = {
-      ...metrics,
-      hops: summarizeHops(timeline),
-      time_us: timeline.sum(),
-      recording,
-    };
-    const text = `${JSON.stringify(timed, null, 2)}\n`;
-    writeWhole(this.folder.metricsFile, text);
     await archiveRun(this.folder, this.#options, {
       runId: this.runId,
       startedAt: this.#startedAt,
@@ -300,7 +309,53 @@ export class MeshRun {
       isBatch,
     });
     this.folder.release();
-    return timed;
+    return whole;
+  }
+
+  /**
+   * Limits the work that describes a run after its end. A run whose tasks all ended by themselves may take its
+   * time; after a deadline or Ctrl-C, a person waits.
+   */
+  #limitDescription(): () => boolean {
+    const begunMs = performance.now();
+    const { signal } = this.#options;
+    const limitMs = this.#tally.status === 'timeout' ? DESCRIPTION_AFTER_TIMEOUT_MS : DESCRIPTION_MS;
+    return () => performance.now() - begunMs > (signal.aborted ? DESCRIPTION_AFTER_INTERRUPT_MS : limitMs);
+  }
+
+  #buildLedger(network: MeshNetwork, decoded?: ReadonlyMap<Link, LinesByType>): RunLedger {
+    return buildRunLedger(network, {
+      decoded,
+      acknowledged: this.#acknowledged,
+      faults: this.#faults?.delivery.counters,
+      connection: this.#transport.carried(),
+    });
+  }
+
+  /** Decodes the packets of agents that kept no ledger. */
+  #decodeLines(network: MeshNetwork, isTimeUp: () => boolean): Promise<ReadonlyMap<Link, LinesByType>> {
+    const links = [...network.formerLinks, ...network.links];
+    return this.#record.linesOf(
+      new Set(links.filter(({ ledgerReport: books }) => books === undefined)),
+      isTimeUp,
+    );
+  }
+
+  /** Writes the recording. A run whose recording cannot be written still has its figures. */
+  async #writeRecording(isTimeUp: () => boolean): Promise<Recorded> {
+    try {
+      const { timeline, recording } = await writeRecording(
+        this.#record,
+        this.folder.workspaces,
+        this.#options,
+        { runId: this.runId, tasks: this.#tasks, isTimeUp },
+      );
+      return { hops: summarizeHops(timeline), time_us: timeline.sum(), recording };
+    } catch (error) {
+      if (!(error instanceof MeshError) && readSystemCode(error) === undefined) throw error;
+      const missing = [`the recording, which could not be written: ${toErrorMessage(error)}`];
+      return { ...NOT_RECORDED, recording: { packets: 0, missing } };
+    }
   }
 
   async #connect(nodes: readonly MeshNode[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { MAX_JSON_VALUES } from '../contracts/limits.ts';
+import { MAX_DECODED_VALUES } from '../contracts/limits.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -33,7 +33,7 @@ export function parseJsonText(text: string): unknown {
  *
  * @throws SyntaxError for more than `maxValues`
  */
-export function checkJsonValues(text: string, maxValues = MAX_JSON_VALUES): void {
+export function checkJsonValues(text: string, maxValues = MAX_DECODED_VALUES): void {
   // Every value but the first has a character of its own and a mark in front of it.
   if (text.length < 2 * maxValues) return;
   let values = 1;

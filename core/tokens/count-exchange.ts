@@ -2,8 +2,36 @@ import type { ChatMessage, ModelExchange, ToolCall, ToolDefinition } from '../co
 import { hashText } from '../contracts/model-exchange.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/packet.ts';
 import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
-import { type Encoding, loadEncoding } from './encoding.ts';
 import { listParts } from './parts-of.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/**
+ * Encoding with which a model's server turns a conversation into tokens: the vocabulary, and the marks that
+ * its chat format puts around messages. OpenAI's published encodings are known; the tokens of any other model
+ * are estimated with `o200k_base`, and the difference to the server's count is reported as the residual.
+ */
+interface Encoding {
+  readonly name: 'o200k_base' | 'o200k_harmony' | 'cl100k_base';
+  /** True if it is the model's own encoding. */
+  readonly known: boolean;
+  /** Splits a text into tokens, marks of the chat format included: servers do not let a document end a message. */
+  readonly pieces: (text: string) => ReturnType<Vocabulary['pieces']>;
+  /** Tokens of the marks around a message: start, role, separator, end. */
+  readonly messageMarks: number;
+  /** Tokens after the last message that begin the reply. */
+  readonly replyMarks: number;
+}
+
+/**
+ * Marks of ChatML in the tokenizers of the GPT-4 family: `<|im_start|>role<|im_sep|>…<|im_end|>`, then
+ * `<|im_start|>assistant<|im_sep|>`.
+ */
+const CHATML = { messageMarks: 4, replyMarks: 3 };
+/**
+ * Marks of Harmony, the format of gpt-oss (cookbook.openai.com/articles/openai-harmony):
+ * `<|start|>role<|message|>…<|end|>`, then `<|start|>assistant`.
+ */
+const HARMONY = { messageMarks: 4, replyMarks: 2 };
 
 /**
  * Tokens of one part of one prompt. `digest` is the same for the same text and identifies parts that a model
@@ -172,4 +200,17 @@ function countPartTokens(parts: readonly PromptPart[], encoding: Encoding): read
   if (kept.size >= MAX_KEPT_COUNTS && oldest !== undefined) kept.delete(oldest);
   kept.set(key, counts);
   return counts;
+}
+
+/** Loads the encoding of `model` by its name, with a table of 1 to 2 MB. */
+async function loadEncoding(model: string): Promise<Encoding> {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+  if (/^(gpt-3\.5|gpt-4(?![.o]|-o))/.test(name)) {
+    const { cl100k } = await import('./cl100k.ts');
+    return { ...CHATML, name: 'cl100k_base', known: true, pieces: (text) => cl100k.pieces(text) };
+  }
+  const { o200k } = await import('./o200k.ts');
+  const pieces = (text: string) => o200k.pieces(text);
+  if (name.startsWith('gpt-oss')) return { ...HARMONY, name: 'o200k_harmony', known: true, pieces };
+  return { ...CHATML, name: 'o200k_base', known: /^(gpt-|chatgpt-|o[1-9])/.test(name), pieces };
 }

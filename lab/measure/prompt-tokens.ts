@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { encodeO200k } from '@gaia-mesh/core/tokens/o200k.ts';
+import { o200k } from '@gaia-mesh/core/tokens/o200k.ts';
 import { print, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
@@ -111,7 +111,12 @@ async function measureCost(
     );
     const sum = (of: (text: string) => number) =>
       sent.reduce((all, text) => all + of(text), 0) / SCRIPT.length;
-    return { team, requests: sent.length, tokens: sum(encodeO200k), bytes: sum(Buffer.byteLength) };
+    return {
+      team,
+      requests: sent.length,
+      tokens: sum((text) => o200k.count(text)),
+      bytes: sum(Buffer.byteLength),
+    };
   } finally {
     await server.close();
   }

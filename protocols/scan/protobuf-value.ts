@@ -1,5 +1,5 @@
 import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { MAX_DECODED_VALUES, MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { encodeTag, expectEnd, expectTag, type Form, readEnd } from './protobuf-message.ts';
 import { createPacketError } from './scanner.ts';
@@ -18,7 +18,10 @@ export const protobufValue: Form<JsonValue> = {
     writeValue(writer, value);
     writer.join();
   },
-  read: (reader) => readValue(reader, readEnd(reader), 1),
+  read(reader) {
+    valuesLeft = MAX_DECODED_VALUES;
+    return readValue(reader, readEnd(reader), 1);
+  },
 };
 
 /** An object as protobuf's `Struct`. A member that is `undefined` is not written, as in JSON. */
@@ -29,8 +32,14 @@ export const protobufStruct: Form<{ readonly [key: string]: JsonValue | undefine
     writeStruct(writer, object);
     writer.join();
   },
-  read: (reader) => readStruct(reader, readEnd(reader), 1),
+  read(reader) {
+    valuesLeft = MAX_DECODED_VALUES;
+    return readStruct(reader, readEnd(reader), 1);
+  },
 };
+
+/** Values that the field being read may still have. Reading is synchronous, so one count suffices. */
+let valuesLeft = MAX_DECODED_VALUES;
 
 const NULL = encodeTag(1, WireType.Varint);
 const NUMBER = encodeTag(2, WireType.Bit64);
@@ -91,6 +100,8 @@ function readValue(reader: BinaryReader, end: number, depth: number): JsonValue 
 }
 
 function readOneOf(reader: BinaryReader, depth: number): JsonValue {
+  valuesLeft -= 1;
+  if (valuesLeft < 0) throw createPacketError(`more than ${MAX_DECODED_VALUES} values`);
   const tag = reader.uint32();
   switch (tag) {
     case NULL:

@@ -1,4 +1,4 @@
-import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { MAX_DECODED_VALUES, MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { createPacketError, type EnvelopeKey, Scanner } from './scanner.ts';
 import { decodeCachedText, decodeUtf8 } from './texts.ts';
 
@@ -10,6 +10,8 @@ import { decodeCachedText, decodeUtf8 } from './texts.ts';
 export abstract class TokenScanner extends Scanner {
   /** Number of members of the envelope that are still to come; below 0 before it has begun. */
   #left = -1;
+  /** Values of the packet so far, and those that its lists and maps announce. */
+  #values = 0;
 
   /**
    * Returns the number of pairs of the map, or bytes of the text, that `token` begins; undefined if it begins
@@ -91,5 +93,7 @@ export abstract class TokenScanner extends Scanner {
   #checkItems(items: number, depth: number): void {
     if (depth > MAX_PAYLOAD_DEPTH) throw createPacketError(`nested deeper than ${MAX_PAYLOAD_DEPTH}`);
     if (items > this.bytes.length - this.at) throw createPacketError('it ends too early');
+    this.#values += items;
+    if (this.#values > MAX_DECODED_VALUES) throw createPacketError(`more than ${MAX_DECODED_VALUES} values`);
   }
 }

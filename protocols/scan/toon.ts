@@ -1,4 +1,4 @@
-import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { MAX_DECODED_VALUES, MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { parseJson } from './json.ts';
 import { createPacketError, type EnvelopeKey, Scanner } from './scanner.ts';
 import { decodeCachedText } from './texts.ts';
@@ -6,6 +6,7 @@ import { decodeCachedText } from './texts.ts';
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
@@ -93,7 +94,18 @@ const BRACKETS = /\[(?:\](?![^\n])|\d{1,9}:?\](?=[:{]))/y;
  * @throws MeshError `packet`
  */
 export function assertPlainToon(text: string): void {
+  if (text.length > 2 * MAX_DECODED_VALUES) checkValues(text);
   for (let at = 0; at < text.length; ) at = findLineEnd(text, at);
+}
+
+/** Counts values by what separates them. */
+function checkValues(text: string): void {
+  let values = 1;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === LINE_FEED || unit === COMMA) values += 1;
+  }
+  if (values > MAX_DECODED_VALUES) throw createPacketError(`more than ${MAX_DECODED_VALUES} values`);
 }
 
 /** Returns the end of the line that begins at `start`, including the line end. */

@@ -115,6 +115,15 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       },
       signal,
     }).finally(() => bar.end());
+    const tokens = await countTokenFigures(
+      recording,
+      await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
+      signal,
+    );
+    if (tokens.not_counted !== undefined)
+      printError(
+        `tokens: the payloads of ${tokens.not_counted} packets are not counted, which would take too long`,
+      );
     const report = reportStacks({
       arms: [baseline, ...others],
       measured,
@@ -123,11 +132,7 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       ratePerS: options.rate,
       seed,
       command,
-      tokens: await countTokenFigures(
-        recording,
-        await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
-        signal,
-      ),
+      tokens,
       leftOut: [...leftOut, ...lacking],
       margin: options.margin / 100,
     });

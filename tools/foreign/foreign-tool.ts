@@ -101,7 +101,7 @@ function chooseTools({ tools }: ForeignPeer, { tools: named }: ForeignSettings) 
 /** Offers as many tools as the token budget has room for, in their order, and the others by name. */
 async function buildOffer(peer: ForeignPeer, settings: ForeignSettings): Promise<DataToolReply> {
   // Its table has 2 MB, and checking a team file loads this module, too.
-  const { encodeO200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
+  const { o200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));
   let left = settings.budget_tokens;
   const tools: { name: string; description: string; parameters: JsonObject }[] = [];
@@ -109,8 +109,8 @@ async function buildOffer(peer: ForeignPeer, settings: ForeignSettings): Promise
   const refused = [...peer.refused, ...missing.map((name) => `${name}: there is no such tool`)];
   for (const { name, description, inputSchema } of chooseTools(peer, settings)) {
     const tool = { name, description, parameters: toPortableSchema(inputSchema) };
-    const tokens = encodeO200k(JSON.stringify(tool));
-    const nameTokens = encodeO200k(name) + 2;
+    const tokens = o200k.count(JSON.stringify(tool));
+    const nameTokens = o200k.count(name) + 2;
     if (tokens <= left) {
       tools.push(tool);
       left -= tokens;

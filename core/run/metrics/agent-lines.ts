@@ -35,26 +35,25 @@ class GrowingFile {
   constructor(file: string) {
     this.#path = file;
     // Skip the present content: it belongs to earlier runs.
-    this.newLines();
+    for (const _line of this.newLines());
   }
 
-  /** Returns the lines that were finished since the last call; none while the file is missing. */
-  newLines(): string[] {
+  /** Yields the lines that were finished since the last call; none while the file is missing. */
+  *newLines(): Generator<string> {
     let descriptor: number;
     try {
       descriptor = openSync(this.#path, OPEN_FLAGS);
     } catch {
-      return [];
+      return;
     }
     try {
-      const lines: string[] = [];
       for (;;) {
         const text = this.#rest(descriptor);
         const isFull = text.length === MAX_READ_BYTES;
         const end = text.lastIndexOf('\n') + 1;
         this.#offset += end === 0 && isFull ? text.length : end;
-        lines.push(...text.toString('utf8', 0, end).split('\n').slice(0, -1));
-        if (!isFull) return lines;
+        yield* text.toString('utf8', 0, end).split('\n').slice(0, -1);
+        if (!isFull) return;
       }
     } finally {
       closeSync(descriptor);

@@ -35,7 +35,10 @@ export class RunExchanges {
    * Returns the ledger of a task's tokens; undefined if it asked no model. Call it once, when the task has
    * ended.
    */
-  async ended(taskId: string): Promise<TokenLedgerFigures | undefined> {
+  async ended(
+    taskId: string,
+    isTimeUp: () => boolean = () => false,
+  ): Promise<TokenLedgerFigures | undefined> {
     for (const line of this.#lines.next()) this.#keep(line);
     const task = this.#open.get(taskId);
     if (task === undefined) return undefined;
@@ -43,7 +46,7 @@ export class RunExchanges {
     const ledger = new TokenLedger();
     for (const line of task.exchanges) {
       const { role, packet_type, prompt_tokens, completion_tokens } = line;
-      const exchange = restoreExchange(line, task.texts);
+      const exchange = isTimeUp() ? undefined : restoreExchange(line, task.texts);
       if (exchange === undefined) ledger.addUnknown();
       else
         ledger.add({
@@ -62,10 +65,16 @@ export class RunExchanges {
     return figures;
   }
 
-  /** Returns the ledger over all ended tasks, including exchanges that arrived afterwards. */
-  async total(): Promise<TokenLedgerFigures | undefined> {
-    for (const line of this.#lines.next()) this.#keep(line);
-    for (const taskId of [...this.#open.keys()]) await this.ended(taskId);
+  /**
+   * Returns the ledger over all ended tasks, including exchanges that arrived afterwards. When the time is up,
+   * the rest counts as unknown.
+   */
+  async total(isTimeUp: () => boolean = () => false): Promise<TokenLedgerFigures | undefined> {
+    for (const line of this.#lines.next()) {
+      if (isTimeUp()) break;
+      this.#keep(line);
+    }
+    for (const taskId of [...this.#open.keys()]) await this.ended(taskId, isTimeUp);
     return this.#total;
   }
 

@@ -19,7 +19,7 @@ type Carried = Pick<MeshNetwork, 'links' | 'formerLinks' | 'ownLine' | 'typeCoun
 
 interface LedgerSources {
   /** Lines of agents that handed in no ledger, as the hub decoded their packets. */
-  readonly decoded?: ReadonlyMap<Link, LinesByType>;
+  readonly decoded?: ReadonlyMap<Link, LinesByType> | undefined;
   /** The acknowledged delivery and the fault counters, if the run has them. */
   readonly acknowledged?: Pick<AcknowledgedDelivery, 'counters'> | undefined;
   readonly faults?: FaultCounters | undefined;

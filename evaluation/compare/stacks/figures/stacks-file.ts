@@ -160,6 +160,8 @@ const tokensSchema = z.object({
       toon: amount,
     }),
   ),
+  /** Payloads that are in no sum, because there was no time to count them. */
+  not_counted: amount.optional(),
 });
 
 const shareSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });

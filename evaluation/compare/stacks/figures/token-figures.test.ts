@@ -42,6 +42,18 @@ test('payloads are told apart by what most of them is made of, and TOON gains on
   for (const { compact, pretty } of shapes) expect(pretty).toBeGreaterThanOrEqual(compact);
 });
 
+test('payloads for which there is no time are left out, and their number is told', async () => {
+  const answers = [false, false, false];
+  const figures = await countTokenFigures(
+    recording,
+    tools,
+    new AbortController().signal,
+    () => answers.shift() ?? true,
+  );
+  expect(figures.not_counted).toBe(1);
+  expect(figures.shapes.reduce((sum, { payloads }) => sum + payloads, 0)).toBe(3);
+});
+
 test('a result that is given twice is read twice; a skill has no schema to read', async () => {
   const { results, definitions } = await countTokenFigures(recording, tools, new AbortController().signal);
   const [text, structured, both] = results.map(({ tokens }) => tokens);

@@ -9,57 +9,42 @@ import type { StacksFile } from './stacks-file.ts';
 /** Counts the tokens of a text as a model does. */
 type Count = (text: string) => number;
 
+/** Time to count tokens of payloads, which begins when the measurement has ended and was written. */
+const COUNT_MS = 5_000;
+
 /**
  * Counts the tokens that a model reads, by protocol: the tool definitions that its host shows it, and the tools' answers. No model reads
- * the protocol around them, so it is in no figure.
- *
- * @param signal ends the count: what was counted by then is returned
+ * the protocol around them, so it is in no figure. Payloads for which there is no time are left out, and counted.
  */
 export async function countTokenFigures(
   recording: Recording,
   tools: readonly ToolDefinition[],
   signal: AbortSignal,
+  isTimeUp = createTimeLimit(),
 ): Promise<StacksFile['tokens']> {
   // The 2 MB of tables are loaded on demand.
-  const { encodeO200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
-  const payloads = recording.packets.map(({ packet }) => packet.payload);
-  const figures: StacksFile['tokens'] = {
-    encoding: 'o200k_base',
-    definitions: countDefinitions(tools, encodeO200k),
-    results: [],
-    shapes: [],
-  };
-  const shapes = new Map<string, StacksFile['tokens']['shapes'][number]>();
-  const sums = { once: 0, both: 0 };
-  for (const payload of payloads) {
+  const { o200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
+  const count = (text: string) => o200k.count(text);
+  const counted: CountedPayload[] = [];
+  for (const { packet } of recording.packets) {
     // Between payloads the process takes signals.
     await setImmediate();
-    if (signal.aborted) return figures;
-    const compact = JSON.stringify(payload);
-    const once = encodeO200k(compact);
-    sums.once += once;
-    sums.both += encodeO200k(`${compact}\n${compact}`);
-    const shape = classifyShape(payload);
-    const known = shapes.get(shape) ?? { shape, payloads: 0, bytes: 0, compact: 0, pretty: 0, toon: 0 };
-    shapes.set(shape, {
-      shape,
-      payloads: known.payloads + 1,
-      bytes: known.bytes + Buffer.byteLength(compact),
-      compact: known.compact + once,
-      pretty: known.pretty + encodeO200k(JSON.stringify(payload, null, 2)),
-      toon: known.toon + encodeO200k(encodeToon(payload)),
-    });
+    if (signal.aborted || isTimeUp()) break;
+    counted.push(countPayload(packet.payload, count));
   }
+  const left = recording.packets.length - counted.length;
   return {
-    ...figures,
-    results: [
-      // The same payload as text, as a structure, or as both, which is redundant.
-      { form: 'text', tokens: sums.once },
-      { form: 'structured', tokens: sums.once },
-      { form: 'both', tokens: sums.both },
-    ],
-    shapes: [...shapes.values()].sort((a, b) => b.bytes - a.bytes),
+    encoding: 'o200k_base',
+    definitions: countDefinitions(tools, count),
+    results: sumResults(counted),
+    shapes: sumShapes(counted),
+    not_counted: left === 0 ? undefined : left,
   };
+}
+
+function createTimeLimit(): () => boolean {
+  const begunMs = performance.now();
+  return () => performance.now() - begunMs > COUNT_MS;
 }
 
 /** Counts the definitions of the same tools as a client of each protocol receives them. */
@@ -80,6 +65,56 @@ function countDefinitions(tools: readonly ToolDefinition[], tokensOf: Count) {
     figure('MCP tools/list: name, description and schema of each tool', asMcp),
     figure('A2A agent card: the same tools as skills, which have no schema', card),
   ];
+}
+
+interface CountedPayload {
+  readonly shape: string;
+  readonly bytes: number;
+  /** Tokens as compact JSON, and as text and structure, which is redundant. */
+  readonly compact: number;
+  readonly inBoth: number;
+  readonly pretty: number;
+  readonly toon: number;
+}
+
+function countPayload(payload: JsonObject, tokensOf: Count): CountedPayload {
+  const compact = JSON.stringify(payload);
+  return {
+    shape: classifyShape(payload),
+    bytes: Buffer.byteLength(compact),
+    compact: tokensOf(compact),
+    inBoth: tokensOf(`${compact}\n${compact}`),
+    pretty: tokensOf(JSON.stringify(payload, null, 2)),
+    toon: tokensOf(encodeToon(payload)),
+  };
+}
+
+const addUp = (counted: readonly CountedPayload[], key: 'bytes' | 'compact' | 'inBoth' | 'pretty' | 'toon') =>
+  counted.reduce((total, own) => total + own[key], 0);
+
+/** Sums the payloads as results of an MCP tool: as text, as a structure, or as both, which is redundant. */
+function sumResults(counted: readonly CountedPayload[]) {
+  if (counted.length === 0) return [];
+  const once = addUp(counted, 'compact');
+  return [
+    { form: 'text', tokens: once },
+    { form: 'structured', tokens: once },
+    { form: 'both', tokens: addUp(counted, 'inBoth') },
+  ];
+}
+
+/** Sums the payloads as compact JSON, as JSON with line breaks, and as TOON, by their shape. */
+function sumShapes(counted: readonly CountedPayload[]) {
+  return [...Map.groupBy(counted, ({ shape }) => shape)]
+    .map(([shape, own]) => ({
+      shape,
+      payloads: own.length,
+      bytes: addUp(own, 'bytes'),
+      compact: addUp(own, 'compact'),
+      pretty: addUp(own, 'pretty'),
+      toon: addUp(own, 'toon'),
+    }))
+    .sort((a, b) => b.bytes - a.bytes);
 }
 
 /** Share of a payload that has to be prose, a table or a list to give it that shape. */
@@ -112,10 +147,10 @@ function listValueParts(value: JsonValue): Part[] {
   }
   if (Array.isArray(value)) {
     const items: readonly JsonValue[] = value;
-    const length = JSON.stringify(items).length;
-    if (items.length >= MIN_ROWS && isTable(items)) return [{ kind: 'table', length }];
+    const toParts = (kind: Part['kind']) => [{ kind, length: JSON.stringify(items).length }];
+    if (items.length >= MIN_ROWS && isTable(items)) return toParts('table');
     const isPlain = items.every((item) => typeof item !== 'object' && String(item).length < PROSE_LENGTH);
-    if (items.length >= MIN_ROWS && isPlain) return [{ kind: 'list', length }];
+    if (items.length >= MIN_ROWS && isPlain) return toParts('list');
     return items.flatMap(listValueParts);
   }
   return isJsonObject(value) ? Object.values(value).flatMap(listValueParts) : [];
