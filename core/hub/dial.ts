@@ -194,7 +194,7 @@ async function greet(
   const done = agreed.delivery?.done ?? [];
   const read = () => opener.open(session);
   const link = new Link({ ...node, id, tool }, socket, read, { subscribes, emits, done });
-  link.counts.sessionRx = socket.bytesRead;
+  link.counts.sessionRx = socket.bytesRead - socket.pendingBytes;
   link.counts.sessionTx = socket.bytesWritten;
   return link;
 }
@@ -217,7 +217,12 @@ async function reach(
 }
 
 /** Creates a link to an agent whose id is unknown and whose packets prove no sender. */
-function createForeignLink(node: MeshNode, { runId, adapter }: DialOptions, socket: FrameLink): Link {
+function createForeignLink(
+  node: MeshNode,
+  { runId, adapter, maxFrameBytes }: DialOptions,
+  socket: FrameLink,
+): Link {
+  socket.expectPackets(maxFrameBytes, 0);
   const keys = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32) };
   const id = `port-${node.port}`;
   const read = () => adapter.open({ runId, self: HUB_ID, peer: id, offers: new Map(), ...keys });

@@ -1,7 +1,8 @@
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { MAX_HANDSHAKE_FRAME_BYTES } from '../contracts/limits.ts';
 import { waitPatiently } from '../system/process/patience.ts';
-import { FrameReader, type FrameRun } from './frame.ts';
+import { encodeFrames, FrameReader, FrameRun } from './frame.ts';
+import { slabs } from './slab.ts';
 
 /** Maximum blobs that may wait unread during the handshake, which alternates. More is flooding. */
 const MAX_WAITING_BLOBS = 2;
@@ -18,6 +19,11 @@ export class FrameIntake {
   #wake: (() => void) | undefined;
   #fault: MeshError | undefined;
   #isClosed = false;
+  /** Set from the message before the last one of the handshake on: frames behind the last one are packets. */
+  #onEarly: (() => void) | undefined;
+  /** Packets that came before {@link start}; reading has paused, so they are no more than one read brought. */
+  #early: Buffer | undefined;
+  #isLastTaken = false;
 
   /** `onViolation` is called for bytes that are no frames, and closes the connection. */
   constructor(onViolation: (fault: MeshError) => void) {
@@ -87,8 +93,29 @@ export class FrameIntake {
     }
   }
 
-  /** Switches to a stream of runs; see `FrameLink.start`. */
-  start(maxFrameBytes: number, onRun: (run: FrameRun) => void): void {
+  /** Bytes received of frames that were not taken: an incomplete one, and packets that came early. */
+  get pendingBytes(): number {
+    return this.reader.pendingBytes + (this.#early?.length ?? 0);
+  }
+
+  /** See `FrameLink.expectPackets`; `pause` stops reading. */
+  expectPackets(maxFrameBytes: number, messagesLeft: 0 | 1, pause: () => void): void {
+    this.reader.maxFrameBytes = maxFrameBytes;
+    this.#isLastTaken = messagesLeft === 0;
+    this.#onEarly = pause;
+  }
+
+  /**
+   * Switches to a stream of runs; see `FrameLink.start`. Packets that came early are taken in a moment, when
+   * every link is ready, and `resume` goes on reading.
+   */
+  start(maxFrameBytes: number, onRun: (run: FrameRun) => void, resume: () => void): void {
+    if (this.#early !== undefined) {
+      setImmediate(() => {
+        this.#takeEarly();
+        resume();
+      });
+    }
     if (this.#waiting.length > 0) {
       this.#onViolation(new MeshError('frame', 'a frame came before the handshake had ended'));
     }
@@ -98,13 +125,33 @@ export class FrameIntake {
 
   #take(run: FrameRun): void {
     if (this.#onRun !== undefined) {
+      this.#takeEarly();
       this.#onRun(run);
       return;
     }
-    for (const blob of run.copies()) this.#waiting.push(blob);
+    const blobs = run.copies();
+    if (this.#onEarly === undefined) this.#waiting.push(...blobs.slice(0, MAX_WAITING_BLOBS + 1));
+    else {
+      if (!this.#isLastTaken) this.#waiting.push(...blobs.splice(0, 1));
+      this.#isLastTaken = true;
+      if (blobs.length > 0) {
+        this.#early = Buffer.concat([this.#early ?? Buffer.alloc(0), encodeFrames(blobs)]);
+        this.#onEarly();
+      }
+    }
     if (this.#waiting.length > MAX_WAITING_BLOBS) {
       throw new MeshError('frame', `more than ${MAX_WAITING_BLOBS} frames at once during the handshake`);
     }
     this.#wake?.();
+  }
+
+  #takeEarly(): void {
+    const frames = this.#early;
+    if (frames === undefined || this.#isClosed) return;
+    this.#early = undefined;
+    const slab = slabs.take(frames.length);
+    slab.bytes.set(frames);
+    this.received(() => this.#onRun?.(new FrameRun(slab, 0, frames.length, frames.length)));
+    slab.release();
   }
 }

@@ -23,7 +23,7 @@ export interface FrameLink {
   /** Bytes of frames that this end received and sent: the ledgers must agree with them. */
   readonly bytesRead: number;
   readonly bytesWritten: number;
-  /** Bytes received of a frame that is not complete yet. */
+  /** Bytes received of a frame that is not complete yet, and of packets that wait for the start. */
   readonly pendingBytes: number;
   /** Bytes that wait in this process because the other end does not accept them. */
   readonly queuedBytes: number;
@@ -34,6 +34,13 @@ export interface FrameLink {
    * @throws MeshError `handshake` when none comes in time or the connection ends
    */
   nextBlob(timeoutMs: number): Promise<Buffer>;
+
+  /**
+   * Announces that the next message of the handshake is the last one, or that none is left: frames behind it are
+   * packets, which wait for {@link FrameLink.start}. After those that one read brought, further ones wait at the
+   * other end.
+   */
+  expectPackets(maxFrameBytes: number, messagesLeft: 0 | 1): void;
 
   /**
    * Ends the handshake: from now on every run goes to `onRun`, in order, synchronously. An unread blob from

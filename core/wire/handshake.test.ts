@@ -324,6 +324,29 @@ describe('the handshake', () => {
     await expect(answering).rejects.toMatchObject({ code: 'handshake' });
   });
 
+  it.each([
+    ['right behind the last message', 1],
+    ['without a handshake', 0],
+  ] as const)('keeps packets that come %s until the link starts, in order', async (_when, messagesLeft) => {
+    const { hub, agent } = await loopback();
+    open.push(hub, agent);
+    if (messagesLeft === 0) hub.expectPackets(400_000, 0);
+    else
+      await Promise.all([
+        greetAgent(hub, { ...hubSide, maxFrameBytes: 400_000 }),
+        answerHub(agent, agentSide),
+      ]);
+    const before = hub.bytesRead;
+    const lengths = [...Array.from({ length: 100 }, (_, index) => index + 1), 300_000, 7];
+    for (const length of lengths) agent.sendBlob(Buffer.alloc(length));
+    await vi.waitFor(() => expect(hub.pendingBytes).toBeGreaterThan(0));
+    expect(hub.bytesRead - hub.pendingBytes).toBe(before);
+    const taken: number[] = [];
+    hub.start(400_000, (run) => taken.push(...run.copies().map(({ length }) => length)));
+    await vi.waitFor(() => expect(taken).toEqual(lengths));
+    expect(hub.pendingBytes).toBe(0);
+  });
+
   it('closes on a flood of messages', async () => {
     const { bare, agent } = await bareDialler();
     open.push(bare, agent);

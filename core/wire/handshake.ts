@@ -152,6 +152,8 @@ export async function greetAgent(
   const { maxFrameBytes } = side;
   const { node, tool } = welcome;
   const offers = await side.exchange?.(node, welcome.offer);
+  // The agent may send packets right behind its last message, while others are still connecting.
+  socket.expectPackets(maxFrameBytes, 1);
   send(socket, {
     kind: 'begin',
     proof: computeProof(side.secret, 'hub', hello, welcome.nonce, [

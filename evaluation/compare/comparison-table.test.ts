@@ -25,6 +25,16 @@ describe('the outputs of a comparison', () => {
   });
 });
 
+test.each(['=1+2', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '=1,"2"'])(
+  'a name that a spreadsheet would run is text in a CSV file: %j',
+  async (name) => {
+    const file = await sampleFile(['json']);
+    const adapters = file.adapters.map((row) => ({ ...row, adapter: name }));
+    const [, line = ''] = formatAdaptersCsv({ ...file, adapters }).split('\n');
+    expect(line).toMatch(/^"?'/);
+  },
+);
+
 test('bytes are shown by kind and by size where there are several, against the baseline of the same group', async () => {
   const file = await sampleFile(['json', 'msgpack']);
   const groups = (scale: number) => ({

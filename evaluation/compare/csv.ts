@@ -48,11 +48,15 @@ export function formatCsv<T>(
 ): string {
   const records = rows.map(valuesOf);
   const lines = records.map((record) => Object.values(record).map(formatCsvCell));
-  return `${[Object.keys(records[0] ?? {}), ...lines].map((line) => line.join(',')).join('\n')}\n`;
+  return `${[Object.keys(records[0] ?? {}).map(formatCsvCell), ...lines].map((line) => line.join(',')).join('\n')}\n`;
 }
 
-/** Formats one cell. Names of users' adapters and stacks may hold any characters. */
+/**
+ * Formats one cell. Names of users' adapters and stacks may hold any characters; those with which spreadsheets
+ * begin a formula get an apostrophe in front, which they do not show.
+ */
 function formatCsvCell(value: Value): string {
-  const text = String(value ?? '');
+  const isFormula = typeof value === 'string' && /^\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/.test(value);
+  const text = `${isFormula ? "'" : ''}${value ?? ''}`;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -168,7 +168,7 @@ export class NatsLink implements FrameLink, Waiter {
   }
 
   get pendingBytes(): number {
-    return this.#intake.reader.pendingBytes;
+    return this.#intake.pendingBytes;
   }
 
   /** Bytes of frames taken from messages; NATS's own overhead is not counted. */
@@ -192,8 +192,12 @@ export class NatsLink implements FrameLink, Waiter {
     return this.#intake.nextBlob(timeoutMs);
   }
 
+  expectPackets(maxFrameBytes: number, messagesLeft: 0 | 1): void {
+    this.#intake.expectPackets(maxFrameBytes, messagesLeft, () => this.pause());
+  }
+
   start(maxFrameBytes: number, onRun: (run: FrameRun) => void): void {
-    this.#intake.start(maxFrameBytes, onRun);
+    this.#intake.start(maxFrameBytes, onRun, () => this.resume());
   }
 
   sendBlob(blob: Uint8Array): number {

@@ -98,8 +98,12 @@ export class FrameSocket implements FrameLink, Waiter {
     return this.#intake.nextBlob(timeoutMs);
   }
 
+  expectPackets(maxFrameBytes: number, messagesLeft: 0 | 1): void {
+    this.#intake.expectPackets(maxFrameBytes, messagesLeft, () => this.pause());
+  }
+
   start(maxFrameBytes: number, onRun: (run: FrameRun) => void): void {
-    this.#intake.start(maxFrameBytes, onRun);
+    this.#intake.start(maxFrameBytes, onRun, () => this.resume());
   }
 
   sendBlob(blob: Uint8Array): number {
@@ -169,7 +173,7 @@ export class FrameSocket implements FrameLink, Waiter {
   }
 
   get pendingBytes(): number {
-    return this.#intake.reader.pendingBytes;
+    return this.#intake.pendingBytes;
   }
 
   wait(): void {
