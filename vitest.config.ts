@@ -10,7 +10,7 @@ const ALONE = [
   'core/wire/large-frames.test.ts',
   'core/wire/many-readers.test.ts',
   // Flags of V8 are set for a whole process.
-  'tools/engines/http/patient-fetch.test.ts',
+  'tools/engines/http/exchange.test.ts',
   // The memory and the processor time of the whole process are measured.
   'core/wire/frame.test.ts',
   'lab/fuzz/hostile-bytes.test.ts',
@@ -24,6 +24,8 @@ export default defineConfig(({ mode }) => ({
   test: {
     globalSetup: 'scripts/testing/bundle-setup.ts',
     setupFiles: 'scripts/testing/each-file.ts',
+    // Node runs the sources, tests and all, as it runs them elsewhere: nothing is transformed, and what it compiled is kept.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // They end what hangs, after `scripts/testing/cli.ts` had time to say what it was: how long real processes take that share two
     // cores with others has no bound.
     testTimeout: 150_000,
