@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { temporaryFolder } from './cli.ts';
 
 /** Writes a team file and returns its path. JSON is YAML, too. */
@@ -7,6 +8,18 @@ export function teamFile(team: Readonly<Record<string, unknown>>): string {
   const file = path.join(temporaryFolder(), 'team.yaml');
   writeFileSync(file, JSON.stringify({ version: 1, name: 'test', ...team }, null, 2));
   return file;
+}
+
+/** Writes a shipped team with some of its agents, since each is a process, and returns the file's path. */
+export function trimTeam(name: string, isKept: (tool: string) => boolean): string {
+  const team = loadTeam(name);
+  const kept = team.agents.filter(({ tool }) => isKept(tool));
+  const ids = kept.map(({ id }) => id);
+  const agents = kept.map((agent) => ({
+    ...agent,
+    may_call: agent.may_call?.filter((id) => ids.includes(id)),
+  }));
+  return teamFile({ ...team, agents });
 }
 
 /** Writes a file into `folder` and returns its path. */

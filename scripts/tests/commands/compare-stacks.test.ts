@@ -45,38 +45,28 @@ describe('a comparison of stacks', () => {
     expect(readFileSync(path.join(out, 'stacks.csv'), 'utf8').trim().split('\n')).toHaveLength(3);
   });
 
+  test('is one to compare with when it is kept, on the same traffic only', async () => {
+    const saved = ['--baseline', path.join(out, 'base.json'), '--out', temporaryFolder()];
+    const quick = ['compare', '--stacks', 'mesh/json', '--invocations', '1', '--budget', '1', ...saved];
+    const summary = path.join(out, 'saved.md');
+    const again = await runCli([
+      ...[...quick, '--factor', 'concurrency=1', '--fail-if', 'mesh/json:bare.bytes > 1x saved'],
+      ...['--summary', summary],
+    ]);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toContain('held: mesh/json:bare.bytes > 1x saved');
+    expect(readFileSync(summary, 'utf8')).toContain('Compared with the saved baseline');
+    const other = await runCli([...quick, '--rate', '50']);
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain('these differ: the rate (then 200, now 50)');
+  });
+
   test('holds conditions, and calls nothing of one invocation', () => {
     expect(run.stderr).toContain('FAILED: framed/tcp:bare.bytes > 1x mesh/json:bare');
     const [, arm] = parseStacks(run.stdout, 'stdout').arms;
     expect(arm?.vs_baseline?.latency?.verdict).toBe('cannot tell');
   });
 });
-
-test('a comparison that was kept is one to compare with, on the same traffic only', async () => {
-  const out = temporaryFolder();
-  const base = path.join(out, 'base.json');
-  const quick = ['--stacks', 'mesh/json', '--invocations', '1', '--budget', '1', '--out', out];
-  const kept = await runCli([
-    'compare',
-    ...quick,
-    '--factor',
-    'concurrency=1',
-    'size=64',
-    '--save-baseline',
-    base,
-  ]);
-  expect(kept.code, kept.stderr).toBe(0);
-  const again = await runCli([
-    ...['compare', ...quick, '--factor', 'concurrency=1', 'size=64', '--baseline', base],
-    ...['--fail-if', 'mesh/json:bare:size:64.bytes > 1x saved', '--summary', path.join(out, 'pr.md')],
-  ]);
-  expect(again.code, again.stderr).toBe(0);
-  expect(again.stderr).toContain('held: mesh/json:bare:size:64.bytes > 1x saved');
-  expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('Compared with the saved baseline');
-  const other = await runCli(['compare', ...quick, '--rate', '50', '--baseline', base]);
-  expect(other.code).toBe(2);
-  expect(other.stderr).toContain('these differ: the rate (then 200, now 50)');
-}, 120_000);
 
 test.each([
   [['--stacks', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],

@@ -181,7 +181,9 @@ test('a team that was served exports what it was asked, when it ends', async () 
 
 test('a team that nobody asked ends as it should, with nothing to export', async () => {
   const file = path.join(temporaryFolder(), 'spans.jsonl');
-  const { code, stderr } = await endServe(await startServe(['--mcp', 'http', '--otlp', file]));
+  const { code, stderr } = await endServe(
+    await startServe(['--team', 'single', '--mcp', 'http', '--otlp', file]),
+  );
 
   expect([code, existsSync(file)]).toEqual([0, false]);
   expect(stderr).not.toContain('Not exported');

@@ -1,13 +1,12 @@
 import path from 'node:path';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { jsonLines, runCli } from '../../testing/cli.ts';
 import { place } from '../../testing/gaia-questions.ts';
-import { teamFile } from '../../testing/team-file.ts';
+import { trimTeam } from '../../testing/team-file.ts';
 
 const TEAMS = ['single', 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
 
@@ -64,17 +63,8 @@ const model: ModelScript = ({ messages }) => {
   return { content: structured === undefined ? `I thought about it.\n${said}` : structured[1] };
 };
 
-/** A shipped team without its data tools: nobody asks them here, and each is a process. */
-function withoutTools(name: string): string {
-  const team = loadTeam(name);
-  const roles = team.agents.filter(({ tool }) => !Object.hasOwn(dataTools, tool) || tool === 'gap_store');
-  const ids = roles.map(({ id }) => id);
-  const agents = roles.map((agent) => ({
-    ...agent,
-    may_call: agent.may_call?.filter((id) => ids.includes(id)),
-  }));
-  return teamFile({ ...team, agents });
-}
+/** Nobody asks the data tools here. */
+const isRole = (tool: string) => !Object.hasOwn(dataTools, tool) || tool === 'gap_store';
 
 test('the same reply of a model scores the same in all six teams, and each was told the form in the same words', async () => {
   const server = await startModelServer(model);
@@ -93,7 +83,7 @@ test('the same reply of a model scores the same in all six teams, and each was t
       ...[
         'gaia',
         '--team',
-        TEAMS.map(withoutTools).join(','),
+        TEAMS.map((name) => trimTeam(name, isRole)).join(','),
         '--questions',
         'q.jsonl',
         '--out',
