@@ -88,8 +88,14 @@ export const MAX_CONCURRENT_PACKETS = 256;
  */
 export const MAX_OPEN_REQUESTS = 256;
 
-/** Maximum nesting of a payload. Deeper values overflow the stack of one decoder or another. */
+/**
+ * Maximum nesting of a payload, and of any JSON of foreign senders unless its reader says otherwise. Deeper
+ * values overflow the stack of one decoder or another.
+ */
 export const MAX_PAYLOAD_DEPTH = 64;
+
+/** Maximum nesting of a message of A2A or MCP: that of a payload, and the envelopes around it. */
+export const MAX_MESSAGE_DEPTH = MAX_PAYLOAD_DEPTH + 16;
 
 /**
  * Maximum size of one `agent.log` or `hub.log`; later lines are counted, and the last line reports their

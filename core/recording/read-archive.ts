@@ -10,7 +10,7 @@ import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { ARCHIVE_LIMITS, MAX_RECORDING_BYTES, MAX_UNPACK_RATIO } from '../contracts/limits.ts';
 import { formatIssues } from '../contracts/packet.ts';
 import { openUserFile, readUserText } from '../system/files/user-file.ts';
-import { parseJsonText } from '../system/parse-json.ts';
+import { parseForeignJson } from '../system/parse-json.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 
 const OPENING_BRACE = 0x7b;
@@ -167,7 +167,7 @@ function findDigestDifference({
   if (!digests.has(MANIFEST_FILE)) return `holds no ${MANIFEST_FILE}: expected run_artifacts.tar.gz of a run`;
   let value: unknown;
   try {
-    value = parseJsonText(text);
+    value = parseForeignJson(text);
   } catch (error) {
     return `${MANIFEST_FILE} is not JSON: ${toErrorMessage(error)}`;
   }

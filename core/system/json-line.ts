@@ -1,7 +1,8 @@
 import type * as z from 'zod';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '../contracts/limits.ts';
 import { formatIssues } from '../contracts/packet.ts';
-import { checkJsonValues, parseJsonText } from './parse-json.ts';
+import { parseForeignJson } from './parse-json.ts';
 
 /**
  * Parses and validates a line of a JSONL file.
@@ -12,7 +13,7 @@ import { checkJsonValues, parseJsonText } from './parse-json.ts';
 export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: string): T {
   let value: unknown;
   try {
-    value = parseJsonText(line);
+    value = parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH });
   } catch (error) {
     throw new MeshError('config', `${where}: not JSON: ${toErrorMessage(error)}`, { cause: error });
   }
@@ -22,13 +23,12 @@ export function parseJsonLine<T>(line: string, schema: z.ZodType<T>, where: stri
 }
 
 /**
- * Parses a JSON text; returns undefined if it is invalid: the last line of a log may be cut, and services may
+ * Parses a JSON text; returns undefined if it is invalid or nested too deep: the last line of a log may be cut, and services may
  * reply with web pages.
  */
 export function tryParseJson(line: string): unknown {
   try {
-    checkJsonValues(line);
-    return JSON.parse(line);
+    return parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH });
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { checkJsonValues, parseJsonText } from './parse-json.ts';
+import { describe, expect, it } from 'vitest';
+import { checkJsonValues, parseForeignJson, parseJsonText } from './parse-json.ts';
 
 /** Keys in which an escape, and a backslash that is none, stand at the same places. */
 const key = fc
@@ -60,4 +60,47 @@ it('refuses what is nested too deep to be read anew, in place of running out of 
   const deep = (depth: number) => `{"\\\\":${'['.repeat(depth)}${']'.repeat(depth)}}`;
   expect(JSON.stringify(parseJsonText(deep(900)))).toBe(deep(900));
   expect(() => parseJsonText(deep(500_000))).toThrow('nested deeper than 1000');
+});
+
+describe('JSON of a foreign sender', () => {
+  const nest = (depth: number) => `${'[{"a":'.repeat(depth / 2)}0${'}]'.repeat(depth / 2)}`;
+
+  it('is read to the bound of its nesting, and refused one level beyond', () => {
+    expect(JSON.stringify(parseForeignJson(nest(64)))).toBe(nest(64));
+    expect(() => parseForeignJson(`[${nest(64)}]`)).toThrow('nested deeper than 64 levels');
+    expect(parseForeignJson('[[0]]', { maxDepth: 2 })).toEqual([[0]]);
+    expect(() => parseForeignJson('[[[]]]', { maxDepth: 2 })).toThrow('nested deeper than 2 levels');
+  });
+
+  it('may have any brackets in its strings and keys, and any number of lists side by side', () => {
+    const brackets = '['.repeat(1000);
+    const value = { [`"${brackets}`]: `\\"${brackets}\\`, lists: Array.from({ length: 1000 }, () => []) };
+    expect(parseForeignJson(JSON.stringify(value))).toEqual(value);
+  });
+
+  it.each([
+    '['.repeat(4_000_000),
+    `"${'\\"'.repeat(2_000_000)}`,
+    `${'"'.repeat(4_000_001)}`,
+    '1'.repeat(4_000_000),
+  ])('is refused within a second of work, however long it is (%#)', (text) => {
+    const before = process.threadCpuUsage().user;
+    expect(() => parseForeignJson(text, { isExact: true })).toThrow(SyntaxError);
+    expect(process.threadCpuUsage().user - before).toBeLessThan(1_000_000);
+  });
+
+  it.each(['9007199254740993', '-9007199254740993', '{"a":[12345678901234567890]}', '1e309', '[-1E400]'])(
+    'is refused where a number of it would be changed: %s',
+    (text) => {
+      expect(() => parseForeignJson(text, { isExact: true })).toThrow('send it as a text');
+      expect(() => parseForeignJson(text)).not.toThrow();
+    },
+  );
+
+  it.each(['9007199254740992', '-9007199254740991', '1e308', '0.1234567890123456789', '"9007199254740993"'])(
+    'keeps %s',
+    (text) => {
+      expect(parseForeignJson(text, { isExact: true })).toBe(JSON.parse(text));
+    },
+  );
 });

@@ -1,13 +1,77 @@
-import { MAX_DECODED_VALUES } from '../contracts/limits.ts';
+import { MAX_DECODED_VALUES, MAX_PAYLOAD_DEPTH } from '../contracts/limits.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
-const OPEN_BRACKET = 0x5b;
-const OPEN_BRACE = 0x7b;
 const COMMA = 0x2c;
 const COLON = 0x3a;
+const ZERO = 0x30;
+const NINE = 0x39;
+const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+
+interface ForeignJsonOptions {
+  /** Maximum nesting of objects and arrays. */
+  readonly maxDepth?: number;
+  /** True to refuse numbers that a JavaScript number changes: whole numbers beyond 2^53, and infinite ones. */
+  readonly isExact?: boolean;
+}
+
+/**
+ * Parses a JSON text of a foreign sender: a client, a server, a model, a file of another program. The nesting
+ * is checked before any value exists, in one pass without recursion, so that no later reader or writer of the
+ * value runs out of stack.
+ *
+ * @throws SyntaxError for text that is not JSON, is nested too deep, or has a number that would be changed
+ */
+export function parseForeignJson(
+  text: string,
+  { maxDepth = MAX_PAYLOAD_DEPTH, isExact = false }: ForeignJsonOptions = {},
+): unknown {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = findStringEnd(text, at);
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      depth -= 1;
+    } else if (isExact && code >= ZERO && code <= NINE) {
+      const start = at;
+      while (!isScalarEnd(text.charCodeAt(at + 1))) at += 1;
+      if (at - start >= MIN_ROUNDED_DIGITS) checkNumber(text.slice(start, at + 1));
+    }
+  }
+  return parseJsonText(text);
+}
+
+/** Shorter numbers are exact: `1e309` is the shortest that is infinite, and 2^53 has 16 digits. */
+const MIN_ROUNDED_DIGITS = 4;
+/** Longer numbers are infinite, or have more digits than a number keeps. */
+const MAX_NUMBER_CHARACTERS = 400;
+
+function checkNumber(digits: string): void {
+  const value = digits.length > MAX_NUMBER_CHARACTERS ? Number.POSITIVE_INFINITY : Number(digits);
+  const isWhole = /^\d+$/.test(digits);
+  if (Number.isNaN(value)) return; // It is not JSON.
+  if (Number.isFinite(value) && (!isWhole || BigInt(value) === BigInt(digits))) return;
+  throw new SyntaxError(
+    `the number ${digits.slice(0, 40)} is beyond what is kept exactly: send it as a text`,
+  );
+}
+
+/** Returns the position of the quote that ends the string which begins at `start`; the text's end if there is none. */
+function findStringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text[end - backslashes - 1] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}
 
 /**
  * Parses a JSON text without a bug of `JSON.parse`.
@@ -40,21 +104,8 @@ export function checkJsonValues(text: string, maxValues = MAX_DECODED_VALUES): v
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === COMMA || code === COLON || code === OPEN_BRACKET || code === OPEN_BRACE) values += 1;
-    else if (code === QUOTE) at = findStringEnd(text, at) - 1;
+    else if (code === QUOTE) at = findStringEnd(text, at);
     if (values > maxValues) throw new SyntaxError(`more than ${maxValues} values`);
-  }
-}
-
-/** Returns the offset behind the string that begins at `start`, or behind a text in which it does not end. */
-function findStringEnd(text: string, start: number): number {
-  let end = start + 1;
-  for (;;) {
-    end = text.indexOf('"', end);
-    if (end === -1) return text.length;
-    let backslashes = 0;
-    while (text[end - backslashes - 1] === '\\') backslashes += 1;
-    end += 1;
-    if (backslashes % 2 === 0) return end;
   }
 }
 
@@ -118,8 +169,9 @@ class ValidText {
   /** Reads a string; a string that stands alone has no key, so `JSON.parse` reads it correctly. */
   #string(): string {
     const start = this.#at;
-    this.#at = findStringEnd(this.#text, start);
-    return JSON.parse(this.#text.slice(start, this.#at));
+    const end = findStringEnd(this.#text, start) + 1;
+    this.#at = end;
+    return JSON.parse(this.#text.slice(start, end));
   }
 
   #scalar(): unknown {

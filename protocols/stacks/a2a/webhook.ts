@@ -1,4 +1,6 @@
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { type HttpServer, listenHttp, readBody } from '../http/http-server.ts';
 import { type TaskUpdate, toTaskUpdate } from './client.ts';
@@ -35,7 +37,12 @@ export class Webhook {
           .then((body) => {
             if (call === undefined) return response.writeHead(404).end();
             call.events.push(
-              toTaskUpdate(streamResponseSchema.parse(JSON.parse(body.toString())), call.contextId),
+              toTaskUpdate(
+                streamResponseSchema.parse(
+                  parseForeignJson(body.toString(), { maxDepth: MAX_MESSAGE_DEPTH }),
+                ),
+                call.contextId,
+              ),
             );
             return response.writeHead(204).end();
           })

@@ -1,5 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatIssues, type Packet, parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../contract/stack.ts';
 import { PACKET_TOOL } from './revision.ts';
@@ -84,7 +86,7 @@ export function parseReplies(result: unknown, id: string): readonly Packet[] {
 
 function parseResultText(json: string, id: string): unknown {
   try {
-    return JSON.parse(json);
+    return parseForeignJson(json, { maxDepth: MAX_MESSAGE_DEPTH });
   } catch (cause) {
     throw new MeshError('packet', `MCP: the result of ${id} is not JSON`, { cause });
   }

@@ -1,3 +1,5 @@
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 
 // Maximum bytes of a body, far above any reply that fits a context, even with each character written as \uXXXX.
@@ -69,7 +71,7 @@ const lineSchema = z.record(z.string(), z.unknown());
 async function* readJsonLines(response: Response): AsyncGenerator<Uint8Array> {
   for await (const line of streamLines(response, '\n')) {
     if (line.trim() === '') continue;
-    lineSchema.parse(JSON.parse(line));
+    lineSchema.parse(parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH }));
     yield Buffer.from(`${line}\n`);
   }
 }

@@ -1,3 +1,5 @@
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { streamLines } from './body.ts';
 
 /** The end of a stream in OpenAI's format. */
@@ -27,5 +29,5 @@ export async function* readEvents(response: Response): AsyncGenerator<unknown> {
 function* parseEvent(data: readonly string[]): Generator<unknown> {
   const text = data.join('\n').trim();
   if (text === '') return;
-  yield text === '[DONE]' ? END_OF_EVENTS : JSON.parse(text);
+  yield text === '[DONE]' ? END_OF_EVENTS : parseForeignJson(text, { maxDepth: MAX_MESSAGE_DEPTH });
 }

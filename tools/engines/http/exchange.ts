@@ -3,6 +3,7 @@ import https from 'node:https';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { ModelServer, ReadBody } from '../servers/model-client.ts';
 import { readStart, readWhole } from './body.ts';
@@ -182,7 +183,7 @@ export function toReplyFailure(event: unknown): Error {
 
 function parseErrorBody(body: string): z.infer<typeof errorSchema> {
   try {
-    const parsed = errorSchema.safeParse(JSON.parse(body));
+    const parsed = errorSchema.safeParse(parseForeignJson(body));
     if (parsed.success) return parsed.data;
   } catch (error) {
     // The body is a proxy's page, or empty: its text is the reason.

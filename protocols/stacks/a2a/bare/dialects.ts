@@ -1,5 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { HttpRequest } from '../../http/http-client.ts';
 import type { AgentInterface } from '../interfaces.ts';
@@ -86,7 +88,7 @@ function toMeshError(error: unknown): MeshError {
 /** @throws MeshError `packet` for a text that is not JSON */
 export function parseJsonBody(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text, { maxDepth: MAX_MESSAGE_DEPTH });
   } catch (cause) {
     throw new MeshError('packet', `A2A: expected JSON, received ${JSON.stringify(text.slice(0, 80))}`, {
       cause,

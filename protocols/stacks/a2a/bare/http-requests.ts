@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { createFaultError } from '../agent/faults.ts';
@@ -42,11 +45,15 @@ export function checkContentType({ headers }: IncomingMessage): void {
     );
 }
 
-/** @throws MeshError with the fault `parseError` */
+/**
+ * Parses a body, in which every number is exact: what a client named is found again in the answer.
+ *
+ * @throws MeshError with the fault `parseError`
+ */
 export function parseBody(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString());
-  } catch {
-    throw createFaultError('parseError', 'the body is not JSON');
+    return parseForeignJson(body.toString(), { maxDepth: MAX_MESSAGE_DEPTH, isExact: true });
+  } catch (error) {
+    throw createFaultError('parseError', `the body is not JSON: ${toErrorMessage(error)}`);
   }
 }

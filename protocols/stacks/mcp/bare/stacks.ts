@@ -1,4 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type { Stack, StackSettings } from '../../contract/stack.ts';
 import { readEvents } from '../../http/event-stream.ts';
 import { HttpClient } from '../../http/http-client.ts';
@@ -56,7 +58,7 @@ function createHttpCaller(address: string, settings: StackSettings): McpCaller {
 
 function parseReply(text: string, status: number | undefined): unknown {
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text, { maxDepth: MAX_MESSAGE_DEPTH });
   } catch (cause) {
     throw new MeshError('packet', `MCP: expected JSON, received status ${status} with ${text.slice(0, 80)}`, {
       cause,

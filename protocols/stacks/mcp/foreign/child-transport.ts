@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { isPosix } from '@gaia-mesh/core/system/platform.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
@@ -102,7 +104,7 @@ export class ChildTransport implements Transport {
         if (line.trim() === '') continue;
         let value: unknown;
         try {
-          value = JSON.parse(line);
+          value = parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH });
         } catch {
           continue; // Some print a greeting first.
         }

@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { writeEvent, writeEventHead, writeLast } from '../../http/event-stream.ts';
 import { readBody, writeJson } from '../../http/http-server.ts';
 import { createMcpError, HEADER_MISMATCH, INVALID_REQUEST, PARSE_ERROR, toMcpFault } from './errors.ts';
@@ -90,9 +93,9 @@ function refuse(response: ServerResponse, status: number, why: string): void {
 
 function parseBody(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString());
-  } catch {
-    throw createMcpError(PARSE_ERROR, 'the body is not JSON');
+    return parseForeignJson(body.toString(), { maxDepth: MAX_MESSAGE_DEPTH, isExact: true });
+  } catch (error) {
+    throw createMcpError(PARSE_ERROR, `the body is not JSON: ${toErrorMessage(error)}`);
   }
 }
 

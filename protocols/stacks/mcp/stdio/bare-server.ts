@@ -1,4 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { createMcpError, PARSE_ERROR } from '../server/errors.ts';
 import { OpenCalls, readCancelledId } from '../server/legacy.ts';
 import { buildErrorResponse, type McpServer } from '../server/mcp-server.ts';
@@ -53,8 +56,8 @@ async function answer(
 
 function parseLine(line: string): unknown {
   try {
-    return JSON.parse(line);
-  } catch {
-    throw createMcpError(PARSE_ERROR, 'the line is not JSON');
+    return parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH, isExact: true });
+  } catch (error) {
+    throw createMcpError(PARSE_ERROR, `the line is not JSON: ${toErrorMessage(error)}`);
   }
 }

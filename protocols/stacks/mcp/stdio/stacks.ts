@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
 import type { Stack } from '../../contract/stack.ts';
@@ -63,7 +65,7 @@ async function startStdioCaller(address: string): Promise<McpCaller> {
   };
   const read = async () => {
     for await (const line of readJsonLines(child.stdout)) {
-      const value: unknown = JSON.parse(line);
+      const value: unknown = parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH });
       const { id, method } = answerSchema.parse(value);
       if (method === undefined && id !== undefined) waiting.get(id)?.resolve(value);
     }
