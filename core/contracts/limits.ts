@@ -51,6 +51,29 @@ export const HANDSHAKE_TIMEOUT_MS = 5_000;
  */
 export const MAX_PENDING_HANDSHAKES = 8;
 
+/** Bounds of the connections to a server that anyone on the machine can reach. */
+export const CONNECTION_LIMITS = {
+  /** Maximum connections that have shown no token yet; beyond it the oldest makes room for the next. */
+  maxStrangers: 64,
+  /** Each of them has a moment for its first word, in which a burst may go beyond the bound, but not beyond this one. */
+  maxInBurst: 512,
+  firstWordMs: 100,
+  /** A connection must show the token within this time of its beginning, whatever it sends. */
+  patienceMs: 5_000,
+  /** Maximum connections of clients that have shown the token: enough for many, too few for a flood. */
+  maxKnown: 256,
+} as const;
+
+/** Bounds of the memory that a server keeps for its clients. */
+export const KEPT_LIMITS = {
+  /** Minimum of the whole budget; where requests may be large, it has room for some of the largest. */
+  minBytes: 64 * 1024 * 1024,
+  requests: 16,
+  /** Share of the budget that one message may take, and one page of a list, of which a client asks for the next. */
+  messageShare: 1 / 4,
+  pageShare: 1 / 16,
+} as const;
+
 /**
  * An agent process must listen within this time of its start. The bound is generous: five cold starts share
  * two cores.
