@@ -1,3 +1,4 @@
+import { MeshError } from '../contracts/errors.ts';
 import { MAX_DECODED_VALUES, MAX_PAYLOAD_DEPTH } from '../contracts/limits.ts';
 
 const SPACE = 0x20;
@@ -11,9 +12,18 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/** Heap bytes of values in V8, rounded up: two megabytes of `{}` are fifty in memory. */
+const TEXT_BYTES = 32;
+const OBJECT_BYTES = 72;
+const ITEM_BYTES = 24;
+/** A member takes a slot, and its key may be new: with a shape, or an entry of a table. */
+const MEMBER_BYTES = 96;
+
 interface ForeignJsonOptions {
   /** Maximum nesting of objects and arrays. */
   readonly maxDepth?: number;
+  /** Maximum memory of the value, estimated before it exists. */
+  readonly maxBytes?: number | undefined;
   /** True to refuse numbers that a JavaScript number changes: whole numbers beyond 2^53, and infinite ones. */
   readonly isExact?: boolean;
 }
@@ -24,18 +34,31 @@ interface ForeignJsonOptions {
  * value runs out of stack.
  *
  * @throws SyntaxError for text that is not JSON, is nested too deep, or has a number that would be changed
+ * @throws MeshError `limit` for a value that would take too much memory
  */
 export function parseForeignJson(
   text: string,
-  { maxDepth = MAX_PAYLOAD_DEPTH, isExact = false }: ForeignJsonOptions = {},
+  {
+    maxDepth = MAX_PAYLOAD_DEPTH,
+    maxBytes = Number.POSITIVE_INFINITY,
+    isExact = false,
+  }: ForeignJsonOptions = {},
 ): unknown {
   let depth = 0;
+  // The letters are counted here; each value and each key adds what it takes beyond them.
+  let bytes = 2 * text.length;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       at = findStringEnd(text, at);
+      bytes += TEXT_BYTES;
+    } else if (code === COMMA) {
+      bytes += ITEM_BYTES;
+    } else if (code === COLON) {
+      bytes += MEMBER_BYTES;
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       depth += 1;
+      bytes += OBJECT_BYTES;
       if (depth > maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
       depth -= 1;
@@ -45,7 +68,58 @@ export function parseForeignJson(
       if (at - start >= MIN_ROUNDED_DIGITS) checkNumber(text.slice(start, at + 1));
     }
   }
+  if (bytes > maxBytes)
+    throw new MeshError(
+      'limit',
+      `JSON: expected at most ${maxBytes} bytes of memory, received a value that takes ${bytes}`,
+    );
   return parseJsonText(text);
+}
+
+/**
+ * Estimates the memory of a decoded value as {@link parseForeignJson} does for a text. A value that occurs
+ * twice counts twice.
+ */
+export function estimateBytes(value: unknown): number {
+  let bytes = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const at = open.pop();
+    bytes += ITEM_BYTES;
+    if (typeof at === 'string') bytes += TEXT_BYTES + 2 * at.length;
+    else if (typeof at !== 'object' || at === null) continue;
+    else if (Array.isArray(at)) {
+      bytes += OBJECT_BYTES;
+      for (const item of at) open.push(item);
+    } else {
+      bytes += OBJECT_BYTES;
+      for (const key of Object.keys(at)) {
+        bytes += MEMBER_BYTES + 2 * key.length;
+        open.push(Reflect.get(at, key));
+      }
+    }
+  }
+  return bytes;
+}
+
+/**
+ * Explains what some reader of a value could not take: nesting, a key `__proto__`, which some of them obey,
+ * or half of a letter, which UTF-8 cannot hold. Returns undefined if all can.
+ */
+export function findUnreadable(value: unknown, maxDepth: number): string | undefined {
+  const open: [value: unknown, depth: number][] = [[value, 1]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [at, depth] = next;
+    if (typeof at === 'string' && !at.isWellFormed()) return 'it has half of a letter';
+    if (typeof at !== 'object' || at === null) continue;
+    if (depth > maxDepth) return `it is nested deeper than ${maxDepth} levels`;
+    for (const key of Array.isArray(at) ? [] : Object.keys(at)) {
+      if (key === '__proto__') return 'it has a key __proto__';
+      if (!key.isWellFormed()) return 'it has a key with half of a letter';
+    }
+    for (const inside of Object.values(at)) open.push([inside, depth + 1]);
+  }
+  return undefined;
 }
 
 /** Shorter numbers are exact: `1e309` is the shortest that is infinite, and 2^53 has 16 digits. */

@@ -1,13 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { KEPT_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatIssues, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { LOOPBACK_HOSTS, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
+import { createFaultError } from '@gaia-mesh/stacks/a2a/agent/faults.ts';
 import { formatCard } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
 import { answerA2a, createBareAgent } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
 import { CARD_PATH, listInterfaces } from '@gaia-mesh/stacks/a2a/interfaces.ts';
-import { listenHttp, toUrlHost, writeJson } from '@gaia-mesh/stacks/http/http-server.ts';
+import { listenHttp, toUrlHost, writeRefusal } from '@gaia-mesh/stacks/http/http-server.ts';
+import { Admission } from '@gaia-mesh/stacks/listen.ts';
 import { MCP_PATH } from '@gaia-mesh/stacks/mcp/revision.ts';
 import { serveMcpHttp } from '@gaia-mesh/stacks/mcp/server/http.ts';
 import { LegacySessions } from '@gaia-mesh/stacks/mcp/server/legacy.ts';
@@ -92,9 +96,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** Maximum concurrent connections: enough for a few clients, too few for a flood. */
-const MAX_CONNECTIONS = 256;
-/** Maximum A2A tasks that clients can still query; each keeps its question and document. */
+/** Maximum A2A tasks that clients can still query; the oldest go earlier if they are large. */
 const MAX_KEPT_TASKS = 200;
 /** Maximum bytes around a question and a document in a request. */
 const ENVELOPE_BYTES = 64 * 1024;
@@ -158,6 +160,8 @@ export async function serveTeam(
   const guard = new Guard(host, token);
   // A character takes at most six bytes as an escape.
   const maxBodyBytes = limits.bytes * 2 + ENVELOPE_BYTES;
+  const kept = new KeptBytes(Math.max(KEPT_LIMITS.minBytes, KEPT_LIMITS.requests * maxBodyBytes));
+  const admission = new Admission();
   const mcp = options.mcp ? createTeamServer(served, options) : undefined;
   const sessions = new LegacySessions();
   const a2a = options.a2a
@@ -168,10 +172,16 @@ export async function serveTeam(
         {
           maxTasks: MAX_KEPT_TASKS,
           maxBodyBytes,
+          kept,
           mayPush: webhookPolicy(options.pushTo),
         },
       )
     : undefined;
+  // After finished tasks: a request that does not end holds the room of others.
+  kept.onShortage(() => {
+    admission.dropUnfinished();
+    return false;
+  });
   let card = '';
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? '/';
@@ -179,17 +189,25 @@ export async function serveTeam(
     const isCard = a2a !== undefined && path === CARD_PATH && request.method === 'GET';
     const refused = isCard ? guard.refusedPlace(request.headers) : guard.refused(request.headers);
     if (refused !== undefined) return writeError(response, refused.status, refused.reason);
-    if (Number(request.headers['content-length']) > maxBodyBytes)
-      return writeError(response, 413, `expected at most ${maxBodyBytes} bytes`);
+    const exchange = { isWhole: () => request.complete, answer: response };
+    // The card is no proof of a token, so its connection does not stay.
+    if (isCard) response.setHeader('Connection', 'close');
+    else if (!admission.admit(request.socket, exchange))
+      return writeError(response, 503, 'all connections are in use: try again later');
     if (mcp !== undefined && path === MCP_PATH) {
       // Host and origin have been checked above.
-      void serveMcpHttp(mcp, request, response, { isAllowed: () => true, maxBodyBytes, sessions });
+      void serveMcpHttp(mcp, request, response, {
+        isAllowed: () => true,
+        maxBodyBytes,
+        kept,
+        sessions,
+      });
     } else if (a2a === undefined || !answerA2a(a2a.agent, card, request, response)) {
       const there = [...(options.mcp ? [MCP_PATH] : []), ...(options.a2a ? [CARD_PATH] : [])];
       writeError(response, 404, `nothing at this address; there is ${there.join(' and ')}`);
     }
   };
-  const place = { host, maxConnections: MAX_CONNECTIONS };
+  const place = { host, admission };
   const http = await listenHttp(listener, SETTINGS, { ...place, port });
   let grpc: Awaited<ReturnType<typeof serveGrpc>> | undefined;
   try {
@@ -198,7 +216,13 @@ export async function serveTeam(
       (await serveGrpc(a2a.agent, SETTINGS, {
         ...place,
         port: port === 0 ? 0 : port + 1,
-        refusal: (headers) => guard.refused(headers)?.reason,
+        guard(stream, headers) {
+          const refused = guard.refused(headers);
+          if (refused !== undefined) throw createFaultError('unauthenticated', refused.reason);
+          const exchange = { isWhole: () => stream.readableEnded, answer: stream };
+          if (stream.session === undefined || !admission.admit(stream.session, exchange))
+            throw createFaultError('busy', 'all connections are in use: try again later');
+        },
       }));
   } catch (error) {
     await http.close();
@@ -231,9 +255,5 @@ function webhookPolicy(hosts: readonly string[]): UrlPolicy {
 }
 
 function writeError(response: ServerResponse, status: number, error: string): void {
-  writeJson(response, status, JSON.stringify({ error }), {
-    ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
-    // The body of a refused request is not read.
-    Connection: 'close',
-  });
+  writeRefusal(response, status, error, status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {});
 }

@@ -4,6 +4,7 @@ import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { MeshTeam } from '../batch/teams/mesh-team.ts';
 import type { PlannedTeam } from '../plan/team-options.ts';
 import { type Answer, type AskProgress, type AskRequest, toAnswer } from './ask.ts';
+import { Turns } from './turns.ts';
 
 export interface ServeLimits {
   /** Concurrent tasks; more wait. */
@@ -34,15 +35,14 @@ export class ServedTeam {
   readonly #options: ServedTeamOptions;
   readonly #mesh: MeshTeam;
   readonly #watching: Watching;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
-  #idle: (() => void) | undefined;
+  readonly #turns: Turns;
   #count = 0;
 
   private constructor(options: ServedTeamOptions, mesh: MeshTeam, watching: Watching) {
     this.#options = options;
     this.#mesh = mesh;
     this.#watching = watching;
+    this.#turns = new Turns(options.limits);
   }
 
   /**
@@ -96,7 +96,7 @@ export class ServedTeam {
     const bytes = Buffer.byteLength(request.question) + Buffer.byteLength(request.document ?? '');
     if (bytes > most)
       throw new MeshError('limit', `question and document: expected at most ${most} bytes, came ${bytes}`);
-    await this.#turn(signal);
+    const endTurn = await this.#turns.take(AbortSignal.any([signal, this.#options.signal]));
     this.#count += 1;
     const taskId = `ask-${this.#count}`;
     this.#watch(taskId, onProgress);
@@ -106,18 +106,13 @@ export class ServedTeam {
       return toAnswer(taskId, await this.#mesh.ask(asked, { cycle: 1 }, signal));
     } finally {
       this.#watching.delete(taskId);
-      this.#running -= 1;
-      this.#waiting.shift()?.();
-      if (this.#running === 0) this.#idle?.();
+      endTurn();
     }
   }
 
   /** Resolves when no task is running any more, as after the run's signal. */
-  async settled(): Promise<void> {
-    if (this.#running > 0)
-      await new Promise<void>((resolve) => {
-        this.#idle = resolve;
-      });
+  settled(): Promise<void> {
+    return this.#turns.settled();
   }
 
   /** Path of the archive, which exists once the team has ended. */
@@ -128,37 +123,6 @@ export class ServedTeam {
   /** Stops the agents and writes the results of all tasks. */
   close(): Promise<RunMetrics> {
     return this.#mesh.close();
-  }
-
-  async #turn(signal: AbortSignal): Promise<void> {
-    const { tasks, waiting } = this.#options.limits;
-    this.#options.signal.throwIfAborted();
-    signal.throwIfAborted();
-    if (this.#running >= tasks) {
-      if (this.#waiting.length >= waiting) {
-        throw new MeshError(
-          'limit',
-          `the team is busy: ${tasks} tasks are running and ${waiting} are waiting, which is its limit; try again later`,
-        );
-      }
-      await this.#wait(AbortSignal.any([signal, this.#options.signal]));
-    }
-    this.#running += 1;
-  }
-
-  #wait(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const go = () => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1);
-        reject(new MeshError('interrupted', 'cancelled while it waited for its turn'));
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(go);
-    });
   }
 
   #watch(taskId: string, onProgress: (progress: AskProgress) => void): void {

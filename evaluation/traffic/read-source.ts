@@ -1,7 +1,6 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import type { ImportNotes, SourceValue } from './message.ts';
 
 /**
@@ -26,9 +25,9 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
     if (line.trim() === '') continue;
     const where = `line ${index + 1}`;
     try {
-      values.push({ value: parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH }), where });
-    } catch (error) {
-      notes.malformed(toErrorMessage(error).startsWith('nested') ? 'nested too deep' : 'not JSON', where);
+      values.push({ value: parseJsonText(line), where });
+    } catch {
+      notes.malformed('not JSON', where);
     }
   }
   if (values.length === 0)
@@ -39,7 +38,7 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
 /** Parses the text as one JSON value; undefined if it is not. */
 function parseWholeValue(text: string): unknown {
   try {
-    return parseForeignJson(text, { maxDepth: MAX_MESSAGE_DEPTH });
+    return parseJsonText(text);
   } catch {
     return undefined; // Lines, perhaps.
   }

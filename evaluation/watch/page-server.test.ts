@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Answerer, PageServer } from './page-server.ts';
@@ -113,3 +114,27 @@ test('a port that is taken is said', async () => {
     `cannot serve the page on port ${url.port} of 127.0.0.1: the port is in use`,
   );
 });
+
+test.each([undefined, 'GET /', 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'])(
+  'is there within a second for who has the address while 300 strangers hold connections and say %j',
+  async (says) => {
+    const url = await started();
+    const sockets = Array.from({ length: 300 }, () => {
+      const socket = connect({ port: Number(url.port), host: '127.0.0.1' }).on('error', () => undefined);
+      if (says !== undefined) socket.write(says);
+      return socket;
+    });
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await Promise.all(
+      sockets.map(
+        (socket) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve)),
+      ),
+    );
+    const before = performance.now();
+
+    expect(await get(url)).toMatchObject({ status: 200 });
+    expect(performance.now() - before).toBeLessThan(1000);
+  },
+);

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
+import { Admission } from '@gaia-mesh/stacks/listen.ts';
 import { printError } from '../terminal/print.ts';
 
 const HOST = '127.0.0.1';
-/** Maximum connections: a few pages with one stream each, and their requests. */
+/** Maximum connections of browsers: a few pages with one stream each, and their requests. */
 const MAX_CONNECTIONS = 32;
 const MAX_HEADER_BYTES = 8 * 1024;
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -63,7 +64,6 @@ export class PageServer {
   static async start(port: number, answer: Answerer): Promise<PageServer> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_TIMEOUT_MS });
-    server.maxConnections = MAX_CONNECTIONS;
     server.headersTimeout = REQUEST_TIMEOUT_MS;
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(createPortError(port, error)));
@@ -72,13 +72,19 @@ export class PageServer {
     const taken = (server.address() as AddressInfo).port;
     const pages = new PageServer(server, `http://${HOST}:${taken}/${token}/`);
     const hosts = new Set([`${HOST}:${taken}`, `localhost:${taken}`]);
-    // The listening socket keeps the process alive; connections do not.
-    server.on('connection', (socket) => socket.unref());
+    const admission = new Admission({ maxKnown: MAX_CONNECTIONS });
+    server.on('connection', (socket) => {
+      // The listening socket keeps the process alive; connections do not.
+      socket.unref();
+      admission.enter(socket);
+    });
     server.on('request', (request, response) => {
       for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
       const inside = request.url === undefined ? undefined : stripToken(request.url, token);
       if (!hosts.has(request.headers.host ?? '') || inside === undefined) return refuse(response, 403);
       if (request.method !== 'GET') return refuse(response, 405);
+      const exchange = { isWhole: () => request.complete, answer: response };
+      if (!admission.admit(request.socket, exchange)) return refuse(response, 503);
       void pages.#serve(request, response, inside, answer);
     });
     return pages;
@@ -168,6 +174,7 @@ const REFUSALS = {
   403: 'This address needs the token that the command printed, and a loopback name.',
   404: 'Not found.',
   405: 'This page is read only.',
+  503: 'Too many pages are open: close some.',
 };
 
 function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {

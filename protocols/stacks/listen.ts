@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { CONNECTION_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 
 /** Address at which a server listens: a port of the loopback or another address, 0 for any free one; or a socket file. */
 export type Endpoint = { readonly port: number; readonly host?: string } | { readonly path: string };
@@ -38,5 +39,140 @@ export async function awaitConnection(
     return socket;
   } catch (cause) {
     throw new MeshError('agent', `${what}: ${toErrorMessage(cause)}`, { cause });
+  }
+}
+
+/** A connection over TCP, or a session of HTTP/2. */
+interface Connection {
+  destroy(): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** A request of a client, and its answer. */
+interface Exchange {
+  /** Returns true once the request has come whole. */
+  readonly isWhole: () => boolean;
+  /** Its end is the exchange's. */
+  readonly answer: { once(event: 'close', listener: () => void): unknown };
+}
+
+interface AdmissionOptions {
+  readonly maxKnown?: number;
+  readonly maxStrangers?: number;
+  readonly maxInBurst?: number;
+  readonly firstWordMs?: number;
+  readonly patienceMs?: number;
+}
+
+/**
+ * The connections of a server that anyone on the machine can reach. Strangers, which have shown no token,
+ * have a small share of the places and a few seconds, and the oldest makes room for the next: no number of
+ * them keeps a client out. Among the known ones a quiet connection makes room, and none that is being
+ * answered.
+ */
+export class Admission {
+  readonly #maxKnown: number;
+  readonly #maxStrangers: number;
+  readonly #maxInBurst: number;
+  readonly #firstWordMs: number;
+  readonly #patienceMs: number;
+  /** Strangers with the time at which they came, the oldest first. */
+  readonly #strangers = new Map<Connection, number>();
+  /** Known connections with their open exchanges and the times at which these began, the one that has been quiet longest first. */
+  readonly #known = new Map<Connection, Map<Exchange, number>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({
+    maxKnown = CONNECTION_LIMITS.maxKnown,
+    maxStrangers = CONNECTION_LIMITS.maxStrangers,
+    maxInBurst = CONNECTION_LIMITS.maxInBurst,
+    firstWordMs = CONNECTION_LIMITS.firstWordMs,
+    patienceMs = CONNECTION_LIMITS.patienceMs,
+  }: AdmissionOptions = {}) {
+    this.#maxKnown = maxKnown;
+    this.#maxStrangers = maxStrangers;
+    this.#maxInBurst = maxInBurst;
+    this.#firstWordMs = firstWordMs;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Takes a new connection, which is a stranger. */
+  enter(connection: Connection): void {
+    this.#strangers.set(connection, performance.now());
+    connection.once('close', () => {
+      this.#strangers.delete(connection);
+      this.#known.delete(connection);
+    });
+    const [oldest] = this.#strangers.keys();
+    if (this.#strangers.size > this.#maxInBurst && oldest !== undefined) this.#turnAway(oldest);
+    this.#schedule();
+  }
+
+  /**
+   * Books an exchange of a client that has shown the token.
+   *
+   * @returns false if all places are taken by clients that are being answered
+   */
+  admit(connection: Connection, exchange: Exchange): boolean {
+    const exchanges = this.#known.get(connection) ?? new Map<Exchange, number>();
+    if (!this.#known.has(connection) && this.#known.size >= this.#maxKnown && !this.#makeRoom()) return false;
+    this.#strangers.delete(connection);
+    this.#known.delete(connection);
+    this.#known.set(connection, exchanges);
+    exchanges.set(exchange, performance.now());
+    exchange.answer.once('close', () => {
+      exchanges.delete(exchange);
+      if (!this.#known.delete(connection)) return;
+      this.#known.set(connection, exchanges);
+    });
+    return true;
+  }
+
+  /** Closes the connection that has been sending a request for longest, if it had enough time for that. */
+  dropUnfinished(): void {
+    const nowMs = performance.now();
+    for (const [connection, exchanges] of this.#known) {
+      const [beganMs] = exchanges.values();
+      if (beganMs === undefined || nowMs - beganMs < this.#patienceMs) continue;
+      if (this.#drop(connection, exchanges)) return;
+    }
+  }
+
+  /** Closes the known connection that has been quiet longest. */
+  #makeRoom(): boolean {
+    for (const [connection, exchanges] of this.#known) if (this.#drop(connection, exchanges)) return true;
+    return false;
+  }
+
+  /** Closes a connection unless the server owes it an answer; it owes none to a request that never ends. */
+  #drop(connection: Connection, exchanges: ReadonlyMap<Exchange, number>): boolean {
+    for (const { isWhole } of exchanges.keys()) if (isWhole()) return false;
+    this.#known.delete(connection);
+    connection.destroy();
+    return true;
+  }
+
+  #turnAway(stranger: Connection): void {
+    this.#strangers.delete(stranger);
+    stranger.destroy();
+  }
+
+  /** Turns away the strangers whose time is over, and those that are too many and had time for a first word. */
+  #review(): void {
+    const nowMs = performance.now();
+    for (const [stranger, cameMs] of this.#strangers) {
+      const isTooMany = this.#strangers.size > this.#maxStrangers;
+      if (nowMs - cameMs < (isTooMany ? this.#firstWordMs : this.#patienceMs)) break;
+      this.#turnAway(stranger);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#review();
+      if (this.#strangers.size > 0) this.#schedule();
+    }, this.#firstWordMs).unref();
   }
 }

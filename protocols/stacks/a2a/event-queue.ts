@@ -5,6 +5,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
  * chunks some hundreds.
  */
 const MAX_WAITING_EVENTS = 10_000;
+/** Maximum memory of the events that wait for one reader, without the last of them. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
  * A queue from a producer that pushes to a consumer that iterates. A reader that falls too far behind gets an
@@ -12,16 +14,25 @@ const MAX_WAITING_EVENTS = 10_000;
  */
 export class EventQueue<T> implements AsyncIterable<T> {
   readonly #waiting: T[] = [];
+  readonly #onEnd: (() => void) | undefined;
+  #waitingBytes = 0;
   #wake: (() => void) | undefined;
   #isClosed = false;
   #failure: unknown;
 
-  push(event: T): void {
+  /** @param onEnd is called when the reader has ended, or has gone */
+  constructor(onEnd?: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  /** @param bytes that the event takes, where memory is bounded */
+  push(event: T, bytes = 0): void {
     if (this.#isClosed) return;
-    if (this.#waiting.length === MAX_WAITING_EVENTS) {
-      this.fail(new MeshError('limit', `a reader of events fell ${MAX_WAITING_EVENTS} events behind`));
+    if (this.#waiting.length === MAX_WAITING_EVENTS || this.#waitingBytes > MAX_WAITING_BYTES) {
+      this.fail(new MeshError('limit', `a reader of events fell ${this.#waiting.length} events behind`));
       return;
     }
+    this.#waitingBytes += bytes;
     this.#waiting.push(event);
     this.#wake?.();
   }
@@ -37,16 +48,22 @@ export class EventQueue<T> implements AsyncIterable<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for (;;) {
-      const events = this.#waiting.splice(0);
-      yield* events;
-      if (events.length > 0) continue;
-      if (this.#failure !== undefined) throw this.#failure;
-      if (this.#isClosed) return;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = undefined;
+    try {
+      for (;;) {
+        const events = this.#waiting.splice(0);
+        this.#waitingBytes = 0;
+        yield* events;
+        if (events.length > 0) continue;
+        if (this.#failure !== undefined) throw this.#failure;
+        if (this.#isClosed) return;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        this.#wake = undefined;
+      }
+    } finally {
+      this.#isClosed = true;
+      this.#onEnd?.();
     }
   }
 }

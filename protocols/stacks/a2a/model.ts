@@ -21,6 +21,10 @@ export function isSettled(state: string): boolean {
   return TERMINAL_STATES.has(state) || INTERRUPTED_STATES.has(state);
 }
 
+const metadataSchema = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be an object',
+);
 const partSchema = z
   .looseObject({
     text: z.string().optional(),
@@ -29,15 +33,12 @@ const partSchema = z
     data: z.unknown().optional(),
     filename: z.string().optional(),
     mediaType: z.string().optional(),
+    metadata: metadataSchema.optional(),
   })
   .refine(
     (part) => ['text', 'raw', 'url', 'data'].filter((key) => key in part).length === 1,
     'expected exactly one of text, raw, url and data',
   );
-const metadataSchema = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'must be an object',
-);
 const messageSchema = z.looseObject({
   messageId: z.string().min(1),
   contextId: z.string().optional(),
@@ -46,6 +47,7 @@ const messageSchema = z.looseObject({
   parts: z.array(partSchema).min(1),
   metadata: metadataSchema.optional(),
   extensions: z.array(z.string()).optional(),
+  referenceTaskIds: z.array(z.string()).optional(),
 });
 const artifactSchema = z.looseObject({
   artifactId: z.string().min(1),
@@ -120,12 +122,12 @@ const NESTED: ReadonlySet<string> = new Set(['message', 'configuration', 'taskPu
  */
 function toCamelCase(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const named: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    named[name] = NESTED.has(name) ? toCamelCase(member) : member;
-  }
-  return named;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      const name = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      return [name, NESTED.has(name) ? toCamelCase(member) : member];
+    }),
+  );
 }
 
 /** `SendMessageResponse` (§3.1.1). */

@@ -1,9 +1,13 @@
 import http from 'node:http';
 import https from 'node:https';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { type HeldBytes, isShortage, type KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import type { StackSettings } from '../contract/stack.ts';
-import { listenOnPlace } from '../listen.ts';
+import { type Admission, listenOnPlace } from '../listen.ts';
+import { ByteQueue } from './byte-queue.ts';
 
 /** An HTTP/1.1 server on the loopback, with TLS 1.3 where the settings have it. */
 export interface HttpServer {
@@ -25,8 +29,8 @@ const KEEP_ALIVE_MARGIN_MS = 60_000;
 export interface ListenEndpoint {
   readonly host?: string;
   readonly port?: number;
-  /** Maximum number of connections; more are closed as they come. */
-  readonly maxConnections?: number;
+  /** Decides which connections stay, at a server that strangers can reach. */
+  readonly admission?: Admission;
 }
 
 export async function listenHttp(
@@ -37,14 +41,14 @@ export async function listenHttp(
     keepAliveMs,
     advertisedPort,
   }: Pick<StackSettings, 'tls' | 'noDelay' | 'keepAliveMs' | 'advertisedPort'>,
-  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenEndpoint = {},
+  { host = '127.0.0.1', port: wanted = 0, admission }: ListenEndpoint = {},
 ): Promise<HttpServer> {
   const options = { noDelay, keepAliveTimeout: keepAliveMs + KEEP_ALIVE_MARGIN_MS };
   const server =
     tls === null
       ? http.createServer(options, listener)
       : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.3' }, listener);
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  if (admission !== undefined) server.on('connection', (socket) => admission.enter(socket));
   const port = await listenOnPlace(server, { host, port: wanted });
   return {
     url: `${tls === null ? 'http' : 'https'}://${toUrlHost(host)}:${advertisedPort ?? port}`,
@@ -66,16 +70,76 @@ export function toUrlHost(host: string): string {
  * Reads a body to its end. @throws MeshError `limit` for more bytes than `most`, by default those of the
  * largest packet
  */
-export async function readBody(message: AsyncIterable<unknown>, most = MAX_FRAME_BYTES): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+export async function readBody(
+  message: AsyncIterable<unknown>,
+  most = MAX_FRAME_BYTES,
+  held?: HeldBytes,
+): Promise<Buffer> {
+  const body = new ByteQueue();
   for await (const chunk of message) {
     if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
-    length += chunk.length;
-    if (length > most) throw new MeshError('limit', `HTTP body: expected at most ${most} bytes`);
-    chunks.push(chunk);
+    if (body.length + chunk.length > most)
+      throw new MeshError('limit', `HTTP body: expected at most ${most} bytes`);
+    held?.grow(chunk.length);
+    body.add(chunk);
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+  return body.bytes;
+}
+
+interface BodyLimits {
+  /** Maximum bytes, as they come and unpacked. */
+  readonly most?: number | undefined;
+  /** Budget from which the body takes room while it is read. */
+  readonly kept?: KeptBytes | undefined;
+}
+
+/**
+ * Reads the body of a request. A body that is not taken is answered here: with 413 if it is too large, 415 if
+ * it is packed otherwise than by gzip, 400 if it cannot be unpacked, 503 if there is no room for it.
+ *
+ * @returns undefined if the request has been answered
+ */
+export async function readRequestBody(
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  { most = MAX_FRAME_BYTES, kept }: BodyLimits,
+): Promise<Buffer | undefined> {
+  const tooLarge = () => writeRefusal(response, 413, `expected at most ${most} bytes`);
+  const packing = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (!/^(identity|gzip|x-gzip)$/.test(packing))
+    return writeRefusal(response, 415, `Content-Encoding: expected gzip, received ${packing.slice(0, 32)}`, {
+      'Accept-Encoding': 'gzip',
+    });
+  if (Number(request.headers['content-length']) > most) return tooLarge();
+  const held = kept?.hold();
+  try {
+    // The socket would be closed with the request before the refusal is written.
+    const parts = request.iterator({ destroyOnReturn: false });
+    const body = await readBody(parts, most, held);
+    if (packing === 'identity') return body;
+    held?.grow(most);
+    return await promisify(gunzip)(body, { maxOutputLength: most });
+  } catch (error) {
+    if (isShortage(error)) return writeRefusal(response, 503, toErrorMessage(error), { 'Retry-After': '1' });
+    if (error instanceof MeshError && error.code === 'limit') return tooLarge();
+    const code = readSystemCode(error);
+    if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge();
+    if (code?.startsWith('Z_') === true)
+      return writeRefusal(response, 400, `Content-Encoding: gzip: ${toErrorMessage(error)}`);
+    throw error;
+  } finally {
+    held?.release();
+  }
+}
+
+/** Refuses a request whose body has not been read. */
+export function writeRefusal(
+  response: http.ServerResponse,
+  status: number,
+  error: string,
+  headers: Readonly<Record<string, string>> = {},
+): undefined {
+  writeJson(response, status, JSON.stringify({ error }), { ...headers, Connection: 'close' });
 }
 
 export function writeJson(

@@ -9,16 +9,25 @@ interface Http2Server extends HttpServer {
   readonly authority: string;
 }
 
+/** Maximum concurrent requests on a connection, as many as RFC 9113 (§6.5.2) recommends at least. */
+const MAX_STREAMS = 100;
+
 /** Starts an HTTP/2 server, with TLS 1.3 where the settings have it, else with prior knowledge (RFC 9113, §3.3). */
 export async function listenHttp2(
   answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
   { tls, noDelay, advertisedPort }: Pick<StackSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
-  { host = '127.0.0.1', port: wanted = 0, maxConnections }: ListenEndpoint = {},
+  { host = '127.0.0.1', port: wanted = 0, admission }: ListenEndpoint = {},
 ): Promise<Http2Server> {
+  // Strangers may open connections, so that a client's streams on one of them are bounded, too.
+  const settings = admission === undefined ? {} : { settings: { maxConcurrentStreams: MAX_STREAMS } };
   const server =
-    tls === null ? http2.createServer() : http2.createSecureServer({ ...tls, minVersion: 'TLSv1.3' });
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  server.on('session', (session: ServerHttp2Session) => session.on('error', () => session.destroy()));
+    tls === null
+      ? http2.createServer(settings)
+      : http2.createSecureServer({ ...settings, ...tls, minVersion: 'TLSv1.3' });
+  server.on('session', (session: ServerHttp2Session) => {
+    session.on('error', () => session.destroy());
+    admission?.enter(session);
+  });
   server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
     // Node turned Nagle's algorithm off when the session began, a moment ago.
     if (!noDelay) socket.setNoDelay(false);

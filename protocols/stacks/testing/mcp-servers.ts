@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { listenHttp } from '../http/http-server.ts';
 import { MCP_PATH } from '../mcp/revision.ts';
 import { createSdkServer, serveSdkHttp } from '../mcp/sdk/server.ts';
-import { createMcpError, INVALID_PARAMS } from '../mcp/server/errors.ts';
+import { createMcpError } from '../mcp/server/errors.ts';
 import { serveMcpHttp } from '../mcp/server/http.ts';
 import { LegacySessions } from '../mcp/server/legacy.ts';
 import { McpServer } from '../mcp/server/mcp-server.ts';
@@ -17,7 +17,7 @@ interface FixtureServer {
 
 export async function bareMcpServer(): Promise<FixtureServer> {
   const methods = fixtureMethods((uri) =>
-    createMcpError({ ...INVALID_PARAMS, data: { uri } }, `no resource ${uri.slice(0, 64)}`),
+    createMcpError('invalidParams', `no resource ${uri.slice(0, 64)}`, { uri }),
   );
   const mcp = new McpServer({
     tools: fixtureTools,

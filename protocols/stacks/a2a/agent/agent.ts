@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import type { UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
+import { estimateBytes } from '@gaia-mesh/core/system/parse-json.ts';
 import type { EventQueue } from '../event-queue.ts';
 import {
   type A2aMessage,
@@ -39,6 +41,8 @@ export interface AgentLimits {
   readonly maxTasks?: number;
   /** Maximum bytes of one request. */
   readonly maxBodyBytes?: number;
+  /** Budget of bytes for tasks, requests and answers; without it only counts are bounded. */
+  readonly kept?: KeptBytes;
   /** Policy for webhooks, applied when a client names one, and again to the URL of each call. */
   readonly mayPush?: UrlPolicy;
 }
@@ -52,6 +56,7 @@ export class A2aAgent {
   readonly card: AgentCard;
   readonly #work: AgentWork;
   readonly maxBodyBytes: number | undefined;
+  readonly kept: KeptBytes | undefined;
   readonly #tasks: TaskStore;
   readonly #push: PushConfigs;
 
@@ -59,8 +64,9 @@ export class A2aAgent {
     this.card = card;
     this.maxBodyBytes = limits.maxBodyBytes;
     this.#work = work;
-    this.#tasks = new TaskStore(limits.maxTasks);
-    this.#push = new PushConfigs(card.capabilities.pushNotifications, sender, limits.mayPush);
+    this.kept = limits.kept;
+    this.#tasks = new TaskStore(limits.maxTasks, limits.kept);
+    this.#push = new PushConfigs(card.capabilities.pushNotifications, sender, limits);
   }
 
   /** Answers a request that has one answer. `method` is the operation's name as JSON-RPC and gRPC write it. */
@@ -120,13 +126,13 @@ export class A2aAgent {
   }
 
   async #sendMessage(params: unknown): Promise<object> {
-    const { events, configuration } = this.#begin(params);
+    const { task, events, configuration } = this.#begin(params);
     for await (const event of events) {
       if ('message' in event) return event;
-      const task = 'task' in event ? this.#tasks.get(event.task.id) : undefined;
-      if (task === undefined) continue;
+      if (!('task' in event)) continue;
+      // The task keeps what happens meanwhile, so that nothing reads the events.
+      task.unsubscribe(events);
       if (configuration?.returnImmediately !== true) await task.settled();
-      events.close();
       return { task: task.view({ historyLength: configuration?.historyLength }) };
     }
     throw createFaultError('internal', 'the agent ended without a task or a message');
@@ -136,14 +142,39 @@ export class A2aAgent {
   #begin(params: unknown) {
     const { message, configuration } = parseParams(paramsSchemas.send, params);
     this.#checkMediaTypes(message);
+    this.#checkSize(params);
     const known = message.taskId === undefined ? undefined : this.#tasks.get(message.taskId);
     if (known !== undefined) known.checkFollowUp(message);
     const task =
-      known ?? new AgentTask(randomUUID(), message.contextId ?? randomUUID(), (own) => this.#tasks.add(own));
-    this.#configurePush(task, configuration?.taskPushNotificationConfig);
-    const events = task.subscribe();
-    task.run(message, this.#work);
-    return { events, configuration };
+      known ??
+      new AgentTask(
+        randomUUID(),
+        message.contextId ?? randomUUID(),
+        (own) => this.#tasks.add(own),
+        this.kept?.hold(),
+      );
+    try {
+      task.hold(params);
+      this.#configurePush(task, configuration?.taskPushNotificationConfig);
+      const events = task.subscribe();
+      task.run(message, this.#work);
+      return { task, events, configuration };
+    } catch (error) {
+      if (known === undefined) task.release();
+      throw error;
+    }
+  }
+
+  /** @throws MeshError with the fault `tooLarge` for a message that would fill the budget of all clients */
+  #checkSize(params: unknown): void {
+    if (this.kept === undefined) return;
+    const most = this.kept.mostEach;
+    const bytes = estimateBytes(params);
+    if (bytes > most)
+      throw createFaultError(
+        'tooLarge',
+        `a message: expected at most ${most} bytes of memory, received one that takes ${bytes}`,
+      );
   }
 
   #configurePush(task: AgentTask, config: PushConfig | undefined): void {

@@ -1,4 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isShortage } from '@gaia-mesh/core/system/kept-bytes.ts';
 
 /** An error of A2A 1.0 (§5.4) with its codes in each transport. */
 interface Fault {
@@ -16,6 +17,7 @@ const FAILED_PRECONDITION = [9, 'FAILED_PRECONDITION'] as const;
 const UNAUTHENTICATED = [16, 'UNAUTHENTICATED'] as const;
 const UNIMPLEMENTED = [12, 'UNIMPLEMENTED'] as const;
 const INTERNAL = [13, 'INTERNAL'] as const;
+const RESOURCE_EXHAUSTED = [8, 'RESOURCE_EXHAUSTED'] as const;
 
 const FAULTS = {
   taskNotFound: { jsonRpcCode: -32001, httpStatus: 404, grpc: NOT_FOUND, reason: 'TASK_NOT_FOUND' },
@@ -50,6 +52,9 @@ const FAULTS = {
     reason: 'VERSION_NOT_SUPPORTED',
   },
   unauthenticated: { jsonRpcCode: -32600, httpStatus: 401, grpc: UNAUTHENTICATED },
+  tooLarge: { jsonRpcCode: -32600, httpStatus: 413, grpc: RESOURCE_EXHAUSTED },
+  /** No room now, and perhaps later. */
+  busy: { jsonRpcCode: -32603, httpStatus: 503, grpc: RESOURCE_EXHAUSTED },
   parseError: { jsonRpcCode: -32700, httpStatus: 400, grpc: INVALID_ARGUMENT },
   invalidRequest: { jsonRpcCode: -32600, httpStatus: 400, grpc: INVALID_ARGUMENT },
   methodNotFound: { jsonRpcCode: -32601, httpStatus: 404, grpc: UNIMPLEMENTED },
@@ -64,10 +69,12 @@ export function createFaultError(name: keyof typeof FAULTS, message: string): Me
 
 const known: ReadonlySet<unknown> = new Set(Object.values(FAULTS));
 
-/** Returns the fault for a transport to write: `internal` for every error outside of the protocol. */
+/** Returns the fault for a transport to write: `internal` for every error that is neither of the protocol nor of a limit. */
 export function toFault(error: unknown): Fault {
   const cause = error instanceof Error ? error.cause : undefined;
-  return isFault(cause) ? cause : FAULTS.internal;
+  if (isFault(cause)) return cause;
+  if (isShortage(error)) return FAULTS.busy;
+  return error instanceof MeshError && error.code === 'limit' ? FAULTS.tooLarge : FAULTS.internal;
 }
 
 function isFault(value: unknown): value is Fault {

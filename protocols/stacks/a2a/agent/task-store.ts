@@ -1,5 +1,8 @@
+import { KEPT_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import type { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
+import { estimateBytes } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
-import { type paramsSchemas, TERMINAL_STATES } from '../model.ts';
+import type { paramsSchemas } from '../model.ts';
 import { createFaultError } from './faults.ts';
 import type { AgentTask } from './task.ts';
 
@@ -10,19 +13,37 @@ const DEFAULT_PAGE_SIZE = 50;
 export class TaskStore {
   readonly #tasks = new Map<string, AgentTask>();
   readonly #most: number;
+  readonly #pageBytes: number;
 
-  constructor(most = MAX_KEPT_TASKS) {
+  /** @param kept the budget of bytes for which finished tasks make room */
+  constructor(most = MAX_KEPT_TASKS, kept?: KeptBytes) {
     this.#most = most;
+    this.#pageBytes = kept === undefined ? Number.POSITIVE_INFINITY : kept.most * KEPT_LIMITS.pageShare;
+    kept?.onShortage(() => this.#dropFinished());
   }
 
   /** Adds a task. If there are too many, it drops the oldest finished one, or else the oldest of all. */
   add(task: AgentTask): void {
     this.#tasks.set(task.id, task);
-    if (this.#tasks.size <= this.#most) return;
+    if (this.#tasks.size <= this.#most || this.#dropFinished()) return;
     const [oldest] = this.#tasks.values();
-    const gone = [...this.#tasks.values()].find(({ state }) => TERMINAL_STATES.has(state)) ?? oldest;
-    gone?.close();
-    this.#tasks.delete(gone?.id ?? '');
+    if (oldest !== undefined) this.#drop(oldest);
+  }
+
+  /** Drops the oldest finished task; returns false if there is none. */
+  #dropFinished(): boolean {
+    for (const task of this.#tasks.values()) {
+      if (!task.isOver) continue;
+      this.#drop(task);
+      return true;
+    }
+    return false;
+  }
+
+  #drop(task: AgentTask): void {
+    task.close();
+    task.release();
+    this.#tasks.delete(task.id);
   }
 
   /** @throws MeshError with the fault `taskNotFound` */
@@ -53,10 +74,18 @@ export class TaskStore {
       .reverse()
       .sort((one, other) => (one.changedAt < other.changedAt ? 1 : one.changedAt > other.changedAt ? -1 : 0));
     const start = Number(pageToken);
-    const end = start + pageSize;
+    const tasks: object[] = [];
+    let bytes = 0;
+    for (const task of found.slice(start, start + pageSize)) {
+      const view = task.view({ historyLength, includeArtifacts });
+      if (Number.isFinite(this.#pageBytes)) bytes += estimateBytes(view);
+      if (bytes > this.#pageBytes && tasks.length > 0) break;
+      tasks.push(view);
+    }
+    const end = start + tasks.length;
     return {
-      tasks: found.slice(start, end).map((task) => task.view({ historyLength, includeArtifacts })),
-      nextPageToken: end < found.length ? String(end) : '',
+      tasks,
+      nextPageToken: end < found.length && tasks.length > 0 ? String(end) : '',
       pageSize,
       totalSize: found.length,
     };
@@ -64,7 +93,6 @@ export class TaskStore {
 
   /** Ends the work on all tasks. */
   close(): void {
-    for (const task of this.#tasks.values()) if (!TERMINAL_STATES.has(task.state)) task.close();
-    this.#tasks.clear();
+    for (const task of this.#tasks.values()) this.#drop(task);
   }
 }

@@ -1,5 +1,7 @@
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import type { HeldBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
+import { estimateBytes, findUnreadable } from '@gaia-mesh/core/system/parse-json.ts';
 import { EventQueue } from '../event-queue.ts';
 import { type A2aArtifact, type A2aMessage, type A2aStatus, isSettled, TERMINAL_STATES } from '../model.ts';
 import { type AgentWork, createTextMessage, type TaskState, type WorkEvent } from '../work.ts';
@@ -35,6 +37,15 @@ export type TaskEvent =
       };
     };
 
+/** An artifact, whose parts come in chunks into one list: a thousand chunks are not copied a thousand times. */
+interface GrowingArtifact {
+  readonly artifact: A2aArtifact;
+  readonly parts: A2aArtifact['parts'][number][];
+}
+
+/** Maximum requests that follow the events of one task: its client, and a few that watch. */
+const MAX_FOLLOWERS = 16;
+
 interface ViewOptions {
   /** Number of the latest messages to include; all of them if undefined (§3.2.4). */
   readonly historyLength?: number | undefined;
@@ -48,19 +59,41 @@ export class AgentTask {
   /** Callbacks that send events outside, for example to a webhook. */
   readonly observers = new Set<(event: TaskEvent) => void>();
   readonly #enter: (task: AgentTask) => void;
+  readonly #held: HeldBytes | undefined;
   readonly #streams = new Set<EventQueue<TaskEvent>>();
-  readonly #artifacts = new Map<string, A2aArtifact>();
+  readonly #artifacts = new Map<string, GrowingArtifact>();
   readonly #history: A2aMessage[] = [];
   #status: TaskView['status'] = buildStatus('TASK_STATE_SUBMITTED');
   #isMade = false;
+  #isDropped = false;
   #abort = new AbortController();
   #waiting: (() => void)[] = [];
 
-  /** @param enter is called when the task comes into being, which a message as the answer prevents */
-  constructor(id: string, contextId: string, enter: (task: AgentTask) => void) {
+  /**
+   * @param enter is called when the task comes into being, which a message as the answer prevents
+   * @param held what it takes of the server's memory
+   */
+  constructor(id: string, contextId: string, enter: (task: AgentTask) => void, held?: HeldBytes) {
     this.id = id;
     this.contextId = contextId;
     this.#enter = enter;
+    this.#held = held;
+  }
+
+  /** Returns true once nothing more happens to the task. */
+  get isOver(): boolean {
+    return TERMINAL_STATES.has(this.state);
+  }
+
+  /** Books memory that the task keeps from now on. @throws MeshError `limit` if there is no room for it */
+  hold(value: unknown): void {
+    if (!this.#isDropped) this.#held?.grow(estimateBytes(value));
+  }
+
+  /** Gives the memory back, when the task is no longer kept. */
+  release(): void {
+    this.#isDropped = true;
+    this.#held?.release();
   }
 
   get state(): string {
@@ -73,7 +106,10 @@ export class AgentTask {
 
   view({ historyLength, includeArtifacts = true }: ViewOptions): TaskView {
     const history = historyLength === 0 ? [] : this.#history.slice(-(historyLength ?? this.#history.length));
-    const artifacts = includeArtifacts ? [...this.#artifacts.values()] : [];
+    // Lists are copied, since a task that goes on appends to its own.
+    const artifacts = includeArtifacts
+      ? [...this.#artifacts.values()].map(({ artifact, parts }) => ({ ...artifact, parts: [...parts] }))
+      : [];
     return {
       id: this.id,
       contextId: this.contextId,
@@ -87,8 +123,7 @@ export class AgentTask {
   checkFollowUp({ contextId }: A2aMessage): void {
     if (contextId !== undefined && contextId !== '' && contextId !== this.contextId)
       throw createFaultError('invalidParams', `task ${this.id} is of context ${this.contextId}`);
-    if (TERMINAL_STATES.has(this.state))
-      throw createFaultError('unsupportedOperation', `task ${this.id} is over: ${this.state}`);
+    if (this.isOver) throw createFaultError('unsupportedOperation', `task ${this.id} is over: ${this.state}`);
     // Two messages at work in one task would each end it, and one of their answers would be lost.
     if (!isSettled(this.state))
       throw createFaultError(
@@ -97,10 +132,18 @@ export class AgentTask {
       );
   }
 
+  /** @throws MeshError with the fault `busy` if too many follow the task already */
   subscribe(): EventQueue<TaskEvent> {
-    const events = new EventQueue<TaskEvent>();
+    if (this.#streams.size >= MAX_FOLLOWERS)
+      throw createFaultError('busy', `${MAX_FOLLOWERS} requests follow task ${this.id} already`);
+    const events = new EventQueue<TaskEvent>(() => this.#streams.delete(events));
     this.#streams.add(events);
     return events;
+  }
+
+  unsubscribe(events: EventQueue<TaskEvent>): void {
+    events.close();
+    this.#streams.delete(events);
   }
 
   /** Resolves when the task is over or waits for its client. */
@@ -122,14 +165,15 @@ export class AgentTask {
         this.#take({ kind: 'status', state: 'TASK_STATE_FAILED', message: why });
       })
       .finally(() => {
-        if (!this.#isMade) this.#end();
+        if (this.#isMade) return;
+        this.#end();
+        this.release();
       });
   }
 
   /** @throws MeshError with the fault `taskNotCancelable` */
   cancel(): void {
-    if (TERMINAL_STATES.has(this.state))
-      throw createFaultError('taskNotCancelable', `task ${this.id} is over: ${this.state}`);
+    if (this.isOver) throw createFaultError('taskNotCancelable', `task ${this.id} is over: ${this.state}`);
     this.#take({ kind: 'status', state: 'TASK_STATE_CANCELED' });
     this.close();
   }
@@ -141,7 +185,7 @@ export class AgentTask {
   }
 
   #take(event: WorkEvent): void {
-    if (TERMINAL_STATES.has(this.state)) return; // Events of a cancelled task are dropped.
+    if (this.isOver) return; // Events of a cancelled task are dropped.
     if (event.kind === 'message' && !this.#isMade) {
       this.#publish({ message: { ...event.message, contextId: this.contextId } });
       return;
@@ -164,19 +208,20 @@ export class AgentTask {
         return;
       case 'artifact': {
         const { kind, ...update } = event;
-        const { artifactId, parts } = event.artifact;
+        const { artifact } = event;
+        const { artifactId, parts } = artifact;
+        this.hold(artifact);
         const before = event.append === true ? this.#artifacts.get(artifactId) : undefined;
-        this.#artifacts.set(
-          artifactId,
-          before === undefined ? event.artifact : { ...before, parts: [...before.parts, ...parts] },
-        );
+        if (before === undefined) this.#artifacts.set(artifactId, { artifact, parts: [...parts] });
+        else for (const part of parts) before.parts.push(part);
         this.#publish({ artifactUpdate: { taskId, contextId, ...update } });
       }
     }
   }
 
   #publish(event: TaskEvent): void {
-    for (const stream of this.#streams) stream.push(event);
+    const bytes = this.#held === undefined || this.#streams.size === 0 ? 0 : estimateBytes(event);
+    for (const stream of this.#streams) stream.push(event, bytes);
     for (const observe of this.observers) observe(event);
   }
 
@@ -190,4 +235,30 @@ export class AgentTask {
 function buildStatus(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMessage): TaskView['status'] {
   const timestamp = new Date().toISOString();
   return message === undefined ? { state, timestamp } : { state, message, timestamp };
+}
+
+/**
+ * Encodes an answer. In a list, a task that cannot be written is named by its id and its state alone, so that
+ * one record spoils no list.
+ *
+ * @param maxDepth nesting that the readers of a list can follow
+ */
+export function encodeAnswer<T>(answer: object, encode: (answer: object) => T, maxDepth: number): T {
+  if (!('tasks' in answer) || !Array.isArray(answer.tasks)) return encode(answer);
+  const tasks: unknown[] = answer.tasks.map((task: TaskView) => {
+    const why = findUnreadable(task, maxDepth);
+    if (why !== undefined) return nameTask(task, why);
+    try {
+      encode({ tasks: [task] });
+      return task;
+    } catch (error) {
+      return nameTask(task, toErrorMessage(error));
+    }
+  });
+  return encode({ ...answer, tasks });
+}
+
+function nameTask({ id, contextId, status: { state, timestamp } }: TaskView, why: string): object {
+  const text = shortenReason(`The messages of this task are left out of the list: ${why}`);
+  return { id, contextId, status: { state, timestamp, message: createTextMessage(text, id, contextId) } };
 }

@@ -48,12 +48,14 @@ export function checkContentType({ headers }: IncomingMessage): void {
 /**
  * Parses a body, in which every number is exact: what a client named is found again in the answer.
  *
- * @throws MeshError with the fault `parseError`
+ * @throws MeshError with the fault `parseError`; `limit` for one that would take too much memory
  */
-export function parseBody(body: Buffer): unknown {
+export function parseBody(body: Buffer, { kept }: A2aAgent): unknown {
   try {
-    return parseForeignJson(body.toString(), { maxDepth: MAX_MESSAGE_DEPTH, isExact: true });
+    const options = { maxDepth: MAX_MESSAGE_DEPTH, maxBytes: kept?.mostEach, isExact: true };
+    return parseForeignJson(body.toString(), options);
   } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     throw createFaultError('parseError', `the body is not JSON: ${toErrorMessage(error)}`);
   }
 }

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
 import { type ClientSettings, HttpClient } from '../../http/http-client.ts';
-import { type HttpServer, listenHttp, readBody, writeJson } from '../../http/http-server.ts';
+import { type HttpServer, listenHttp, readRequestBody, writeJson } from '../../http/http-server.ts';
 import { A2aAgent, type AgentCard, type AgentLimits } from '../agent/agent.ts';
 import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
 import type { PushSender } from '../agent/push.ts';
+import { encodeAnswer } from '../agent/task.ts';
 import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, listInterfaces, REST_PATH } from '../interfaces.ts';
 import type { PushConfig } from '../model.ts';
 import type { AgentWork } from '../work.ts';
@@ -74,7 +76,7 @@ export function createBareAgent(
       webhooks.delete(oldest[0]);
       oldest[1].close();
     }
-    const { status } = await http.fetch({
+    const status = await http.send({
       method: 'POST',
       path: `${pathname}${search}`,
       headers: { 'Content-Type': 'application/a2a+json', ...buildAuthorization(config) },
@@ -120,9 +122,10 @@ async function serveJsonRpc(
   try {
     if (request.method !== 'POST')
       throw createFaultError('invalidRequest', `expected POST, received ${request.method}`);
-    const body = await readBody(request, agent.maxBodyBytes);
+    const body = await readRequestBody(request, response, { most: agent.maxBodyBytes, kept: agent.kept });
+    if (body === undefined) return;
     checkContentType(request);
-    const value = parseBody(body);
+    const value = parseBody(body, agent);
     const { success, data } = requestSchema.safeParse(value);
     if (!success) throw createFaultError('invalidRequest', 'expected jsonrpc 2.0 with an id and a method');
     id = data.id;
@@ -133,7 +136,13 @@ async function serveJsonRpc(
       return;
     }
     const result = await agent.call(data.method, data.params);
-    writeJson(response, 200, JSON.stringify({ jsonrpc: '2.0', id, result }));
+    const text = encodeAnswer(
+      result,
+      (written) => JSON.stringify({ jsonrpc: '2.0', id, result: written }),
+      MAX_MESSAGE_DEPTH,
+    );
+    agent.kept?.holdUntilSent(text.length, response);
+    writeJson(response, 200, text);
   } catch (error) {
     const fault = toFault(error);
     const failure = { code: fault.jsonRpcCode, message: toErrorMessage(error), data: buildErrorInfo(fault) };

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
-import { readBody, writeJson } from '../../http/http-server.ts';
+import { readRequestBody, writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
+import { encodeAnswer } from '../agent/task.ts';
 import { checkContentType, checkVersion, parseBody } from './http-requests.ts';
 
 /** An operation by its URL (§11.3); values in the path are parameters like those of the query or the body. */
@@ -49,7 +51,8 @@ export async function serveRest(
 ): Promise<void> {
   try {
     const { pathname, searchParams } = new URL(path, 'http://localhost');
-    const body = await readBody(request, agent.maxBodyBytes);
+    const body = await readRequestBody(request, response, { most: agent.maxBodyBytes, kept: agent.kept });
+    if (body === undefined) return;
     const found = routes.flatMap(({ path: pattern, ...rest }) => {
       const match = rest.verb === request.method ? pattern.exec(pathname) : null;
       return match === null ? [] : [{ ...rest, inPath: decodeGroups(match.groups ?? {}) }];
@@ -58,7 +61,7 @@ export async function serveRest(
       throw createFaultError('methodNotFound', `no operation at ${request.method} ${pathname}`);
     if (body.length > 0) checkContentType(request);
     checkVersion(request.headers['a2a-version']);
-    const inBody = body.length === 0 ? {} : parseBody(body);
+    const inBody = body.length === 0 ? {} : parseBody(body, agent);
     if (typeof inBody !== 'object' || inBody === null || Array.isArray(inBody))
       throw createFaultError('invalidRequest', 'expected an object as the body');
     const params = { ...parseQuery(searchParams), ...inBody, ...found.inPath };
@@ -66,7 +69,10 @@ export async function serveRest(
       await writeEvents(response, formatEvents(agent.stream(found.operation, params)));
       return;
     }
-    writeJson(response, 200, JSON.stringify(await agent.call(found.operation, params)));
+    const result = await agent.call(found.operation, params);
+    const text = encodeAnswer(result, (written) => JSON.stringify(written), MAX_MESSAGE_DEPTH);
+    agent.kept?.holdUntilSent(text.length, response);
+    writeJson(response, 200, text);
   } catch (error) {
     const fault = toFault(error);
     const { httpStatus: code, grpc } = fault;

@@ -1,5 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import type { HeldBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
+import { ByteQueue } from '../../http/byte-queue.ts';
 
 /**
  * Bytes in front of a message of gRPC (gRPC over HTTP/2, "Length-Prefixed-Message"): one for compression,
@@ -24,19 +26,21 @@ export function frameMessage(message: Uint8Array): Buffer {
 export async function* readMessages(
   body: AsyncIterable<unknown>,
   most = MAX_FRAME_BYTES,
+  held?: HeldBytes,
 ): AsyncGenerator<Buffer, void, undefined> {
-  let rest: Buffer = Buffer.alloc(0);
+  const rest = new ByteQueue();
   for await (const chunk of body) {
     if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    held?.grow(chunk.length);
+    rest.add(chunk);
     while (rest.length >= PREFIX_BYTES) {
-      const length = rest.readUInt32BE(1);
-      if (rest[0] !== 0) throw new MeshError('packet', 'gRPC: expected a message that is not compressed');
+      const head = rest.bytes;
+      const length = head.readUInt32BE(1);
+      if (head[0] !== 0) throw new MeshError('packet', 'gRPC: expected a message that is not compressed');
       if (length > most)
         throw new MeshError('limit', `gRPC: expected at most ${most} bytes, received ${length}`);
       if (rest.length < PREFIX_BYTES + length) break;
-      yield rest.subarray(PREFIX_BYTES, PREFIX_BYTES + length);
-      rest = rest.subarray(PREFIX_BYTES + length);
+      yield rest.take(PREFIX_BYTES + length).subarray(PREFIX_BYTES);
     }
   }
   if (rest.length > 0)

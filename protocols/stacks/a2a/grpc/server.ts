@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { toErrorMessage as textOf } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { MessageForm } from '@gaia-mesh/protocols/scan/protobuf-message.ts';
 import type { StackSettings } from '../../contract/stack.ts';
@@ -8,6 +9,7 @@ import type { HttpServer, ListenEndpoint } from '../../http/http-server.ts';
 import { listenHttp2 } from '../../http/http2-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { createFaultError, toFault } from '../agent/faults.ts';
+import { encodeAnswer } from '../agent/task.ts';
 import { checkVersion } from '../bare/http-requests.ts';
 import { frameMessage, readMessages } from './frames.ts';
 import { encodeStatusDetails, methods, SERVICE_PATH } from './messages.ts';
@@ -15,11 +17,17 @@ import { encodeStatusDetails, methods, SERVICE_PATH } from './messages.ts';
 const HEAD = { ':status': 200, 'content-type': 'application/grpc+proto' };
 const STREAMS: ReadonlySet<string> = new Set(['SendStreamingMessage', 'SubscribeToTask']);
 
-/** Returns the reason why a request is refused; undefined if it is allowed. */
-type Refusal = (headers: IncomingHttpHeaders) => string | undefined;
+/**
+ * Maximum nesting of a task in a list. Protobuf libraries read at most a hundred messages within each other,
+ * and an object takes three of them.
+ */
+const MAX_LISTED_DEPTH = 32;
+
+/** Decides about a request by its headers before anything of it is read. @throws MeshError with a fault */
+type Guard = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
 interface GrpcEndpoint extends ListenEndpoint {
-  readonly refusal?: Refusal;
+  readonly guard?: Guard;
 }
 
 /**
@@ -29,10 +37,10 @@ interface GrpcEndpoint extends ListenEndpoint {
 export async function serveGrpc(
   agent: A2aAgent,
   settings: Pick<StackSettings, 'tls' | 'noDelay' | 'advertisedPort'>,
-  { refusal, ...place }: GrpcEndpoint = {},
+  { guard, ...place }: GrpcEndpoint = {},
 ): Promise<HttpServer> {
   const { authority, ...server } = await listenHttp2(
-    (stream, headers) => void answer(agent, stream, headers, refusal),
+    (stream, headers) => void answer(agent, stream, headers, guard),
     settings,
     place,
   );
@@ -43,11 +51,10 @@ async function answer(
   agent: A2aAgent,
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  refusal: Refusal | undefined,
+  guard: Guard | undefined,
 ): Promise<void> {
   try {
-    const refused = refusal?.(headers);
-    if (refused !== undefined) throw createFaultError('unauthenticated', refused);
+    guard?.(stream, headers);
     const path = headers[':path'] ?? '';
     const method = path.startsWith(SERVICE_PATH) ? path.slice(SERVICE_PATH.length) : '';
     const forms = Object.hasOwn(methods, method) ? methods[method] : undefined;
@@ -55,7 +62,7 @@ async function answer(
       throw createFaultError('methodNotFound', `no method ${JSON.stringify(path.slice(0, 64))}`);
     const [request, reply] = forms;
     checkVersion(headers['a2a-version']);
-    const params = await readParams(request, stream, agent.maxBodyBytes);
+    const params = await readParams(request, stream, agent);
     if (STREAMS.has(method)) {
       const events = agent.stream(method, params);
       begin(stream);
@@ -64,8 +71,10 @@ async function answer(
         await write(stream, reply.encode(event));
       }
     } else {
-      const result = reply.encode(await agent.call(method, params));
+      const answered = await agent.call(method, params);
       if (stream.destroyed) return;
+      const result = encodeAnswer(answered, (written) => reply.encode(written), MAX_LISTED_DEPTH);
+      agent.kept?.holdUntilSent(result.length, stream);
       begin(stream);
       stream.write(frameMessage(result));
     }
@@ -73,8 +82,11 @@ async function answer(
   } catch (error) {
     if (stream.destroyed) return;
     const status = toGrpcStatus(error);
-    if (!stream.headersSent) stream.respond({ ...HEAD, ...status }, { endStream: true });
-    else {
+    if (!stream.headersSent) {
+      stream.respond({ ...HEAD, ...status }, { endStream: true });
+      // A client that still sends is asked to stop, without an error (RFC 9113, §8.1).
+      if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    } else {
       stream.removeAllListeners('wantTrailers').once('wantTrailers', () => stream.sendTrailers(status));
       stream.end();
     }
@@ -91,13 +103,31 @@ async function write(stream: ServerHttp2Stream, message: Uint8Array): Promise<vo
   await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
 }
 
-async function readParams(form: MessageForm, body: AsyncIterable<unknown>, most?: number): Promise<object> {
-  const messages: Buffer[] = [];
-  // The loop reads to the end of the stream: leaving it early would destroy the stream.
-  for await (const message of readMessages(body, most)) messages.push(message);
-  const [message] = messages;
-  if (message === undefined || messages.length > 1)
-    throw createFaultError('invalidRequest', `expected one message, received ${messages.length}`);
+/** Reads the one message of a request, and refuses it as soon as a second one begins. */
+async function readParams(
+  form: MessageForm,
+  stream: ServerHttp2Stream,
+  { maxBodyBytes: most = MAX_FRAME_BYTES, kept }: A2aAgent,
+): Promise<object> {
+  const held = kept?.hold();
+  try {
+    let message: Buffer | undefined;
+    // The stream has to stay for the answer.
+    const body = readMessages(stream.iterator({ destroyOnReturn: false }), most, held);
+    for await (const next of body) {
+      if (message !== undefined)
+        throw createFaultError('invalidRequest', 'expected one message, received more');
+      message = next;
+    }
+    if (message === undefined)
+      throw createFaultError('invalidRequest', 'expected one message, received none');
+    return decodeParams(form, message);
+  } finally {
+    held?.release();
+  }
+}
+
+function decodeParams(form: MessageForm, message: Buffer): object {
   try {
     return form.decode(message);
   } catch (cause) {

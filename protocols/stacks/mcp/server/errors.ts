@@ -1,32 +1,38 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isShortage } from '@gaia-mesh/core/system/kept-bytes.ts';
 
 /** An error of JSON-RPC and of MCP (basic, "Errors"), and its HTTP status. */
-export interface McpFault {
+interface McpFault {
   readonly code: number;
   readonly httpStatus: number;
-  readonly data?: object;
+  readonly data?: object | undefined;
 }
 
-export const PARSE_ERROR: McpFault = { code: -32700, httpStatus: 400 };
-export const INVALID_REQUEST: McpFault = { code: -32600, httpStatus: 400 };
-export const METHOD_NOT_FOUND: McpFault = { code: -32601, httpStatus: 404 };
-export const INVALID_PARAMS: McpFault = { code: -32602, httpStatus: 400 };
-/** The error for a header that differs from the body (streamable HTTP, "Server Validation"). */
-export const HEADER_MISMATCH: McpFault = { code: -32020, httpStatus: 400 };
-const INTERNAL: McpFault = { code: -32603, httpStatus: 500 };
-
-export function createRevisionFault(requested: string, supported: readonly string[]): McpFault {
-  return { code: -32022, httpStatus: 400, data: { requested, supported } };
-}
+const FAULTS = {
+  parseError: { code: -32700, httpStatus: 400 },
+  invalidRequest: { code: -32600, httpStatus: 400 },
+  methodNotFound: { code: -32601, httpStatus: 404 },
+  invalidParams: { code: -32602, httpStatus: 400 },
+  /** A header differs from the body (streamable HTTP, "Server Validation"). */
+  headerMismatch: { code: -32020, httpStatus: 400 },
+  /** The server does not speak the revision; the data name those that it speaks. */
+  wrongRevision: { code: -32022, httpStatus: 400 },
+  internal: { code: -32603, httpStatus: 500 },
+  tooLarge: { code: -32600, httpStatus: 413 },
+  /** The server has no room now, and perhaps later. */
+  busy: { code: -32603, httpStatus: 503 },
+} as const satisfies Readonly<Record<string, McpFault>>;
 
 const faults = new WeakMap<MeshError, McpFault>();
 
-export function createMcpError(fault: McpFault, message: string): MeshError {
+export function createMcpError(name: keyof typeof FAULTS, message: string, data?: object): MeshError {
   const error = new MeshError('packet', message);
-  faults.set(error, fault);
+  faults.set(error, { ...FAULTS[name], data });
   return error;
 }
 
 export function toMcpFault(error: unknown): McpFault {
-  return (error instanceof MeshError ? faults.get(error) : undefined) ?? INTERNAL;
+  if (isShortage(error)) return FAULTS.busy;
+  if (!(error instanceof MeshError)) return FAULTS.internal;
+  return faults.get(error) ?? (error.code === 'limit' ? FAULTS.tooLarge : FAULTS.internal);
 }

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import type { HeldBytes, KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
+import { estimateBytes, parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { writeEvent, writeEventHead, writeLast } from '../../http/event-stream.ts';
-import { readBody, writeJson } from '../../http/http-server.ts';
-import { createMcpError, HEADER_MISMATCH, INVALID_REQUEST, PARSE_ERROR, toMcpFault } from './errors.ts';
+import { readRequestBody, writeJson } from '../../http/http-server.ts';
+import { createMcpError, toMcpFault } from './errors.ts';
 import { isLegacy, type LegacySessions, readCancelledId } from './legacy.ts';
 import { buildErrorResponse, type McpServer } from './mcp-server.ts';
 import { type McpRequest, readRequest } from './request.ts';
@@ -13,6 +14,8 @@ interface McpHttpOptions {
   /** Decides whether a request is served at all; by default host and origin must be this machine's. */
   readonly isAllowed?: (request: IncomingMessage) => boolean;
   readonly maxBodyBytes?: number;
+  /** Budget of bytes for requests while they are worked on, and for answers until they are sent. */
+  readonly kept?: KeptBytes;
   /** Sessions of a server that takes the earlier revisions. */
   readonly sessions?: LegacySessions;
 }
@@ -25,7 +28,7 @@ export async function serveMcpHttp(
   server: McpServer,
   request: IncomingMessage,
   response: ServerResponse,
-  { isAllowed = isLocal, maxBodyBytes, sessions }: McpHttpOptions = {},
+  { isAllowed = isLocal, maxBodyBytes, kept, sessions }: McpHttpOptions = {},
 ): Promise<void> {
   if (!isAllowed(request)) {
     return refuse(response, 403, 'not a local origin or host');
@@ -46,9 +49,13 @@ export async function serveMcpHttp(
     return;
   }
   let message: McpRequest | undefined;
+  let held: HeldBytes | undefined;
   const revision = readHeader(request, 'mcp-protocol-version');
   try {
-    message = readRequest(parseBody(await readBody(request, maxBodyBytes)));
+    const body = await readRequestBody(request, response, { most: maxBodyBytes, kept });
+    if (body === undefined) return;
+    message = readRequest(parseBody(body, kept?.mostEach));
+    held = kept?.hold(estimateBytes(message));
     const { id, method } = message;
     if (sessions === undefined || !isLegacy(message, revision)) checkHeaders(request, message);
     if (id === undefined) {
@@ -69,7 +76,9 @@ export async function serveMcpHttp(
       const answer = await server.handle(message, notify, call.signal, revision);
       if (sessions !== undefined && method === 'initialize')
         response.setHeader('Mcp-Session-Id', sessions.open());
-      writeLast(response, 200, JSON.stringify(answer));
+      const text = JSON.stringify(answer);
+      kept?.holdUntilSent(text.length, response);
+      writeLast(response, 200, text);
     } finally {
       calls?.end(id, call);
     }
@@ -78,6 +87,8 @@ export async function serveMcpHttp(
     const isOfLegacy = sessions !== undefined && message !== undefined && isLegacy(message, revision);
     const status = isOfLegacy ? 200 : toMcpFault(error).httpStatus;
     writeLast(response, status, JSON.stringify(buildErrorResponse(message?.id, error)));
+  } finally {
+    held?.release();
   }
 }
 
@@ -87,15 +98,16 @@ function readHeader({ headers }: IncomingMessage, name: string): string | undefi
 }
 
 function refuse(response: ServerResponse, status: number, why: string): void {
-  const answer = buildErrorResponse(undefined, createMcpError(INVALID_REQUEST, why));
+  const answer = buildErrorResponse(undefined, createMcpError('invalidRequest', why));
   writeJson(response, status, JSON.stringify(answer));
 }
 
-function parseBody(body: Buffer): unknown {
+function parseBody(body: Buffer, maxBytes: number | undefined): unknown {
   try {
-    return parseForeignJson(body.toString(), { maxDepth: MAX_MESSAGE_DEPTH, isExact: true });
+    return parseForeignJson(body.toString(), { maxDepth: MAX_MESSAGE_DEPTH, maxBytes, isExact: true });
   } catch (error) {
-    throw createMcpError(PARSE_ERROR, `the body is not JSON: ${toErrorMessage(error)}`);
+    if (!(error instanceof SyntaxError)) throw error;
+    throw createMcpError('parseError', `the body is not JSON: ${toErrorMessage(error)}`);
   }
 }
 
@@ -112,7 +124,7 @@ function checkHeaders({ headers }: IncomingMessage, { method, params }: McpReque
     const came = headers[name.toLowerCase()];
     if (typeof value === 'string' && decodeHeaderValue(String(came)) !== value)
       throw createMcpError(
-        HEADER_MISMATCH,
+        'headerMismatch',
         `${name}: the body says ${value.slice(0, 64)}, the header ${came}`,
       );
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { createMcpError } from './errors.ts';
 import type { McpRequest } from './request.ts';
 
 /** Revisions before 2026-07-28: a client sends `initialize` first, and requests do not repeat the agreement. */
@@ -52,6 +53,10 @@ export class OpenCalls {
     this.#calls.get(id)?.abort();
   }
 
+  get hasOpen(): boolean {
+    return this.#calls.size > 0;
+  }
+
   cancelAll(): void {
     for (const call of this.#calls.values()) call.abort();
   }
@@ -59,7 +64,7 @@ export class OpenCalls {
 
 /**
  * Maximum number of clients of earlier revisions. For one more, the server drops the one that has been silent
- * longest, which begins a new session when it comes back.
+ * longest and waits for no answer; it begins a new session when it comes back.
  */
 const MAX_SESSIONS = 256;
 
@@ -69,9 +74,13 @@ export class LegacySessions {
 
   open(): string {
     const id = randomUUID();
+    const [silent] = [...this.#sessions].find(([, calls]) => !calls.hasOpen) ?? [];
+    if (this.#sessions.size >= MAX_SESSIONS) {
+      if (silent === undefined)
+        throw createMcpError('busy', `all ${MAX_SESSIONS} sessions wait for answers: try again later`);
+      this.close(silent);
+    }
     this.#sessions.set(id, new OpenCalls());
-    const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.close(oldest);
     return id;
   }
 

@@ -3,13 +3,7 @@ import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.
 import * as z from 'zod';
 import { MCP_REVISION } from '../revision.ts';
 import { describeTool, type McpTool } from '../tools.ts';
-import {
-  createMcpError,
-  createRevisionFault,
-  INVALID_PARAMS,
-  METHOD_NOT_FOUND,
-  toMcpFault,
-} from './errors.ts';
+import { createMcpError, toMcpFault } from './errors.ts';
 import { chooseRevision, isLegacy } from './legacy.ts';
 import type { McpRequest } from './request.ts';
 
@@ -130,8 +124,9 @@ export class McpServer {
     const requested = String(meta[`${META}/protocolVersion`]);
     if (requested !== MCP_REVISION)
       throw createMcpError(
-        createRevisionFault(requested, [MCP_REVISION]),
+        'wrongRevision',
         `expected revision ${MCP_REVISION}, received ${requested.slice(0, 32)}`,
+        { requested, supported: [MCP_REVISION] },
       );
     switch (method) {
       case 'server/discover':
@@ -153,13 +148,13 @@ export class McpServer {
   #own(method: string, params: object): Promise<object> {
     const own = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
     if (own === undefined)
-      throw createMcpError(METHOD_NOT_FOUND, `no method ${JSON.stringify(method.slice(0, 64))}`);
+      throw createMcpError('methodNotFound', `no method ${JSON.stringify(method.slice(0, 64))}`);
     return own(Object(params));
   }
 
   #list(params: object): object {
     if (parseParams(pageSchema, params, 'params').cursor !== undefined)
-      throw createMcpError(INVALID_PARAMS, 'there is one page of tools');
+      throw createMcpError('invalidParams', 'there is one page of tools');
     return { tools: this.#listed };
   }
 
@@ -172,7 +167,7 @@ export class McpServer {
     const { name, arguments: args = {} } = parseParams(callSchema, params, 'params');
     const tool = this.#tools.get(name);
     if (tool === undefined)
-      throw createMcpError(INVALID_PARAMS, `no tool ${JSON.stringify(name.slice(0, 64))}`);
+      throw createMcpError('invalidParams', `no tool ${JSON.stringify(name.slice(0, 64))}`);
     const progress = async (done: number, total?: number, message?: string) => {
       if (progressToken === undefined) return;
       const said = { progressToken, progress: done, total, message };
@@ -190,6 +185,6 @@ export function buildErrorResponse(id: McpRequest['id'], error: unknown): object
 
 function parseParams<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { success, data, error } = schema.safeParse(value);
-  if (!success) throw createMcpError(INVALID_PARAMS, `${what}: ${formatIssues(error)}`);
+  if (!success) throw createMcpError('invalidParams', `${what}: ${formatIssues(error)}`);
   return data;
 }

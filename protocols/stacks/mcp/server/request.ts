@@ -1,6 +1,6 @@
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { createMcpError, INVALID_REQUEST } from './errors.ts';
+import { createMcpError } from './errors.ts';
 
 const requestSchema = z.looseObject({
   jsonrpc: z.literal('2.0'),
@@ -12,9 +12,9 @@ const requestSchema = z.looseObject({
 /** A parsed request. Without an id it is a notification. */
 export type McpRequest = z.infer<typeof requestSchema>;
 
-/** @throws MeshError with the fault `INVALID_REQUEST` */
+/** @throws MeshError with the fault `invalidRequest` */
 export function readRequest(value: unknown): McpRequest {
   const { success, data, error } = requestSchema.safeParse(value);
-  if (!success) throw createMcpError(INVALID_REQUEST, `not a JSON-RPC request: ${formatIssues(error)}`);
+  if (!success) throw createMcpError('invalidRequest', `not a JSON-RPC request: ${formatIssues(error)}`);
   return data;
 }

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
-import { createMcpError, PARSE_ERROR } from '../server/errors.ts';
+import { createMcpError } from '../server/errors.ts';
 import { OpenCalls, readCancelledId } from '../server/legacy.ts';
 import { buildErrorResponse, type McpServer } from '../server/mcp-server.ts';
 import { type McpRequest, readRequest } from '../server/request.ts';
@@ -58,6 +58,6 @@ function parseLine(line: string): unknown {
   try {
     return parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH, isExact: true });
   } catch (error) {
-    throw createMcpError(PARSE_ERROR, `the line is not JSON: ${toErrorMessage(error)}`);
+    throw createMcpError('parseError', `the line is not JSON: ${toErrorMessage(error)}`);
   }
 }

@@ -1,0 +1,46 @@
+import { type Serving, serveTeam } from '../serve-team.ts';
+import type { ServedTeam } from '../served-team.ts';
+
+const TOKEN = 'the token of the tests';
+
+type Asked = Pick<ServedTeam, 'ask' | 'name'>;
+
+/** A team without agents: it answers with the question, and works on `wait` until it is cancelled. */
+const echoTeam: Asked = {
+  name: 'echo',
+  async ask({ question }, signal, onProgress) {
+    onProgress({ packets: 1, agent: '0', type: 'heard' });
+    if (question === 'wait') await new Promise((_, reject) => signal.addEventListener('abort', reject));
+    return {
+      answer: `You said: ${question}`,
+      status: 'answered',
+      task_id: 'ask-1',
+      elapsed_ms: 1,
+      packets: 2,
+      bytes: 100,
+      tokens: 0,
+      model_calls: 0,
+      cost_usd: 0,
+    };
+  },
+};
+
+/** Serves a team as the command does, on free ports. */
+export async function serveEcho(
+  options: Partial<Parameters<typeof serveTeam>[1]> = {},
+  team = echoTeam,
+): Promise<Serving & { readonly token: string }> {
+  const serving = await serveTeam(team, {
+    description: 'A team that repeats the question',
+    version: '1',
+    mcp: true,
+    a2a: true,
+    host: '127.0.0.1',
+    port: 0,
+    token: TOKEN,
+    limits: { tasks: 4, waiting: 16, bytes: 1024 * 1024 },
+    pushTo: [],
+    ...options,
+  });
+  return { ...serving, token: TOKEN };
+}
