@@ -7,6 +7,8 @@ interface Sent {
   once(event: 'close', listener: () => void): unknown;
 }
 
+const shortages = new WeakSet<object>();
+
 /**
  * The budget of bytes that everything a server keeps for its clients shares: tasks, requests while they are
  * read, answers until they are sent, events for webhooks. A limit of counts bounds no memory.
@@ -21,6 +23,11 @@ export class KeptBytes {
   constructor(most: number) {
     this.most = most;
     this.mostEach = Math.floor(most * KEPT_LIMITS.messageShare);
+  }
+
+  /** Returns true for the error of a budget that has no room now, and may have some later. */
+  static isShortage(error: unknown): boolean {
+    return typeof error === 'object' && error !== null && shortages.has(error);
   }
 
   get kept(): number {
@@ -56,13 +63,6 @@ export class KeptBytes {
   give(bytes: number): void {
     this.#kept -= bytes;
   }
-}
-
-const shortages = new WeakSet<object>();
-
-/** Returns true for the error of a budget that has no room now, and may have some later. */
-export function isShortage(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && shortages.has(error);
 }
 
 /** A part of the budget, for one thing that is kept. */

@@ -10,7 +10,7 @@ import { formatCard } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
 import { answerA2a, createBareAgent } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
 import { CARD_PATH, listInterfaces } from '@gaia-mesh/stacks/a2a/interfaces.ts';
-import { listenHttp, toUrlHost, writeRefusal } from '@gaia-mesh/stacks/http/http-server.ts';
+import { listenHttp, readPath, toUrlHost, writeRefusal } from '@gaia-mesh/stacks/http/http-server.ts';
 import { Admission } from '@gaia-mesh/stacks/listen.ts';
 import { MCP_PATH } from '@gaia-mesh/stacks/mcp/revision.ts';
 import { serveMcpHttp } from '@gaia-mesh/stacks/mcp/server/http.ts';
@@ -50,6 +50,9 @@ class Guard {
     const from = origin === undefined ? undefined : URL.parse(origin)?.host;
     if (origin !== undefined && (from === undefined || !this.#isOwn(from)))
       return { status: 403, reason: `not an origin of this server: ${origin.slice(0, 64)}` };
+    // Requests that a browser sends for a page without naming its origin, such as those for images.
+    if (headers['sec-fetch-site'] === 'cross-site')
+      return { status: 403, reason: 'not a page of this server' };
     return undefined;
   }
 
@@ -98,6 +101,9 @@ export interface Serving {
 
 /** Maximum A2A tasks that clients can still query; the oldest go earlier if they are large. */
 const MAX_KEPT_TASKS = 200;
+/** Address of a card in A2A 0.3. */
+const OLD_CARD_PATH = '/.well-known/agent.json';
+const CARD_PATHS = [CARD_PATH, OLD_CARD_PATH];
 /** Maximum bytes around a question and a document in a request. */
 const ENVELOPE_BYTES = 64 * 1024;
 
@@ -184,9 +190,9 @@ export async function serveTeam(
   });
   let card = '';
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    const path = request.url ?? '/';
+    const path = readPath(request);
     // The card is public: it tells clients without the token that they need one.
-    const isCard = a2a !== undefined && path === CARD_PATH && request.method === 'GET';
+    const isCard = a2a !== undefined && CARD_PATHS.includes(path) && request.method === 'GET';
     const refused = isCard ? guard.refusedPlace(request.headers) : guard.refused(request.headers);
     if (refused !== undefined) return writeError(response, refused.status, refused.reason);
     const exchange = { isWhole: () => request.complete, answer: response };
@@ -194,7 +200,9 @@ export async function serveTeam(
     if (isCard) response.setHeader('Connection', 'close');
     else if (!admission.admit(request.socket, exchange))
       return writeError(response, 503, 'all connections are in use: try again later');
-    if (mcp !== undefined && path === MCP_PATH) {
+    if (a2a !== undefined && path === OLD_CARD_PATH && request.method === 'GET') {
+      response.writeHead(308, { Location: CARD_PATH, 'Content-Length': 0 }).end();
+    } else if (mcp !== undefined && path === MCP_PATH) {
       // Host and origin have been checked above.
       void serveMcpHttp(mcp, request, response, {
         isAllowed: () => true,

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { type HeldBytes, isShortage, type KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
+import { type HeldBytes, KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { type Admission, listenOnPlace } from '../listen.ts';
 import { ByteQueue } from './byte-queue.ts';
@@ -59,6 +59,11 @@ export async function listenHttp(
       await closed;
     },
   };
+}
+
+/** Returns the path of a request without its query, and without slashes at its end. */
+export function readPath({ url = '/' }: http.IncomingMessage): string {
+  return url.split('?')[0]?.replace(/(?<!^)\/+$/, '') ?? '';
 }
 
 /** Returns the host as it stands in a URL: an IPv6 address in brackets. */
@@ -120,7 +125,8 @@ export async function readRequestBody(
     held?.grow(most);
     return await promisify(gunzip)(body, { maxOutputLength: most });
   } catch (error) {
-    if (isShortage(error)) return writeRefusal(response, 503, toErrorMessage(error), { 'Retry-After': '1' });
+    if (KeptBytes.isShortage(error))
+      return writeRefusal(response, 503, toErrorMessage(error), { 'Retry-After': '1' });
     if (error instanceof MeshError && error.code === 'limit') return tooLarge();
     const code = readSystemCode(error);
     if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge();

@@ -35,6 +35,10 @@ export interface AgentCard {
   readonly skills: readonly object[];
 }
 
+interface ClosingAnswer {
+  once(event: 'close', listener: () => void): unknown;
+}
+
 /** Limits of an agent that untrusted clients may call. */
 export interface AgentLimits {
   /** Maximum number of tasks that are kept, including finished ones. */
@@ -106,18 +110,25 @@ export class A2aAgent {
     }
   }
 
-  /** Answers a request that has many answers; an error before the first is thrown by this call, not by the iteration. */
-  stream(method: string, params: unknown): AsyncIterable<TaskEvent> {
+  /**
+   * Answers a request that has many answers; an error before the first is thrown by this call, not by the
+   * iteration.
+   *
+   * @param answer of the transport; when its client has gone, the answers end and the work goes on
+   */
+  stream(method: string, params: unknown, answer: ClosingAnswer): AsyncIterable<TaskEvent> {
     if (!this.card.capabilities.streaming)
       throw createFaultError('unsupportedOperation', 'this agent does not stream');
     if (method === 'SendStreamingMessage') {
-      const { events } = this.#begin(params);
+      const { task, events } = this.#begin(params);
+      answer.once('close', () => task.unsubscribe(events));
       return streamUntilSettled(events);
     }
     const task = this.#tasks.get(parseParams(paramsSchemas.task, params).id);
     if (TERMINAL_STATES.has(task.state))
       throw createFaultError('unsupportedOperation', `task ${task.id} is over: ${task.state}`);
     const events = task.subscribe();
+    answer.once('close', () => task.unsubscribe(events));
     return followTask({ task: task.view({}) }, events);
   }
 

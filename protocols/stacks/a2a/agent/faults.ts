@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { isShortage } from '@gaia-mesh/core/system/kept-bytes.ts';
+import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 
 /** An error of A2A 1.0 (§5.4) with its codes in each transport. */
 interface Fault {
@@ -73,7 +73,7 @@ const known: ReadonlySet<unknown> = new Set(Object.values(FAULTS));
 export function toFault(error: unknown): Fault {
   const cause = error instanceof Error ? error.cause : undefined;
   if (isFault(cause)) return cause;
-  if (isShortage(error)) return FAULTS.busy;
+  if (KeptBytes.isShortage(error)) return FAULTS.busy;
   return error instanceof MeshError && error.code === 'limit' ? FAULTS.tooLarge : FAULTS.internal;
 }
 

@@ -1,27 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
-import { writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { createFaultError } from '../agent/faults.ts';
 import type { AgentInterface } from '../interfaces.ts';
 
 /** This module holds the common part of the two HTTP transports of a bare A2A server. */
 
-/** Time for which a client may cache an agent card; it does not change while the server runs (§8.6). */
-const CARD_MAX_AGE_S = 3600;
-
 /** Formats the agent card for clients: addresses first, as the order of transports is their preference (§8.3). */
 export function formatCard({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {
   return JSON.stringify({ supportedInterfaces, ...card });
-}
-
-export function serveCard(response: ServerResponse, card: string): void {
-  writeJson(response, 200, card, {
-    'Cache-Control': `public, max-age=${CARD_MAX_AGE_S}`,
-    ETag: `"${card.length.toString(16)}"`,
-  });
 }
 
 /**

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
 import { type ClientSettings, HttpClient } from '../../http/http-client.ts';
-import { type HttpServer, listenHttp, readRequestBody, writeJson } from '../../http/http-server.ts';
+import { type HttpServer, listenHttp, readPath, readRequestBody, writeJson } from '../../http/http-server.ts';
 import { A2aAgent, type AgentCard, type AgentLimits } from '../agent/agent.ts';
 import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
 import type { PushSender } from '../agent/push.ts';
@@ -13,7 +13,7 @@ import { encodeAnswer } from '../agent/task.ts';
 import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, listInterfaces, REST_PATH } from '../interfaces.ts';
 import type { PushConfig } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { checkContentType, checkVersion, formatCard, parseBody, serveCard } from './http-requests.ts';
+import { checkContentType, checkVersion, formatCard, parseBody } from './http-requests.ts';
 import { serveRest } from './rest-server.ts';
 
 /** Time after which a webhook without an answer is given up, so that it does not delay other events. */
@@ -45,14 +45,24 @@ export function answerA2a(
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
-  const path = request.url ?? '/';
+  const path = readPath(request);
   if (path === CARD_PATH) serveCard(response, card);
-  else if (path === JSON_RPC_PATH || path === `${JSON_RPC_PATH}/`)
-    void serveJsonRpc(agent, request, response);
-  else if (path.startsWith(`${REST_PATH}/`))
-    void serveRest(agent, path.slice(REST_PATH.length), request, response);
-  else return false;
+  else if (path === JSON_RPC_PATH) void serveJsonRpc(agent, request, response);
+  else if (path.startsWith(`${REST_PATH}/`)) {
+    const [, query = ''] = request.url?.split('?') ?? [];
+    void serveRest(agent, `${path.slice(REST_PATH.length)}?${query}`, request, response);
+  } else return false;
   return true;
+}
+
+/** Time for which a client may cache an agent card; it does not change while the server runs (§8.6). */
+const CARD_MAX_AGE_S = 3600;
+
+function serveCard(response: ServerResponse, card: string): void {
+  writeJson(response, 200, card, {
+    'Cache-Control': `public, max-age=${CARD_MAX_AGE_S}`,
+    ETag: `"${card.length.toString(16)}"`,
+  });
 }
 
 /** Maximum number of webhook hosts to which connections are kept. */
@@ -131,7 +141,7 @@ async function serveJsonRpc(
     id = data.id;
     checkVersion(request.headers['a2a-version']);
     if (STREAMS.has(data.method)) {
-      const events = agent.stream(data.method, data.params);
+      const events = agent.stream(data.method, data.params, response);
       await writeEvents(response, formatAnswers(events, data.id));
       return;
     }

@@ -66,7 +66,7 @@ export async function serveRest(
       throw createFaultError('invalidRequest', 'expected an object as the body');
     const params = { ...parseQuery(searchParams), ...inBody, ...found.inPath };
     if (found.isStream === true) {
-      await writeEvents(response, formatEvents(agent.stream(found.operation, params)));
+      await writeEvents(response, formatEvents(agent.stream(found.operation, params, response)));
       return;
     }
     const result = await agent.call(found.operation, params);

@@ -64,7 +64,7 @@ async function answer(
     checkVersion(headers['a2a-version']);
     const params = await readParams(request, stream, agent);
     if (STREAMS.has(method)) {
-      const events = agent.stream(method, params);
+      const events = agent.stream(method, params, stream);
       begin(stream);
       for await (const event of events) {
         if (stream.destroyed) return; // The client has gone; the task goes on.

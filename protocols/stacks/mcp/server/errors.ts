@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { isShortage } from '@gaia-mesh/core/system/kept-bytes.ts';
+import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 
 /** An error of JSON-RPC and of MCP (basic, "Errors"), and its HTTP status. */
 interface McpFault {
@@ -17,6 +17,8 @@ const FAULTS = {
   headerMismatch: { code: -32020, httpStatus: 400 },
   /** The server does not speak the revision; the data name those that it speaks. */
   wrongRevision: { code: -32022, httpStatus: 400 },
+  /** A client of an earlier revision states one that the server does not speak. */
+  unknownRevision: { code: -32000, httpStatus: 400 },
   internal: { code: -32603, httpStatus: 500 },
   tooLarge: { code: -32600, httpStatus: 413 },
   /** The server has no room now, and perhaps later. */
@@ -32,7 +34,7 @@ export function createMcpError(name: keyof typeof FAULTS, message: string, data?
 }
 
 export function toMcpFault(error: unknown): McpFault {
-  if (isShortage(error)) return FAULTS.busy;
+  if (KeptBytes.isShortage(error)) return FAULTS.busy;
   if (!(error instanceof MeshError)) return FAULTS.internal;
   return faults.get(error) ?? (error.code === 'limit' ? FAULTS.tooLarge : FAULTS.internal);
 }

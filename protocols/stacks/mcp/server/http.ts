@@ -6,7 +6,7 @@ import { estimateBytes, parseForeignJson } from '@gaia-mesh/core/system/parse-js
 import { writeEvent, writeEventHead, writeLast } from '../../http/event-stream.ts';
 import { readRequestBody, writeJson } from '../../http/http-server.ts';
 import { createMcpError, toMcpFault } from './errors.ts';
-import { isLegacy, type LegacySessions, readCancelledId } from './legacy.ts';
+import { checkRevision, isLegacy, type LegacySessions, readCancelledId } from './legacy.ts';
 import { buildErrorResponse, type McpServer } from './mcp-server.ts';
 import { type McpRequest, readRequest } from './request.ts';
 
@@ -57,6 +57,7 @@ export async function serveMcpHttp(
     message = readRequest(parseBody(body, kept?.mostEach));
     held = kept?.hold(estimateBytes(message));
     const { id, method } = message;
+    if (sessions !== undefined && revision !== undefined) checkRevision(message, revision);
     if (sessions === undefined || !isLegacy(message, revision)) checkHeaders(request, message);
     if (id === undefined) {
       const cancelled = readCancelledId(message);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { MCP_REVISION } from '../revision.ts';
 import { createMcpError } from './errors.ts';
 import type { McpRequest } from './request.ts';
 
@@ -13,9 +14,28 @@ const cancelledSchema = z.looseObject({ requestId: z.union([z.string(), z.number
  * Returns true for a request of an earlier revision, which does not name its own, unless a header's {@link
  * revision} says otherwise.
  */
-export function isLegacy({ method, params }: McpRequest, revision: string | undefined): boolean {
+export function isLegacy(request: McpRequest, revision: string | undefined): boolean {
   if (revision !== undefined && !LEGACY_REVISIONS.some((known) => known === revision)) return false;
-  return method === 'initialize' || !('io.modelcontextprotocol/protocolVersion' in Object(params?._meta));
+  return request.method === 'initialize' || !namesRevision(request);
+}
+
+/**
+ * Checks the revision that a header states. A client that names one in its message is answered in the words
+ * of the latest revision; all others in those of the earlier ones, by which an unknown one is a bad request.
+ *
+ * @throws MeshError with the fault `unknownRevision`
+ */
+export function checkRevision(request: McpRequest, revision: string): void {
+  if (revision === MCP_REVISION || isLegacy(request, revision) || namesRevision(request)) return;
+  const supported = LEGACY_REVISIONS.join(', ');
+  throw createMcpError(
+    'unknownRevision',
+    `Bad Request: Unsupported protocol version: ${revision.slice(0, 32)} (supported versions: ${supported})`,
+  );
+}
+
+function namesRevision({ params }: McpRequest): boolean {
+  return 'io.modelcontextprotocol/protocolVersion' in Object(params?._meta);
 }
 
 /**

@@ -1,0 +1,526 @@
+import { once } from 'node:events';
+import { createServer, request as send } from 'node:http';
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { SERVICE_PATH } from '@gaia-mesh/stacks/a2a/grpc/messages.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { serveEcho } from './testing/echo-team.ts';
+
+/** Small limits, so that a test reaches each of them. */
+const BYTES = 2000;
+const MAX_BODY = 2 * BYTES + 64 * 1024;
+const CARD = '/.well-known/agent-card.json';
+
+let serving: Awaited<ReturnType<typeof serveEcho>>;
+beforeAll(async () => {
+  serving = await serveEcho({ limits: { tasks: 4, waiting: 16, bytes: BYTES }, pushTo: ['hooks.example'] });
+});
+afterAll(() => serving.close());
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+interface Sent {
+  readonly url?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+/** Sends any headers, the name of the server among them, which `fetch` does not. */
+async function ask(path: string, { url = serving.url, method = 'POST', headers = {}, body = '' }: Sent = {}) {
+  const { hostname, port } = new URL(url);
+  return new Promise<Answer>((resolve, reject) => {
+    const sent = send({ host: hostname, port, path, method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text, headers: response.headers }),
+      );
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+const authorized = (headers: Readonly<Record<string, string>> = {}) => ({
+  Authorization: `Bearer ${serving.token}`,
+  'Content-Type': 'application/json',
+  'A2A-Version': '1.0',
+  ...headers,
+});
+const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+
+async function rpc(method: string, params: object, headers = {}) {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return JSON.parse((await ask('/a2a/jsonrpc', { headers: authorized(headers), body })).text);
+}
+const message = (text: string, configuration?: object) => ({
+  message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text }] },
+  configuration,
+});
+
+/** Returns the status of a call over gRPC. */
+async function callGrpc(headers: Readonly<Record<string, string>>): Promise<string> {
+  const session = connectHttp2(`http://${serving.grpc}`);
+  try {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': `${SERVICE_PATH}ListTasks`,
+      'content-type': 'application/grpc+proto',
+      'a2a-version': '1.0',
+      ...headers,
+    });
+    let status = '';
+    const note = (head: IncomingHttpHeaders) => {
+      status = String(head['grpc-status'] ?? status);
+    };
+    stream.on('response', note).on('trailers', note).resume().end(Buffer.alloc(5));
+    await once(stream, 'close');
+    return status;
+  } finally {
+    session.destroy();
+  }
+}
+
+describe('the token', () => {
+  const wrong: readonly (readonly [what: string, header: (token: string) => string | undefined])[] = [
+    ['no token', () => undefined],
+    ['an empty token', () => 'Bearer '],
+    ['the first letter', (token) => `Bearer ${token[0]}`],
+    ['the token without its last letter', (token) => `Bearer ${token.slice(0, -1)}`],
+    ['the token without its first letter', (token) => `Bearer ${token.slice(1)}`],
+    ['another last letter', (token) => `Bearer ${token.slice(0, -1)}x`],
+    ['another first letter', (token) => `Bearer x${token.slice(1)}`],
+    ['one letter more', (token) => `Bearer ${token}x`],
+    ['the token twice', (token) => `Bearer ${token} ${token}`],
+    ['other letters of the same length', (token) => `Bearer ${'x'.repeat(token.length)}`],
+    ['capital letters', (token) => `Bearer ${token.toUpperCase()}`],
+    ['another scheme', (token) => `Basic ${token}`],
+    ['no scheme', (token) => token],
+    ['the token behind another', (token) => `Bearer x, Bearer ${token}`],
+  ];
+
+  test.each(wrong)('is compared as a whole at every address: %s opens none', async (_what, header) => {
+    const given = header(serving.token);
+    const { Authorization: _, ...others } = authorized();
+    const headers: Record<string, string> =
+      given === undefined ? others : { ...others, Authorization: given };
+    for (const path of ['/mcp', '/a2a/jsonrpc', '/a2a/rest/tasks', '/else', CARD]) {
+      const { status, text, headers: answered } = await ask(path, { headers, body: PING });
+      expect([path, status]).toEqual([path, 401]);
+      expect(text).not.toContain(serving.token);
+      expect(answered).toMatchObject({ 'www-authenticate': 'Bearer', connection: 'close' });
+    }
+    expect(await callGrpc(given === undefined ? {} : { authorization: given })).toBe('16');
+  });
+
+  test.each(['Bearer', 'bearer', 'BEARER'])('opens every address with the scheme %s', async (scheme) => {
+    const headers = authorized({ Authorization: `${scheme} ${serving.token}` });
+    for (const [path, body] of [
+      ['/mcp', PING],
+      ['/a2a/jsonrpc', PING],
+      ['/a2a/rest/message:send', '{}'],
+    ] as const)
+      expect((await ask(path, { headers, body })).status).not.toBe(401);
+    expect(await callGrpc({ authorization: `${scheme} ${serving.token}` })).toBe('0');
+  });
+
+  test('is not needed for the card, which says that it is for all else', async () => {
+    const { status, text } = await ask(CARD, { method: 'GET' });
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      name: 'echo',
+      capabilities: { streaming: true, pushNotifications: true },
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+      supportedInterfaces: [
+        { protocolBinding: 'JSONRPC', url: `${serving.url}/a2a/jsonrpc` },
+        { protocolBinding: 'HTTP+JSON', url: `${serving.url}/a2a/rest` },
+        { protocolBinding: 'GRPC', url: serving.grpc },
+      ],
+    });
+  });
+
+  test('is needed by no one where there is none, and the card says nothing of it', async () => {
+    const open = await serveEcho({ token: undefined });
+    onTestFinished(() => open.close());
+    expect((await ask('/mcp', { url: open.url, body: PING })).status).toBe(200);
+    const { text } = await ask(CARD, { url: open.url, method: 'GET' });
+    expect(text).not.toContain('bearer');
+  });
+});
+
+describe('a page', () => {
+  const foreign = [
+    'https://evil.example',
+    'http://localhost.evil.com',
+    'http://127.0.0.1.evil.com',
+    'http://evil.com:80',
+    'http://evil-localhost',
+    'http://[::2]',
+    'http://127.0.0.2',
+    'null',
+    'file://',
+    'localhost',
+    '',
+  ];
+  test.each(foreign)('of the origin %j may ask nothing, not even for the card', async (origin) => {
+    const headers = authorized({ Origin: origin });
+    for (const path of ['/mcp', '/a2a/jsonrpc', '/a2a/rest/tasks']) {
+      expect((await ask(path, { headers, body: PING })).status).toBe(403);
+    }
+    expect((await ask(CARD, { method: 'GET', headers })).status).toBe(403);
+    expect(await callGrpc({ authorization: `Bearer ${serving.token}`, origin })).toBe('16');
+  });
+
+  test.each(foreign)('of the origin %j may ask nothing where no token is needed either', async (origin) => {
+    const open = await serveEcho({ token: undefined });
+    onTestFinished(() => open.close());
+    expect((await ask('/mcp', { url: open.url, headers: { Origin: origin }, body: PING })).status).toBe(403);
+  });
+
+  test.each(['http://127.0.0.1:1', 'http://localhost:3000', 'https://LOCALHOST', 'http://[::1]:5'])(
+    'of the origin %s, which is this machine, may ask with the token',
+    async (origin) => {
+      expect((await ask('/mcp', { headers: authorized({ Origin: origin }), body: PING })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ['cross-site', 403],
+    ['same-origin', 200],
+    ['none', 200],
+  ])('that its browser calls %s and that names no origin is answered with %i', async (site, status) => {
+    const headers = authorized({ 'Sec-Fetch-Site': site });
+    expect((await ask('/mcp', { headers, body: PING })).status).toBe(status);
+  });
+
+  test.each(['evil.com', 'localhost.evil.com', '127.0.0.1.evil.com:80', 'evil.com:127', '127.0.0.2'])(
+    'that comes by the name %j is refused, for the card as well',
+    async (host) => {
+      expect((await ask('/mcp', { headers: authorized({ Host: host }), body: PING })).status).toBe(403);
+      expect((await ask(CARD, { method: 'GET', headers: { Host: host } })).status).toBe(403);
+      expect(await callGrpc({ authorization: `Bearer ${serving.token}`, ':authority': host })).toBe('16');
+    },
+  );
+
+  test.each(['localhost', 'localhost:1', 'LocalHost:7', '127.0.0.1', '[::1]:9'])(
+    'that comes by the name %s is answered',
+    async (host) => {
+      expect((await ask('/mcp', { headers: authorized({ Host: host }), body: PING })).status).toBe(200);
+    },
+  );
+});
+
+describe('a webhook', () => {
+  const refused = [
+    'http://localhost.evil.com/x',
+    'http://127.0.0.1.evil.com/x',
+    'http://evil.com/localhost',
+    'http://evil.com#127.0.0.1',
+    'http://evil.com?127.0.0.1',
+    'http://127.0.0.2/x',
+    'http://0.0.0.0/x',
+    'http://[::2]/x',
+    'http://169.254.169.254/latest',
+    'http://hooks.example.evil.com/x',
+    'http://sub.hooks.example/x',
+    'http://evilhooks.example/x',
+    'http://localhost@evil.com/x',
+    'http://127.0.0.1\\@evil.com/x',
+    'ftp://127.0.0.1/x',
+    'file:///etc/passwd',
+    'x',
+  ];
+  test.each(refused)('at %s is not called', async (url) => {
+    const inMessage = await rpc('SendMessage', message('Q', { taskPushNotificationConfig: { url } }));
+    expect(inMessage).toMatchObject({ error: { code: -32602 } });
+    const { result } = await rpc('SendMessage', message('Q'));
+    const added = await rpc('CreateTaskPushNotificationConfig', { taskId: result.task.id, url });
+    expect(added).toMatchObject({ error: { code: -32602 } });
+  });
+
+  test.each(['http://127.0.0.1:9/x', 'http://localhost:9/', 'http://[::1]:9/x', 'https://hooks.example/x'])(
+    'at %s may be named',
+    async (url) => {
+      const { result } = await rpc('SendMessage', message('Q'));
+      const { id } = result.task;
+      expect(await rpc('CreateTaskPushNotificationConfig', { taskId: id, url })).toMatchObject({
+        result: { url },
+      });
+    },
+  );
+
+  async function startWebhook(answer: { status: number; headers?: Record<string, string> }) {
+    const calls: { path: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
+    const server = createServer((incoming, response) => {
+      let body = '';
+      incoming.on('data', (part: Buffer) => {
+        body += part;
+      });
+      incoming.on('end', () => {
+        calls.push({ path: incoming.url, headers: incoming.headers, body });
+        response.writeHead(answer.status, answer.headers).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return { calls, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  }
+
+  async function push(config: object): Promise<void> {
+    await rpc('SendMessage', message('Hi', { taskPushNotificationConfig: config }));
+    // Events go one after the other; a later task's are behind them.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+
+  test('gets every event in order, with the proof that its client named', async () => {
+    const { calls, url } = await startWebhook({ status: 204 });
+    await push({ url: `${url}/hook?a=1`, authentication: { scheme: 'Bearer', credentials: 'secret' } });
+    expect(calls.at(0)).toMatchObject({
+      path: '/hook?a=1',
+      headers: { authorization: 'Bearer secret', 'content-type': 'application/a2a+json' },
+    });
+    expect(calls.at(-1)?.body).toContain('TASK_STATE_COMPLETED');
+    expect(calls.map(({ body }) => Object.keys(JSON.parse(body))[0])).toContain('artifactUpdate');
+    await push({ url, token: 'note' });
+    expect(calls.at(-1)?.headers).toMatchObject({ 'x-a2a-notification-token': 'note' });
+  });
+
+  test('that redirects leads nowhere', async () => {
+    const other = await startWebhook({ status: 204 });
+    const { calls, url } = await startWebhook({ status: 307, headers: { Location: `${other.url}/x` } });
+    await push({ url });
+    expect(calls.length).toBeGreaterThan(0);
+    expect(other.calls).toEqual([]);
+  });
+
+  test('is one of at most sixteen of a task; one that is removed makes room', async () => {
+    const { result } = await rpc('SendMessage', message('Q'));
+    const taskId = result.task.id;
+    const add = (id: string) =>
+      rpc('CreateTaskPushNotificationConfig', { taskId, id, url: 'http://127.0.0.1:9/' });
+    for (let i = 0; i < 16; i++) expect(await add(`${i}`)).toHaveProperty('result');
+    expect(await add('16')).toMatchObject({
+      error: { message: expect.stringContaining('has 16 webhooks already') },
+    });
+    expect(await add('3')).toHaveProperty('result');
+    await rpc('DeleteTaskPushNotificationConfig', { taskId, id: '3' });
+    expect(await add('16')).toHaveProperty('result');
+    const { configs } = (await rpc('ListTaskPushNotificationConfigs', { taskId })).result;
+    expect(configs.map(({ id }: { id: string }) => id)).not.toContain('3');
+    expect(await rpc('GetTaskPushNotificationConfig', { taskId, id: '3' })).toMatchObject({
+      error: { code: -32001 },
+    });
+  });
+});
+
+describe('a body', () => {
+  const paths = ['/mcp', '/a2a/jsonrpc', '/a2a/rest/message:send'];
+  test.each(paths)('at %s may be so large and not a byte larger, as it is or unpacked', async (path) => {
+    const of = (length: number) => PING.padEnd(length);
+    const status = async (body: string | Buffer, headers = {}) =>
+      (await ask(path, { headers: authorized(headers), body })).status;
+    expect(await status(of(MAX_BODY))).not.toBe(413);
+    expect(await status(of(MAX_BODY + 1))).toBe(413);
+    expect(await status(of(100 * MAX_BODY))).toBe(413);
+    const gzip = { 'Content-Encoding': 'gzip' };
+    expect(await status(gzipSync(of(MAX_BODY)), gzip)).not.toBe(413);
+    expect(await status(gzipSync(of(MAX_BODY + 1)), gzip)).toBe(413);
+    const chunked = { 'Transfer-Encoding': 'chunked' };
+    expect(await status(of(MAX_BODY), chunked)).not.toBe(413);
+    expect(await status(of(MAX_BODY + 1), chunked)).toBe(413);
+  });
+
+  test.each(paths)('at %s is read by gzip; other packings and broken ones are named', async (path) => {
+    const status = async (packing: string, body: string | Buffer) =>
+      (await ask(path, { headers: authorized({ 'Content-Encoding': packing }), body })).status;
+    expect(await status('gzip', gzipSync(PING))).toBe(await status('identity', PING));
+    expect(await status('X-GZIP', gzipSync(PING))).toBe(await status('identity', PING));
+    expect(await status('br', PING)).toBe(415);
+    expect(await status('gzip, gzip', gzipSync(PING))).toBe(415);
+    expect(await status('gzip', PING)).toBe(400);
+    expect(await status('gzip', gzipSync(PING).subarray(0, 20))).toBe(400);
+  });
+});
+
+describe('what is kept', () => {
+  test('are the last 200 tasks; a list has them in pages, the latest first', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 205; i++) ids.push((await rpc('SendMessage', message(`Q${i}`))).result.task.id);
+    expect(await rpc('GetTask', { id: ids[4] })).toMatchObject({ error: { code: -32001 } });
+    expect(await rpc('GetTask', { id: ids[5] })).toMatchObject({ result: { id: ids[5] } });
+    const listed: string[] = [];
+    let pageToken = '';
+    do {
+      const { result } = await rpc('ListTasks', { pageSize: 60, pageToken });
+      expect(result.totalSize).toBe(200);
+      for (const { id } of result.tasks) listed.push(id);
+      pageToken = result.nextPageToken;
+    } while (pageToken !== '');
+    expect(new Set(listed)).toEqual(new Set(ids.slice(5)));
+  });
+
+  test('are 256 sessions of earlier revisions; the one that was silent longest goes', async () => {
+    const headers = authorized();
+    const call = (session: string) =>
+      ask('/mcp', { headers: { ...headers, 'Mcp-Session-Id': session }, body: PING });
+    const open = async () => {
+      const body = JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25' },
+      });
+      return String((await ask('/mcp', { headers, body })).headers['mcp-session-id']);
+    };
+    const sessions: string[] = [];
+    for (let i = 0; i < 256; i++) sessions.push(await open());
+    const [first = '', second = ''] = sessions;
+    expect((await call(first)).status).toBe(200);
+    await open();
+    expect((await call(first)).status).toBe(200);
+    expect((await call(second)).status).toBe(404);
+    expect((await call('of my own')).status).toBe(404);
+    const closed = await ask('/mcp', { method: 'DELETE', headers: { ...headers, 'Mcp-Session-Id': first } });
+    expect(closed.status).toBe(204);
+    expect((await call(first)).status).toBe(404);
+  });
+
+  test('are 16 followers of a task', async () => {
+    const { result } = await rpc('SendMessage', message('wait', { returnImmediately: true }));
+    const { id } = result.task;
+    const follow = () =>
+      fetch(`${serving.url}/a2a/rest/tasks/${id}:subscribe`, { method: 'POST', headers: authorized() });
+    const followers = await Promise.all(Array.from({ length: 16 }, follow));
+    expect(followers.map(({ status }) => status)).toEqual(Array(16).fill(200));
+    expect((await follow()).status).toBe(503);
+    await followers[0]?.body?.cancel();
+    await expect
+      .poll(async () => {
+        const next = await follow();
+        await next.body?.cancel();
+        return next.status;
+      })
+      .toBe(200);
+    await rpc('CancelTask', { id });
+  });
+});
+
+describe('an address', () => {
+  test.each(['/mcp', '/mcp/', '/mcp?a=1', '/mcp/?a=1', '/mcp//'])(
+    'of MCP may be written %s',
+    async (path) => {
+      expect(await ask(path, { headers: authorized(), body: PING })).toMatchObject({ status: 200 });
+    },
+  );
+
+  test.each(['/a2a/jsonrpc', '/a2a/jsonrpc/', '/a2a/jsonrpc?a=1', '/a2a/rest/tasks/?a=1'])(
+    'of A2A may be written %s',
+    async (path) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { pageSize: 1 } });
+      const isRest = path.includes('rest');
+      const sent = isRest ? { method: 'GET', headers: authorized() } : { headers: authorized(), body };
+      const { status, text } = await ask(path, sent);
+      expect(status).toBe(200);
+      expect(text).toContain('totalSize');
+    },
+  );
+
+  test.each([CARD, `${CARD}/`, `${CARD}?a=1`])('of the card may be written %s', async (path) => {
+    expect((await ask(path, { method: 'GET' })).status).toBe(200);
+  });
+
+  test.each(['/.well-known/agent.json', '/.well-known/agent.json?a=1'])(
+    'of a card of A2A 0.3, %s, leads to the card',
+    async (path) => {
+      const { status, headers } = await ask(path, { method: 'GET' });
+      expect({ status, location: headers.location }).toEqual({ status: 308, location: CARD });
+    },
+  );
+
+  test('that is none is answered with those that there are', async () => {
+    const { status, text } = await ask('/else', { headers: authorized(), body: PING });
+    expect([status, text]).toEqual([404, expect.stringContaining(`there is /mcp and ${CARD}`)]);
+  });
+
+  test('of a protocol that is not served is none', async () => {
+    const mcp = await serveEcho({ a2a: false });
+    const a2a = await serveEcho({ mcp: false });
+    onTestFinished(async () => {
+      await mcp.close();
+      await a2a.close();
+    });
+    const status = async (url: string, path: string, method = 'POST') =>
+      (await ask(path, { url, method, headers: authorized(), body: method === 'POST' ? PING : '' })).status;
+    expect(await status(mcp.url, '/mcp')).toBe(200);
+    expect(await status(mcp.url, '/a2a/jsonrpc')).toBe(404);
+    expect(await status(mcp.url, CARD, 'GET')).toBe(404);
+    expect(mcp).toMatchObject({ card: undefined, grpc: undefined });
+    expect(await status(a2a.url, '/mcp')).toBe(404);
+    expect(await status(a2a.url, '/a2a/jsonrpc')).toBe(200);
+    expect(a2a.mcp).toBeUndefined();
+  });
+});
+
+describe('a revision of MCP that the server does not speak', () => {
+  test('is refused in the words of the earlier revisions for a client of those', async () => {
+    const { status, text } = await ask('/mcp', {
+      headers: authorized({ 'MCP-Protocol-Version': '2099-01-01' }),
+      body: PING,
+    });
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: {
+        code: -32000,
+        message:
+          'Bad Request: Unsupported protocol version: 2099-01-01 (supported versions: 2025-11-25, 2025-06-18)',
+      },
+    });
+  });
+
+  test('is refused with those that it speaks for a client that names it in the message', async () => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2099-01-01',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 5, method: 'server/discover', params: { _meta } });
+    const headers = authorized({ 'MCP-Protocol-Version': '2099-01-01', 'Mcp-Method': 'server/discover' });
+    const { status, text } = await ask('/mcp', { headers, body });
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({
+      id: 5,
+      error: { code: -32022, data: { requested: '2099-01-01', supported: ['2026-07-28'] } },
+    });
+  });
+});
+
+test('the answer of the team comes as text and as data, over MCP and A2A', async () => {
+  const params = { name: 'ask', arguments: { question: 'Hi' } };
+  const { text } = await ask('/mcp', {
+    headers: authorized(),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  });
+  expect(JSON.parse(text)).toMatchObject({
+    result: {
+      content: [{ type: 'text', text: 'You said: Hi' }],
+      structuredContent: { answer: 'You said: Hi', status: 'answered' },
+    },
+  });
+  const { result } = await rpc('SendMessage', message('Hi'));
+  expect(result.task).toMatchObject({
+    status: { state: 'TASK_STATE_COMPLETED' },
+    artifacts: [{ name: 'answer', parts: [{ text: 'You said: Hi' }, { data: { answer: 'You said: Hi' } }] }],
+  });
+});
