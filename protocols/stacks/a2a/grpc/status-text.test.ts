@@ -3,6 +3,7 @@ import http2, { type ServerHttp2Stream } from 'node:http2';
 import { afterAll, expect, test } from 'vitest';
 import { listenHttp2 } from '../../http/http2-server.ts';
 import { testSettings } from '../../testing/settings.ts';
+import { createFaultError } from '../agent/faults.ts';
 import { createBareAgent } from '../bare/http-server.ts';
 import { meshCard } from '../card.ts';
 import { GrpcConnection } from './connection.ts';
@@ -17,7 +18,11 @@ const TEXTS = [
 
 const { agent, close } = createBareAgent(meshCard, async () => undefined, testSettings);
 let refusal = '';
-const server = await serveGrpc(agent, testSettings, { refusal: () => refusal });
+const server = await serveGrpc(agent, testSettings, {
+  guard() {
+    throw createFaultError('invalidRequest', refusal);
+  },
+});
 let status = '';
 const foreign = await listenHttp2((stream: ServerHttp2Stream) => {
   stream.respond(
