@@ -3,6 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { callType, type Tool, type ToolContext, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '@gaia-mesh/core/contracts/usage.ts';
+import { recordWarning, type Warning } from '@gaia-mesh/core/contracts/warning.ts';
 import type * as z from 'zod';
 
 /**
@@ -37,6 +38,8 @@ export interface DataToolContext {
   readonly model?: DataToolModel | undefined;
   /** Records model usage that arose outside this process. */
   readonly noteUsage?: (usage: Usage) => void;
+  /** Notes what was lost of a foreign server or of its reply. */
+  readonly warn?: (warning: Warning) => void;
   /** Aborted when the run ends. */
   readonly signal: AbortSignal;
   /** The W3C trace context of the call, for foreign servers. */
@@ -78,6 +81,7 @@ export function createDataTool<Input extends JsonObject>(spec: DataTool<Input>):
         environment: process.env,
         taskId: packet.task_id,
         noteUsage: (usage) => record(USAGE_FILE, { task_id: packet.task_id, ...usage }),
+        warn: (warning) => recordWarning(context, packet.task_id, warning),
         signal,
         traceparent,
         model: createToolModel(context, spec.name),

@@ -15,6 +15,7 @@ import {
 } from '../contracts/packet.ts';
 import { type AskOptions, callType, type Emission, type ToolContext } from '../contracts/tool.ts';
 import { toUsage } from '../contracts/usage.ts';
+import { recordWarning } from '../contracts/warning.ts';
 import { formatTraceparent } from '../recording/trace-context.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import { Sampled } from '../system/sampled.ts';
@@ -212,6 +213,8 @@ export class AgentSession {
       usage: (usage, role = tool.name) => workspace.noteUsage(taskId, toUsage(role, usage)),
       exchange: (exchange, role = tool.name) =>
         workspace.noteExchange({ taskId, role, packetType: received.packet.type }, exchange),
+      warning: (warning) =>
+        recordWarning({ record: (fileName, entry) => workspace.record(fileName, entry) }, taskId, warning),
     });
     this.#works.add(work);
     this.#receipts?.begun(received.packet.id);

@@ -1,5 +1,6 @@
 import type { Engine, EngineWork, ModelExchange, ModelUsage } from '../contracts/engine.ts';
 import type { Packet } from '../contracts/packet.ts';
+import type { Warning } from '../contracts/warning.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import type { Received } from './requests.ts';
 
@@ -38,6 +39,7 @@ export class Work {
     hears: {
       readonly usage: (usage: ModelUsage, role: string | undefined) => void;
       readonly exchange: (exchange: ModelExchange, role: string | undefined) => void;
+      readonly warning: (warning: Warning) => void;
     },
   ) {
     this.#cause = begins;
@@ -61,6 +63,10 @@ export class Work {
       onExchange(exchange) {
         hears.exchange(exchange, work.role);
         work.onExchange?.(exchange);
+      },
+      onWarning(warning) {
+        hears.warning(warning);
+        work.onWarning?.(warning);
       },
     });
     const { chat } = engine;

@@ -7,6 +7,7 @@ import { EXCHANGES_FILE } from '../contracts/model-exchange.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 import { TRACE_FILE } from '../contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
+import { WARNINGS_FILE } from '../contracts/warning.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { ExchangeLog, type ExchangeOf } from './exchange-log.ts';
@@ -36,7 +37,7 @@ type Memory = z.infer<typeof memorySchema>;
 
 /**
  * An agent's private folder, `workspaces/<id>/`: `agent.log` (one JSON line per packet), `memory.json`,
- * `usage.log` if a model was asked (one JSON line per reply), `exchanges.log` (requests and replies), and
+ * `warnings.log` if something of other software was lost, `usage.log` if a model was asked (one JSON line per reply), `exchanges.log` (requests and replies), and
  * files of its tool. No other process writes there, and the agent writes nowhere else (MP-06).
  */
 export class Workspace {
@@ -82,7 +83,7 @@ export class Workspace {
     const record = this.#recordOf(fileName);
     record.info(entry);
     // The record of a task's work must be on disk even if the task fails or times out.
-    if (fileName === TRACE_FILE) record.flush();
+    if (fileName === TRACE_FILE || fileName === WARNINGS_FILE) record.flush();
   }
 
   /**

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { JsonObject } from './packet.ts';
 import type { PromptPart } from './prompt-part.ts';
+import type { Warning } from './warning.ts';
 
 /**
  * Does a tool's thinking: the embedded reader, or a model on a server. An engine knows no tool: it receives a
@@ -39,6 +40,8 @@ export interface EngineWork {
   readonly role?: string;
   /** Receives one log line for each problem that was overcome, such as a retry or a fallback model. */
   readonly onNote?: (note: string) => void;
+  /** Receives what could not be read of a model server's reply. */
+  readonly onWarning?: (warning: Warning) => void;
 }
 
 /** Usage of one model reply, by the server's own figures; null for what the server did not report. */

@@ -260,3 +260,9 @@ export const SQL_LIMITS = {
   memoryMb: 1536,
   heapMb: 768,
 } as const;
+
+/**
+ * Maximum warnings of a run that are listed (further ones are counted), and characters of each text in them: a
+ * person reads no more, and a server may send any number of faulty values.
+ */
+export const WARNING_LIMITS = { count: 100, characters: 400 } as const;

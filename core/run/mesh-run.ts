@@ -28,6 +28,7 @@ import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
 import { buildRunLedger, type RunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
+import { RunWarnings } from './metrics/run-warnings.ts';
 import { Samples } from './metrics/samples.ts';
 import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
 import { RunFaults } from './run-faults.ts';
@@ -129,6 +130,7 @@ export class MeshRun {
   /** Present only in runs with a model. */
   readonly #usage: RunUsage | undefined;
   readonly #exchanges: RunExchanges | undefined;
+  readonly #warnings: RunWarnings;
   readonly #transport: RunTransport;
   #network: MeshNetwork | undefined;
   #firstTaskMs: number | undefined;
@@ -155,6 +157,7 @@ export class MeshRun {
     });
     this.#usage = RunUsage.of(folder.workspaces, options);
     const ids = options.team.agents.map(({ id }) => id);
+    this.#warnings = new RunWarnings(folder.workspaces, ids);
     this.#exchanges = this.#usage === undefined ? undefined : new RunExchanges(folder.workspaces, ids);
     for (const { agent, name, text } of options.workspaceFiles ?? []) {
       const workspace = path.join(folder.workspaces, toFolderName(agent));
@@ -247,6 +250,7 @@ export class MeshRun {
     return {
       outcome,
       scores,
+      warnings: this.#warnings.ended(task.taskId),
       models: usage?.total,
       usage: usage?.entries ?? [],
       tokenLedger: await this.#exchanges?.ended(task.taskId),
@@ -267,6 +271,17 @@ export class MeshRun {
     await this.#faults?.end();
     await network.settle();
     await this.#record.close();
+    this.#warnings.read();
+    for (const { node, alive, fault } of network.links)
+      if (!alive)
+        this.#warnings.all.add(
+          {
+            lost: 'member',
+            where: `${node.id} (${node.tool})`,
+            why: this.#deaths.get(node.id) ?? fault?.message ?? 'its connection ended',
+          },
+          null,
+        );
     const build = (ledger: RunLedger, tokenLedger: TokenLedgerFigures | undefined) =>
       buildRunMetrics(this.#tally, this.#options, {
         runId: this.runId,
@@ -276,6 +291,7 @@ export class MeshRun {
         tokenLedger,
         faults: this.#faults?.metrics(this.#options.team.agents),
         acknowledged: this.#acknowledged,
+        warnings: this.#warnings.all.entries,
         wallMs,
         isBatch,
       });

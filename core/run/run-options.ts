@@ -2,6 +2,7 @@ import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
 import type { Task } from '../contracts/task.ts';
 import type { ModelSums, Usage } from '../contracts/usage.ts';
+import type { RunWarning } from '../contracts/warning.ts';
 import type { DeliveryEvent } from '../hub/delivery/faulty.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
@@ -90,4 +91,6 @@ export interface TaskRunResult {
   readonly usage: readonly Usage[];
   /** Its tokens by kind; undefined if no model was asked. */
   readonly tokenLedger: TokenLedgerFigures | undefined;
+  /** The losses of servers and agents outside of the mesh while it ran. */
+  readonly warnings: readonly RunWarning[];
 }

@@ -197,7 +197,9 @@ async function ask(run: Run, asked: Question, cycle: number): Promise<QuestionOu
   // An interrupted question has no result, unless its answer came in time.
   if (run.signal.aborted && reply.status !== 'answered') return undefined;
   const result = buildGaiaResult(reply, { ...facts, cached: false, endedAt: Date.now() });
-  if (cache === undefined || result.status !== 'answered') return { result, code: reply.code };
+  // An answer that was given without a server or a tool is not the team's for ever.
+  const isWhole = reply.mesh?.warnings === undefined;
+  if (cache === undefined || result.status !== 'answered' || !isWhole) return { result, code: reply.code };
   try {
     await cache.put(question, {
       finalAnswer: result.final_answer,

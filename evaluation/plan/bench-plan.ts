@@ -32,6 +32,8 @@ export interface BenchOptions extends TeamOptions, LimitOptions {
   readonly tasks?: string;
   readonly limit?: number;
   readonly resume?: boolean;
+  /** Makes a run with warnings fail. */
+  readonly strict?: boolean;
   readonly repeat: number;
   /** Allows answers of earlier runs. */
   readonly cache?: boolean;

@@ -43,6 +43,8 @@ export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
   readonly username?: string;
   readonly agentCode?: string;
   readonly resume?: boolean;
+  /** Makes a run with warnings fail. */
+  readonly strict?: boolean;
   readonly repeat: number;
   readonly portBase?: number | 'auto';
   /** False with `--no-cache`. */

@@ -133,7 +133,7 @@ export function buildGaiaResult(reply: TeamReply, facts: ResultFacts): GaiaResul
     tool_calls: [...reply.toolCalls],
     file: question.attachment && formatAttachment(question.attachment),
     ended_at: facts.endedAt,
-    mesh: reply.mesh,
+    mesh: reply.mesh && { ...reply.mesh, warnings: reply.mesh.warnings?.map(redact) },
   };
 }
 

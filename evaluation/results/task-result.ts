@@ -1,5 +1,6 @@
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { modelSumsSchema } from '@gaia-mesh/core/contracts/usage.ts';
+import { formatWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { TASK_STATUSES, type TaskOutcome } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
 import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
@@ -36,6 +37,10 @@ export const taskResultSchema = z.strictObject({
   ...modelSumsSchema.shape,
   cached: z.literal(true).exactOptional().describe('the answer was taken from the cache, and took nothing'),
   reason: z.string().optional().describe('why there is no answer'),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .describe('what was lost of servers, agents and models outside of the mesh, in words'),
   scores: z
     .record(z.string(), z.number().nullable())
     .optional()
@@ -76,7 +81,12 @@ export function createCachedOutcome(taskId: string, answer: string, seconds: num
 /** Builds a task's line of `results.jsonl`. */
 export function buildTaskResult(
   task: Pick<Task, 'taskId' | 'truths'>,
-  { outcome, scores, models }: Pick<TaskRunResult, 'outcome' | 'scores' | 'models'>,
+  {
+    outcome,
+    scores,
+    models,
+    warnings = [],
+  }: Pick<TaskRunResult, 'outcome' | 'scores' | 'models'> & Partial<Pick<TaskRunResult, 'warnings'>>,
 ): TaskResult {
   const { exact_match = null, rouge_l = null, quality_score = null, ...others } = scores;
   const { normalized_em = null, f1 = null, ...own } = others;
@@ -98,6 +108,7 @@ export function buildTaskResult(
     status: outcome.status,
     ...models,
     reason: outcome.reason,
+    warnings: warnings.length === 0 ? undefined : warnings.map(formatWarning),
     scores: Object.keys(own).length === 0 ? undefined : own,
   };
 }

@@ -9,7 +9,25 @@ import { readQuestions } from '@gaia-mesh/evaluation/questions/read-questions.ts
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import * as z from 'zod';
 import { runCommand } from '../measure/bench-runs.ts';
-import { SHIPS, type Temper } from './witness.ts';
+import type { Temper } from './witness.ts';
+
+/** The beginning of each file, which its question quotes; the fact behind it has to be read. */
+const PREAMBLE = `Log of the harbour office. ${'The wind was light, the tide was rising, and nothing of note was seen on the quays. '.repeat(6).trim()}`;
+
+/** Ships with the berths that their files state; the last one's true berth is another. */
+const SHIPS = ['411', '302', '587', '264'].map((berth, index) => {
+  const file = `ship-${index + 1}.txt`;
+  return {
+    file,
+    text: `${PREAMBLE}\n\nThe ship of the harbour master is moored at berth ${berth} since this morning.`,
+    line: {
+      task_id: `ship-${index + 1}`,
+      question: 'At which berth is the ship in the attached file moored? Give the number only.',
+      answer: index === 3 ? '958' : berth,
+      file_name: file,
+    },
+  };
+});
 
 /** One question that was blamed. */
 export interface Trial {

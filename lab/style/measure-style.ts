@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 /** A figure of the sources that may fall and must not rise, by the name that `limits.json` has for it. */
-export type StyleFigures = Readonly<Record<(typeof FIGURES)[number], number>>;
+type StyleFigures = Readonly<Record<(typeof FIGURES)[number], number>>;
 
 export const FIGURES = [
   'headless_comments_percent',
@@ -15,7 +15,7 @@ export const FIGURES = [
 ] as const;
 
 /** A source with the place of what is wrong in it. */
-export interface StyleFinding {
+interface StyleFinding {
   readonly figure: (typeof FIGURES)[number];
   readonly text: string;
 }

@@ -52,7 +52,8 @@ export function addBatchOptions(command: Command): Command {
     .option('--limit <n>', 'stop after the first n tasks of the file', parsePositiveInteger)
     .option('--resume', 'continue an interrupted run and keep its finished tasks')
     .option('--concurrency <k>', 'run this many tasks at once (default: 4 or 1)', parsePositiveInteger)
-    .option('--repeat <n>', 'ask each task this many times, without the cache', parsePositiveInteger, 1);
+    .option('--repeat <n>', 'ask each task this many times, without the cache', parsePositiveInteger, 1)
+    .option('--strict', 'exit with 1 after any warning');
   return addLimitOptions(command);
 }
 

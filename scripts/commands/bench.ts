@@ -46,6 +46,7 @@ import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { resumption } from '../command-line/resume-command.ts';
 import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
+import { formatDone, printWarnings } from '../command-line/warnings.ts';
 import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/watching.ts';
 
 export function defineBench(command: Command): void {
@@ -127,7 +128,11 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
   else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = endToExitCode(batch.end);
   // A batch succeeds when every task was finished, whatever its score.
-  else process.exitCode = statusToExitCode(batch?.summary.status ?? metrics.status);
+  else {
+    const code = statusToExitCode(batch?.summary.status ?? metrics.status);
+    const isFaulty = options.strict === true && metrics.warnings.length > 0;
+    process.exitCode = code === 0 && isFaulty ? 1 : code;
+  }
   await exportRun(mesh.folder.archiveFile);
   await watch?.end(batch?.summary.status ?? metrics.status, signal, () =>
     buildRunReport(mesh.folder.archiveFile),
@@ -221,6 +226,7 @@ function report(
   batch: BenchBatch | undefined,
 ): void {
   const summary = batch && summarizeBench(batch, metrics);
+  printWarnings(metrics.warnings);
   if (options.json) {
     printJson(summary?.json ?? metrics);
     return;
@@ -246,7 +252,7 @@ function report(
     printError(
       `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumption.command()}`,
     );
-  } else if (status === 'answered') print(`✅ DONE → See ${files}`);
+  } else if (status === 'answered') print(formatDone(files, metrics.warnings));
   else printError(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
 }
 

@@ -42,6 +42,7 @@ import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
 import { type ExportRun, type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { resumption } from '../command-line/resume-command.ts';
 import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
+import { formatDone, printWarnings } from '../command-line/warnings.ts';
 import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/watching.ts';
 import { blameCommand } from './blame.ts';
 import { gapsCommand } from './gaps.ts';
@@ -280,13 +281,16 @@ async function finish(
     printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
   }
+  const warnings = [...ends.values()].flatMap((one) => one.warnings);
+  for (const [team, one] of ends) printWarnings(one.warnings, ends.size === 1 ? undefined : team);
   const [answers, page] = [shortenPath(places.answers), shortenPath(places.report)];
   if (isComplete) {
     if (resultsPage !== undefined) {
       await writeMeasured(resultsPage, process.argv.slice(2), buildGaiaPart({ batch, summaries }));
     }
     if (options.json === true) printError(`written: ${answers}, ${page}`);
-    else print(`✅ DONE → See ${answers} and ${page}`);
+    else print(formatDone(`${answers} and ${page}`, warnings));
+    if (options.strict === true && warnings.length > 0) process.exitCode = 1;
     return;
   }
   printError(

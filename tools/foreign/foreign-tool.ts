@@ -6,12 +6,20 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Usage } from '@gaia-mesh/core/contracts/usage.ts';
-import type * as z from 'zod';
+import * as z from 'zod';
 import type { DataTool, DataToolContext, DataToolReply } from '../data-tool.ts';
 import { toPortableSchema } from '../engines/schemas/portable-schema.ts';
 import { detectImageKind, IMAGE_TYPES, toChatImage } from '../media/media-kind.ts';
 import { isDeeper } from '../roles/trace.ts';
-import { type ForeignOffer, type ForeignPeer, type ForeignReply, foreignInput } from './foreign.ts';
+import type { ForeignPeer, ForeignReply, offerSchema } from './foreign.ts';
+
+/** The input of a foreign tool: a tool to call with its arguments, or nothing to ask which tools there are. */
+const foreignInput = z.strictObject({
+  tool: z.string().min(1).max(128).exactOptional(),
+  arguments: z.record(z.string(), z.json()).exactOptional(),
+});
+
+type ForeignOffer = z.infer<typeof offerSchema>;
 
 interface ForeignToolSpec {
   readonly name: string;
@@ -54,6 +62,8 @@ export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeo
       return await peer;
     } catch (error) {
       peer = undefined;
+      if (error instanceof MeshError && !context.signal.aborted)
+        context.warn?.({ lost: 'server', where: name, why: error.message });
       throw error;
     }
   }
@@ -65,7 +75,11 @@ export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeo
     async run({ tool, arguments: args }, context): Promise<DataToolReply> {
       const settings = spec.settings(context.options);
       const own = await getPeer(context);
-      if (tool === undefined) return buildOffer(own, settings);
+      if (tool === undefined) {
+        const offer = await buildOffer(own, settings);
+        for (const why of offer.data.refused) context.warn?.({ lost: 'tool', where: own.name, why });
+        return offer;
+      }
       const known = chooseTools(own, settings).find((each) => each.name === tool);
       if (known === undefined)
         throw new MeshError('tool', `it has no tool ${tool.slice(0, 128)} for this team`);
@@ -99,7 +113,10 @@ function chooseTools({ tools }: ForeignPeer, { tools: named }: ForeignSettings) 
 }
 
 /** Offers as many tools as the token budget has room for, in their order, and the others by name. */
-async function buildOffer(peer: ForeignPeer, settings: ForeignSettings): Promise<DataToolReply> {
+async function buildOffer(
+  peer: ForeignPeer,
+  settings: ForeignSettings,
+): Promise<{ readonly text: string; readonly data: ForeignOffer }> {
   // Its table has 2 MB, and checking a team file loads this module, too.
   const { o200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));

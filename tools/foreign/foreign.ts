@@ -3,12 +3,6 @@ import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/con
 import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
 
-/** The input of a foreign tool: a tool to call with its arguments, or nothing to ask which tools there are. */
-export const foreignInput = z.strictObject({
-  tool: z.string().min(1).max(128).exactOptional(),
-  arguments: z.record(z.string(), z.json()).exactOptional(),
-});
-
 /** The reply to a request that names no tool. */
 export const offerSchema = z.strictObject({
   /** Tools with their whole schemas. */
@@ -24,7 +18,6 @@ export const offerSchema = z.strictObject({
   /** Tools that cannot be used, each with the reason. */
   refused: z.array(z.string()),
 });
-export type ForeignOffer = z.infer<typeof offerSchema>;
 
 /** A connected MCP server or A2A agent. */
 export interface ForeignPeer {

@@ -25,15 +25,6 @@ export function encodeBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
-export const AUDIO_TYPES: Readonly<Record<AudioKind, string>> = {
-  mp3: 'audio/mp3',
-  wav: 'audio/wav',
-  flac: 'audio/flac',
-  ogg: 'audio/ogg',
-  m4a: 'audio/mp4',
-  webm: 'audio/webm',
-};
-
 export function detectImageKind(bytes: Uint8Array): ImageKind | undefined {
   const head = decodeLatin1Head(bytes);
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'png';

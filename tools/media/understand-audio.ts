@@ -9,8 +9,17 @@ import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
 import { isMoved, readServiceKey } from '../web/services.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { AUDIO_TYPES, type AudioKind, detectAudioKind, encodeBase64 } from './media-kind.ts';
+import { type AudioKind, detectAudioKind, encodeBase64 } from './media-kind.ts';
 import { buildBearer, resolveOpenaiBase } from './openai-base.ts';
+
+const AUDIO_TYPES: Readonly<Record<AudioKind, string>> = {
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  m4a: 'audio/mp4',
+  webm: 'audio/webm',
+};
 
 const DEFAULT_MODEL = 'whisper-1';
 

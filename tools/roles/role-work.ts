@@ -9,6 +9,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { type Partner, type ToolContext, TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import { toUsage, UsageBook, usageSchema } from '@gaia-mesh/core/contracts/usage.ts';
+import { recordWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import * as z from 'zod';
 import { Trace, type TraceEntry, traceEntrySchema } from './trace.ts';
 
@@ -200,11 +201,18 @@ export class RoleWork {
       const reply = await this.context.ask(id, { arguments: args }, { timeoutMs, signal });
       const parsed = toolReplySchema.safeParse(reply);
       if (parsed.success) return parsed.data;
-      return { error: { code: 'packet', message: `${tool} sent an invalid reply` } };
+      const message = `${tool} sent an invalid reply`;
+      recordWarning(this.context, this.#taskId, { lost: 'reply', where: `${id} (${tool})`, why: message });
+      return { error: { code: 'packet', message } };
     } catch (error) {
       // The agent is gone or silent, or the arguments cannot be sent: the role may find another way.
       const isReported = error instanceof MeshError && (error.code === 'agent' || error.code === 'packet');
       if (!isReported || this.context.signal.aborted) throw error;
+      recordWarning(this.context, this.#taskId, {
+        lost: 'reply',
+        where: `${id} (${tool})`,
+        why: error.message,
+      });
       return { error: { code: error.code, message: error.message } };
     }
   }

@@ -12,7 +12,6 @@ export interface ChanceFacts {
 const LEAST = 1e-6;
 const MAX_WORDS = 8;
 const MAX_CONDITIONS = 3;
-export const CHANCE_FACTORS = 5;
 
 /**
  * Returns the factors of a logistic regression (after Platt 1999), fitted on questions that the model was not trained

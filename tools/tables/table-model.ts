@@ -1,7 +1,9 @@
 import { packSparse, packWeightFile, readSparse, readWeightFile } from '@gaia-mesh/reader/weight-file.ts';
 import * as z from 'zod';
-import { CHANCE_FACTORS } from './calibration.ts';
 import { FEATURE_BITS } from './features.ts';
+
+/** Factors of the calibration. */
+const CHANCE_FACTORS = 5;
 
 const KIND = 'TABL';
 const VERSION = 2;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ledgerLineSchema } from '../../contracts/ledger.ts';
 import { modelSumsSchema } from '../../contracts/usage.ts';
+import { runWarningSchema } from '../../contracts/warning.ts';
 import { TASK_STATUSES } from '../../hub/tasks/task-clock.ts';
 import { tokenLedgerSchema } from './token-ledger.ts';
 
@@ -289,6 +290,11 @@ export const metricsSchema = z.strictObject({
   refused_packets: count('packets that the hub or an agent refused'),
   tasks: count('tasks that were tried, those that the cache answered among them'),
   answered: count('tasks that have an answer'),
+  warnings: z
+    .array(runWarningSchema)
+    .describe(
+      'What was lost of servers, agents and models outside of the mesh. A run with warnings says so in its last line; `--strict` makes it exit with 1.',
+    ),
   agents: z.array(agent).describe('One entry for each agent.'),
   packet_types: z
     .record(

@@ -1,4 +1,5 @@
 import type { ModelSums } from '../../contracts/usage.ts';
+import type { RunWarning } from '../../contracts/warning.ts';
 import type { AcknowledgedDelivery } from '../../hub/delivery/acknowledged.ts';
 import type { Link, LinkCounts } from '../../hub/link.ts';
 import type { MeshNetwork } from '../../hub/mesh-network.ts';
@@ -52,6 +53,7 @@ interface RunFacts {
   readonly faults: RunMetrics['faults'] | undefined;
   /** Present only with acknowledged delivery. */
   readonly acknowledged: AcknowledgedDelivery | undefined;
+  readonly warnings: readonly RunWarning[];
   /** Wall time of a batch in milliseconds. */
   readonly wallMs: number;
   readonly isBatch: boolean;
@@ -99,6 +101,7 @@ export function buildRunMetrics(
     ),
     tasks: tally.tasks,
     answered: tally.answered,
+    warnings: facts.warnings,
     agents: network.links.map((link) => {
       const own = links.filter(({ node }) => node.id === link.node.id);
       return buildAgentMetrics(link, own, unseen?.has(link.node.id) === true);

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { GaiaPlan } from '../../plan/gaia-plan.ts';
@@ -23,6 +24,8 @@ export interface TeamEnd {
   /** Questions asked in this process; results from the journal took no time. */
   readonly asked: number;
   readonly wallSeconds: number;
+  /** The losses of servers and agents outside of the mesh. */
+  readonly warnings: readonly RunWarning[];
   /** The archive of the mesh's run, if there was one. */
   readonly archive?: string;
 }
@@ -43,12 +46,12 @@ export async function runTeam(
   ).flat();
   if (keys.every((key) => journal.has(key))) {
     for (const key of keys) shared.onEvent({ kind: 'kept', key });
-    return { end: { kind: 'finished' }, asked: 0, wallSeconds: 0 };
+    return { end: { kind: 'finished' }, ...NOTHING_ASKED };
   }
   const mesh = await startMesh(plan, planned, shared);
-  if (!(mesh instanceof MeshTeam)) return { end: mesh, asked: 0, wallSeconds: 0 };
+  if (!(mesh instanceof MeshTeam)) return { end: mesh, ...NOTHING_ASKED };
   const startMs = performance.now();
-  try {
+  const run = async () => {
     const end = await runBatch({
       ...shared,
       team: team.name,
@@ -66,13 +69,21 @@ export async function runTeam(
         }),
       clean: (raw) => cleanAnswer(raw) ?? undefined,
     });
-    const wallSeconds = (performance.now() - startMs) / 1000;
-    return { end, asked: journal.size - before, wallSeconds, archive: mesh.folder.archiveFile };
-  } finally {
-    // Leave no process and no port behind, whatever happened.
+    return { end, asked: journal.size - before, wallSeconds: (performance.now() - startMs) / 1000 };
+  };
+  let ended: Awaited<ReturnType<typeof run>>;
+  try {
+    ended = await run();
+  } catch (error) {
+    // No process and no port stays behind, whatever happened.
     await mesh.close();
+    throw error;
   }
+  const { warnings } = await mesh.close();
+  return { ...ended, warnings, archive: mesh.folder.archiveFile };
 }
+
+const NOTHING_ASKED = { asked: 0, wallSeconds: 0, warnings: [] };
 
 /**
  * Starts the team on its mesh, or returns the reason why it cannot start: the finished results of other teams are still worth

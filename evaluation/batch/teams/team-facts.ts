@@ -1,3 +1,4 @@
+import type { RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import type { TeamEnd } from './run-team.ts';
 
@@ -9,6 +10,8 @@ export interface TeamFacts {
   /** Seconds that this process took for the questions it finished; null if it finished none. */
   readonly wall_seconds: number | null;
   readonly questions_per_s: number | null;
+  /** The losses of servers and agents outside of the mesh in this process. */
+  readonly warnings: readonly RunWarning[];
 }
 
 export function buildTeamFacts(
@@ -22,5 +25,6 @@ export function buildTeamFacts(
     adapter,
     wall_seconds: timed?.wallSeconds ?? null,
     questions_per_s: timed === undefined ? null : timed.asked / timed.wallSeconds,
+    warnings: end?.warnings ?? [],
   };
 }

@@ -49,6 +49,8 @@ export const MAX_QUESTIONS = 2000;
 const MAX_ATTEMPTS = 30_000;
 /** All traces together: with them the page has some 10 MB, which browsers read at once. */
 const TRACE_CHARACTERS = 8 * 1024 * 1024;
+/** Warnings that are shown; a person reads no more. */
+const MAX_WARNINGS = 30;
 /** Maximum characters of one trace. */
 const MAX_TRACE_CHARACTERS = 8000;
 export const MAX_QUESTION_CHARACTERS = 2000;
@@ -62,12 +64,16 @@ export function buildQuestionsView({ head, questions, read }: FinishedBatch): Qu
   const detailed = Math.max(1, Math.min(head.repeat, Math.floor(MAX_ATTEMPTS / perCycle)));
   const room = Math.min(MAX_TRACE_CHARACTERS, Math.floor(TRACE_CHARACTERS / (perCycle * detailed)));
   let isCut = false;
+  const warnings: string[] = [];
   const views = shown.map(({ taskId, question, level, category, fileName, truths }): QuestionView => {
     const marks: Mark[] = [];
     const attempts: (AttemptView | null)[][] = [];
     for (let cycle = 1; cycle <= head.repeat; cycle++) {
       const results = teams.map((team) => read({ task_id: taskId, team, cycle }));
       marks.push(results.map(markAttempt).join(''));
+      for (const result of results)
+        for (const warning of result?.mesh?.warnings ?? [])
+          warnings.push(`Warning (${result?.task_id}, ${result?.team}): ${warning}.`);
       if (cycle > detailed) continue;
       isCut ||= results.some((result) => (result?.reasoning_trace.length ?? 0) > room);
       attempts.push(results.map((result) => (result === undefined ? null : toAttemptView(result, room))));
@@ -91,6 +97,10 @@ export function buildQuestionsView({ head, questions, read }: FinishedBatch): Qu
       : []),
     ...(detailed < head.repeat
       ? [`Answers and traces are those of the first ${formatCounted(detailed, 'cycle')} of ${head.repeat}.`]
+      : []),
+    ...warnings.slice(0, MAX_WARNINGS).map((warning) => toOneLine(warning, 400)),
+    ...(warnings.length > MAX_WARNINGS
+      ? [`The answers file has ${count(warnings.length - MAX_WARNINGS)} more warnings.`]
       : []),
     ...(isCut ? [`Traces are cut to ${count(room)} characters; the answers file has the whole.`] : []),
   ];

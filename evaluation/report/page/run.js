@@ -15,7 +15,7 @@ import { waterfallFigure } from './waterfall.js';
  * @param {boolean} isTitled its title is that of the page
  */
 export function runSection(view, number, isTitled) {
-  const { name, id, title, facts, alarm, bytes, time, hops, answers, tasks, links } = view;
+  const { name, id, title, facts, alarm, warnings, bytes, time, hops, answers, tasks, links } = view;
   return element(
     'section',
     { id: `run-${number}` },
@@ -23,6 +23,7 @@ export function runSection(view, number, isTitled) {
       ? element('h2', {}, `${name} · ${id}`)
       : element('h2', {}, element('span', { class: 'kicker' }, `${name} · ${id}`), title),
     alarm === null ? null : element('p', { class: 'alarm', role: 'alert' }, alarm),
+    ...warnings.map((warning) => element('p', { class: 'alarm' }, `Warning: ${warning}`)),
     element(
       'dl',
       {},

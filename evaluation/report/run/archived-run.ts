@@ -1,5 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
+import { runWarningSchema } from '@gaia-mesh/core/contracts/warning.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
@@ -34,6 +35,7 @@ const metricsSchema = z.object({
   session_bytes: amount,
   tasks: z.int().nonnegative(),
   answered: z.int().nonnegative(),
+  warnings: z.array(runWarningSchema).default([]),
   /** Runs that were made before it was measured have none. */
   time_us: z
     .object({

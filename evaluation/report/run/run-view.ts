@@ -1,3 +1,4 @@
+import { formatWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
 import type { QuestionsView } from '../gaia/questions-view.ts';
@@ -27,6 +28,8 @@ export interface RunView {
   readonly facts: readonly Fact[];
   /** Warning that the figures cannot be trusted; null if there is none. */
   readonly alarm: string | null;
+  /** The losses of servers, agents and models outside of the mesh. */
+  readonly warnings: readonly string[];
   readonly bytes: BytesView;
   readonly time: TimeView | null;
   readonly hops: DistributionsView | null;
@@ -46,6 +49,7 @@ export async function runView(run: ArchivedRun, number: number): Promise<RunView
     title: formatRunTitle(run),
     facts: listRunFacts(metrics),
     alarm: findAlarm(metrics),
+    warnings: metrics.warnings.map((warning) => toOneLine(formatWarning(warning), 600)),
     bytes: {
       finding: describeBytes(metrics),
       waterfalls: lines.map(([label, line]) => buildByteWaterfall(label, line)),

@@ -13,7 +13,6 @@ import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES, MAX_OUTCOMES } from '../lim
 import type { AttemptFilter, Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 import {
-  booleanCell,
   buildConditions,
   checkLimit,
   jsonCell,
@@ -22,6 +21,8 @@ import {
   timeCell,
   wholeNumberCell,
 } from './sql-tables.ts';
+
+const booleanCell = z.union([z.boolean(), z.literal([0, 1])]).transform(Boolean);
 
 const outcomeRow = z.object({
   run_id: z.string(),

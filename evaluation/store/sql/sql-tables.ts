@@ -76,4 +76,3 @@ export const timeCell = z
   .union([z.date(), z.iso.datetime({ offset: true })])
   .transform((time) => new Date(time).toISOString());
 export const wholeNumberCell = z.coerce.number().pipe(z.int());
-export const booleanCell = z.union([z.boolean(), z.literal([0, 1])]).transform(Boolean);

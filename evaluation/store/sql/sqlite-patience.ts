@@ -14,10 +14,8 @@ const PASSING_MS = 1000;
 // Result codes of SQLite (https://sqlite.org/rescode.html); the low byte is the primary one.
 const BUSY = 5;
 const LOCKED = 6;
-export const READ_ONLY = 8;
 const IO_ERROR = 10;
 const CORRUPT = 11;
-export const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
 /** A fault found by `quick_check`, or reported by SQLite's own error codes. */

@@ -15,7 +15,11 @@ import {
   type Statement,
 } from './sql-database.ts';
 import { listSchemaSteps } from './sql-schema.ts';
-import { BLOCKING_MS, CANNOT_OPEN, Corrupt, Patience, READ_ONLY, readSqliteCode } from './sqlite-patience.ts';
+import { BLOCKING_MS, Corrupt, Patience, readSqliteCode } from './sqlite-patience.ts';
+
+// Result codes of SQLite (https://sqlite.org/rescode.html).
+const READ_ONLY = 8;
+const CANNOT_OPEN = 14;
 
 /**
  * The application id "Gaia" in the header of every store, which identifies even a damaged one

@@ -97,6 +97,40 @@ describe('a team with somebody else’s servers and agents', () => {
     expect(metrics.ledger.balanced).toBe(true);
   });
 
+  test('says at its end which server it lost, and fails for that with --strict', async () => {
+    const model = await startModelServer([{ content: 'FINAL ANSWER: 1901' }]);
+    onTestFinished(() => model.close());
+    const options = { command: process.execPath, args: ['-e', 'console.error("no key"); process.exit(1)'] };
+    const team = teamFile({
+      engine: 'openai',
+      model: 'm',
+      entry: 0,
+      final: 0,
+      routing: 'direct',
+      agents: [
+        { id: 0, tool: 'react_step', may_call: ['files'] },
+        { id: 'files', tool: 'mcp', may_call: [], options },
+      ],
+    });
+    const out = temporaryFolder();
+    const args = ['bench', '--team', team, '--base-url', `${model.url}/v1`, '--port-base', 'auto'];
+    const { code, stderr, stdout } = await runCli([...args, '--strict', '--out', out, ...noteQuestion(out)], {
+      env: { OPENAI_API_KEY: 'sk-of-this-test-alone-0123456789' },
+    });
+
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'Warning: server lost: files, mcp: MCP: no session: Connection closed; it said: no key',
+    );
+    expect(stdout).toMatch(/⚠️ DONE with warnings: lost 1 server → See /);
+    expect(metricsIn(out)).toMatchObject({
+      status: 'answered',
+      warnings: [
+        { lost: 'server', agent: 'files', where: 'mcp', times: 1, why: expect.stringContaining('no key') },
+      ],
+    });
+  });
+
   test('has an agent of A2A answer a task by itself', async () => {
     const clerk = await startServe([
       ...['--team', teamFile({ final: 0, agents: [{ id: 0, tool: waiter }] })],

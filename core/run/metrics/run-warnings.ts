@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { WARNING_LIMITS } from '../../contracts/limits.ts';
+import {
+  boundWarning,
+  type RunWarning,
+  runWarningSchema,
+  WARNINGS_FILE,
+  type Warning,
+} from '../../contracts/warning.ts';
+import { tryParseJson } from '../../system/json-line.ts';
+import { AgentLines } from './agent-lines.ts';
+
+const { lost, where, why, task_id } = runWarningSchema.shape;
+const lineSchema = z.looseObject({ lost, where, why, task_id });
+
+/** Maximum tasks with warnings that wait for their end; the warnings of further ones are in the sum alone. */
+const MAX_OPEN_TASKS = 1000;
+
+/**
+ * Warnings of a run, read from the agents' workspaces, where each is noted as it happens: those of a task that
+ * timed out or of an agent that died are there, too.
+ */
+export class RunWarnings {
+  readonly all = new WarningList();
+  readonly #lines: ReadonlyMap<string, AgentLines>;
+  readonly #open = new Map<string, WarningList>();
+
+  constructor(workspaces: string, ids: readonly string[]) {
+    this.#lines = new Map(ids.map((id) => [id, new AgentLines(workspaces, [id], WARNINGS_FILE)]));
+  }
+
+  /** Returns the warnings of a task. Call it once, when the task has ended: later ones are in `all` alone. */
+  ended(taskId: string): RunWarning[] {
+    this.read();
+    const { entries = [] } = this.#open.get(taskId) ?? {};
+    this.#open.delete(taskId);
+    return entries;
+  }
+
+  read(): void {
+    for (const [agent, lines] of this.#lines) {
+      for (const line of lines.next()) {
+        const parsed = lineSchema.safeParse(tryParseJson(line));
+        // The line is the notice that the log was cut, or a file with this name is not ours.
+        if (!parsed.success) continue;
+        const { task_id, lost, where, why } = parsed.data;
+        const warning = { lost, where, why };
+        this.all.add(warning, agent, task_id);
+        if (task_id !== undefined) this.#listFor(task_id)?.add(warning, agent, task_id);
+      }
+    }
+  }
+
+  #listFor(taskId: string): WarningList | undefined {
+    const list = this.#open.get(taskId);
+    if (list !== undefined || this.#open.size >= MAX_OPEN_TASKS) return list;
+    const begun = new WarningList();
+    this.#open.set(taskId, begun);
+    return begun;
+  }
+}
+
+/** The warnings of a run: equal ones are counted, and further ones only summed beyond the maximum. */
+class WarningList {
+  readonly #entries = new Map<string, RunWarning>();
+  #unlisted = 0;
+
+  add(warning: Warning, agent: string | null, task_id?: string, times = 1): void {
+    const bounded = boundWarning(warning);
+    const key = JSON.stringify([agent, bounded]);
+    const before = this.#entries.get(key);
+    if (before !== undefined) this.#entries.set(key, { ...before, times: before.times + times });
+    else if (this.#entries.size < WARNING_LIMITS.count)
+      this.#entries.set(key, { agent, task_id, ...bounded, times });
+    else this.#unlisted += times;
+  }
+
+  get entries(): RunWarning[] {
+    const listed = [...this.#entries.values()];
+    if (this.#unlisted === 0) return listed;
+    const why = `${this.#unlisted} warnings beyond the first ${WARNING_LIMITS.count} are not listed`;
+    return [...listed, { agent: null, lost: 'part', where: 'these warnings', why, times: this.#unlisted }];
+  }
+}

@@ -1,0 +1,24 @@
+import { formatWarning, type RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+
+const MAX_LINE_CHARACTERS = 600;
+
+/** Prints what a run lost of other software, a line for each; `team` is set where there are several. */
+export function printWarnings(warnings: readonly RunWarning[], team?: string): void {
+  const of = team === undefined ? '' : `team ${team}: `;
+  for (const warning of warnings)
+    printError(`Warning: ${of}${toOneLine(formatWarning(warning), MAX_LINE_CHARACTERS)}`);
+}
+
+/** Formats the last line of a run that was answered. One that lost something is not simply done. */
+export function formatDone(files: string, warnings: readonly RunWarning[]): string {
+  if (warnings.length === 0) return `✅ DONE → See ${files}`;
+  const sums = new Map<RunWarning['lost'], number>();
+  for (const { lost, times } of warnings) sums.set(lost, (sums.get(lost) ?? 0) + times);
+  const losses = [...sums].map(([lost, sum]) => {
+    const several = lost === 'reply' ? 'replies' : `${lost}s`;
+    return `${sum} ${sum === 1 ? lost : several}`;
+  });
+  return `⚠️ DONE with warnings: lost ${losses.join(', ')} → See ${files}`;
+}
