@@ -2,15 +2,15 @@ import type { ForeignPeer } from './foreign/foreign.ts';
 import type { AttemptMemory } from './roles/memory/attempt-memory.ts';
 
 /** An MCP server: a program to start, or a URL. */
-type McpEndpoint =
+type McpEndpoint = (
   | {
       readonly command: string;
       readonly args: readonly string[];
       readonly environment: Readonly<Record<string, string>>;
       readonly folder: string;
-      readonly maxMessageBytes: number;
     }
-  | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
+  | { readonly url: string; readonly token?: string | undefined }
+) & { readonly maxMessageBytes: number; readonly startMs?: number | undefined };
 
 /** An A2A agent, by the URL of its card. */
 interface A2aEndpoint {

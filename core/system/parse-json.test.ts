@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkJsonValues, parseForeignJson, parseJsonText } from './parse-json.ts';
+import {
+  checkJsonValues,
+  formatForeignJson,
+  keepForeignJson,
+  keepForeignValue,
+  parseForeignJson,
+  parseJsonText,
+} from './parse-json.ts';
 
 /** Keys in which an escape, and a backslash that is none, stand at the same places. */
 const key = fc
@@ -103,4 +110,56 @@ describe('JSON of a foreign sender', () => {
       expect(parseForeignJson(text, { isExact: true })).toBe(JSON.parse(text));
     },
   );
+});
+
+describe('what is kept of foreign JSON', () => {
+  it.each<readonly [text: string, written: string, lost: readonly string[]]>([
+    ['{"id":2512292042121000001,"ratio":0.1}', '{"id":2512292042121000001,"ratio":0.1}', []],
+    [
+      '[9007199254740991,9007199254740992,9007199254740993]',
+      '[9007199254740991,9007199254740992,9007199254740993]',
+      [],
+    ],
+    [
+      '[-9007199254740993,12345678901234567890123,1e400,-1E+400]',
+      '[-9007199254740993,12345678901234567890123,1e400,-1E+400]',
+      [],
+    ],
+    ['[1e23,1.50,100000000000000000000000,2e-400]', '[1e+23,1.5,1e+23,0]', []],
+    ['\ufeff{"a":1}', '{"a":1}', []],
+    [
+      '{"a":"cut \\ud83d","\\ud83d":1}',
+      '{"a":"cut \ufffd","\ufffd":1}',
+      ['a: half a character became U+FFFD', '\ufffd: half a character became U+FFFD'],
+    ],
+    [
+      '{"a":{"__proto__":{"x":1},"b":2}}',
+      '{"a":{"b":2}}',
+      ['a.__proto__: a member of this name is left out: some programs obey it'],
+    ],
+    ['{"a":[{"b":1,"b":2}]}', '{"a":[{"b":2}]}', ['a.0.b: the key comes twice: the last one counts']],
+    ['{"h":1,"\\n":2}', '{"h":1,"\\n":2}', []],
+  ])('%s', (text, written, lost) => {
+    const kept = keepForeignJson(text);
+    expect(formatForeignJson(kept.value)).toBe(written);
+    expect(kept.lost).toEqual(lost);
+  });
+
+  it('is named up to a bound', () => {
+    const { lost } = keepForeignJson(JSON.stringify(Array.from({ length: 50 }, () => '\ud83d')));
+    expect(lost).toHaveLength(11);
+    expect(lost.at(-1)).toBe('40 more');
+  });
+
+  it('leaves out what JSON does not have', () => {
+    expect(keepForeignValue({ a: Number.NaN, b: 10n ** 20n, c: undefined, d: () => 1 })).toEqual({
+      value: { b: 1e20 },
+      lost: ['a: NaN is left out: JSON has no such number', 'd: a function is left out: JSON has none'],
+    });
+  });
+
+  it('leaves texts alone that look like an exact number', () => {
+    const text = JSON.stringify({ a: '{"$number":"12"}' });
+    expect(formatForeignJson(keepForeignJson(text).value)).toBe(text);
+  });
 });

@@ -1,5 +1,6 @@
 import { MeshError } from '../contracts/errors.ts';
-import { MAX_DECODED_VALUES, MAX_PAYLOAD_DEPTH } from '../contracts/limits.ts';
+import { MAX_DECODED_VALUES, MAX_MESSAGE_DEPTH, MAX_PAYLOAD_DEPTH } from '../contracts/limits.ts';
+import type { JsonObject, JsonValue } from '../contracts/packet.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -200,19 +201,23 @@ const MAX_DEPTH = 1000;
 /** Reads a text that `JSON.parse` has accepted, so only its structure needs to be examined. */
 class ValidText {
   readonly #text: string;
+  readonly #losses: Losses | undefined;
+  readonly #path: (string | number)[] = [];
   #at = 0;
 
-  constructor(text: string) {
+  /** @param losses is set for foreign text: inexact numbers become {@link ExactNumber}s, and equal keys are noted */
+  constructor(text: string, losses?: Losses) {
     this.#text = text;
+    this.#losses = losses;
   }
 
   value(depth: number): unknown {
     if (depth > MAX_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_DEPTH}`);
     switch (this.#next()) {
       case '{':
-        return Object.fromEntries(this.#items('}', () => this.#member(depth)));
+        return this.#object(depth);
       case '[':
-        return this.#items(']', () => this.value(depth + 1));
+        return this.#items(']', (index) => this.#inside(index, depth));
       case '"':
         return this.#string();
       default:
@@ -225,15 +230,34 @@ class ValidText {
     const key = this.#string();
     this.#next();
     this.#at += 1; // The colon.
-    return [key, this.value(depth + 1)];
+    return [key, this.#inside(key, depth)];
+  }
+
+  #object(depth: number): object {
+    const members = this.#items('}', () => this.#member(depth));
+    const value = Object.fromEntries(members);
+    if (this.#losses === undefined || Object.keys(value).length === members.length) return value;
+    const seen = new Set<string>();
+    for (const [key] of members) {
+      if (seen.has(key)) this.#losses.add([...this.#path, key], 'the key comes twice: the last one counts');
+      seen.add(key);
+    }
+    return value;
+  }
+
+  #inside(step: string | number, depth: number): unknown {
+    this.#path.push(step);
+    const value = this.value(depth + 1);
+    this.#path.pop();
+    return value;
   }
 
   /** Reads the items between the next bracket and `end`. */
-  #items<T>(end: string, read: () => T): T[] {
+  #items<T>(end: string, read: (index: number) => T): T[] {
     this.#at += 1;
     const items: T[] = [];
     while (this.#next() !== end) {
-      items.push(read());
+      items.push(read(items.length));
       if (this.#next() === ',') this.#at += 1;
     }
     this.#at += 1;
@@ -252,7 +276,8 @@ class ValidText {
     const start = this.#at;
     while (!isScalarEnd(this.#text.charCodeAt(this.#at))) this.#at += 1;
     const scalar = this.#text.slice(start, this.#at);
-    return scalar === 'true' || scalar === 'false' || scalar === 'null' ? JSON.parse(scalar) : Number(scalar);
+    if (scalar === 'true' || scalar === 'false' || scalar === 'null') return JSON.parse(scalar);
+    return this.#losses === undefined ? Number(scalar) : toExactNumber(scalar);
   }
 
   /** Returns the next character that is not white space, without consuming it. */
@@ -265,4 +290,131 @@ class ValidText {
 /** Returns true at the end of a number or a word; behind the text the code is NaN. */
 function isScalarEnd(code: number): boolean {
   return !(code > SPACE) || code === COMMA || code === CLOSE_BRACKET || code === CLOSE_BRACE;
+}
+
+/**
+ * A number that a JavaScript number would change: a whole number beyond 2^53, or one that is infinite. It is
+ * kept as this object, which every adapter can carry, and becomes the same digits again where a value leaves
+ * for other software ({@link formatForeignJson}).
+ */
+interface ExactNumber extends JsonObject {
+  readonly $number: string;
+}
+
+const EXACT_NUMBER = /\{"\$number":"(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)"\}/g;
+
+/** Maximum losses of one value that are named; further ones are counted. */
+const MAX_LOSSES = 10;
+
+/** The parts of one foreign value that could not be kept. */
+class Losses {
+  readonly #named: string[] = [];
+  #more = 0;
+
+  add(path: readonly (string | number)[], why: string): void {
+    if (this.#named.length === MAX_LOSSES) this.#more += 1;
+    else this.#named.push(path.length === 0 ? why : `${path.join('.')}: ${why}`);
+  }
+
+  get list(): string[] {
+    return this.#more === 0 ? this.#named : [...this.#named, `${this.#more} more`];
+  }
+}
+
+/** A foreign value as it can be kept here, and what was lost of it, each with its path and the reason. */
+interface KeptJson {
+  readonly value: JsonValue;
+  readonly lost: readonly string[];
+}
+
+/**
+ * Reads a foreign JSON text and keeps all of it that a packet can hold: see {@link keepForeignValue}. No number
+ * is rounded; see {@link ExactNumber}.
+ *
+ * @throws SyntaxError for text that is not JSON, or is nested too deep
+ */
+export function keepForeignJson(text: string): KeptJson {
+  const own = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  parseForeignJson(own, { maxDepth: MAX_MESSAGE_DEPTH });
+  const losses = new Losses();
+  return keepForeignValue(new ValidText(own, losses).value(0), losses);
+}
+
+/**
+ * Keeps all of a foreign value that a packet can hold: half characters become U+FFFD, members named `__proto__`
+ * and values that JSON does not have are left out.
+ */
+export function keepForeignValue(value: unknown, losses = new Losses()): KeptJson {
+  const kept = keepPart(value, [], losses);
+  return { value: kept ?? null, lost: losses.list };
+}
+
+function keepPart(value: unknown, path: (string | number)[], losses: Losses): JsonValue | undefined {
+  switch (typeof value) {
+    case 'string':
+      if (!value.isWellFormed()) losses.add(path, 'half a character became U+FFFD');
+      return value.toWellFormed();
+    case 'number':
+      if (Number.isFinite(value)) return value;
+      losses.add(path, `${value} is left out: JSON has no such number`);
+      return undefined;
+    case 'bigint':
+      return toExactNumber(String(value));
+    case 'boolean':
+      return value;
+    case 'object':
+      break;
+    default:
+      if (value !== undefined) losses.add(path, `a ${typeof value} is left out: JSON has none`);
+      return undefined;
+  }
+  if (value === null) return null;
+  if (path.length > MAX_MESSAGE_DEPTH) {
+    losses.add(path.slice(0, 3), `what is nested deeper than ${MAX_MESSAGE_DEPTH} levels is left out`);
+    return undefined;
+  }
+  const within = (step: string | number, inner: unknown) => {
+    path.push(step);
+    const kept = keepPart(inner, path, losses);
+    path.pop();
+    return kept;
+  };
+  if (Array.isArray(value)) return value.map((inner, index) => within(index, inner) ?? null);
+  const members = Object.entries(value).flatMap(([key, inner]): [string, JsonValue][] => {
+    if (key === '__proto__') {
+      losses.add([...path, key], 'a member of this name is left out: some programs obey it');
+      return [];
+    }
+    if (!key.isWellFormed()) losses.add([...path, key.toWellFormed()], 'half a character became U+FFFD');
+    const kept = within(key, inner);
+    return kept === undefined ? [] : [[key.toWellFormed(), kept]];
+  });
+  return Object.fromEntries(members);
+}
+
+function toExactNumber(digits: string): number | ExactNumber {
+  const value = Number(digits);
+  const isRisky = !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value));
+  return isRisky && normalizeDecimal(digits) !== normalizeDecimal(String(value))
+    ? { $number: digits }
+    : value;
+}
+
+/** Returns the significant digits and the exponent of a decimal number, which are equal for equal numbers. */
+function normalizeDecimal(text: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}
+
+/** Formats a value for other software: each {@link ExactNumber} becomes the number that it was. */
+export function formatForeignJson(value: unknown): string {
+  return JSON.stringify(value)?.replace(EXACT_NUMBER, '$1') ?? 'null';
+}
+
+/** Finds an {@link ExactNumber} in a value, for readers that take JavaScript's numbers alone. */
+export function findExactNumber(value: unknown): string | undefined {
+  return JSON.stringify(value)?.match(EXACT_NUMBER)?.[0].replace(EXACT_NUMBER, '$1');
 }

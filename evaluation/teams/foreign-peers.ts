@@ -1,51 +1,15 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { ForeignAgent, type ForeignAgentEndpoint } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
-import {
-  connectForeign,
-  type ForeignResult,
-  type ForeignServerEndpoint,
-} from '@gaia-mesh/stacks/mcp/foreign/foreign-server.ts';
+import { connectForeign } from '@gaia-mesh/stacks/mcp/foreign/foreign-server.ts';
 import { ASK } from '@gaia-mesh/tools/foreign/a2a.ts';
-import type { ForeignPeer, ForeignReply } from '@gaia-mesh/tools/foreign/foreign.ts';
+import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
+import type { ToolServices } from '@gaia-mesh/tools/tool-services.ts';
 import * as z from 'zod';
 
 /** Adapts MCP servers and A2A agents to the interface of tools. */
 
-export async function connectMcp(endpoint: ForeignServerEndpoint, signal: AbortSignal): Promise<ForeignPeer> {
-  const { call, ...server } = await connectForeign(endpoint, signal);
-  return { ...server, call: async (name, args, options) => toForeignReply(await call(name, args, options)) };
-}
-
-function toForeignReply({ content, structuredContent, isError }: ForeignResult): ForeignReply {
-  const texts: string[] = [];
-  const images: Buffer[] = [];
-  for (const block of content) {
-    switch (block.type) {
-      case 'text':
-        texts.push(block.text);
-        break;
-      case 'image':
-        images.push(Buffer.from(block.data, 'base64'));
-        break;
-      case 'audio':
-        texts.push(
-          `[audio ${block.mimeType}, ${Buffer.byteLength(block.data, 'base64')} bytes, which is left out]`,
-        );
-        break;
-      case 'resource': {
-        const { uri, text, blob } = block.resource;
-        const size = blob === undefined ? 0 : Buffer.byteLength(blob, 'base64');
-        texts.push(text ?? `[resource ${uri}, ${size} bytes, which is left out]`);
-        break;
-      }
-      case 'resource_link':
-        texts.push(`[resource ${block.uri}, which is not read]`);
-        break;
-    }
-  }
-  return { texts, images, isError, ...(structuredContent === undefined ? {} : { data: structuredContent }) };
-}
+export const connectMcp: ToolServices['connectMcp'] = connectForeign;
 
 const askSchema = z.strictObject({
   message: z.string().min(1).describe('What to say to it, in words'),
@@ -86,7 +50,13 @@ export async function connectA2a(endpoint: ForeignAgentEndpoint, signal: AbortSi
       const state = isError ? [`${name}: ${result.state}`] : [];
       if (result.state === 'TASK_STATE_INPUT_REQUIRED')
         state.push(`It asks back; say so with task_id ${result.data.task_id}:`);
-      return { texts: [...state, ...result.texts], images: result.images, data: result.data, isError };
+      return {
+        texts: [...state, ...result.texts],
+        images: result.images,
+        data: result.data,
+        isError,
+        lost: [],
+      };
     },
     close: () => agent.close(),
   };

@@ -6,6 +6,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Usage } from '@gaia-mesh/core/contracts/usage.ts';
+import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext, DataToolReply } from '../data-tool.ts';
 import { toPortableSchema } from '../engines/schemas/portable-schema.ts';
@@ -89,8 +90,13 @@ export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeo
       try {
         const { signal, traceparent } = context;
         const options = { signal, traceparent, timeoutMs: settings.timeout_s * 1000 };
-        return await buildToolReply(await own.call(tool, args, options), context);
+        const reply = await own.call(tool, args, options);
+        for (const why of reply.lost) context.warn?.({ lost: 'part', where: `${own.name}, ${tool}`, why });
+        return await buildToolReply(reply, context);
       } catch (error) {
+        // A tool that refuses, or fails in its own way, has replied.
+        if (error instanceof MeshError && error.code !== 'tool' && !context.signal.aborted)
+          context.warn?.({ lost: 'reply', where: `${own.name}, ${tool}`, why: error.message });
         if (error instanceof MeshError && error.code === 'agent') {
           // The next call makes a new connection.
           peer = undefined;
@@ -148,15 +154,18 @@ async function buildToolReply(
   const said = texts.map((text) => text.toWellFormed());
   for (const image of images.slice(0, MAX_IMAGES)) said.push(await describePicture(image, context));
   if (images.length > MAX_IMAGES) said.push(`[${images.length - MAX_IMAGES} more images are left out]`);
-  const json = data === undefined ? '' : JSON.stringify(data);
+  const json = data === undefined ? '' : formatForeignJson(data);
   // Servers repeat the data as text for older clients; if one does not, the model reads the data.
   if (data !== undefined && said.every((text) => text.trim() === '')) said.push(json);
   const text = said.join('\n');
   if (isError)
     throw new MeshError('tool', text === '' ? 'the call failed without a message' : text.slice(0, 4000));
   if (data === undefined) return { text };
-  if (isDeeper(data, MAX_DATA_DEPTH) || Buffer.byteLength(json) > MAX_DATA_BYTES)
-    return { text: `${text}\n[its structured content is too large or nested too deeply, and left out]` };
+  if (isDeeper(data, MAX_DATA_DEPTH) || Buffer.byteLength(json) > MAX_DATA_BYTES) {
+    const why = 'its structured content is too large or nested too deeply, and left out';
+    context.warn?.({ lost: 'part', where: 'structuredContent', why });
+    return { text: `${text}\n[${why}]` };
+  }
   return { text, data };
 }
 

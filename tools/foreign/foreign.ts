@@ -49,6 +49,8 @@ export interface ForeignReply {
   /** Bytes that are declared to be an image. */
   readonly images: readonly Uint8Array[];
   readonly isError: boolean;
+  /** The parts of it that could not be kept, each with the reason. */
+  readonly lost: readonly string[];
 }
 
 /** The URL of a peer in a team file. User and password are refused: they would appear in every log. */

@@ -4,8 +4,12 @@ import type { ToolServices } from '../tool-services.ts';
 import { commonOptions, foreignUrl, parseForeignOptions, readVariable, variableName } from './foreign.ts';
 import { createForeignTool } from './foreign-tool.ts';
 
+/** Seconds for the start of the server, its handshake and the list of its tools. */
+const start_s = z.number().positive().max(600).exactOptional();
+
 const childOptions = z.strictObject({
   ...commonOptions,
+  start_s,
   /** A program; `args` are passed to it as they are, without a shell. */
   command: z.string().min(1),
   args: z.array(z.string()).max(100).default([]),
@@ -16,6 +20,7 @@ const childOptions = z.strictObject({
 });
 const urlOptions = z.strictObject({
   ...commonOptions,
+  start_s,
   url: foreignUrl,
   /** The environment variable that holds its token. */
   token: variableName.exactOptional(),
@@ -38,9 +43,10 @@ export const createMcpTool = ({ connectMcp }: Pick<ToolServices, 'connectMcp'>) 
     settings: parseMcpOptions,
     connect({ options, environment, workspace, signal }) {
       const own = parseMcpOptions(options);
+      const startMs = own.start_s === undefined ? undefined : own.start_s * 1000;
       if ('url' in own) {
         const token = own.token === undefined ? undefined : readVariable(own.token, environment, 'mcp');
-        return connectMcp({ url: own.url, token, maxMessageBytes: own.max_bytes }, signal);
+        return connectMcp({ url: own.url, token, maxMessageBytes: own.max_bytes, startMs }, signal);
       }
       const named = own.env.map((name) => [name, readVariable(name, environment, 'mcp')] as const);
       return connectMcp(
@@ -50,6 +56,7 @@ export const createMcpTool = ({ connectMcp }: Pick<ToolServices, 'connectMcp'>) 
           environment: { ...pickPlainVariables(environment), ...Object.fromEntries(named) },
           folder: workspace,
           maxMessageBytes: own.max_bytes,
+          startMs,
         },
         signal,
       );

@@ -3,12 +3,14 @@ import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
 
 /**
  * Creates a `fetch` for a library that talks to an untrusted server: it sends requests to the origin of
- * `server` alone, follows no redirect, and reads at most `most` bytes of an answer.
+ * `server` alone, follows no redirect, and reads at most `most` bytes of an answer. With `redirect: 'manual'` the
+ * caller gets a redirect as the answer.
  */
 export function createBoundedFetch(server: string, most: number): typeof fetch {
   return async (input, init) => {
     requireOrigin(server, input);
-    const response = await fetch(input, { ...init, redirect: 'error' });
+    const redirect = init?.redirect === 'manual' ? 'manual' : 'error';
+    const response = await fetch(input, { ...init, redirect });
     if (response.body === null) return response;
     let length = 0;
     const counting = new TransformStream<Uint8Array, Uint8Array>({

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { writeJson } from './http-server.ts';
 
 /**
@@ -41,26 +42,53 @@ export function writeLast(response: ServerResponse, status: number, text: string
 }
 
 /**
- * Yields the data of each event and skips comments and other fields.
+ * Yields the data of each event and skips comments and other fields. The last event may lack the empty line at
+ * its end if it is whole.
  *
  * @throws MeshError `limit` for an event that is larger than any packet
  */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = '';
   let data: string[] = [];
-  for await (const chunk of body) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const ended of lines) {
-      const line = ended.endsWith('\r') ? ended.slice(0, -1) : ended;
-      if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
-      if (line === '' && data.length > 0) {
-        yield data.join('\n');
-        data = [];
-      }
+  for await (const line of readEventLines(body)) {
+    if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
+    if (line === '' && data.length > 0) {
+      yield data.join('\n');
+      data = [];
     }
-    if (rest.length > MAX_FRAME_BYTES)
+  }
+  const rest = data.join('\n');
+  if (rest !== '' && tryParseJson(rest) !== undefined) yield rest;
+}
+
+/** Any of the three line ends; a CR at the end may be half of one. */
+const LINE_END = /\r\n|\n|\r(?!$)/;
+
+/**
+ * Yields the lines of a stream of events as they come, without a byte order mark. A line in many pieces is
+ * joined once, so that its bytes are not copied with each piece.
+ *
+ * @throws MeshError `limit` for a line that is longer than any packet
+ */
+export async function* readEventLines(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let begun: string[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    const text = decoder.decode(chunk, { stream: true });
+    begun.push(text);
+    length += text.length;
+    if (/[\r\n]/.test(text) || begun.at(-2)?.endsWith('\r') === true) {
+      const lines = begun.join('').split(LINE_END);
+      const rest = lines.pop() ?? '';
+      yield* lines;
+      begun = rest === '' ? [] : [rest];
+      ({ length } = rest);
+    }
+    if (length > MAX_FRAME_BYTES)
       throw new MeshError('limit', `HTTP event: expected at most ${MAX_FRAME_BYTES} bytes`);
   }
+  const last = begun.join('') + decoder.decode();
+  if (last !== '') yield last.replace(/\r$/, '');
 }

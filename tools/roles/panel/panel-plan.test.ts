@@ -53,7 +53,7 @@ describe('the plan', () => {
         refused: [],
         async call(tool) {
           asked.push(tool);
-          return { texts: [], images: [], isError: false };
+          return { texts: [], images: [], isError: false, lost: [] };
         },
         close: async () => undefined,
       }),

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { isPosix } from '@gaia-mesh/core/system/platform.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { readJsonLines } from '../stdio/lines.ts';
+import { readForeignMessage } from './foreign-messages.ts';
 
 export interface ChildCommand {
   readonly command: string;
@@ -41,7 +41,7 @@ export class ChildTransport implements Transport {
   #child: ChildProcess | undefined;
   #release: (() => void) | undefined;
   #ended: Promise<void> | undefined;
-  /** The end of its standard error. */
+  /** The end of its standard error, and of the lines that are no messages. */
   lastWords = '';
 
   constructor(command: ChildCommand) {
@@ -85,7 +85,7 @@ export class ChildTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (stdin === undefined || stdin === null || !stdin.writable)
       throw new MeshError('agent', 'MCP: the server is gone');
-    if (!stdin.write(`${JSON.stringify(message)}\n`))
+    if (!stdin.write(`${formatForeignJson(message)}\n`))
       await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
   }
 
@@ -104,9 +104,11 @@ export class ChildTransport implements Transport {
         if (line.trim() === '') continue;
         let value: unknown;
         try {
-          value = parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH });
+          value = readForeignMessage(line);
         } catch {
-          continue; // Some print a greeting first.
+          // Some print a greeting first.
+          this.lastWords = `${this.lastWords}${line.slice(0, MAX_LAST_WORDS)}\n`.slice(-MAX_LAST_WORDS);
+          continue;
         }
         const { success, data } = messageSchema.safeParse(value);
         if (success) this.onmessage?.(data);

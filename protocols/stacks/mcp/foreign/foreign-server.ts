@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import {
   formatIssues,
@@ -7,15 +8,24 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { createBoundedFetch } from '../../http/bounded-fetch.ts';
+import { readEventLines } from '../../http/event-stream.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { loadClient } from '../sdk/sdk.ts';
 import { type ChildCommand, ChildTransport } from './child-transport.ts';
+import { createForeignFetch, NO_ANSWER } from './foreign-messages.ts';
+import { type ForeignResult, readForeignResult } from './foreign-result.ts';
 
 /** Address of a foreign server. */
-export type ForeignServerEndpoint =
-  | ChildCommand
-  | { readonly url: string; readonly token?: string | undefined; readonly maxMessageBytes: number };
+export type ForeignServerEndpoint = (ChildCommand | ForeignServerUrl) & {
+  /** Time for the handshake and the list of tools; by default short, unless the server may have to be fetched. */
+  readonly startMs?: number | undefined;
+};
+
+interface ForeignServerUrl {
+  readonly url: string;
+  readonly token?: string | undefined;
+  readonly maxMessageBytes: number;
+}
 
 /** The checked part of a tool's description. */
 interface ForeignTool {
@@ -42,44 +52,31 @@ interface ForeignServer {
 }
 
 const PURPOSE = 'tool: mcp';
-/** Maximum time for the handshake and the list of tools; `npx` may have to fetch the server first. */
-const CONNECT_TIMEOUT_MS = 60_000;
+/** Maximum time for the handshake and the list of tools: of a server that is there, and of one that is fetched first. */
+const CONNECT_TIMEOUT_MS = 15_000;
+const FETCH_TIMEOUT_MS = 60_000;
+/** Commands that may have to fetch the server before they start it. */
+const FETCHERS = /^(?:npx|npm|pnpm|yarn|bunx?|deno|uvx?|pipx|docker|podman)(?:\.cmd|\.exe)?$/;
+/** Time for the question whether a server speaks the transport of 2024. */
+const PROBE_TIMEOUT_MS = 3_000;
 const MAX_PAGES = 20;
 const MAX_TOOLS = 500;
 const MAX_SCHEMA_BYTES = 64 * 1024;
 const MAX_DESCRIPTION = 4000;
 
 const objectSchema = z.custom<JsonObject>(isJsonObject, 'must be an object');
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
 const toolSchema = z.looseObject({
   name: z
     .string()
     .regex(/^[\w./-]{1,128}$/, 'has a name of other characters than letters, digits and _ . / -'),
-  description: z.string().default(''),
-  inputSchema: objectSchema.refine((schema) => schema.type === 'object', 'must be a schema of an object'),
+  description: z.string().nullish(),
+  // A schema that is left out, or says of no type, is one of an object: there is no other.
+  inputSchema: objectSchema
+    .nullish()
+    .transform((schema): JsonObject => ({ ...schema, type: schema?.type ?? 'object' }))
+    .refine((schema) => schema.type === 'object', 'must be a schema of an object'),
 });
-
-const text = z.string();
-const contentSchema = z.union([
-  z.looseObject({ type: z.literal('text'), text }),
-  z.looseObject({ type: z.literal(['image', 'audio']), data: z.base64(), mimeType: text.max(128) }),
-  z.looseObject({
-    type: z.literal('resource'),
-    resource: z.looseObject({
-      uri: text,
-      mimeType: text.optional(),
-      text: text.optional(),
-      blob: text.optional(),
-    }),
-  }),
-  z.looseObject({ type: z.literal('resource_link'), uri: text, name: text.optional() }),
-]);
-const resultSchema = z.looseObject({
-  content: z.array(contentSchema).default([]),
-  structuredContent: objectSchema.optional(),
-  isError: z.boolean().default(false),
-});
-export type ForeignResult = z.infer<typeof resultSchema>;
 
 /**
  * Connects to a server by the official SDK, lists its tools, and keeps those that can be used. Names,
@@ -92,33 +89,50 @@ export async function connectForeign(
   endpoint: ForeignServerEndpoint,
   signal: AbortSignal,
 ): Promise<ForeignServer> {
-  const { Client } = await loadClient(PURPOSE);
+  const { Client, SdkError, SdkErrorCode } = await loadClient(PURPOSE);
+  const isFetched = 'command' in endpoint && FETCHERS.test(path.basename(endpoint.command));
+  const timeoutMs = endpoint.startMs ?? (isFetched ? FETCH_TIMEOUT_MS : CONNECT_TIMEOUT_MS);
   const attempt = async (options: object) => {
     const client = new Client({ name: 'gaia-mesh', version: '1' }, options);
     const transport = await openTransport(endpoint);
     try {
-      await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS, signal });
+      await client.connect(transport, { timeout: timeoutMs, signal });
       return client;
     } catch (cause) {
       await client.close().catch(() => undefined);
-      if (cause instanceof MeshError) throw cause;
+      if (cause instanceof MeshError)
+        throw new MeshError(cause.code, `MCP: no session: ${cause.message.replace(/^MCP: /, '')}`, { cause });
       const words = transport instanceof ChildTransport ? transport.lastWords.trim() : '';
       const said = words === '' ? '' : `; it said: ${words}`;
-      throw new MeshError('agent', `MCP: no session: ${shortenReason(`${toErrorMessage(cause)}${said}`)}`, {
-        cause,
-      });
+      const isSilent = cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout;
+      const why = isSilent ? `no answer within ${timeoutMs / 1000} s` : toErrorMessage(cause);
+      const isOld = 'url' in endpoint && !isSilent && (await speaksSse(endpoint));
+      if (isOld)
+        throw new MeshError(
+          'config',
+          `MCP: ${endpoint.url} speaks the HTTP+SSE of 2024-11-05, which is not supported: name a server with Streamable HTTP`,
+          { cause },
+        );
+      // A server that is silent once is not asked again.
+      throw new MeshError(
+        isSilent ? 'limit' : 'agent',
+        `MCP: no session: ${shortenReason(`${why}${said}`)}`,
+        {
+          cause,
+        },
+      );
     }
   };
   // Nearly all servers still speak 2025-11-25 or earlier; one that speaks only the latest revision refuses
   // the first attempt.
   const client = await attempt({}).catch(async (error: unknown) => {
-    if (signal.aborted || (error instanceof MeshError && error.code === 'config')) throw error;
+    if (signal.aborted || !(error instanceof MeshError) || error.code !== 'agent') throw error;
     return attempt({ versionNegotiation: { mode: { pin: MCP_REVISION } } }).catch(() => {
       throw error;
     });
   });
   try {
-    const { tools, refused } = await listTools(client, signal);
+    const { tools, refused } = await listTools(client, { timeout: timeoutMs, signal });
     return {
       name: client.getServerVersion()?.name ?? 'unnamed',
       tools,
@@ -139,11 +153,32 @@ async function openTransport(endpoint: ForeignServerEndpoint): Promise<Transport
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    fetch: createBoundedFetch(url, maxMessageBytes),
+    fetch: createForeignFetch(url, maxMessageBytes),
   });
 }
 
-async function listTools(client: Client, signal: AbortSignal) {
+/** Returns true if a server answers GET with the first event of the transport of 2024-11-05. */
+async function speaksSse({ url, token, maxMessageBytes }: ForeignServerUrl): Promise<boolean> {
+  const headers = {
+    Accept: 'text/event-stream',
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+  };
+  const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+  try {
+    const response = await createForeignFetch(url, maxMessageBytes)(url, { headers, signal });
+    if (!response.ok || response.body === null) return false;
+    for await (const line of readEventLines(response.body))
+      if (line !== '') return /^event: ?endpoint$/.test(line);
+  } catch {
+    // It answers neither in the old way nor in the new one.
+  }
+  return false;
+}
+
+async function listTools(
+  client: Client,
+  options: { readonly timeout: number; readonly signal: AbortSignal },
+) {
   const tools: ForeignTool[] = [];
   const refused: string[] = [];
   let cursor: string | undefined;
@@ -151,7 +186,7 @@ async function listTools(client: Client, signal: AbortSignal) {
     const params = cursor === undefined ? {} : { cursor };
     const { success, data, error } = pageSchema.safeParse(
       await translateErrors('tools/list', () =>
-        client.request({ method: 'tools/list', params }, pageSchema, { timeout: CONNECT_TIMEOUT_MS, signal }),
+        client.request({ method: 'tools/list', params }, pageSchema, options),
       ),
     );
     if (!success) throw new MeshError('packet', `MCP: tools/list: ${formatIssues(error)}`);
@@ -165,7 +200,7 @@ async function listTools(client: Client, signal: AbortSignal) {
       else if (tools.some(({ name }) => name === tool.name)) refused.push(`${tool.name}: comes twice`);
       else tools.push(tool);
     }
-    cursor = data.nextCursor;
+    cursor = data.nextCursor ?? undefined;
     if (cursor === undefined) return { tools, refused };
   }
   refused.push(`more than ${MAX_PAGES} pages of tools`);
@@ -180,7 +215,7 @@ function parseTool(said: unknown): ForeignTool | string {
   const bytes = Buffer.byteLength(JSON.stringify(inputSchema));
   if (bytes > MAX_SCHEMA_BYTES)
     return `${shown}: its schema has ${bytes} bytes; the maximum is ${MAX_SCHEMA_BYTES}`;
-  return { name, description: description.toWellFormed().slice(0, MAX_DESCRIPTION), inputSchema };
+  return { name, description: (description ?? '').slice(0, MAX_DESCRIPTION).toWellFormed(), inputSchema };
 }
 
 async function call(
@@ -196,19 +231,20 @@ async function call(
   const result = await translateErrors(name, () =>
     client.request(request, z.looseObject({}), { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs }),
   );
-  const { success, data, error } = resultSchema.safeParse(result);
-  if (!success) throw new MeshError('tool', `MCP: the result of ${name}: ${formatIssues(error)}`);
-  return data;
+  return readForeignResult(z.json().parse(result));
 }
 
+/** The codes say what was lost: `agent` the connection, `limit` the reply, `tool` nothing, since the server refused. */
 async function translateErrors<T>(what: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
     if (cause instanceof MeshError) throw cause;
-    const isLost = /closed|not connected|fetch failed/i.test(toErrorMessage(cause));
-    throw new MeshError(isLost ? 'agent' : 'tool', `MCP: ${what}: ${shortenReason(toErrorMessage(cause))}`, {
-      cause,
-    });
+    const { ProtocolError } = await loadClient(PURPOSE);
+    const said = toErrorMessage(cause);
+    const isLost = /closed|not connected|fetch failed/i.test(said);
+    const hasReplied = cause instanceof ProtocolError && cause.code !== NO_ANSWER;
+    const code = isLost ? 'agent' : hasReplied ? 'tool' : 'limit';
+    throw new MeshError(code, `MCP: ${what}: ${shortenReason(said)}`, { cause });
   }
 }
