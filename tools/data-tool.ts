@@ -4,6 +4,7 @@ import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.
 import { callType, type Tool, type ToolContext, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import { recordWarning, type Warning } from '@gaia-mesh/core/contracts/warning.ts';
+import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
 
 /**
@@ -113,7 +114,12 @@ async function runDataTool<Input extends JsonObject>(
   context: DataToolContext,
 ): Promise<JsonObject> {
   const parsed = input.safeParse(given ?? {});
-  if (!parsed.success) return buildFailure('tool', `${name}: arguments: ${formatIssues(parsed.error)}`);
+  if (!parsed.success) {
+    const exact = formatForeignJson(given).match(/\d{16,}|\d[eE]\+?\d{3}/)?.[0];
+    const hint =
+      exact === undefined ? '' : `; ${exact} is beyond the numbers that are exact here: give it as a text`;
+    return buildFailure('tool', `${name}: arguments: ${formatIssues(parsed.error)}${hint}`);
+  }
   try {
     const reply = await run(parsed.data, context);
     const text = cutReply(reply.text.toWellFormed());

@@ -111,6 +111,11 @@ export interface ChatTurn {
   readonly finish: 'stop' | 'length' | 'tool_calls' | 'refused';
   /** Probability that the answer is right, from 0 to 1, if the engine can estimate it. */
   readonly confidence?: number | undefined;
+  /**
+   * Set if the content is empty because the server put all words into the field for thoughts: what the user
+   * can do. The model is not to blame.
+   */
+  readonly emptied?: string | undefined;
 }
 
 /** One piece of work that any engine can perform. */

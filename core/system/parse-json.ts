@@ -211,7 +211,7 @@ class ValidText {
     this.#losses = losses;
   }
 
-  value(depth: number): unknown {
+  value(depth: number): JsonValue {
     if (depth > MAX_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_DEPTH}`);
     switch (this.#next()) {
       case '{':
@@ -225,7 +225,7 @@ class ValidText {
     }
   }
 
-  #member(depth: number): [key: string, value: unknown] {
+  #member(depth: number): [key: string, value: JsonValue] {
     this.#next();
     const key = this.#string();
     this.#next();
@@ -233,7 +233,7 @@ class ValidText {
     return [key, this.#inside(key, depth)];
   }
 
-  #object(depth: number): object {
+  #object(depth: number): JsonObject {
     const members = this.#items('}', () => this.#member(depth));
     const value = Object.fromEntries(members);
     if (this.#losses === undefined || Object.keys(value).length === members.length) return value;
@@ -245,7 +245,7 @@ class ValidText {
     return value;
   }
 
-  #inside(step: string | number, depth: number): unknown {
+  #inside(step: string | number, depth: number): JsonValue {
     this.#path.push(step);
     const value = this.value(depth + 1);
     this.#path.pop();
@@ -272,7 +272,7 @@ class ValidText {
     return JSON.parse(this.#text.slice(start, end));
   }
 
-  #scalar(): unknown {
+  #scalar(): JsonValue {
     const start = this.#at;
     while (!isScalarEnd(this.#text.charCodeAt(this.#at))) this.#at += 1;
     const scalar = this.#text.slice(start, this.#at);
@@ -334,10 +334,20 @@ interface KeptJson {
  * @throws SyntaxError for text that is not JSON, or is nested too deep
  */
 export function keepForeignJson(text: string): KeptJson {
+  const losses = new Losses();
+  return keepForeignValue(parseExactJson(text, losses), losses);
+}
+
+/**
+ * Parses a foreign JSON text whose strings are pieces of longer ones, which may end within a character: they are
+ * kept as they are. No number is rounded.
+ *
+ * @throws SyntaxError for text that is not JSON, or is nested too deep
+ */
+export function parseExactJson(text: string, losses = new Losses()): JsonValue {
   const own = text.startsWith('\uFEFF') ? text.slice(1) : text;
   parseForeignJson(own, { maxDepth: MAX_MESSAGE_DEPTH });
-  const losses = new Losses();
-  return keepForeignValue(new ValidText(own, losses).value(0), losses);
+  return new ValidText(own, losses).value(0);
 }
 
 /**
@@ -412,9 +422,4 @@ function normalizeDecimal(text: string): string {
 /** Formats a value for other software: each {@link ExactNumber} becomes the number that it was. */
 export function formatForeignJson(value: unknown): string {
   return JSON.stringify(value)?.replace(EXACT_NUMBER, '$1') ?? 'null';
-}
-
-/** Finds an {@link ExactNumber} in a value, for readers that take JavaScript's numbers alone. */
-export function findExactNumber(value: unknown): string | undefined {
-  return JSON.stringify(value)?.match(EXACT_NUMBER)?.[0].replace(EXACT_NUMBER, '$1');
 }

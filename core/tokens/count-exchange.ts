@@ -2,6 +2,7 @@ import type { ChatMessage, ModelExchange, ToolCall, ToolDefinition } from '../co
 import { hashText } from '../contracts/model-exchange.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/packet.ts';
 import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
+import { formatForeignJson } from '../system/parse-json.ts';
 import { listParts } from './parts-of.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -168,7 +169,7 @@ function listToolCalls(message: ChatMessage): readonly ToolCall[] {
 }
 
 function callText({ name, arguments: given }: ToolCall): string {
-  return name + (typeof given === 'string' ? given : JSON.stringify(given));
+  return name + (typeof given === 'string' ? given : formatForeignJson(given));
 }
 
 function countTextTokens(text: string, encoding: Encoding): number {

@@ -66,6 +66,7 @@ export function createAskingEngine(
           );
         }
         if (replies === MAX_REPLIES) {
+          if (reply.emptied !== undefined) throw new MeshError('engine', reply.emptied);
           throw new MeshError(
             'engine',
             `${model} at ${url} gave no usable reply to ${prompt} in ${replies} attempts (${read.fault}): take another model`,
@@ -82,8 +83,8 @@ export function createAskingEngine(
     },
 
     async chat({ messages, tools = [] }, work) {
-      const { content, toolCalls, finish, reasoning } = (await ask({ messages, tools }, work)).reply;
-      return { content, toolCalls, finish, reasoning: reasoning === '' ? undefined : reasoning };
+      const { reasoning, ...turn } = (await ask({ messages, tools }, work)).reply;
+      return { ...turn, reasoning: reasoning === '' ? undefined : reasoning };
     },
   };
 }

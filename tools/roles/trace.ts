@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 
 /**
@@ -103,6 +104,6 @@ export function formatTrace(entries: readonly TraceEntry[]): string {
 function formatEntry({ kind, text, tool, arguments: given, failed }: TraceEntry): string {
   const shown = cutText(text, MAX_LINE_CHARACTERS);
   if (kind !== 'tool') return shown;
-  const args = cutText(JSON.stringify(given ?? {}), MAX_LINE_CHARACTERS);
+  const args = cutText(formatForeignJson(given ?? {}), MAX_LINE_CHARACTERS);
   return `${tool}(${args}) ${failed === true ? 'failed: ' : '→ '}${shown}`;
 }

@@ -1,6 +1,5 @@
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
-import * as z from 'zod';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 
 // Maximum bytes of a body, far above any reply that fits a context, even with each character written as \uXXXX.
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -9,6 +8,18 @@ const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 
 /** Reads the whole body, with a bound, for libraries that would read it without one. */
 export async function readWhole(response: Response): Promise<Response> {
+  return new Response(await readBytes(response), {
+    status: response.status,
+    headers: { 'Content-Type': response.headers.get('Content-Type') ?? 'application/json' },
+  });
+}
+
+/** @throws SyntaxError for a body that is not JSON */
+export async function readWholeJson(response: Response): Promise<JsonValue> {
+  return parseExactJson((await readBytes(response)).toString());
+}
+
+async function readBytes(response: Response): Promise<Buffer<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of response.body ?? []) {
@@ -16,10 +27,7 @@ export async function readWhole(response: Response): Promise<Response> {
     if (bytes > MAX_BODY_BYTES) throw new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
     parts.push(part);
   }
-  return new Response(Buffer.concat(parts), {
-    status: response.status,
-    headers: { 'Content-Type': response.headers.get('Content-Type') ?? 'application/json' },
-  });
+  return Buffer.concat(parts);
 }
 
 /** Reads the first `maxBytes` or a little more, as text. */
@@ -32,14 +40,6 @@ export async function readStart(response: Response, maxBytes: number): Promise<s
     if (bytes > maxBytes) break;
   }
   return Buffer.concat(parts).toString();
-}
-
-/**
- * Passes on the lines of a streamed body, each checked to be a JSON object: the library prints anything else, and stdout
- * is not ours to print on.
- */
-export async function readLines(response: Response): Promise<Response> {
-  return new Response(ReadableStream.from(readJsonLines(response)), { status: response.status });
 }
 
 /**
@@ -66,12 +66,7 @@ export async function* streamLines(response: Response, end: string | RegExp): As
   yield rest + decoder.decode();
 }
 
-const lineSchema = z.record(z.string(), z.unknown());
-
-async function* readJsonLines(response: Response): AsyncGenerator<Uint8Array> {
-  for await (const line of streamLines(response, '\n')) {
-    if (line.trim() === '') continue;
-    lineSchema.parse(parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH }));
-    yield Buffer.from(`${line}\n`);
-  }
+/** Yields each line of a streamed body as JSON. @throws SyntaxError for a line that is not */
+export async function* readJsonLines(response: Response): AsyncGenerator<JsonValue> {
+  for await (const line of streamLines(response, '\n')) if (line.trim() !== '') yield parseExactJson(line);
 }

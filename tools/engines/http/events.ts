@@ -1,5 +1,5 @@
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { streamLines } from './body.ts';
 
 /** The end of a stream in OpenAI's format. */
@@ -14,7 +14,7 @@ export function isEventStream(response: Response): boolean {
  *
  * @throws SyntaxError for data that is not JSON; Error for a stream that is too long
  */
-export async function* readEvents(response: Response): AsyncGenerator<unknown> {
+export async function* readEvents(response: Response): AsyncGenerator<JsonValue | typeof END_OF_EVENTS> {
   let data: string[] = [];
   // A line may end with CR and LF, of which LF may come with the next part.
   for await (const line of streamLines(response, /\r\n|\n|\r(?!$)/)) {
@@ -26,8 +26,8 @@ export async function* readEvents(response: Response): AsyncGenerator<unknown> {
   yield* parseEvent(data);
 }
 
-function* parseEvent(data: readonly string[]): Generator<unknown> {
+function* parseEvent(data: readonly string[]): Generator<JsonValue | typeof END_OF_EVENTS> {
   const text = data.join('\n').trim();
   if (text === '') return;
-  yield text === '[DONE]' ? END_OF_EVENTS : parseForeignJson(text, { maxDepth: MAX_MESSAGE_DEPTH });
+  yield text === '[DONE]' ? END_OF_EVENTS : parseExactJson(text);
 }

@@ -3,9 +3,9 @@ import https from 'node:https';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { formatForeignJson, parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
-import type { ModelServer, ReadBody } from '../servers/model-client.ts';
+import type { ModelServer } from '../servers/model-client.ts';
 import { readStart, readWhole } from './body.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';
 
@@ -77,7 +77,7 @@ export async function exchange<Result>(
   server: ModelServer,
   limits: ExchangeLimits,
   work: (fetch: typeof globalThis.fetch) => Promise<Result>,
-  readBody: ReadBody = readWhole,
+  readBody: (response: Response) => Promise<Response> = readWhole,
 ): Promise<Outcome<Result>> {
   const timeout = AbortSignal.timeout(Math.min(Math.ceil(limits.timeoutMs), MAX_TIMEOUT_MS));
   const finished = new AbortController();
@@ -89,7 +89,7 @@ export async function exchange<Result>(
     failure = undefined;
     try {
       requireOrigin(server.url, input);
-      const response = await fetchPatiently(input, { ...init, signal });
+      const response = await fetchPatiently(input, { ...withOwnDigits(init), signal });
       if (response.ok) return await readBody(watchSilence(response, idleMs, () => silence.abort()));
       throw new Refusal(await readRefusal(response, server.key));
     } catch (error) {
@@ -111,6 +111,13 @@ export async function exchange<Result>(
     // Some libraries stop reading at the end of the reply; anything after it would keep the connection open.
     finished.abort();
   }
+}
+
+/** Writes exact numbers in the body as the numbers that they are. */
+function withOwnDigits(init: RequestInit | undefined): RequestInit {
+  const { body } = init ?? {};
+  if (typeof body !== 'string' || !body.includes('$number')) return { ...init };
+  return { ...init, body: formatForeignJson(JSON.parse(body)) };
 }
 
 /** Returns the same reply, and calls `onSilence` if it has begun and then pauses too long. */
@@ -154,7 +161,10 @@ const errorSchema = z.union([
   z.object({ error: z.string() }).transform(({ error }) => ({ message: error, code: undefined })),
   z.object({ error: reasonSchema }).transform(({ error }) => ({
     message: error.message,
-    code: typeof error.code === 'string' ? error.code : (error.type ?? undefined),
+    code:
+      typeof error.code === 'string' || typeof error.code === 'number'
+        ? String(error.code)
+        : (error.type ?? undefined),
   })),
   // The form of servers that are written with FastAPI.
   reasonSchema.transform(({ message }) => ({ message, code: undefined })),
@@ -174,10 +184,11 @@ export function toReplyFailure(event: unknown): Error {
   const { message, code } = parseErrorBody(JSON.stringify(event));
   return new Refusal({
     kind: 'status',
-    status: STATUS_OF_TYPE[code ?? ''] ?? 500,
+    status: STATUS_OF_TYPE[code ?? ''] ?? (/^[45]\d\d$/.test(code ?? '') ? Number(code) : 500),
     message: message.slice(0, MAX_ERROR_CHARACTERS).toWellFormed(),
     code,
     retryAfterMs: undefined,
+    isInReply: true,
   });
 }
 

@@ -26,6 +26,8 @@ export interface StatusFault {
   readonly code: string | undefined;
   /** The pause that the server asks for, if it does. */
   readonly retryAfterMs: number | undefined;
+  /** True if the server said so in a reply that had begun with HTTP 200. */
+  readonly isInReply?: true;
 }
 
 /** The action that may help: the same request later, another model, or only the user's. */
@@ -132,7 +134,7 @@ function describeStatus(
   model: string | undefined,
   tries: number,
 ): string {
-  const { status, message } = fault;
+  const { status, message, isInReply } = fault;
   const the = `the ${server.name} at ${server.url}`;
   if (isLongPrompt(fault))
     return `${model} at ${server.url} cannot take the whole prompt (${message}): ${server.advice.longPrompt}`;
@@ -149,6 +151,8 @@ function describeStatus(
     const times = tries === 1 ? 'busy' : `busy ${tries} times`;
     return `${the} was ${times} (HTTP ${status}: ${message}): try again later, run fewer tasks at once${server.advice.busy}`;
   }
+  if (isInReply)
+    return `${the} failed in the middle of its reply${tries === 1 ? '' : ` (${tries} times)`}: ${message}`;
   const hint = /temperature/i.test(message) ? '; `temperature: null` leaves it out' : '';
   return `${the} answered HTTP ${status}${tries === 1 ? '' : ` ${tries} times`}: ${message}${hint}`;
 }

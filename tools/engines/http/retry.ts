@@ -88,7 +88,7 @@ async function chatOnce(
       client.server,
       limits,
       (fetch) => client.chat(query, fetch),
-      client.readBody,
+      async (response) => response,
     );
     const { fault } = outcome;
     if (fault === undefined || tries > maxRetries || chooseRemedy(fault, client.server) !== 'later')

@@ -1,6 +1,7 @@
 import type { ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { keepForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
 import { findJsonCandidates, mendJsonTexts } from './json-in-text.ts';
 
@@ -41,7 +42,8 @@ function unwrapValue(value: unknown): unknown[] {
 export function parseLoosely(text: string): unknown {
   for (const candidate of mendJsonTexts(text)) {
     try {
-      return parsePlain(candidate);
+      // The result travels in packets, so it holds what they can.
+      return keepForeignJson(candidate).value;
     } catch (error) {
       // Extremely deep nesting overflows the parser's stack.
       if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
@@ -72,14 +74,6 @@ export function readArguments(given: unknown): JsonObject | string {
 /** Returns the arguments as an object, for servers that accept nothing else: the model sees what it had written. */
 export function parseArguments(call: ToolCall): JsonObject {
   return typeof call.arguments === 'string' ? { not_an_object: call.arguments } : call.arguments;
-}
-
-/** Parses JSON without lone surrogates and `__proto__`: the result travels in packets, which can hold neither. */
-function parsePlain(text: string): unknown {
-  return JSON.parse(text, (key, value: unknown) => {
-    if (key === '__proto__') return undefined;
-    return typeof value === 'string' ? value.toWellFormed() : value;
-  });
 }
 
 /** Maximum calls in a reply, far more than a model makes at once: a reply full of calls must not start thousands of tools. */

@@ -4,14 +4,19 @@ import { buildToolCalls, MAX_TOOL_CALLS } from './json-reply.ts';
 import { findTextCalls } from './text-calls.ts';
 
 /** A reply as roles read it: the text without thoughts and marks, and the tool calls in whichever form they were written. */
-export type ReadReply = Required<Omit<ChatTurn, 'confidence'>>;
+export type ReadReply = Required<Omit<ChatTurn, 'confidence' | 'emptied'>> & Pick<ChatTurn, 'emptied'>;
 
 /**
  * @param tools the tools that the model was offered; without any, none of its text is a call
  * @param turn number of messages before the reply, which makes ids of calls new
  */
 export function readReply(
-  { content, thoughts, toolCalls, finish }: ModelReply & { readonly finish: ChatTurn['finish'] },
+  {
+    content,
+    thoughts,
+    toolCalls,
+    finish,
+  }: Omit<ModelReply, 'lost'> & { readonly finish: ChatTurn['finish'] },
   tools: readonly ToolDefinition[],
   turn: number,
 ): ReadReply {

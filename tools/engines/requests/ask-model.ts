@@ -69,9 +69,14 @@ export async function askModel(
       work.onExchange?.({ ...exchange, startedUs, endedUs: readMonotonicUs() });
       accept(endpoint, before, demands, work);
       window.counted(query, outcome.value.promptTokens);
-      return {
-        reply: readReply(countUsage(endpoint, outcome.value, work), question.tools, question.messages.length),
-      };
+      const where = `${model} at ${client.server.url}`;
+      for (const why of outcome.value.lost) work.onWarning?.({ lost: 'part', where, why });
+      const counted = countUsage(endpoint, outcome.value, work);
+      const reply = readReply(counted, question.tools, question.messages.length);
+      if (!hasOnlyThoughts(outcome.value)) return { reply };
+      const emptied = `${where} put all its words into the field for thoughts, and none into the content: ${client.server.advice.onlyThoughts}`;
+      work.onWarning?.({ lost: 'reply', where, why: emptied });
+      return { reply: { ...reply, emptied } };
     }
     const { fault, tries } = outcome;
     const failed: AskAttempt = { fault, error: explain(fault, client.server, model, tries) };
@@ -91,6 +96,10 @@ export async function askModel(
     refused ??= failed;
     demands = less;
   }
+}
+
+function hasOnlyThoughts({ content, thoughts = '', toolCalls, finish }: ModelReply): boolean {
+  return finish === 'stop' && toolCalls.length === 0 && content.trim() === '' && thoughts.trim() !== '';
 }
 
 function hasPictures(message: ChatMessage): boolean {

@@ -1,6 +1,7 @@
 import type { ChatMessage, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { PromptKind } from '@gaia-mesh/core/contracts/prompt-part.ts';
+import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { listParts } from '@gaia-mesh/core/tokens/parts-of.ts';
 import { parseArguments } from '../replies/json-reply.ts';
 
@@ -43,7 +44,7 @@ function describeMessage(message: ChatMessage): ChatMessage {
       const { content, toolCalls = [] } = message;
       const calls = toolCalls.map(
         (call) =>
-          `<tool_call>\n${JSON.stringify({ name: call.name, arguments: parseArguments(call) })}\n</tool_call>`,
+          `<tool_call>\n${formatForeignJson({ name: call.name, arguments: parseArguments(call) })}\n</tool_call>`,
       );
       return { role: 'assistant', content: [content, ...calls].filter((part) => part !== '').join('\n') };
     }

@@ -1,96 +1,87 @@
-import * as z from 'zod';
-import { MAX_BODY_BYTES, readWhole } from '../http/body.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@gaia-mesh/core/contracts/packet.ts';
+import { readWholeJson } from '../http/body.ts';
 import { END_OF_EVENTS, isEventStream, readEvents } from '../http/events.ts';
 import { toReplyFailure } from '../http/exchange.ts';
-
-const usageSchema = z.record(z.string(), z.unknown());
-const at = z.int().nonnegative();
-
-const eventSchema = z.union([
-  z.object({ type: z.literal('message_start'), message: z.object({ usage: usageSchema.nullish() }) }),
-  z.object({
-    type: z.literal('content_block_start'),
-    index: at,
-    content_block: z.looseObject({ type: z.string() }),
-  }),
-  z.object({
-    type: z.literal('content_block_delta'),
-    index: at,
-    delta: z.object({
-      text: z.string().optional(),
-      thinking: z.string().optional(),
-      partial_json: z.string().optional(),
-    }),
-  }),
-  z.object({
-    type: z.literal('message_delta'),
-    delta: z.object({ stop_reason: z.string().nullish() }),
-    usage: usageSchema.nullish(),
-  }),
-  z.object({ type: z.enum(['message_stop', 'error']) }),
-  // Pings, and future events.
-  z.object({ type: z.string() }).transform(() => ({ type: 'other' as const })),
-]);
-
-interface Block {
-  readonly start: Readonly<Record<string, unknown>>;
-  text: string;
-  json: string;
-}
+import { requireMember, ServerReply } from '../replies/server-reply.ts';
+import type { ModelReply } from './model-client.ts';
 
 /**
- * Returns a reply as one JSON value, whether the server streams it (`message_start` … `message_stop`) or sends it whole.
+ * Reads a reply, whether the server streams it (`message_start` … `message_stop`) or sends it whole.
  *
+ * @param turn number of messages before it
  * @throws Error for a stream that ends before the reply does
  */
-export async function readMessage(response: Response): Promise<Response> {
-  if (!isEventStream(response)) return readWhole(response);
-  const blocks = new Map<number, Block>();
-  let stopReason: string | undefined;
-  let usage: Record<string, unknown> | undefined;
+export async function readMessage(response: Response, turn: number): Promise<ModelReply> {
+  const reply = new ServerReply();
+  let usage: JsonObject = {};
   let isWhole = false;
-  let characters = 0;
-  for await (const received of readEvents(response)) {
-    if (received === END_OF_EVENTS) break;
-    const event = eventSchema.parse(received);
-    if (event.type === 'error') throw toReplyFailure(received);
-    if (event.type === 'message_stop') {
-      isWhole = true;
-      break;
-    }
-    if (event.type === 'message_start') usage = { ...usage, ...event.message.usage };
-    if (event.type === 'content_block_start')
-      blocks.set(event.index, { start: event.content_block, text: '', json: '' });
-    if (event.type === 'content_block_delta') {
-      const block = blocks.get(event.index);
-      const { text = '', thinking = '', partial_json = '' } = event.delta;
-      characters += text.length + thinking.length + partial_json.length;
-      if (block !== undefined) {
-        block.text += text + thinking;
-        block.json += partial_json;
+  const addUsage = (more: JsonValue | undefined) => {
+    if (isJsonObject(more)) usage = { ...usage, ...more };
+  };
+  if (isEventStream(response)) {
+    let type: JsonValue | undefined;
+    for await (const event of readEvents(response)) {
+      if (event === END_OF_EVENTS) break;
+      if (!isJsonObject(event) || typeof event.type !== 'string')
+        throw new SyntaxError('expected events with a type');
+      if (event.type === 'error') throw toReplyFailure(event);
+      if (event.type === 'message_stop') {
+        isWhole = true;
+        break;
       }
+      const { index, message, content_block: block, delta } = event;
+      if (isJsonObject(message)) addUsage(message.usage);
+      addUsage(event.usage);
+      if (isJsonObject(block)) {
+        ({ type } = block);
+        addBlock(reply, block, index);
+      }
+      if (!isJsonObject(delta)) continue;
+      reply.end(delta.stop_reason);
+      if (delta.text !== undefined && type !== 'thinking') reply.addContent(delta.text);
+      reply.addThoughts(type === 'thinking' ? (delta.thinking ?? delta.text) : delta.thinking);
+      // The input stays text: the reader of arguments handles those that are not JSON.
+      if (typeof delta.partial_json === 'string') reply.addCall({ index, arguments: delta.partial_json });
     }
-    if (event.type === 'message_delta') {
-      stopReason = event.delta.stop_reason ?? stopReason;
-      usage = { ...usage, ...event.usage };
+  } else {
+    const body = requireMember(await readWholeJson(response), 'content');
+    const blocks = isJsonList(body.content) ? body.content : [body.content ?? null];
+    for (const [index, block] of blocks.entries()) {
+      if (isJsonObject(block)) addBlock(reply, block, index);
+      else reply.addContent(block);
     }
-    if (characters > MAX_BODY_BYTES) throw new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
+    addUsage(body.usage);
+    reply.end(body.stop_reason);
+    isWhole = true;
   }
-  if (!isWhole && stopReason === undefined) throw new Error('the reply ended before it was complete');
-  const content = [...blocks.values()].map(completeBlock);
-  return Response.json({ content, stop_reason: stopReason, usage });
+  if (!isWhole && !reply.hasEnded) throw new Error('the reply ended before it was complete');
+  const read = (name: string) => reply.readCount(usage[name], `usage.${name}`);
+  const [input, output] = [read('input_tokens'), read('output_tokens')];
+  const written = read('cache_creation_input_tokens') ?? 0;
+  const cached = read('cache_read_input_tokens') ?? 0;
+  return reply.toReply(turn, {
+    // The server's own figure excludes the cache.
+    promptTokens: input === null ? null : input + written + cached,
+    completionTokens: output,
+    cachedTokens: cached === 0 ? undefined : cached,
+    cacheWriteTokens: written === 0 ? undefined : written,
+  });
 }
 
-function completeBlock({ start, text, json }: Block): Readonly<Record<string, unknown>> {
-  switch (start.type) {
-    case 'text':
-      return { ...start, text: `${typeof start.text === 'string' ? start.text : ''}${text}` };
-    case 'thinking':
-      return { ...start, thinking: `${typeof start.thinking === 'string' ? start.thinking : ''}${text}` };
-    case 'tool_use':
-      // The input stays text: the reader of arguments handles those that are not JSON.
-      return { ...start, input: json === '' ? start.input : json };
-    default:
-      return start;
-  }
+/** Kinds of blocks that are no words of the model. */
+const SILENT: ReadonlySet<JsonValue | undefined> = new Set(['redacted_thinking', 'server_tool_use']);
+
+function addBlock(reply: ServerReply, block: JsonObject, index: JsonValue | undefined): void {
+  const { type, id, name, input } = block;
+  if (type === 'tool_use') {
+    // A stream begins with an empty object and brings the input in pieces.
+    const given = isJsonObject(input) && Object.keys(input).length === 0 ? undefined : input;
+    reply.addCall({ index, id, name, arguments: given });
+  } else if (type === 'thinking') reply.addThoughts(block.thinking);
+  else if (!SILENT.has(type)) reply.addContent([block]);
 }

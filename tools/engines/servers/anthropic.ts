@@ -1,12 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlockParam } from '@anthropic-ai/sdk/resources/messages';
 import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { EngineOptions } from '../engine-options.ts';
 import { parseEngineSettings } from '../engine-settings.ts';
 import { createModelEngine } from '../model-engine.ts';
 import { findPresetPrice } from '../prices.ts';
-import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
+import { parseArguments } from '../replies/json-reply.ts';
 import { withSchema } from '../requests/in-words.ts';
 import { resolveModelEndpoints } from '../requests/model-endpoint.ts';
 import { readMessage } from './anthropic-stream.ts';
@@ -56,38 +57,11 @@ export const API_VERSION = '2023-06-01';
 /** The tool whose arguments are a structured reply: the API has no other way that all models support. */
 const REPLY_TOOL = 'reply';
 
-const messageSchema = z.object({
-  content: z.array(
-    z.union([
-      z.object({ type: z.literal('text'), text: z.string() }),
-      z.object({
-        type: z.literal('tool_use'),
-        id: z.string(),
-        name: z.string(),
-        input: z.unknown().optional(),
-      }),
-      z.object({ type: z.literal('thinking'), thinking: z.string() }),
-      // Future block types.
-      z.object({ type: z.string() }).transform(() => ({ type: 'other' as const })),
-    ]),
-  ),
-  stop_reason: z.string().nullish(),
-  usage: z
-    .object({
-      input_tokens: z.int().nonnegative().nullish(),
-      output_tokens: z.int().nonnegative().nullish(),
-      cache_creation_input_tokens: z.int().nonnegative().nullish(),
-      cache_read_input_tokens: z.int().nonnegative().nullish(),
-    })
-    .nullish(),
-});
-
 /** Creates a client for `/v1/messages` of Anthropic or of compatible servers. */
 function createAnthropicClient(url: string, key: string | undefined, options: AnthropicOptions): ModelClient {
   return {
     server: describeAnthropicServer(url, key),
-    readBody: readMessage,
-    async chat(query, fetch) {
+    async chat(query, send) {
       requireKey(url, 'ANTHROPIC_API_KEY', key);
       const client = new Anthropic({
         baseURL: url,
@@ -100,11 +74,11 @@ function createAnthropicClient(url: string, key: string | undefined, options: An
         timeout: 2 ** 31 - 1,
         logLevel: 'off',
         openTelemetry: false,
-        fetch,
+        fetch: (input, init) => send(input, init),
       });
       // `messages.create` would print warnings about old models.
-      const received: unknown = await client.post('/v1/messages', { body: buildBody(query, options) });
-      return parseReply(messageSchema.parse(received), query);
+      const response = await client.post('/v1/messages', { body: buildBody(query, options) }).asResponse();
+      return unwrapReply(await readMessage(response, query.messages.length), query);
     },
   };
 }
@@ -209,41 +183,14 @@ function toBlocks(message: Exclude<ChatMessage, { role: 'system' }>): ContentBlo
   }
 }
 
-function parseReply(
-  { content, stop_reason, usage }: z.infer<typeof messageSchema>,
-  query: ModelQuery,
-): ModelReply {
-  const uses = content.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
-  const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
-  const structured = query.schema === undefined ? undefined : uses.find(({ name }) => name === REPLY_TOOL);
-  const toolCalls =
-    query.schema === undefined
-      ? buildToolCalls(
-          uses.map(({ id, name, input }) => ({ id, name, arguments: input })),
-          query.messages.length,
-        )
-      : [];
-  const { input_tokens = null, output_tokens = null } = usage ?? {};
-  const written = usage?.cache_creation_input_tokens ?? 0;
-  const cached = usage?.cache_read_input_tokens ?? 0;
-  const { input } = structured ?? {};
-  return {
-    content: structured === undefined ? text : typeof input === 'string' ? input : JSON.stringify(input),
-    thoughts: content.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join('\n'),
-    toolCalls,
-    finish: toFinish(stop_reason, toolCalls.length > 0),
-    // The server's own figure excludes the cache.
-    promptTokens: input_tokens === null ? null : input_tokens + written + cached,
-    completionTokens: output_tokens,
-    cachedTokens: cached === 0 ? undefined : cached,
-    cacheWriteTokens: written === 0 ? undefined : written,
-  };
-}
-
-function toFinish(reason: string | null | undefined, hasCalls: boolean): ModelReply['finish'] {
-  if (reason === 'refusal') return 'filtered';
-  if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length';
-  return hasCalls ? 'tool_calls' : 'stop';
+/** Returns a structured reply, which comes as the input of a tool, as the text that it is. */
+function unwrapReply(reply: ModelReply, { schema }: ModelQuery): ModelReply {
+  if (schema === undefined) return reply;
+  const structured = reply.toolCalls.find(({ name }) => name === REPLY_TOOL)?.arguments;
+  const finish = reply.finish === 'tool_calls' ? 'stop' : reply.finish;
+  if (structured === undefined) return { ...reply, toolCalls: [], finish };
+  const content = typeof structured === 'string' ? structured : formatForeignJson(structured);
+  return { ...reply, content, toolCalls: [], finish };
 }
 
 export function describeAnthropicServer(url: string, key: string | undefined): ModelServer {
@@ -258,6 +205,7 @@ export function describeAnthropicServer(url: string, key: string | undefined): M
       busy: '',
       key: 'check ANTHROPIC_API_KEY',
       longPrompt: 'take a model with a larger context',
+      onlyThoughts: 'leave out options.thinking, or raise options.max_tokens',
       cutReply: 'raise options.max_tokens',
       missingModel: () => 'name one that it has with --model, such as claude-haiku-4-5',
     },

@@ -7,18 +7,12 @@ import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
  */
 export interface ModelClient {
   readonly server: ModelServer;
-  /** Reads a reply's body as it arrives. */
-  readonly readBody: ReadBody;
-
   /**
-   * @param fetch bounded in time and size; the only way to send requests
+   * @param send bounded in time; the only way to send requests. The client bounds what it reads of the reply
    * @throws errors of the client library, which `exchange.ts` interprets
    */
-  chat(query: ModelQuery, fetch: typeof globalThis.fetch): Promise<ModelReply>;
+  chat(query: ModelQuery, send: typeof globalThis.fetch): Promise<ModelReply>;
 }
-
-/** @throws if the body is too long or does not have the server's format */
-export type ReadBody = (response: Response) => Promise<Response>;
 
 export interface ModelQuery {
   readonly model: string;
@@ -47,6 +41,8 @@ export interface ModelReply {
   /** Prompt tokens that came from the server's cache, and those written into it at their own price. */
   readonly cachedTokens?: number | undefined;
   readonly cacheWriteTokens?: number | undefined;
+  /** The parts of it that could not be read, each with the reason. */
+  readonly lost: readonly string[];
 }
 
 /** A server's description for messages, with advice for its users. */
@@ -67,6 +63,8 @@ export interface ModelServer {
     readonly key: string;
     readonly longPrompt: string;
     readonly cutReply: string;
+    /** How words come in the content again that stood in the field for thoughts. */
+    readonly onlyThoughts: string;
     readonly missingModel: (model: string) => string;
   };
 }

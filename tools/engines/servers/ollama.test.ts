@@ -135,8 +135,8 @@ test.each(['end', 'reset'] as const)('a stream that ends before it is done fails
 });
 
 test('lines that are not in the documented format fail', async () => {
-  const server = await serve([{ kind: 'lines', lines: [{ message: { content: 7 } }] }]);
-  expectFailure((await perform(server.url)).outcome, "does not speak Ollama's format", 'message.content');
+  const server = await serve([{ kind: 'lines', lines: [{ reply: { content: 7 } }] }]);
+  expectFailure((await perform(server.url)).outcome, "does not speak Ollama's format", 'expected message');
 });
 
 test('a reply may have 1 MiB of characters, and not one more', async () => {

@@ -1,14 +1,16 @@
 import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import { isJsonList, isJsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { type ChatRequest, type Message, Ollama } from 'ollama';
 import * as z from 'zod';
 import type { EngineOptions } from '../engine-options.ts';
 import { parseEngineSettings } from '../engine-settings.ts';
-import { readLines } from '../http/body.ts';
+import { readJsonLines } from '../http/body.ts';
 import { exchange } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
 import { createModelEngine } from '../model-engine.ts';
 import { FREE } from '../prices.ts';
-import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
+import { parseArguments } from '../replies/json-reply.ts';
+import { requireMember, ServerReply } from '../replies/server-reply.ts';
 import { resolveModelEndpoints } from '../requests/model-endpoint.ts';
 import type { ModelClient, ModelReply, ModelServer } from './model-client.ts';
 import { resolveOllamaUrl, SERVER_KINDS } from './server-url.ts';
@@ -33,7 +35,7 @@ export function createOllamaEngine(options: EngineOptions): Engine {
   return createModelEngine('ollama', endpoints, options, settings);
 }
 
-// Maximum characters of a reply, far above any that fits a context: a server that never stops must not fill the memory.
+/** Maximum characters of a reply, far above any that fits a context. */
 const MAX_REPLY_CHARACTERS = 1024 * 1024;
 const CHECK_TIMEOUT_MS = 5_000;
 
@@ -43,28 +45,6 @@ const ollamaOptions = z.looseObject({
   temperature: z.number().min(0).default(0),
   num_ctx: z.int().positive().default(8192),
 });
-
-const replyPart = z.object({
-  message: z
-    .object({
-      content: z.string().default(''),
-      thinking: z.string().default(''),
-      tool_calls: z
-        .array(
-          z.object({
-            id: z.string().optional(),
-            function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
-          }),
-        )
-        .default([]),
-    })
-    .optional(),
-  done: z.boolean().default(false),
-  done_reason: z.string().default('stop'),
-  prompt_eval_count: z.int().nonnegative().nullable().default(null),
-  eval_count: z.int().nonnegative().nullable().default(null),
-});
-type ReplyPart = z.infer<typeof replyPart>;
 
 /** A request with the fields that the library's type does not know. */
 type SentRequest = ChatRequest & {
@@ -77,8 +57,7 @@ type SentRequest = ChatRequest & {
 function createOllamaClient(url: string, options: z.infer<typeof ollamaOptions>): ModelClient {
   return {
     server: describeOllamaServer(url, options.num_ctx),
-    readBody: readLines,
-    async chat({ model, messages, tools, schema, reply }, fetch) {
+    async chat({ model, messages, tools, schema, reply }, send) {
       // Older servers ignore `truncate` and `shift`; newer ones then refuse a prompt that does not fit.
       const request: SentRequest = {
         model,
@@ -90,7 +69,15 @@ function createOllamaClient(url: string, options: z.infer<typeof ollamaOptions>)
       };
       if (tools.length > 0) request.tools = tools.map((tool) => ({ type: 'function', function: tool }));
       if (schema !== undefined && reply !== 'text') request.format = reply === 'schema' ? schema : 'json';
-      return readReply(await new Ollama({ host: url, fetch }).chat(request), messages.length);
+      // The library would read the digits of numbers as JavaScript does, so it gets the end of the reply alone.
+      let read: ModelReply | undefined;
+      const fetch: typeof send = async (input, init) => {
+        read = await readReply(await send(input, init), messages.length);
+        return new Response('{"message":{},"done":true}\n');
+      };
+      for await (const _end of await new Ollama({ host: url, fetch }).chat(request));
+      if (read === undefined) throw new Error('the request was not sent');
+      return read;
     },
   };
 }
@@ -116,30 +103,29 @@ export async function checkOllama(host?: string): Promise<{ version: string; mod
   return found.value;
 }
 
-async function readReply(parts: AsyncIterable<unknown>, turn: number): Promise<ModelReply> {
-  let content = '';
-  let thoughts = '';
-  const calls: NonNullable<ReplyPart['message']>['tool_calls'] = [];
-  for await (const received of parts) {
-    const part = replyPart.parse(received);
-    content += part.message?.content ?? '';
-    thoughts += part.message?.thinking ?? '';
-    calls.push(...(part.message?.tool_calls ?? []));
-    if (content.length + thoughts.length > MAX_REPLY_CHARACTERS)
-      throw new Error(`more than ${MAX_REPLY_CHARACTERS} characters`);
-    if (!part.done) continue;
-    const toolCalls = buildToolCalls(
-      calls.map(({ id, function: { name, arguments: given } }) => ({ id, name, arguments: given })),
-      turn,
-    );
-    return {
-      content,
-      thoughts,
-      toolCalls,
-      finish: part.done_reason === 'length' ? 'length' : toolCalls.length > 0 ? 'tool_calls' : 'stop',
-      promptTokens: part.prompt_eval_count,
-      completionTokens: part.eval_count,
-    };
+async function readReply(response: Response, turn: number): Promise<ModelReply> {
+  const reply = new ServerReply(MAX_REPLY_CHARACTERS);
+  let calls = 0;
+  for await (const line of readJsonLines(response)) {
+    if (isJsonObject(line) && line.done === true && !isJsonObject(line.message)) reply.addContent('');
+    else requireMember(line, 'message');
+    const part = isJsonObject(line) ? line : {};
+    const message = isJsonObject(part.message) ? part.message : {};
+    reply.addContent(message.content, 'message.content');
+    reply.addThoughts(message.thinking);
+    for (const call of isJsonList(message.tool_calls) ? message.tool_calls : []) {
+      const { id, function: given } = isJsonObject(call) ? call : {};
+      const { name, arguments: args } = isJsonObject(given) ? given : {};
+      // Each is a whole call; an index of their own keeps them apart.
+      reply.addCall({ index: calls, id, name, arguments: args ?? {} });
+      calls += 1;
+    }
+    if (part.done !== true) continue;
+    reply.end(part.done_reason);
+    return reply.toReply(turn, {
+      promptTokens: reply.readCount(part.prompt_eval_count, 'prompt_eval_count'),
+      completionTokens: reply.readCount(part.eval_count, 'eval_count'),
+    });
   }
   throw new Error('the reply ended before it was complete');
 }
@@ -186,6 +172,7 @@ export function describeOllamaServer(url: string, contextTokens: number | undefi
       key: 'it is set where the server runs',
       longPrompt: 'give it a larger context: --context, or options.num_ctx',
       cutReply: `raise options.num_predict or options.num_ctx (--context${contextTokens === undefined ? '' : `, now ${contextTokens}`})`,
+      onlyThoughts: 'take a model without thoughts, or one whose template Ollama knows',
       missingModel: (model) => `get it with \`${pullCommand(model)}\``,
     },
   };

@@ -1,5 +1,6 @@
 import type { ChatMessage, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import OpenAI from 'openai';
 import type {
   ChatCompletionContentPart,
@@ -10,10 +11,10 @@ import type { EngineOptions } from '../engine-options.ts';
 import { parseEngineSettings } from '../engine-settings.ts';
 import { createModelEngine } from '../model-engine.ts';
 import { findPresetPrice } from '../prices.ts';
-import { buildToolCalls, parseArguments } from '../replies/json-reply.ts';
+import { parseArguments } from '../replies/json-reply.ts';
 import { resolveModelEndpoints } from '../requests/model-endpoint.ts';
 import { isStrict } from '../schemas/portable-schema.ts';
-import type { ModelClient, ModelQuery, ModelReply, ModelServer } from './model-client.ts';
+import type { ModelClient, ModelQuery, ModelServer } from './model-client.ts';
 import { readCompletion } from './openai-stream.ts';
 import { NO_KEY, requireKey } from './server-key.ts';
 import { findOpenaiKey, resolveOpenaiUrl, SERVER_KINDS } from './server-url.ts';
@@ -49,43 +50,11 @@ type OpenaiOptions = z.infer<typeof openaiOptions>;
 /** Parts of the request that the engine writes. */
 const OPENAI_RESERVED = ['model', 'messages', 'tools', 'response_format', 'stream', 'stream_options', 'n'];
 
-const completionSchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        finish_reason: z.string().nullish(),
-        message: z.object({
-          content: z.string().nullish(),
-          refusal: z.string().nullish(),
-          reasoning_content: z.string().nullish(),
-          reasoning: z.string().nullish(),
-          tool_calls: z
-            .array(
-              z.object({
-                id: z.string().nullish(),
-                function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
-              }),
-            )
-            .nullish(),
-        }),
-      }),
-    )
-    .min(1),
-  usage: z
-    .object({
-      prompt_tokens: z.int().nonnegative().nullish(),
-      completion_tokens: z.int().nonnegative().nullish(),
-      prompt_tokens_details: z.object({ cached_tokens: z.int().nonnegative().nullish() }).nullish(),
-    })
-    .nullish(),
-});
-
 /** Creates a client for any server with OpenAI's `/chat/completions`. */
 function createOpenaiClient(url: string, key: string | undefined, options: OpenaiOptions): ModelClient {
   return {
     server: describeOpenaiServer(url, key),
-    readBody: readCompletion,
-    async chat(query, fetch) {
+    async chat(query, send) {
       requireKey(url, 'OPENAI_API_KEY', key);
       const client = new OpenAI({
         baseURL: url,
@@ -98,10 +67,12 @@ function createOpenaiClient(url: string, key: string | undefined, options: Opena
         maxRetries: 0,
         timeout: 2 ** 31 - 1,
         logLevel: 'off',
-        fetch,
+        fetch: (input, init) => send(input, init),
       });
-      const received: unknown = await client.post('/chat/completions', { body: buildBody(query, options) });
-      return parseReply(completionSchema.parse(received), query.messages.length);
+      const response = await client
+        .post('/chat/completions', { body: buildBody(query, options) })
+        .asResponse();
+      return readCompletion(response, query.messages.length);
     },
   };
 }
@@ -133,37 +104,6 @@ function buildResponseFormat(schema: JsonObject, reply: ModelQuery['reply']) {
   }
 }
 
-function parseReply(
-  { choices: [choice], usage }: z.infer<typeof completionSchema>,
-  turn: number,
-): ModelReply {
-  const { message, finish_reason } = choice ?? {};
-  const cached = usage?.prompt_tokens_details?.cached_tokens;
-  const toolCalls = buildToolCalls(
-    (message?.tool_calls ?? []).map((call) => ({ id: call.id, ...call.function })),
-    turn,
-  );
-  return {
-    content: message?.content ?? '',
-    toolCalls,
-    finish: toFinish(finish_reason, typeof message?.refusal === 'string', toolCalls.length > 0),
-    thoughts: message?.reasoning_content ?? message?.reasoning ?? '',
-    promptTokens: usage?.prompt_tokens ?? null,
-    completionTokens: usage?.completion_tokens ?? null,
-    cachedTokens: cached ?? undefined,
-  };
-}
-
-function toFinish(
-  reason: string | null | undefined,
-  isRefused: boolean,
-  hasCalls: boolean,
-): ModelReply['finish'] {
-  if (reason === 'content_filter' || isRefused) return 'filtered';
-  if (reason === 'length') return 'length';
-  return hasCalls ? 'tool_calls' : 'stop';
-}
-
 function toOpenaiMessage(message: ChatMessage): ChatCompletionMessageParam {
   switch (message.role) {
     case 'system':
@@ -187,7 +127,7 @@ function toOpenaiMessage(message: ChatMessage): ChatCompletionMessageParam {
           id: call.id,
           type: 'function',
           // Some servers parse the text and fail if it is not an object.
-          function: { name: call.name, arguments: JSON.stringify(parseArguments(call)) },
+          function: { name: call.name, arguments: formatForeignJson(parseArguments(call)) },
         })),
       };
     }
@@ -209,6 +149,8 @@ export function describeOpenaiServer(url: string, key: string | undefined): Mode
       busy: '',
       key: 'check OPENAI_API_KEY',
       longPrompt: 'take a model with a larger context, or start the server with one',
+      onlyThoughts:
+        'turn its thoughts off (--engine-option reasoning_effort=none, or where the server is started: llama.cpp --reasoning-budget 0), or let the server leave them in the content (llama.cpp --reasoning-format none, vLLM without --reasoning-parser)',
       cutReply: 'raise options.max_tokens, or the context of the server',
       missingModel: () => `name one that it has (\`GET ${url}/models\` lists them) with --model`,
     },

@@ -36,6 +36,8 @@ const NOTHING_SAID =
   'There is no answer in your reply, and it calls no tool. Give your answer in the required form.';
 const ONLY_TALK =
   'Your reply calls no tool and does not state an answer. If there is more to do, call a tool now; otherwise give your answer in the required form.';
+const ONLY_THOUGHTS =
+  'Nothing but your thoughts arrived. Write your answer as the reply itself, in the required form.';
 const CUT_OFF =
   'Your reply was cut off at the length limit before it came to an answer. Answer again, more briefly, in the required form.';
 
@@ -83,8 +85,12 @@ export async function reactLoop(
       }
       faulty += 1;
       if (text !== '') work.reasoning(text);
-      work.note(`the reply cannot be used: ${fault}`);
-      messages.push({ role: 'assistant', content: text }, { role: 'user', ...asRetry(fault) });
+      const { emptied } = reply;
+      if (emptied !== undefined && faulty === MAX_FAULTY_REPLIES && said.last === undefined)
+        throw new MeshError('engine', emptied);
+      work.note(emptied ?? `the reply cannot be used: ${fault}`);
+      const told = asRetry(emptied === undefined ? fault : ONLY_THOUGHTS);
+      messages.push({ role: 'assistant', content: text }, { role: 'user', ...told });
       said.add(text);
       continue;
     }
