@@ -270,9 +270,9 @@ describe('a hostile agent of A2A', () => {
   test('is refused for a card that is none, too large, or of a transport or version that we do not speak', async () => {
     await expect(connect(await cardServer('[]'))).rejects.toThrow('agent card');
     await expect(connect(await cardServer('x'.repeat(300_000)))).rejects.toThrow('at most');
-    const old = [{ url: 'http://127.0.0.1:1/', protocolBinding: 'JSONRPC', protocolVersion: '0.3' }];
+    const old = [{ url: 'http://127.0.0.1:1/', protocolBinding: 'JSONRPC', protocolVersion: '0.1' }];
     await expect(connect(await cardServer({ name: 'x', supportedInterfaces: old }))).rejects.toThrow(
-      'JSONRPC 0.3',
+      'JSONRPC 0.1',
     );
     await expect(
       connect(await bare(card({ streaming: false, pushNotifications: false })), 'push'),

@@ -9,6 +9,8 @@ import * as z from 'zod';
 
 /** Adapts MCP servers and A2A agents to the interface of tools. */
 
+const DONE: ReadonlySet<string> = new Set(['TASK_STATE_COMPLETED', 'MESSAGE']);
+
 export const connectMcp: ToolServices['connectMcp'] = connectForeign;
 
 const askSchema = z.strictObject({
@@ -46,16 +48,22 @@ export async function connectA2a(endpoint: ForeignAgentEndpoint, signal: AbortSi
       const both = AbortSignal.any([aborted, AbortSignal.timeout(timeoutMs)]);
       const parts = [{ text: message }, ...file];
       const result = await agent.ask({ parts, taskId, contextId, traceparent }, both);
-      const isError = FAILED.has(result.state);
-      const state = isError ? [`${name}: ${result.state}`] : [];
-      if (result.state === 'TASK_STATE_INPUT_REQUIRED')
-        state.push(`It asks back; say so with task_id ${result.data.task_id}:`);
+      const { texts, images, state, lost, progress } = result;
+      const said = texts.some((text) => text.trim() !== '') || images.length > 0;
+      const isEmpty = !said && DONE.has(state);
+      const before: string[] = FAILED.has(state) ? [`${name}: ${state}`] : [];
+      if (state === 'TASK_STATE_INPUT_REQUIRED')
+        before.push(`It asks back; say so with task_id ${result.data.task_id}:`);
+      if (isEmpty)
+        before.push(
+          `${name}: ${state} without words${progress === '' ? '' : `; it last said, as progress: ${progress}`}`,
+        );
       return {
-        texts: [...state, ...result.texts],
-        images: result.images,
+        texts: [...before, ...texts],
+        images,
         data: result.data,
-        isError,
-        lost: [],
+        isError: FAILED.has(state) || isEmpty,
+        lost,
       };
     },
     close: () => agent.close(),

@@ -27,12 +27,7 @@ export const ASK = 'ask';
 const documentSchema = z.looseObject({ question: z.string(), chunks: z.array(z.string()).default([]) });
 const replySchema = z.looseObject({
   text: z.string().exactOptional(),
-  data: z
-    .looseObject({
-      artifacts: z.array(z.looseObject({ parts: z.array(z.looseObject({ text: z.string().optional() })) })),
-    })
-    .optional()
-    .catch(undefined),
+  data: z.looseObject({ state: z.string(), answer: z.string() }).optional().catch(undefined),
   error: z.looseObject({ code: z.string(), message: z.string() }).exactOptional(),
 });
 
@@ -76,9 +71,10 @@ export function createA2aTool({ connectA2a }: Pick<ToolServices, 'connectA2a'>):
       const [reply] = await asked.run(call, context);
       const { text, data, error } = replySchema.parse(reply?.payload);
       if (text === undefined) throw new MeshError('agent', error?.message ?? 'no answer came');
-      // The answer is in the text parts; data parts are for programs.
-      const words = (data?.artifacts ?? []).flatMap(({ parts }) => parts.flatMap((part) => part.text ?? []));
-      const answer = words.length === 0 ? text : words.join('\n');
+      // A question of the agent is no answer, and no one here can reply to it.
+      if (data?.state === 'TASK_STATE_INPUT_REQUIRED')
+        throw new MeshError('agent', `the agent asks back (${data.state}): ${data.answer.slice(0, 1000)}`);
+      const answer = data === undefined || data.answer === '' ? text : data.answer;
       return [{ type: 'answer', payload: { answer: answer.trim() }, tag: FINAL_ANSWER }];
     },
   };

@@ -161,12 +161,26 @@ async function buildToolReply(
   if (isError)
     throw new MeshError('tool', text === '' ? 'the call failed without a message' : text.slice(0, 4000));
   if (data === undefined) return { text };
-  if (isDeeper(data, MAX_DATA_DEPTH) || Buffer.byteLength(json) > MAX_DATA_BYTES) {
-    const why = 'its structured content is too large or nested too deeply, and left out';
-    context.warn?.({ lost: 'part', where: 'structuredContent', why });
-    return { text: `${text}\n[${why}]` };
+  const kept = keepSmallMembers(data);
+  const left = Object.keys(data).filter((key) => !(key in kept));
+  if (left.length === 0) return { text, data };
+  const why = `structured content is left out, as it is too large or nested too deeply: ${left.join(', ').slice(0, 200)}`;
+  context.warn?.({ lost: 'part', where: 'structuredContent', why });
+  return { text: `${text}\n[${why}]`, data: kept };
+}
+
+/** Keeps the members that fit, the small ones first. */
+function keepSmallMembers(data: JsonObject): JsonObject {
+  const sized = Object.entries(data)
+    .filter(([, member]) => !isDeeper(member, MAX_DATA_DEPTH - 1))
+    .map(([key, member]) => ({ key, member, bytes: Buffer.byteLength(JSON.stringify({ [key]: member })) }));
+  const kept = new Set<string>();
+  let bytes = 0;
+  for (const one of sized.toSorted((a, b) => a.bytes - b.bytes)) {
+    bytes += one.bytes;
+    if (bytes <= MAX_DATA_BYTES) kept.add(one.key);
   }
-  return { text, data };
+  return Object.fromEntries(sized.flatMap(({ key, member }) => (kept.has(key) ? [[key, member]] : [])));
 }
 
 async function describePicture(bytes: Uint8Array, context: DataToolContext): Promise<string> {

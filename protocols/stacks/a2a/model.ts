@@ -25,7 +25,7 @@ const metadataSchema = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'must be an object',
 );
-const partSchema = z
+export const partSchema = z
   .looseObject({
     text: z.string().optional(),
     raw: z.string().optional(),

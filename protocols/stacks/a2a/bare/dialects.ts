@@ -1,7 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { HttpRequest } from '../../http/http-client.ts';
 import type { AgentInterface } from '../interfaces.ts';
@@ -11,6 +10,7 @@ import type { Operation } from './agent-wire.ts';
 /** Requests and answers of one of the two HTTP transports. */
 export interface HttpDialect {
   readonly protocolBinding: AgentInterface['protocolBinding'];
+  readonly version: '1.0' | '0.3';
   /** Returns the request for an operation, below the interface's URL. */
   request(operation: Operation): Omit<HttpRequest, 'signal'>;
   /** Returns the result in an answer. @throws MeshError `packet` for an error of the protocol, or an invalid answer */
@@ -30,6 +30,7 @@ const answerSchema = z.object({
  */
 export const jsonRpcDialect: HttpDialect = {
   protocolBinding: 'JSONRPC',
+  version: '1.0',
   request: ({ method, params }) => ({
     method: 'POST',
     path: '',
@@ -37,16 +38,57 @@ export const jsonRpcDialect: HttpDialect = {
   }),
   result: (_operation, { text }) => {
     const { result, error } = parseAnswer(answerSchema, parseJsonBody(text), 'JSON-RPC answer');
-    if (error !== undefined) throw toMeshError(error);
+    if (error !== undefined && error !== null) throw toMeshError(error);
     return result;
   },
 };
+
+/** The methods of 0.3, which most public agents still speak. */
+const LEGACY_METHODS: Readonly<Record<Operation['method'], string>> = {
+  SendMessage: 'message/send',
+  SendStreamingMessage: 'message/stream',
+  GetTask: 'tasks/get',
+  SubscribeToTask: 'tasks/resubscribe',
+  CancelTask: 'tasks/cancel',
+};
+
+/** JSON-RPC of A2A 0.3, whose answers `foreign/known-update.ts` reads. The SDK's client for it bounds no answer. */
+export const legacyDialect: HttpDialect = {
+  ...jsonRpcDialect,
+  version: '0.3',
+  request: ({ method, params }) => ({
+    method: 'POST',
+    path: '',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: LEGACY_METHODS[method], params: toLegacy(params) }),
+  }),
+};
+
+const legacyParamsSchema = z.looseObject({
+  message: z.looseObject({ parts: z.array(z.looseObject({ text: z.string().optional() })) }).optional(),
+  configuration: z.looseObject({ returnImmediately: z.boolean().optional() }).optional(),
+});
+
+function toLegacy(params: object): object {
+  const { message, configuration, ...others } = legacyParamsSchema.parse(params);
+  if (message === undefined) return others;
+  const parts = message.parts.map(({ text, ...file }) =>
+    text === undefined ? { kind: 'file', file } : { kind: 'text', text },
+  );
+  const { returnImmediately, ...rest } = configuration ?? {};
+  const blocking = returnImmediately === undefined ? undefined : !returnImmediately;
+  return {
+    ...others,
+    message: { ...message, kind: 'message', role: 'user', parts },
+    configuration: { ...rest, blocking },
+  };
+}
 
 const problemSchema = z.object({ error: z.unknown() });
 
 /** HTTP+JSON (§11): a URL for each operation. */
 export const restDialect: HttpDialect = {
   protocolBinding: 'HTTP+JSON',
+  version: '1.0',
   request: ({ method, params }) => {
     switch (method) {
       case 'SendMessage':
@@ -88,7 +130,7 @@ function toMeshError(error: unknown): MeshError {
 /** @throws MeshError `packet` for a text that is not JSON */
 export function parseJsonBody(text: string): unknown {
   try {
-    return parseForeignJson(text, { maxDepth: MAX_MESSAGE_DEPTH });
+    return parseExactJson(text);
   } catch (cause) {
     throw new MeshError('packet', `A2A: expected JSON, received ${JSON.stringify(text.slice(0, 80))}`, {
       cause,

@@ -18,18 +18,21 @@ export class HttpWire implements AgentWire {
   readonly #dialect: HttpDialect;
   readonly #http: HttpClient;
   readonly #root: string;
+  readonly #query: string;
   readonly #options: HttpWireOptions;
 
-  /** @param root path of the interface's URL */
+  /** @param root path and query of the interface's URL */
   constructor(dialect: HttpDialect, http: HttpClient, root: string, options: HttpWireOptions = {}) {
     this.#dialect = dialect;
     this.#http = http;
-    this.#root = root.replace(/\/$/, '');
+    const [below = '', query = ''] = root.split('?', 2);
+    this.#root = below;
+    this.#query = query;
     this.#options = options;
   }
 
   async call(operation: Operation, signal: AbortSignal): Promise<unknown> {
-    const response = await this.#http.open(this.#requestOf(operation, signal));
+    const response = await this.#open(operation, signal);
     const text = await readBody(response, this.#options.maxBytes).catch((cause: unknown) => {
       if (cause instanceof MeshError) throw cause;
       throw new MeshError('agent', `A2A: ${operation.method}: ${shortenReason(toErrorMessage(cause))}`, {
@@ -40,7 +43,7 @@ export class HttpWire implements AgentWire {
   }
 
   async *events(operation: Operation, signal: AbortSignal) {
-    const response = await this.#http.open(this.#requestOf(operation, signal));
+    const response = await this.#open(operation, signal);
     const status = response.statusCode ?? 0;
     const { maxBytes } = this.#options;
     if (response.headers['content-type']?.startsWith('text/event-stream') !== true) {
@@ -56,10 +59,29 @@ export class HttpWire implements AgentWire {
     this.#http.close();
   }
 
+  /** @throws MeshError `config` for a redirect, which would lead the message elsewhere */
+  async #open(operation: Operation, signal: AbortSignal) {
+    const response = await this.#http.open(this.#requestOf(operation, signal));
+    const { statusCode = 0, headers } = response;
+    if (statusCode < 300 || statusCode > 399) return response;
+    response.resume();
+    const to = shortenReason(headers.location ?? 'no URL');
+    throw new MeshError(
+      'config',
+      `A2A: ${operation.method}: redirected (${statusCode}) to ${to}: the agent's card should name that URL`,
+    );
+  }
+
   #requestOf(operation: Operation, signal: AbortSignal): HttpRequest {
     const { method, path, body } = this.#dialect.request(operation);
-    const headers: Record<string, string> = { 'A2A-Version': '1.0', ...this.#options.headers };
+    const headers: Record<string, string> = { 'A2A-Version': this.#dialect.version, ...this.#options.headers };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
-    return { method, path: `${this.#root}${path}` || '/', headers, body, signal };
+    // A request to the interface itself goes to its URL as it is.
+    const [below, query] = (path === '' ? this.#root : `${this.#root.replace(/\/$/, '')}${path}`).split(
+      '?',
+      2,
+    );
+    const queries = [this.#query, query].filter(Boolean).join('&');
+    return { method, path: `${below || '/'}${queries === '' ? '' : `?${queries}`}`, headers, body, signal };
   }
 }

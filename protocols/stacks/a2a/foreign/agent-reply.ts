@@ -1,20 +1,36 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { isSettled, type StreamResponse, TERMINAL_STATES } from '../model.ts';
+import { keepData, readForeignUpdate } from './known-update.ts';
 
 type Part = Extract<StreamResponse, { message: unknown }>['message']['parts'][number];
-interface Artifact {
-  readonly artifactId: string;
-  readonly parts: readonly Part[];
-  readonly name?: unknown;
+
+/** A part whose text may come in pieces, which are joined once, at the end. */
+interface BegunPart {
+  readonly part: Part;
+  readonly pieces: string[];
 }
 
-/** An agent's reply to one message, assembled from its answers and streamed events. */
+interface Artifact {
+  readonly artifactId: string;
+  readonly name?: unknown;
+  readonly parts: BegunPart[];
+}
+
+/**
+ * An agent's reply to one message, assembled from its answers and streamed events. One rule says what its words
+ * are (docs/interoperate.md): chunks with `append` continue the artifact as they are, other ones replace it; the
+ * answer is the last artifact with words, else the message that the task ended with. Words of a task that works
+ * on are progress.
+ */
 export class AgentReply {
   taskId = '';
   contextId = '';
   state: string | undefined;
+  readonly #lost: string[] = [];
   readonly #artifacts = new Map<string, Artifact>();
   #messageParts: readonly Part[] = [];
+  #progress: readonly Part[] = [];
 
   /** Returns true if the task is over, or waits for the client. */
   get isSettled(): boolean {
@@ -25,7 +41,9 @@ export class AgentReply {
     return this.state === 'MESSAGE' || TERMINAL_STATES.has(this.state ?? '');
   }
 
-  add(update: StreamResponse): void {
+  /** @throws MeshError `packet` for a value that is no answer */
+  add(value: unknown): void {
+    const update = readForeignUpdate(value, this.#lost);
     if ('message' in update) {
       const { parts, contextId, taskId } = update.message;
       this.state = 'MESSAGE';
@@ -39,7 +57,7 @@ export class AgentReply {
       this.taskId = id;
       this.contextId = contextId;
       this.#take(status);
-      for (const artifact of artifacts) this.#artifacts.set(artifact.artifactId, artifact);
+      for (const artifact of artifacts) this.#artifacts.set(artifact.artifactId, beginArtifact(artifact));
       return;
     }
     if ('statusUpdate' in update) {
@@ -50,8 +68,8 @@ export class AgentReply {
     const { taskId, artifact, append } = update.artifactUpdate;
     this.taskId = taskId;
     const before = append === true ? this.#artifacts.get(artifact.artifactId) : undefined;
-    const parts = before === undefined ? artifact.parts : [...before.parts, ...artifact.parts];
-    this.#artifacts.set(artifact.artifactId, { ...artifact, parts });
+    if (before === undefined) this.#artifacts.set(artifact.artifactId, beginArtifact(artifact));
+    else continueArtifact(before, artifact.parts);
   }
 
   /**
@@ -61,29 +79,49 @@ export class AgentReply {
   result(): AgentResult {
     const texts: string[] = [];
     const images: Buffer[] = [];
-    const shown = (part: Part) => {
+    const shown = (part: Part): string | undefined => {
       const { text, raw, url, data, filename, mediaType = '' } = part;
-      if (text !== undefined) texts.push(text);
-      else if (data !== undefined) texts.push(JSON.stringify(data));
-      else if (url !== undefined) texts.push(`[link ${url}, which is not fetched]`);
-      else if (raw !== undefined) {
-        const bytes = Buffer.from(raw, 'base64');
-        if (mediaType.startsWith('image/')) images.push(bytes);
-        else if (mediaType.startsWith('text/')) texts.push(bytes.toString());
-        else texts.push(`[file ${filename ?? ''} ${mediaType}, ${bytes.length} bytes, which is left out]`);
-      }
+      if (text !== undefined) return this.#keepText(text);
+      if (data !== undefined) return formatForeignJson(keepData(data, this.#lost));
+      if (url !== undefined) return `[link ${url}, which is not fetched]`;
+      const bytes = Buffer.from(raw ?? '', 'base64');
+      if (mediaType.startsWith('image/')) images.push(bytes);
+      else if (mediaType.startsWith('text/')) return this.#keepText(bytes.toString());
+      else return `[file ${filename ?? ''} ${mediaType}, ${bytes.length} bytes, which is left out]`;
+      return undefined;
     };
-    // If a finished task has artifacts, its progress messages are no part of the answer.
-    const artifacts = [...this.#artifacts.values()];
-    for (const { parts } of artifacts) parts.forEach(shown);
-    if (artifacts.length === 0 || this.state !== 'TASK_STATE_COMPLETED') this.#messageParts.forEach(shown);
+    const say = (parts: readonly Part[]) => parts.flatMap((part) => shown(part) ?? []);
+    let answer = '';
+    const artifacts = [...this.#artifacts.values()].map(({ artifactId, name, parts }) => {
+      const whole = parts.map(({ part, pieces }) =>
+        part.text === undefined ? part : { ...part, text: pieces.join('') },
+      );
+      const words = say(whole);
+      texts.push(...words);
+      const spoken = whole.some(({ text }) => text !== undefined)
+        ? whole.flatMap(({ text }) => text ?? []).join('\n')
+        : words.join('\n');
+      if (spoken.trim() !== '') answer = spoken.toWellFormed();
+      return toArtifactData({ artifactId, name, parts: whole });
+    });
+    const isAnswered = answer !== '' || images.length > 0;
+    // If a finished task has artifacts, the message at its end is no part of the answer.
+    if (!isAnswered || this.state !== 'TASK_STATE_COMPLETED') texts.push(...say(this.#messageParts));
+    if (!isAnswered) answer = texts.join('\n');
     const data: JsonObject = {
       state: this.state ?? 'unknown',
       task_id: this.taskId,
       context_id: this.contextId,
-      artifacts: artifacts.map(toArtifactData),
+      answer,
+      artifacts,
     };
-    return { texts, images, data, state: this.state ?? 'unknown' };
+    const progress = this.#progress.flatMap(({ text }) => text?.toWellFormed() ?? []).join(' ');
+    return { texts, images, data, state: this.state ?? 'unknown', lost: this.#lost, progress };
+  }
+
+  #keepText(text: string): string {
+    if (!text.isWellFormed()) this.#lost.push('half a character of a text became U+FFFD');
+    return text.toWellFormed();
   }
 
   #take({
@@ -94,32 +132,59 @@ export class AgentReply {
     readonly message?: { readonly parts: readonly Part[] } | undefined;
   }): void {
     this.state = state;
-    if (message !== undefined) this.#messageParts = message.parts;
+    if (message === undefined) return;
+    if (isSettled(state)) this.#messageParts = message.parts;
+    else this.#progress = message.parts;
   }
 }
 
-export interface AgentResult {
+interface AgentResult {
   readonly texts: readonly string[];
   readonly images: readonly Uint8Array[];
   readonly data: JsonObject;
   readonly state: string;
+  /** The parts that could not be kept, each with the reason. */
+  readonly lost: readonly string[];
+  /** The last words of the task while it worked. */
+  readonly progress: string;
 }
 
-function toArtifactData({ artifactId, name, parts }: Artifact): JsonObject {
-  const shown: Record<string, JsonValue> = { artifact_id: artifactId };
-  if (typeof name === 'string' && name !== '') shown.name = name;
+interface SentArtifact {
+  readonly artifactId: string;
+  readonly name?: unknown;
+  readonly parts: readonly Part[];
+}
+
+const beginPart = (part: Part): BegunPart => ({ part, pieces: [part.text ?? ''] });
+
+function beginArtifact({ artifactId, name, parts }: SentArtifact): Artifact {
+  return { artifactId, name, parts: parts.map(beginPart) };
+}
+
+/** Adds a chunk: its first text continues the last one, and no byte of what came before is copied. */
+function continueArtifact({ parts }: Artifact, [first, ...others]: readonly Part[]): void {
+  if (first === undefined) return;
+  const last = parts.at(-1);
+  const isText = first.text !== undefined && first.filename === undefined;
+  if (isText && last?.part.text !== undefined) last.pieces.push(first.text ?? '');
+  else parts.push(beginPart(first));
+  for (const part of others) parts.push(beginPart(part));
+}
+
+function toArtifactData({ artifactId, name, parts }: SentArtifact): JsonObject {
+  const shown: Record<string, JsonValue> = { artifact_id: artifactId.toWellFormed() };
+  if (typeof name === 'string' && name !== '') shown.name = name.toWellFormed();
   shown.parts = parts.map(toPartData);
   return shown;
 }
 
 function toPartData({ text, raw, url, data, filename = '', mediaType = '' }: Part): JsonObject {
   const shown: Record<string, JsonValue> = {};
-  if (text !== undefined) shown.text = text;
+  if (text !== undefined) shown.text = text.toWellFormed();
   if (raw !== undefined) shown.bytes = Buffer.byteLength(raw, 'base64');
-  if (url !== undefined) shown.url = url;
-  // Data from JSON is a JSON value.
-  if (data !== undefined) shown.data = data as JsonValue;
-  if (filename !== '') shown.filename = filename;
-  if (mediaType !== '') shown.media_type = mediaType;
+  if (url !== undefined) shown.url = url.toWellFormed();
+  if (data !== undefined) shown.data = keepData(data, []);
+  if (filename !== '') shown.filename = filename.toWellFormed();
+  if (mediaType !== '') shown.media_type = mediaType.toWellFormed();
   return shown;
 }

@@ -1,17 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
+import { isJsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { LOOPBACK_HOSTS, parseForeignUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
 import { HttpClient } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
 import type { AgentWire, Operation } from '../bare/agent-wire.ts';
-import { type HttpDialect, jsonRpcDialect, parseJsonBody, restDialect } from '../bare/dialects.ts';
+import {
+  type HttpDialect,
+  jsonRpcDialect,
+  legacyDialect,
+  parseJsonBody,
+  restDialect,
+} from '../bare/dialects.ts';
 import { HttpWire } from '../bare/http-wire.ts';
 import { GrpcConnection } from '../grpc/connection.ts';
 import { CARD_PATH } from '../interfaces.ts';
-import { parseAnswer, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
-import { AgentReply, type AgentResult } from './agent-reply.ts';
+import { parseAnswer } from '../model.ts';
+import { AgentReply } from './agent-reply.ts';
 import { Doorbell } from './doorbell.ts';
 
 export interface ForeignAgentEndpoint {
@@ -33,14 +40,12 @@ interface AgentMessage {
 }
 
 const cardSchema = z.looseObject({
-  name: z.string().max(256),
-  description: z.string().default(''),
+  name: z.string().max(256).catch('unnamed'),
+  description: z.string().catch(''),
   capabilities: z
-    .looseObject({ streaming: z.boolean().default(false), pushNotifications: z.boolean().default(false) })
-    .prefault({}),
-  skills: z
-    .array(z.looseObject({ name: z.string().default(''), description: z.string().default('') }))
-    .default([]),
+    .looseObject({ streaming: z.boolean().catch(false), pushNotifications: z.boolean().catch(false) })
+    .catch({ streaming: false, pushNotifications: false }),
+  skills: z.array(z.looseObject({ name: z.string().catch(''), description: z.string().catch('') })).catch([]),
   supportedInterfaces: z.array(
     z.looseObject({
       url: z.string(),
@@ -110,7 +115,7 @@ export class ForeignAgent {
    * @throws MeshError `agent` for an agent that went away or took too long, `packet` for an answer that A2A
    * does not allow
    */
-  async ask(message: AgentMessage, signal: AbortSignal): Promise<AgentResult> {
+  async ask(message: AgentMessage, signal: AbortSignal): Promise<ReturnType<AgentReply['result']>> {
     const reply = new AgentReply();
     try {
       if (this.#later === 'stream') await this.#stream(message, reply, signal);
@@ -138,13 +143,7 @@ export class ForeignAgent {
       taskPushNotificationConfig: this.#bell?.config,
     };
     const params = { message: buildUserMessage(message), configuration };
-    reply.add(
-      parseAnswer(
-        sendResponseSchema,
-        await this.#wire.call({ method: 'SendMessage', params }, signal),
-        'answer',
-      ),
-    );
+    reply.add(await this.#wire.call({ method: 'SendMessage', params }, signal));
   }
 
   async #stream(message: AgentMessage, reply: AgentReply, signal: AbortSignal): Promise<void> {
@@ -154,7 +153,7 @@ export class ForeignAgent {
     };
     try {
       for await (const event of this.#wire.events(operation, signal)) {
-        reply.add(parseAnswer(streamResponseSchema, event, 'event'));
+        reply.add(event);
         if (reply.isSettled) return;
       }
     } catch (error) {
@@ -174,12 +173,7 @@ export class ForeignAgent {
       if (this.#bell === undefined) await delay(pauseMs, undefined, { signal });
       else await this.#bell.rung(pauseMs, signal);
       const params = { id: reply.taskId, historyLength: 0 };
-      const task = parseAnswer(
-        taskResponseSchema,
-        await this.#wire.call({ method: 'GetTask', params }, signal),
-        'task',
-      );
-      reply.add({ task });
+      reply.add({ task: await this.#wire.call({ method: 'GetTask', params }, signal) });
       if (this.#bell === undefined) pauseMs = Math.min(2 * pauseMs, MAX_POLL_MS);
     }
   }
@@ -195,26 +189,69 @@ export class ForeignAgent {
   }
 }
 
+/** Where cards were until 0.3. */
+const OLD_CARD_PATH = '/.well-known/agent.json';
+const MAX_REDIRECTS = 3;
+
+/** Fetches the card at the URL itself, or below it: where it is now, then where it was. */
 async function fetchCard(
-  url: URL,
+  { origin, pathname, search }: URL,
   endpoint: ForeignAgentEndpoint,
   signal: AbortSignal,
 ): Promise<ForeignCard> {
-  const { origin, pathname } = url;
-  const path = /\.json$/.test(pathname) ? pathname : `${pathname.replace(/\/$/, '')}${CARD_PATH}`;
+  const below = pathname.replace(/\/$/, '');
+  const paths = /\.json$/.test(pathname) ? [pathname] : [`${below}${CARD_PATH}`, `${below}${OLD_CARD_PATH}`];
   const http = new HttpClient(origin, HTTP_SETTINGS);
+  const headers = buildAuthorization(endpoint);
+  let status = 0;
   try {
-    const response = await http.open({ method: 'GET', path, headers: buildAuthorization(endpoint), signal });
-    const text = (await readBody(response, MAX_CARD_BYTES)).toString();
-    if (response.statusCode !== 200)
-      throw new MeshError(
-        'agent',
-        `A2A: ${origin}${path}: expected an agent card, received status ${response.statusCode}`,
-      );
-    return parseAnswer(cardSchema, parseJsonBody(text), 'agent card');
+    for (const first of paths) {
+      let path = `${first}${search}`;
+      for (let count = 0; count <= MAX_REDIRECTS; count++) {
+        const response = await http.open({ method: 'GET', path, headers, signal });
+        const text = (await readBody(response, MAX_CARD_BYTES)).toString();
+        status = response.statusCode ?? 0;
+        if (status === 200) return parseCard(parseJsonBody(text));
+        const to =
+          status > 300 && status < 400
+            ? URL.parse(response.headers.location ?? '', `${origin}${path}`)
+            : null;
+        // The token stays with the server that the user named.
+        if (to === null || to.origin !== origin) break;
+        path = `${to.pathname}${to.search}`;
+      }
+      if (![404, 405, 410].includes(status)) break;
+    }
   } finally {
     http.close();
   }
+  throw new MeshError(
+    'agent',
+    `A2A: ${origin}${paths.join(' and ')}: expected an agent card, received status ${status}`,
+  );
+}
+
+/** The interfaces of a card of 0.3: a main one, and further ones. */
+const legacyCardSchema = z.looseObject({
+  url: z.string(),
+  protocolVersion: z.string().default('0.2'),
+  preferredTransport: z.string().nullish(),
+  additionalInterfaces: z.array(z.looseObject({ url: z.string(), transport: z.string() })).nullish(),
+});
+
+function parseCard(card: unknown): ForeignCard {
+  const legacy = legacyCardSchema.safeParse(card);
+  const isOfOne =
+    isJsonObject(card) && card.supportedInterfaces !== undefined && card.supportedInterfaces !== null;
+  if (isOfOne || !legacy.success) return parseAnswer(cardSchema, card, 'agent card');
+  const { url, protocolVersion, preferredTransport, additionalInterfaces, ...rest } = legacy.data;
+  const all = [{ url, transport: preferredTransport ?? 'JSONRPC' }, ...(additionalInterfaces ?? [])];
+  const supportedInterfaces = all.map((one) => ({
+    url: one.url,
+    protocolBinding: one.transport,
+    protocolVersion,
+  }));
+  return parseAnswer(cardSchema, { ...rest, supportedInterfaces }, 'agent card of A2A 0.3');
 }
 
 interface KnownInterface {
@@ -245,14 +282,18 @@ function parseGrpcEndpoint(text: string, cardUrl: URL): URL | undefined {
 function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL): KnownInterface {
   let elsewhere: URL | undefined;
   for (const { url, protocolBinding, protocolVersion } of supportedInterfaces) {
-    if (!/^1(\.|$)/.test(protocolVersion)) continue;
-    const dialect = dialects.find((known) => known.protocolBinding === protocolBinding);
-    if (dialect === undefined && protocolBinding !== 'GRPC') continue;
-    const own = dialect === undefined ? parseGrpcEndpoint(url, from) : parseForeignUrl(url);
-    if (own === undefined) continue;
+    const isLegacy = /^0\.[23](\.|$)/.test(protocolVersion);
+    if (!isLegacy && !/^1(\.|$)/.test(protocolVersion)) continue;
+    const dialect = isLegacy
+      ? [legacyDialect].find((known) => known.protocolBinding === protocolBinding)
+      : dialects.find((known) => known.protocolBinding === protocolBinding);
+    if (dialect === undefined && (isLegacy || protocolBinding !== 'GRPC')) continue;
+    const named = dialect === undefined ? parseGrpcEndpoint(url, from) : parseForeignUrl(url);
+    if (named === undefined) continue;
+    const own = toNamedHost(named, from);
     const isThere = dialect === undefined ? own.hostname === from.hostname : own.origin === from.origin;
     if (isThere) return { url: own, dialect };
-    elsewhere ??= own;
+    elsewhere ??= named;
   }
   if (elsewhere !== undefined)
     throw new MeshError(
@@ -264,8 +305,19 @@ function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL):
     .join(', ');
   throw new MeshError(
     'config',
-    `A2A: ${name}: expected JSONRPC, HTTP+JSON or GRPC 1.0, received ${came.slice(0, 200) || 'none'}`,
+    `A2A: ${name}: expected JSONRPC, HTTP+JSON or GRPC 1.0, or JSONRPC 0.3, received ${came.slice(0, 200) || 'none'}`,
   );
+}
+
+/** Names of the machine itself, which a card holds where its agent does not know its own name. */
+const OWN_NAMES: ReadonlySet<string> = new Set([...LOOPBACK_HOSTS, '0.0.0.0', '[::]']);
+
+/** Returns the URL on the host that the user named, if the card says no more than "this machine". */
+function toNamedHost(url: URL, from: URL): URL {
+  if (!OWN_NAMES.has(url.hostname)) return url;
+  const own = new URL(url);
+  own.hostname = from.hostname;
+  return own;
 }
 
 async function openWire(
@@ -276,7 +328,7 @@ async function openWire(
   const headers = buildAuthorization(endpoint);
   const maxBytes = endpoint.maxMessageBytes;
   if (dialect !== undefined)
-    return new HttpWire(dialect, new HttpClient(url.origin, HTTP_SETTINGS), url.pathname, {
+    return new HttpWire(dialect, new HttpClient(url.origin, HTTP_SETTINGS), `${url.pathname}${url.search}`, {
       headers,
       maxBytes,
     });
