@@ -49,6 +49,10 @@ describe("a team's part of the answer cache", () => {
       createStoreCache(store, 'react', setup).get(question),
       createStoreCache(store, 'panel', { ...setup, model: 'openai/n' }).get(question),
       createStoreCache(store, 'panel', { ...setup, promptVersion: 'p2' }).get(question),
+      createStoreCache(store, 'panel', { ...setup, servers: 'http://127.0.0.1:1/v1' }).get(question),
+      createStoreCache(store, 'panel', { ...setup, servers: `http://127.0.0.1:1/${'v1'.repeat(99)}` }).get(
+        question,
+      ),
       cache.get(questionOf('a', { attachment: file('2') })),
       cache.get(questionOf('a', { attachment: file('1'), document: 'A text.' })),
       cache.get(questionOf('a')),

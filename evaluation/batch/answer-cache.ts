@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { GaiaOptions, GaiaPlan } from '../plan/gaia-plan.ts';
 import type { TeamFingerprint } from '../plan/team-options.ts';
@@ -5,6 +6,9 @@ import type { Question } from '../questions/question.ts';
 import { readCacheFile, writeCacheFile } from '../store/cache-file.ts';
 import type { CacheKey } from '../store/cache-key.ts';
 import type { Store } from '../store/store.ts';
+
+/** Longer lists of servers are named by their digest, since names in the store are bounded. */
+const MAX_SERVERS_CHARACTERS = 100;
 
 /**
  * Answers of earlier runs. Besides question and file hash, implementations put the team, its model and its prompts into the key
@@ -44,7 +48,19 @@ function buildCacheKey(question: Question, team: string, fingerprint: TeamFinger
   const { attachment, document } = question;
   if (attachment?.status === 'missing') return undefined;
   const text = document === undefined ? question.question : `${question.question}\n\n${document}`;
-  return { question: text, fileHash: attachment?.sha256 ?? null, team, ...fingerprint };
+  return { question: text, fileHash: attachment?.sha256 ?? null, team, ...toKeyParts(fingerprint) };
+}
+
+/** Names the model by its server, too: models of one name on two servers are two models. */
+function toKeyParts({
+  model,
+  promptVersion,
+  servers,
+}: TeamFingerprint): Pick<CacheKey, 'model' | 'promptVersion'> {
+  if (servers === undefined) return { model, promptVersion };
+  const at =
+    servers.length <= MAX_SERVERS_CHARACTERS ? servers : createHash('sha256').update(servers).digest('hex');
+  return { model: `${model} at ${at}`, promptVersion };
 }
 
 /**
@@ -71,7 +87,7 @@ export async function importCacheFile(
     question,
     fileHash: null,
     team: team.name,
-    ...setup,
+    ...toKeyParts(setup),
   }));
 }
 
@@ -83,7 +99,10 @@ export async function exportCacheFile(
 ): Promise<void> {
   if (cacheFile === undefined || store === undefined) return;
   const { team, setup } = requireOnlyTeam(plan);
-  writeCacheFile(resolveUserPath(cacheFile), await store.exportCache({ team: team.name, ...setup }));
+  writeCacheFile(
+    resolveUserPath(cacheFile),
+    await store.exportCache({ team: team.name, ...toKeyParts(setup) }),
+  );
 }
 
 function requireOnlyTeam({ teams }: GaiaPlan): GaiaPlan['teams'][number] {

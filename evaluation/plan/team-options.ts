@@ -14,6 +14,7 @@ import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { checkKey, checkServers, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { findServerKind } from '@gaia-mesh/tools/engines/servers/server-url.ts';
 import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
 import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
@@ -244,6 +245,8 @@ export interface TeamFingerprint {
   readonly model: string;
   /** Changes with any prompt and any word of the team's file. */
   readonly promptVersion: string;
+  /** The model servers that its agents ask, for the cache alone: a batch may be resumed at another one. */
+  readonly servers?: string | undefined;
 }
 
 function fingerprintTeam(team: Team): TeamFingerprint {
@@ -251,7 +254,7 @@ function fingerprintTeam(team: Team): TeamFingerprint {
     `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
   const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
   const hash = createHash('sha256');
-  // Answers depend neither on the address of the model server nor on how packets are encoded and transported.
+  // Answers do not depend on how packets are encoded and transported; the address of the model server is kept apart.
   const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(team);
   const {
     delivery: _delivery,
@@ -270,7 +273,17 @@ function fingerprintTeam(team: Team): TeamFingerprint {
   return {
     model: [named({}), ...own.map((agent) => `${agent.id}=${named(agent)}`)].join(' '),
     promptVersion: hash.digest('hex').slice(0, 32),
+    servers: listServers(team).join(' ') || undefined,
   };
+}
+
+/** Returns the URLs of the model servers that a team's agents ask. */
+function listServers(team: Team): string[] {
+  const urls = team.agents.flatMap((agent) => {
+    const { engine, host } = resolveEngine(team, agent);
+    return findServerKind(engine)?.resolveUrl(host, process.env) ?? host ?? [];
+  });
+  return [...new Set(urls)].sort();
 }
 
 /** Replaces the path of a file of replies, which depends on the process, by its name, which depends on its content. */
