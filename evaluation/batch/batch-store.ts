@@ -1,8 +1,10 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hasStore, type PlannedTeam } from '../plan/team-options.ts';
 import type { Store } from '../store/store.ts';
 
-/** Options of the command line about the cache. */
+/** Options of the command line about the store. */
 interface CacheUse {
+  readonly store?: string | undefined;
   readonly cache?: boolean;
   readonly repeat: number;
 }
@@ -14,6 +16,25 @@ export interface BatchStore {
   /** Passes the store's notices to `note`, including the ones from before the call. */
   onNotice(note: (text: string) => void): void;
   close(): Promise<void>;
+}
+
+/**
+ * Refuses a store that nothing would be read from or written to.
+ *
+ * @throws MeshError `usage`
+ */
+export function checkStoreUse(teams: readonly PlannedTeam[], use: CacheUse): void {
+  if (use.store === undefined || usesStore(teams, use)) return;
+  const names = teams.map(({ team }) => team.name).join(', ');
+  throw new MeshError(
+    'usage',
+    `--store has no effect: nothing of team ${names} is kept in it. It is for teams that learn (overseer) and for cached answers ` +
+      '(bench --tasks … --cache; gaia without --no-cache and --repeat)',
+  );
+}
+
+function usesStore(teams: readonly PlannedTeam[], use: CacheUse): boolean {
+  return teams.some((planned) => canUseCache(planned, use) || hasStore(planned.team));
 }
 
 /**
@@ -30,9 +51,8 @@ export async function openBatchStore(
   const said: string[] = [];
   let warn = (text: string): void => void said.push(text);
   const isCache = teams.some((planned) => canUseCache(planned, use));
-  const isAgents = teams.some(({ team }) => hasStore(team));
   let store: Store | undefined;
-  if (isCache || isAgents) {
+  if (usesStore(teams, use)) {
     const { openStore } = await import('../store/open-store.ts');
     store = await openStore(place, { warn: (text) => warn(text) });
   }

@@ -20,7 +20,7 @@ export interface Scenario {
 }
 
 /** The user's choice of traffic; without a recording or a run, it is {@link defaultRecording}. */
-export interface ScenarioChoice {
+interface ScenarioChoice {
   /** An existing recording; it excludes a choice of teams and engines. */
   readonly recording: string | undefined;
   readonly teams: readonly string[];

@@ -6,6 +6,7 @@ import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { checkStoreUse } from '../batch/batch-store.ts';
 import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';
@@ -91,13 +92,13 @@ export async function planBench(given: BenchOptions): Promise<BenchPlan> {
   if (isUsersOwn(options.team, options)) await checkReachable(team, external);
   findScorer(team.scorer);
   const isBatch = options.tasks !== undefined || options.repeat > 1;
-  checkTaskOptions(options, isBatch);
   const one = options.tasks === undefined ? await planOneTask(team, options, warnings) : undefined;
   const { tasks, sha256 } =
     one === undefined
       ? readTaskFile(resolveUserPath(options.tasks ?? ''), options.limit)
       : toTaskList(one.task);
   const planned = await planTeam(team, options, external);
+  checkStoreUse([planned], options);
   if (team.agents.some((agent) => resolveEngine(team, agent).engine !== EMBEDDED)) {
     // Most runs have no model and start faster without this module.
     const { checkTeamModels } = await import('../teams/check-models.ts');
@@ -121,19 +122,6 @@ function toTaskList(task: Task): ReturnType<typeof readTaskFile> {
   return { tasks: [{ ...task, category: 'text' }], sha256 };
 }
 
-function checkTaskOptions(options: BenchOptions, isBatch: boolean): void {
-  const ways = ['task', 'document', 'tasks'].filter((way) => way in options);
-  if (ways.length > 1)
-    throw new MeshError('usage', `choose one of ${ways.map((way) => `--${way}`).join(' and ')}`);
-  const { tasks, limit, resume, question, answer, cache } = options;
-  if (tasks === undefined && limit !== undefined) throw new MeshError('usage', '--limit goes with --tasks');
-  if (!isBatch && resume === true) throw new MeshError('usage', '--resume goes with --tasks');
-  if (!isBatch && cache === true) throw new MeshError('usage', '--cache goes with --tasks');
-  if (tasks !== undefined && (question !== undefined || answer !== undefined)) {
-    throw new MeshError('usage', '--question and --answer go with --document: a task file has its own');
-  }
-}
-
 /** Lists the tasks that ship with the project. */
 export function listShippedTasks(): string[] {
   return readdirSync(tasksFolder, { withFileTypes: true })
@@ -150,8 +138,6 @@ async function planOneTask(
   warnings: string[],
 ): Promise<{ task: Task; pageStarts?: readonly number[] | undefined }> {
   if (options.document === undefined) {
-    if (options.answer !== undefined)
-      throw new MeshError('usage', '--answer goes with --document and --question');
     const task = readTaskFolder(resolveTaskFolder(options.task ?? DEFAULT_TASK));
     // The truth of the folder's own question does not apply to another question about the same document.
     return {

@@ -45,7 +45,6 @@ export function parseFaultRequest(
     );
   }
   if (spec === undefined) {
-    if (faultSeed !== undefined) throw new MeshError('usage', '--fault-seed goes with --faults');
     return restart === undefined ? undefined : { spec: null, seed: null, faults: [], restarts: true };
   }
   const faults = parseFaults(spec, team.agents);

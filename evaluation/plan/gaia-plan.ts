@@ -2,6 +2,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { checkStoreUse } from '../batch/batch-store.ts';
 import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
@@ -88,6 +89,7 @@ export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise
       return planTeam(team, options);
     }),
   );
+  checkStoreUse(teams, options);
   const asked: Parameters<typeof checkTeamModels>[1] = new Map();
   for (const { team } of teams) warnings.push(...(await checkTeamModels(team, asked)));
   if (options.cacheFile !== undefined && teams.length > 1)
@@ -113,12 +115,11 @@ async function loadQuestions(
   if (options.questions === undefined && api === undefined)
     throw new MeshError('usage', 'give --questions FILE.jsonl, or --api URL to get them from a scoring API');
   if (options.random === true) {
-    if (api === undefined) throw new MeshError('usage', '--random goes with --api');
+    if (api === undefined) throw new Error('--random was given without --api');
     const question = await api.randomQuestion();
     return { questions: [question], sha256: `random ${question.taskId}` };
   }
   if (options.format === 'wtq') return loadWtqQuestions(options);
-  if (options.tables !== undefined) throw new MeshError('usage', '--tables goes with --format wtq');
   const all =
     options.questions === undefined
       ? await api?.questions()

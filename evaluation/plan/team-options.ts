@@ -25,6 +25,7 @@ import { hashUserFiles } from '../teams/user-files.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { type FaultOptions, parseFaultRequest } from './fault-request.ts';
+import { checkEngineOptions } from './option-needs.ts';
 
 /** Options of the command line that override every team's file. */
 export interface TeamOptions extends FaultOptions {
@@ -144,8 +145,6 @@ function checkForeign(team: Team, environment: Readonly<Record<string, string | 
  */
 export function applyTeamOptions(team: Team, given: TeamOptions): Team {
   const options = withNames(given);
-  if (options.host !== undefined && options.baseUrl !== undefined)
-    throw new MeshError('usage', '--host and --base-url are the same: give one of them');
   const engine = options.engine ?? (options.baseUrl === undefined ? undefined : 'openai');
   if (engine !== undefined && !engineNames.includes(engine))
     throw createUnknownError('engine', engine, engineNames);
@@ -196,6 +195,10 @@ export function applyTeamOptions(team: Team, given: TeamOptions): Team {
     model_host: host,
   };
   checkTeamServers(result);
+  if (options.repliesFile === undefined) {
+    const engines = agents.map((agent) => resolveEngine(result, agent));
+    checkEngineOptions(options, engines, `team ${team.name}`);
+  }
   checkForeign(result, process.env);
   for (const name of new Set([result.engine, ...agents.flatMap((agent) => agent.engine ?? [])]))
     checkKey(name, host === undefined ? {} : { host });
@@ -227,13 +230,9 @@ function parseEngineOption(given: string): [string, JsonValue] {
 }
 
 function resolveTransport({ transport, natsUrl, natsSubject }: TeamOptions): Team['transport'] | undefined {
-  const isOfNats = natsUrl !== undefined || natsSubject !== undefined;
-  if (transport === undefined) return isOfNats ? 'nats' : undefined;
+  if (transport === undefined) return natsUrl !== undefined || natsSubject !== undefined ? 'nats' : undefined;
   const known = TRANSPORTS.find((name) => name === transport);
   if (known === undefined) throw createUnknownError('transport', transport, TRANSPORTS);
-  if (isOfNats && known !== 'nats') {
-    throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
-  }
   return known;
 }
 

@@ -1,5 +1,5 @@
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { checkStoreUse } from '../batch/batch-store.ts';
 import { resolveTaskFolder } from '../plan/bench-plan.ts';
 import { withReplies } from '../plan/replies-file.ts';
 import {
@@ -53,9 +53,8 @@ export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> 
   const options = await withReplies(given);
   const team = applyTeamOptions(loadTeam(options.team), options);
   if (isUsersOwn(options.team, options)) await checkReachable(team, new Set());
-  if (options.task !== undefined && options.document !== undefined)
-    throw new MeshError('usage', 'choose one of --task and --document');
   const planned = await planTeam(team, options);
+  checkStoreUse([planned], { store: options.store, repeat: 1 });
   const { mcp, a2a = false } = options;
   // Serve every protocol if none is named.
   const isAll = mcp === undefined && !a2a;

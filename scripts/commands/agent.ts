@@ -9,6 +9,7 @@ import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import { markWorkspaces } from '@gaia-mesh/core/run/run-folder.ts';
 import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkSubject, DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
+import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/option-needs.ts';
 import { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
 import { listUserFiles, register, resolveUserName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import { withNames } from '@gaia-mesh/evaluation/teams/user-options.ts';
@@ -118,6 +119,7 @@ function toAgentSpec(options: AgentCommandOptions): AgentSpec {
   const tool = resolveUserName('tool', options.tool);
   const { adapter, engine } = withNames({ ...options });
   const { model, host, timeout, subscribes, store, prompt, files } = options;
+  checkEngineOptions({ model, host }, [{ engine, model, host }], `agent ${id.data}`);
   if (host !== undefined) allowKeyHost(host);
   return {
     id: id.data,
@@ -157,9 +159,6 @@ function resolvePlace(options: AgentCommandOptions): AgentEndpoint {
     return { natsUrl, subject: checkSubject('--nats-subject', natsSubject) };
   }
   if (transport !== 'tcp') throw createUnknownError('transport', transport, TRANSPORTS);
-  if (natsUrl !== undefined || options.natsSubject !== undefined) {
-    throw new MeshError('usage', '--nats-url and --nats-subject go with --transport nats');
-  }
   if (port === undefined || !Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new MeshError('usage', '--port: expected a port from 0 to 65535');
   }

@@ -18,7 +18,7 @@ import {
 import { formatAdaptersCsv, formatMatrixCsv } from '@gaia-mesh/evaluation/compare/csv.ts';
 import { measure } from '@gaia-mesh/evaluation/compare/measure.ts';
 import { buildComparisonPart } from '@gaia-mesh/evaluation/compare/results-page.ts';
-import { listScenarios, type Scenario, type ScenarioChoice } from '@gaia-mesh/evaluation/compare/scenario.ts';
+import { listScenarios, type Scenario } from '@gaia-mesh/evaluation/compare/scenario.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
@@ -40,7 +40,7 @@ import {
 } from '../command-line/option-values.ts';
 import { useTemporaryFolder } from '../command-line/temporary-folder.ts';
 import { addWatchOptions, openWatch } from '../command-line/watching.ts';
-import { type CompareOptions, checkTogether } from '../compare/compare-options.ts';
+import type { CompareOptions } from '../compare/compare-options.ts';
 import { parseDemands, settle } from '../compare/compare-outcome.ts';
 
 export function defineCompare(command: Command): void {
@@ -113,7 +113,6 @@ const DEFAULT_BUDGET_S = 75;
 async function run(given: CompareOptions & { readonly bindings?: readonly string[] }): Promise<void> {
   const { bindings, stacks = bindings, ...others } = given;
   const options: CompareOptions = { ...others, stacks };
-  checkTogether(options);
   if (stacks !== undefined) {
     const { compareStacks } = await import('../compare/compare-stacks.ts');
     return compareStacks(stacks, options);
@@ -168,15 +167,15 @@ const MAX_AGENTS = 256;
 /**
  * Parses the choice of scenarios.
  *
- * @throws MeshError `usage` for options that exclude each other, and for invalid numbers of agents
+ * @throws MeshError `usage` for invalid numbers of agents
  */
-function toScenarioChoice({ recording, teams, engines, tool, agents }: CompareOptions): ScenarioChoice {
-  if (recording !== undefined && [teams, engines, tool].some((option) => option !== undefined)) {
-    throw new MeshError(
-      'usage',
-      '--recording replays a finished run: it excludes --teams, --engines and --tool',
-    );
-  }
+function toScenarioChoice({
+  recording,
+  teams,
+  engines,
+  tool,
+  agents,
+}: CompareOptions): Parameters<typeof listScenarios>[0] {
   const counts = (agents ?? []).map((item) => {
     const number = Number(item);
     if (Number.isInteger(number) && number >= 1 && number <= MAX_AGENTS) return number;

@@ -5,6 +5,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/option-needs.ts';
 import { createStyles, printJson, printText, type Styles } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
@@ -20,8 +21,8 @@ interface PromptTestOptions {
   readonly with: string;
   readonly fixtures?: string;
   readonly engine: string;
-  readonly model?: string;
-  readonly host?: string;
+  readonly model?: string | undefined;
+  readonly host?: string | undefined;
   readonly json?: boolean;
 }
 
@@ -131,6 +132,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
     old: { name, text: old, variables },
     new: { name: path.basename(file), text: createPromptLoader(file)(name), variables },
   };
+  checkEngineOptions(options, [options], 'the test');
   loadKeys();
   if (options.host !== undefined) allowKeyHost(options.host);
   const settings = omitUndefined({ model: options.model, host: options.host });

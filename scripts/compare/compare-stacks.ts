@@ -40,7 +40,7 @@ import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { openWatch } from '../command-line/watching.ts';
-import { type CompareOptions, parseImplementations } from './compare-options.ts';
+import type { CompareOptions } from './compare-options.ts';
 import { parseDemands, settle } from './compare-outcome.ts';
 
 /**
@@ -165,4 +165,18 @@ async function writeAll(report: StacksFile, out: string): Promise<void> {
   writeWhole(path.join(out, 'stacks.md'), formatStacksMarkdown(report));
   writeWhole(path.join(out, 'stacks.html'), await buildReportHtml({ stacks: report, runs: [] }));
   printError(`written: stacks.html, stacks.json, stacks.csv and stacks.md in ${out}`);
+}
+
+/**
+ * Parses the implementations to compare.
+ *
+ * @throws MeshError `usage` for an unknown one
+ */
+function parseImplementations(asked: readonly string[] = ['bare', 'sdk']): readonly string[] {
+  for (const one of asked) {
+    if (one !== 'sdk' && one !== 'bare') {
+      throw new MeshError('usage', `--implementation: expected sdk or bare, not "${one}"`);
+    }
+  }
+  return asked;
 }

@@ -1,6 +1,7 @@
 import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
+import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/option-needs.ts';
 import {
   explainInability,
   formatCapabilities,
@@ -18,7 +19,7 @@ export interface Finding {
   readonly detail: string;
 }
 
-export interface ModelOptions {
+interface ModelOptions {
   readonly engine?: string;
   readonly model?: string;
   readonly host?: string;
@@ -42,6 +43,7 @@ export async function checkModel(options: ModelOptions): Promise<Finding> {
   const engine = options.engine ?? 'openai';
   const host = options.host ?? options.baseUrl;
   const where = omitUndefined({ host, model });
+  checkEngineOptions({ model, host, context }, [{ engine, model, host }], 'the engine to check');
   const use: ModelUse = { toolCalls, context, needsTools: true };
   const bad = (detail: string): Finding => ({ what: 'model', status: 'bad', detail });
   try {

@@ -1,6 +1,7 @@
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { createRegistry } from '@gaia-mesh/core/contracts/registry.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
+import { embeddedOptions } from './embedded/settings.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { requireKey } from './servers/server-key.ts';
 import { findServerKind } from './servers/server-url.ts';
@@ -34,13 +35,18 @@ export async function loadEngine(name: string, options: EngineOptions): Promise<
   return (await engines.load(name))(options);
 }
 
-/** Returns the permissions of an agent's process that uses an engine; those of a user's engine are not known. */
+/**
+ * Returns the permissions of an agent's process that uses an engine, and the options that it takes; those of a user's
+ * engine are not known, and options of models go to their server.
+ */
 export function describeEngineNeeds(name: string): {
   network: boolean;
   environment: readonly string[] | 'all';
+  options: readonly string[] | 'all';
 } {
-  if (name === 'extractive' || name === 'recorded') return { network: false, environment: [] };
-  return { network: true, environment: findServerKind(name)?.variables ?? 'all' };
+  if (name === 'extractive') return { network: false, environment: [], options: embeddedOptions };
+  if (name === 'recorded') return { network: false, environment: [], options: ['replies'] };
+  return { network: true, environment: findServerKind(name)?.variables ?? 'all', options: 'all' };
 }
 
 /**

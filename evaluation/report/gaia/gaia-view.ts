@@ -4,11 +4,11 @@ import type { TeamSummary } from '../../results/summary.ts';
 import { formatDetectable } from '../../results/tables/detectable-text.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 import { bindNumbers, formatCounted } from '../wording.ts';
-import { buildCyclesView, type CyclesView } from './cycles-view.ts';
-import { buildGroupsViews, type GroupsView } from './groups-view.ts';
+import { buildCyclesView } from './cycles-view.ts';
+import { buildGroupsViews } from './groups-view.ts';
 import { type Compared, mapBaselinePairs, pairTeams } from './paired-teams.ts';
 import { buildQuestionsView, type QuestionsView } from './questions-view.ts';
-import { buildScoreCostView, type ScoreCostView } from './score-cost-view.ts';
+import { buildScoreCostView } from './score-cost-view.ts';
 import {
   buildCostTables,
   buildPairsTable,
@@ -16,7 +16,7 @@ import {
   type ScoreView,
   scoreTable,
 } from './team-tables.ts';
-import { buildWorkViews, type WorkView } from './work-view.ts';
+import { buildWorkViews } from './work-view.ts';
 
 /** A batch of questions and what came of it. */
 export interface GaiaSource {
@@ -35,10 +35,10 @@ export interface GaiaView {
   /** Every pair of teams, and teams against themselves; null where there is one pair. */
   readonly pairs: ScoreView | null;
   readonly taken: readonly ScoreView[];
-  readonly cost: ScoreCostView | null;
-  readonly groups: readonly GroupsView[];
-  readonly cycles: CyclesView | null;
-  readonly work: readonly WorkView[];
+  readonly cost: ReturnType<typeof buildScoreCostView>;
+  readonly groups: ReturnType<typeof buildGroupsViews>;
+  readonly cycles: ReturnType<typeof buildCyclesView>;
+  readonly work: ReturnType<typeof buildWorkViews>;
   readonly questions: QuestionsView;
 }
 

@@ -6,7 +6,7 @@ import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import type { NamedSummary } from './team-tables.ts';
 
 /** A table of the teams' work, with teams as columns or roles as rows. */
-export interface WorkView {
+interface WorkView {
   readonly heading: string;
   readonly table: TableView;
   readonly note: string;

@@ -19,7 +19,7 @@ import { SERVICES, type Service } from '@gaia-mesh/tools/web/services.ts';
 import { type Command, Option } from 'commander';
 import { loadKeys } from '../../command-line/load-keys.ts';
 import { parsePositiveInteger } from '../../command-line/option-values.ts';
-import { checkModel, type Finding, type ModelOptions } from '../../doctor/model-finding.ts';
+import { checkModel, type Finding } from '../../doctor/model-finding.ts';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
@@ -39,9 +39,7 @@ export function defineDoctor(command: Command): void {
     .action(run);
 }
 
-interface DoctorOptions extends ModelOptions {
-  readonly json?: boolean;
-}
+type DoctorOptions = Parameters<typeof checkModel>[0] & { readonly json?: boolean };
 
 /** Checks everything that a run needs, and says how to fix what is missing. Exit code 1 if a run would fail. */
 async function run(options: DoctorOptions): Promise<void> {

@@ -69,11 +69,11 @@ describe('a comparison of stacks', () => {
 });
 
 test.each([
-  [['--stacks', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],
-  [['--bindings', 'mesh/json', '--teams', 'pipeline'], '--teams goes with adapters, not with --stacks'],
+  [['--stacks', 'mesh/json', '--teams', 'pipeline'], '--teams does not go with --stacks'],
+  [['--bindings', 'mesh/json', '--teams', 'pipeline'], '--teams does not go with --bindings'],
   [['--stacks', 'mesh/json', '--baseline', 'no-such.json'], 'there is no such file'],
   [['--stacks', 'mesh/json', '--fail-if', 'mesh/json:bare.bytes > 1x saved'], 'needs --baseline <file>'],
-  [['--factor', 'tls=on'], '--factor goes with --stacks'],
+  [['--factor', 'tls=on'], '--factor has no effect alone: it goes with --stacks'],
   [['--stacks', 'mesh/json', '--factor', 'colour=red'], 'unknown factor'],
   [['--stacks', 'mesh/json', '--implementation', 'own'], 'expected sdk or bare, not "own"'],
 ])('refuses %j', async (args, message) => {

@@ -17,6 +17,9 @@ const settingsSchema = z.looseObject({
 
 export type EmbeddedSettings = z.infer<typeof settingsSchema>;
 
+/** Names of the options that have an effect on the embedded engine. */
+export const embeddedOptions: readonly string[] = Object.keys(settingsSchema.shape);
+
 /** @throws MeshError `usage` */
 export function parseEmbeddedSettings(options: EngineOptions['options'] = {}): EmbeddedSettings {
   const parsed = settingsSchema.safeParse(options);
