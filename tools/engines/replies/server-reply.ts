@@ -152,7 +152,9 @@ export class ServerReply {
 
   #checkSize(): void {
     if (this.#characters <= this.#most) return;
-    throw new Error(`it is more than ${this.#most} ${this.#most === MAX_BODY_BYTES ? 'bytes' : 'characters'}`);
+    throw new Error(
+      `it is more than ${this.#most} ${this.#most === MAX_BODY_BYTES ? 'bytes' : 'characters'}`,
+    );
   }
 }
 

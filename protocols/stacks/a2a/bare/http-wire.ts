@@ -74,7 +74,10 @@ export class HttpWire implements AgentWire {
 
   #requestOf(operation: Operation, signal: AbortSignal): HttpRequest {
     const { method, path, body } = this.#dialect.request(operation);
-    const headers: Record<string, string> = { 'A2A-Version': this.#dialect.version, ...this.#options.headers };
+    const headers: Record<string, string> = {
+      'A2A-Version': this.#dialect.version,
+      ...this.#options.headers,
+    };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     // A request to the interface itself goes to its URL as it is.
     const [below, query] = (path === '' ? this.#root : `${this.#root.replace(/\/$/, '')}${path}`).split(
