@@ -18,7 +18,7 @@ interface BegunCall {
 }
 
 /** One piece of a call; what a server leaves out, or sends in another type, counts as left out. */
-export interface CallPiece {
+interface CallPiece {
   readonly index?: JsonValue | undefined;
   readonly id?: JsonValue | undefined;
   readonly name?: JsonValue | undefined;
