@@ -304,9 +304,10 @@ export class MeshRun {
     // Whatever packets do to the work that describes them, the run's figures are on disk before it begins.
     write(build(this.#buildLedger(network), undefined), NOT_RECORDED);
     const isTimeUp = this.#limitDescription();
+    const isHalfUp = () => isTimeUp(0.5);
     const metrics = build(
-      this.#buildLedger(network, await this.#decodeLines(network, isTimeUp)),
-      await this.#exchanges?.total(isTimeUp),
+      this.#buildLedger(network, await this.#decodeLines(network, isHalfUp)),
+      await this.#exchanges?.total(isHalfUp),
     );
     network.close();
     await this.#transport.close();
@@ -314,7 +315,7 @@ export class MeshRun {
     const { balanced } = metrics.ledger;
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced });
     this.#log.close();
-    const { whole, text } = write(metrics, await this.#writeRecording(isTimeUp));
+    const { whole, text } = write(metrics, await this.#writeRecording(() => isTimeUp()));
     this.#tasks.close();
     await archiveRun(this.folder, this.#options, {
       runId: this.runId,
@@ -330,13 +331,15 @@ export class MeshRun {
 
   /**
    * Limits the work that describes a run after its end. A run whose tasks all ended by themselves may take its
-   * time; after a deadline or Ctrl-C, a person waits.
+   * time; after a deadline or Ctrl-C, a person waits. Ledger and tokens get a share, so that they leave time for
+   * the recording.
    */
-  #limitDescription(): () => boolean {
+  #limitDescription(): (share?: number) => boolean {
     const begunMs = performance.now();
     const { signal } = this.#options;
     const limitMs = this.#tally.status === 'timeout' ? DESCRIPTION_AFTER_TIMEOUT_MS : DESCRIPTION_MS;
-    return () => performance.now() - begunMs > (signal.aborted ? DESCRIPTION_AFTER_INTERRUPT_MS : limitMs);
+    return (share = 1) =>
+      performance.now() - begunMs > share * (signal.aborted ? DESCRIPTION_AFTER_INTERRUPT_MS : limitMs);
   }
 
   #buildLedger(network: MeshNetwork, decoded?: ReadonlyMap<Link, LinesByType>): RunLedger {

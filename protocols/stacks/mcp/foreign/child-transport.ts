@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { isPosix } from '@gaia-mesh/core/system/platform.ts';
@@ -23,6 +24,11 @@ export interface ChildCommand {
 
 /** Maximum length of the end of standard error that is kept: it tells why a server ended. */
 const MAX_LAST_WORDS = 2000;
+/**
+ * Maximum bytes that wait for a server to read them. Above it nothing more is read from the server, so that one
+ * that asks without end and reads no answer fills no memory.
+ */
+const MAX_UNREAD_BYTES = 1024 * 1024;
 /** Time for a server to end after its pipe was closed; afterwards it is killed. */
 const END_PATIENCE_MS = 2000;
 
@@ -40,6 +46,7 @@ export class ChildTransport implements Transport {
   readonly #command: ChildCommand;
   #child: ChildProcess | undefined;
   #release: (() => void) | undefined;
+  #draining: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
   /** The end of its standard error, and of the lines that are no messages. */
   lastWords = '';
@@ -85,8 +92,27 @@ export class ChildTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (stdin === undefined || stdin === null || !stdin.writable)
       throw new MeshError('agent', 'MCP: the server is gone');
-    if (!stdin.write(`${formatForeignJson(message)}\n`))
-      await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
+    if (!stdin.write(`${formatForeignJson(message)}\n`)) await this.#waitForDrain(stdin);
+  }
+
+  /** Bytes that the server has not read. */
+  get unreadBytes(): number {
+    return this.#child?.stdin?.writableLength ?? 0;
+  }
+
+  /** Waits until the server has read everything, or is gone. All waiters share one promise. */
+  #waitForDrain(stdin: Writable): Promise<void> {
+    this.#draining ??= new Promise((resolve) => {
+      const drained = () => {
+        stdin.off('drain', drained);
+        stdin.off('close', drained);
+        this.#draining = undefined;
+        resolve();
+      };
+      stdin.on('drain', drained);
+      stdin.on('close', drained);
+    });
+    return this.#draining;
   }
 
   async close(): Promise<void> {
@@ -112,6 +138,8 @@ export class ChildTransport implements Transport {
         }
         const { success, data } = messageSchema.safeParse(value);
         if (success) this.onmessage?.(data);
+        if (this.unreadBytes > MAX_UNREAD_BYTES && child.stdin?.writable === true)
+          await this.#waitForDrain(child.stdin);
       }
     } catch (error) {
       if (hasEnded(child)) return;
