@@ -19,6 +19,7 @@ import { formatRatio, runInterleaved } from '../measure/rounds.ts';
 import { buildRelayPart, buildRelayReport, formatRelayTables } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
 import { measureCodecs } from './codecs.ts';
+import { measureGrowth } from './growth.ts';
 import { buildResultsPart, buildResultsTables } from './results-page.ts';
 import { measureAnswers, measureBatch, measureStart } from './runs.ts';
 
@@ -35,6 +36,8 @@ interface PerfOptions extends PublishOptions {
   readonly relay?: boolean;
   /** Measures only the cost of a page that follows a run. */
   readonly watch?: boolean;
+  /** Measures only how the time for foreign input grows with it. */
+  readonly growth?: boolean;
   readonly rounds?: number;
   readonly quick?: boolean;
 }
@@ -50,14 +53,25 @@ export function definePerf(command: Command): void {
     )
     .option('--no-relay', 'leave out the relay')
     .option('--watch', 'measure only the cost of a page that follows a run, in pairs of batches')
+    .option('--growth', 'measure only how the time for foreign input grows when it is doubled')
     .option('--rounds <n>', 'run this many rounds, each target once in each', parsePositiveInteger)
     .option('--quick', 'with --relay: four agents and small packets only, as without it')
     .action(run);
 }
 
+/** Prints how often longer each kind of foreign input takes when it is doubled: twice, where the work is linear. */
+function runGrowthOnly(options: PerfOptions): void {
+  const growths = measureGrowth();
+  if (options.json === true) printJson(growths);
+  else
+    for (const { name, sizes, ms, ratio } of growths)
+      print(`${ratio.toFixed(1).padStart(5)} ×  ${name}: ${ms.at(-1)?.toFixed(0)} ms for ${sizes.at(-1)}`);
+}
+
 async function run(options: PerfOptions): Promise<void> {
   if (options.relay === true) return runRelayOnly(options);
   if (options.watch === true) return runWatchOnly(options);
+  if (options.growth === true) return runGrowthOnly(options);
   const { rounds } = options;
   const publish = createPublisher('docs/results/runs.md', options);
   const file = options.questions === undefined ? undefined : resolveUserPath(options.questions);

@@ -60,6 +60,36 @@ describe('JSON-RPC', () => {
     expect(report.dropped.join()).toContain('2 lines without a message of JSON-RPC (line 1, line 3)');
   });
 
+  test('has replies with the same id in the session of their request, however the sessions interleave', () => {
+    const at = (session_id: string, direction: string, raw: object) => ({
+      session_id,
+      direction,
+      raw: { jsonrpc: '2.0', id: 1, ...raw },
+    });
+    const { packets } = imported(
+      lines(
+        at('a', 'c2s', { method: 'first' }),
+        at('b', 'c2s', { method: 'second' }),
+        at('a', 's2c', { result: { of: 'a' } }),
+        at('b', 's2c', { result: { of: 'b' } }),
+      ),
+    );
+    const [first, second, ofA, ofB] = packets;
+    expect(ofA).toMatchObject({
+      type: 'first.result',
+      reply_to: first?.id,
+      task_id: first?.task_id,
+      payload: { of: 'a' },
+    });
+    expect(ofB).toMatchObject({
+      type: 'second.result',
+      reply_to: second?.id,
+      task_id: second?.task_id,
+      payload: { of: 'b' },
+    });
+    expect(first?.task_id).not.toBe(second?.task_id);
+  });
+
   test.each([
     ['sent and received', 'sent', 'received'],
     ['arrows', '→', '←'],
