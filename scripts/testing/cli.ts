@@ -141,7 +141,7 @@ export class Cli {
 }
 
 /** Returns the environment without variables of npm, the test runner and the user's own settings. */
-function plainEnvironment(): Record<string, string> {
+export function plainEnvironment(): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([key]) =>
       !/^(INIT_CWD|NODE_OPTIONS|NODE_COMPILE_CACHE|NO_COLOR|FORCE_COLOR|GAIA_MESH_.*|npm_.*|VITEST.*|OLLAMA_.*)$/.test(

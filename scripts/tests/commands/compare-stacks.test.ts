@@ -3,6 +3,7 @@ import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 const own = path.join(codeFolder, 'evaluation', 'compare', 'stacks', 'testing', 'framed-tcp.ts');
@@ -77,7 +78,7 @@ test.each([
   [['--stacks', 'mesh/json', '--factor', 'colour=red'], 'unknown factor'],
   [['--stacks', 'mesh/json', '--implementation', 'own'], 'expected sdk or bare, not "own"'],
 ])('refuses %j', async (args, message) => {
-  const { code, stderr } = await runCli(['compare', ...args]);
+  const { code, stderr } = await callCli(['compare', ...args]);
   expect(code).toBe(2);
   expect(stderr).toContain(message);
 });

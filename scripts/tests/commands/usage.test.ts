@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
@@ -13,14 +14,14 @@ describe('the command line', () => {
   });
 
   test('has help that names every command', async () => {
-    const { code, stdout } = await runCli(['--help']);
+    const { code, stdout } = await callCli(['--help']);
 
     expect(code).toBe(0);
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
   });
 
   test.each(COMMANDS)('has help for %s', async (command) => {
-    const { code, stdout, stderr } = await runCli([command, '--help']);
+    const { code, stdout, stderr } = await callCli([command, '--help']);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: gaia-mesh ${command}`);
@@ -44,7 +45,7 @@ describe('the command line', () => {
     [['evaluate', '--scorer', 'taste', '--input', '-'], 'exact_rouge, squad, bleu, gaia'],
     [['evaluate', '--scorer', 'gaia'], '--input'],
   ])('refuses %j with 2 and says what would do', async (args, message) => {
-    const { code, stdout, stderr } = await runCli(args);
+    const { code, stdout, stderr } = await callCli(args);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
@@ -76,7 +77,7 @@ describe('bench', () => {
     ],
     [['--port-base', '65534'], ['65534']],
   ])('refuses %j with 2 and lists what there is', async (args, words) => {
-    const { code, stdout, stderr } = await runCli(['bench', '--out', temporaryFolder(), ...args]);
+    const { code, stdout, stderr } = await callCli(['bench', '--out', temporaryFolder(), ...args]);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     for (const word of words) expect(stderr).toContain(word);
@@ -98,7 +99,7 @@ describe('a model server on a port that no request may go to', () => {
     const cwd = temporaryFolder();
     writtenFile(cwd, 'q.jsonl', '{"task_id":"a","question":"Who?"}\n');
 
-    const { code, stdout, stderr } = await runCli(args, { cwd });
+    const { code, stdout, stderr } = await callCli(args, { cwd });
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/expected a port .*127\.0\.0\.1:6000 has port 6000.*choose another port/);
@@ -111,7 +112,7 @@ describe('a model server on a port that no request may go to', () => {
   ])('is refused where it is that %s', async (_, options, env) => {
     const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', engine: 'ollama', ...options }] });
 
-    const { code, stderr } = await runCli(['bench', '--team', team], { env });
+    const { code, stderr } = await callCli(['bench', '--team', team], { env });
 
     expect([code, stderr]).toEqual([2, expect.stringContaining('choose another port')]);
   });
@@ -120,7 +121,7 @@ describe('a model server on a port that no request may go to', () => {
 test.skipIf(!existsSync('/proc/self'))(
   'a folder for results that cannot be made is named in one sentence',
   async () => {
-    const run = await runCli(['bench', '--out', '/proc/results', '--port-base', 'auto']);
+    const run = await callCli(['bench', '--out', '/proc/results', '--port-base', 'auto']);
     expect(run.code).toBe(1);
     expect(run.stderr.trim()).toBe(
       'gaia-mesh: cannot make /proc/results/workspaces (ENOENT): choose another folder for the results (--out)',
@@ -133,7 +134,7 @@ describe('a team file', () => {
     const text = 'version: 1\nname: mine\nfinal: 0\nagents:\n  - id: fred\n    tool: [search, reason]\n';
     const file = writtenFile(temporaryFolder(), 'team.yaml', text);
 
-    const { code, stdout, stderr } = await runCli(['bench', '--team', file, '--out', temporaryFolder()]);
+    const { code, stdout, stderr } = await callCli(['bench', '--team', file, '--out', temporaryFolder()]);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^gaia-mesh: .*team\.yaml:6: agents\.0\.tool: .*\(agent fred\)\n$/);
@@ -142,7 +143,7 @@ describe('a team file', () => {
   test('that is missing is named', async () => {
     const file = path.join(temporaryFolder(), 'nowhere.yaml');
 
-    const { code, stderr } = await runCli(['bench', '--team', file]);
+    const { code, stderr } = await callCli(['bench', '--team', file]);
 
     expect(code).toBe(2);
     expect(stderr).toBe(`gaia-mesh: team file ${file}: there is no such file\n`);
@@ -151,7 +152,7 @@ describe('a team file', () => {
   test('is found from the folder that the command was typed in', async () => {
     const file = teamFile({ final: 0, agents: [{ id: 0, tool: 'hammer' }] });
 
-    const { stderr } = await runCli(['bench', '--team', path.basename(file)], { cwd: path.dirname(file) });
+    const { stderr } = await callCli(['bench', '--team', path.basename(file)], { cwd: path.dirname(file) });
 
     expect(stderr).toContain(file);
   });
@@ -167,7 +168,7 @@ describe('a team file', () => {
       ];
       const questions =
         command === 'gaia' ? ['--questions', 'q.jsonl', '--out', 'a.jsonl'] : ['--out', 'out'];
-      const run = await runCli([command, '--team', teamFile({ final: 3, agents }), ...questions], { cwd });
+      const run = await callCli([command, '--team', teamFile({ final: 3, agents }), ...questions], { cwd });
 
       expect(run.code).toBe(2);
       expect(run.stderr).toMatch(

@@ -6,6 +6,7 @@ import { readExportedRun } from '@gaia-mesh/evaluation/export/exported-run.ts';
 import { runTelemetry } from '@gaia-mesh/evaluation/export/otlp/run-telemetry.ts';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../testing/otlp-receiver.ts';
 import { startPipelineModel } from '../../testing/pipeline-model.ts';
@@ -193,7 +194,7 @@ test.each([
   ['ftp://host/', 'expected a file or an http(s) URL'],
   ['http://me:secret@127.0.0.1:4318', 'takes no name and password'],
 ])('refuses --otlp %s before anything is started', async (target, message) => {
-  const { code, stderr } = await runCli(['bench', '--otlp', target, '--out', temporaryFolder()]);
+  const { code, stderr } = await callCli(['bench', '--otlp', target, '--out', temporaryFolder()]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { Cli, jsonLines, runCli } from '../../testing/cli.ts';
 import { FACTS, oneByOne, place, QUESTIONS, run } from '../../testing/gaia-questions.ts';
 import { trimTeam } from '../../testing/team-file.ts';
@@ -205,7 +206,7 @@ describe('gaia on a file of questions', () => {
     const folder = place();
     writeFileSync(path.join(folder, 'broken.jsonl'), '{"task_id":"a","question":"q"}\n{"task_id":');
 
-    const { code, stdout, stderr } = await runCli(['gaia', ...args], { cwd: folder });
+    const { code, stdout, stderr } = await callCli(['gaia', ...args], { cwd: folder });
 
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);
     expect(readdirSync(folder).filter((name) => /journal|\.runs|\.log/.test(name))).toEqual([]);

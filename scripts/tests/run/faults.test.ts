@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
 import { describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { isRunning, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { taskFile } from '../../testing/team-file.ts';
@@ -251,7 +252,7 @@ describe('what is asked for and cannot be', () => {
     [['--restart', 'on-failure', '--adapter', 'json+ed25519'], '--restart does not go with json+ed25519'],
   ])('is refused before anything starts: %j', async (args, message) => {
     const out = temporaryFolder();
-    const { code, stderr } = await runCli(['bench', '--out', out, ...args]);
+    const { code, stderr } = await callCli(['bench', '--out', out, ...args]);
 
     expect(code).toBe(2);
     expect(stderr).toContain(message);

@@ -1,0 +1,57 @@
+import { vi } from 'vitest';
+import { runProgram } from '../command-line/program.ts';
+import { commands } from '../commands.ts';
+import { type CliOptions, type CliResult, plainEnvironment, temporaryFolder } from './cli.ts';
+
+const STREAMS = ['stdout', 'stderr'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Runs a command in this process, which is left as it was. It is for commands that end before they start anything: a process of its own
+ * takes ten times as long.
+ */
+export async function callCli(
+  args: readonly string[],
+  { cwd, env }: Pick<CliOptions, 'cwd' | 'env'> = {},
+): Promise<Omit<CliResult, 'signal'>> {
+  const { argv, exitCode } = process;
+  const folder = process.cwd();
+  const environment = { ...process.env };
+  const said = { stdout: '', stderr: '' };
+  const streams = STREAMS.map((name) => ({
+    stream: process[name],
+    listeners: process[name].listeners('error'),
+    spy: vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      said[name] += String(text);
+      return true;
+    }),
+  }));
+  const heard = SIGNALS.map((name) => ({ name, listeners: process.listeners(name) }));
+  try {
+    replaceEnvironment({ ...plainEnvironment(), ...env });
+    process.chdir(cwd ?? temporaryFolder());
+    process.argv = [...argv.slice(0, 2), ...args];
+    process.exitCode = undefined;
+    await runProgram({ name: 'gaia-mesh', description: '', commands });
+    return { code: Number(process.exitCode ?? 0), ...said };
+  } finally {
+    process.exitCode = exitCode;
+    process.argv = argv;
+    process.chdir(folder);
+    replaceEnvironment(environment);
+    // They would keep the process from ending.
+    for (const { name, listeners } of heard)
+      for (const listener of process.listeners(name))
+        if (!listeners.includes(listener)) process.off(name, listener);
+    for (const { stream, listeners, spy } of streams) {
+      spy.mockRestore();
+      for (const listener of stream.listeners('error'))
+        if (!listeners.includes(listener)) stream.off('error', listener as () => void);
+    }
+  }
+}
+
+function replaceEnvironment(environment: Readonly<NodeJS.ProcessEnv>): void {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  Object.assign(process.env, environment);
+}
