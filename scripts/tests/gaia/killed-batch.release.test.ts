@@ -9,8 +9,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { Cli, isRunning, jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
-/** Enough to be killed in. What memory does shows with 1,000: `GAIA_MESH_TEST_QUESTIONS=1000 vitest run scripts/tests/gaia/killed-batch.test.ts`. */
-const QUESTIONS = Number(process.env.GAIA_MESH_TEST_QUESTIONS ?? 60);
+/** Enough to be killed in. What memory does shows with 1,000: `GAIA_MESH_TEST_QUESTIONS=1000 npm run test:release -- killed-batch`. */
+const QUESTIONS = Number(process.env.GAIA_MESH_TEST_QUESTIONS ?? 120);
 const TIMEOUT_MS = 120_000 + QUESTIONS * 500;
 /** What a process that answered so many has loaded and compiled is all that it needs. */
 const WARM_QUESTIONS = 200;
