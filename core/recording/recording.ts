@@ -3,6 +3,7 @@ import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { formatIssues, type Packet, parsePacket } from '../contracts/packet.ts';
 import { ROUTINGS } from '../hub/routing.ts';
 import { parseJsonLine } from '../system/json-line.ts';
+import { checkJsonValues } from '../system/parse-json.ts';
 
 /**
  * A recording: the packets of a run before encoding, the cause of each, and the time that the work for it
@@ -15,6 +16,12 @@ const RECORDING_VERSION = 2;
 
 const us = z.number();
 const duration = z.number().nonnegative();
+
+/**
+ * Maximum values of a recording that is read, all lines together: its packets are in memory at once. A small
+ * packet has some 40.
+ */
+const MAX_RECORDING_VALUES = 12_000_000;
 
 /** Maximum kinds of traffic: more than a table can show. */
 const MAX_PARTS = 32;
@@ -186,6 +193,11 @@ export function formatEntryLine({
  * @throws MeshError `config` with the line number, and what is missing
  */
 export function parseRecording(text: string, where: string): Recording {
+  try {
+    checkJsonValues(text, MAX_RECORDING_VALUES);
+  } catch (error) {
+    throw new MeshError('config', `${where}: ${toErrorMessage(error)}`, { cause: error });
+  }
   const [first = '', ...rest] = text.split('\n').filter((line) => line !== '');
   const { kind: _kind, schema_version: _version, ...header } = parseHeader(first, where);
   const packets = rest.map((line, index) => parseEntry(line, `${where}:${index + 2}`));

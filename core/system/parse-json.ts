@@ -2,6 +2,7 @@ import { MeshError } from '../contracts/errors.ts';
 import { MAX_DECODED_VALUES, MAX_MESSAGE_DEPTH, MAX_PAYLOAD_DEPTH } from '../contracts/limits.ts';
 import type { JsonObject, JsonValue } from '../contracts/packet.ts';
 
+const LINE_FEED = 0x0a;
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -168,17 +169,24 @@ export function parseJsonText(text: string): unknown {
 }
 
 /**
- * Counts the values of a JSON text before memory is taken for them.
+ * Counts the values of a JSON text, or of lines of JSON, before memory is taken for them.
  *
  * @throws SyntaxError for more than `maxValues`
  */
 export function checkJsonValues(text: string, maxValues = MAX_DECODED_VALUES): void {
-  // Every value but the first has a character of its own and a mark in front of it.
-  if (text.length < 2 * maxValues) return;
+  // Every value but the first has a mark in front of it: a line end, too, where each line is a value.
+  if (text.length < maxValues) return;
   let values = 1;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === COMMA || code === COLON || code === OPEN_BRACKET || code === OPEN_BRACE) values += 1;
+    if (
+      code === COMMA ||
+      code === COLON ||
+      code === OPEN_BRACKET ||
+      code === OPEN_BRACE ||
+      code === LINE_FEED
+    )
+      values += 1;
     else if (code === QUOTE) at = findStringEnd(text, at);
     if (values > maxValues) throw new SyntaxError(`more than ${maxValues} values`);
   }

@@ -1,6 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_DECODED_VALUES } from '@gaia-mesh/core/contracts/limits.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
-import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { checkJsonValues, parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import type { ImportNotes, SourceValue } from './message.ts';
 
 /**
@@ -8,6 +9,9 @@ import type { ImportNotes, SourceValue } from './message.ts';
  * by task.
  */
 const MAX_SOURCE_BYTES = 64 * 1024 * 1024;
+
+/** Maximum values of a file to import: a text of the largest size has some 15 characters a value. */
+const MAX_SOURCE_VALUES = MAX_DECODED_VALUES;
 
 /**
  * Reads the values of a file: one JSON value, the items of a list, or one value per line. Lines that are not JSON are reported in
@@ -17,6 +21,13 @@ const MAX_SOURCE_BYTES = 64 * 1024 * 1024;
  */
 export function readSource(file: string, notes: ImportNotes): SourceValue[] {
   const text = readSourceText(file, notes);
+  try {
+    checkJsonValues(text, MAX_SOURCE_VALUES);
+  } catch (error) {
+    throw new MeshError('config', `${file}: ${toErrorMessage(error)}: split it into several files`, {
+      cause: error,
+    });
+  }
   const whole = parseWholeValue(text);
   if (Array.isArray(whole)) return whole.map((value, index) => ({ value, where: `item ${index + 1}` }));
   if (whole !== undefined) return [{ value: whole, where: 'the file' }];

@@ -18,7 +18,7 @@ interface Load {
   readonly prepare: (size: number, folder: string) => () => unknown;
 }
 
-/** How the time of a work grows with its input. */
+/** The growth of a work's time with its input. */
 export interface Growth {
   readonly name: string;
   readonly sizes: readonly number[];
