@@ -1,7 +1,8 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { agentSession } from './import/agent-session.ts';
 import { importChatLog } from './import/chat-log.ts';
 import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
-import { hasRpc, importJsonRpc, isA2a, listMethods } from './import/json-rpc.ts';
+import { findA2aMethod, hasRpc, importJsonRpc } from './import/json-rpc.ts';
 import { importOtlp } from './import/otlp.ts';
 import { toObject, unpackJson } from './loose-values.ts';
 import type { Importer, SourceValue } from './message.ts';
@@ -17,14 +18,18 @@ interface Format {
 /** Formats in the order in which they are tried: those that can contain another come first. */
 const FORMATS = {
   otlp: {
-    about: 'OpenTelemetry spans (OTLP/JSON): GenAI and OpenInference',
+    about: 'OpenTelemetry spans and log records (OTLP/JSON): GenAI, OpenInference, Vercel AI SDK',
     read: importOtlp,
-    signOf: (value) => (Array.isArray(toObject(value)?.resourceSpans) ? 'resourceSpans' : undefined),
+    signOf: (value) => ['resourceSpans', 'resourceLogs'].find((key) => Array.isArray(toObject(value)?.[key])),
+  },
+  session: {
+    about: 'sessions of coding agents: Claude Code and Codex',
+    ...agentSession,
   },
   a2a: {
     about: 'JSON-RPC of A2A',
     read: importJsonRpc,
-    signOf: (value) => listMethods(value).find(isA2a),
+    signOf: findA2aMethod,
   },
   mcp: {
     about: 'JSON-RPC of MCP',

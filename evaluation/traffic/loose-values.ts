@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { parseExactJson } from './exact-json.ts';
 
 /** Logs name the same things in many ways. These functions look for them without trusting any. */
 
@@ -31,11 +31,11 @@ export function findText(object: JsonObject, keys: readonly string[]): string | 
   return undefined;
 }
 
-/** Parses a text that holds a JSON object or list; returns any other value unchanged. */
+/** Parses a text that holds a JSON object or list, whose large whole numbers become texts; returns any other value unchanged. */
 export function unpackJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
-    return parseJsonText(value);
+    return parseExactJson(value);
   } catch {
     return value;
   }

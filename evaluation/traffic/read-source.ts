@@ -1,7 +1,11 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DECODED_VALUES } from '@gaia-mesh/core/contracts/limits.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
-import { checkJsonValues, parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { checkJsonValues } from '@gaia-mesh/core/system/parse-json.ts';
+import { decodeText } from '@gaia-mesh/tools/files/text-encoding.ts';
+import { parseExactJson, splitJsonValues } from './exact-json.ts';
+import { toObject } from './loose-values.ts';
 import type { ImportNotes, SourceValue } from './message.ts';
 
 /**
@@ -14,8 +18,8 @@ const MAX_SOURCE_BYTES = 64 * 1024 * 1024;
 const MAX_SOURCE_VALUES = MAX_DECODED_VALUES;
 
 /**
- * Reads the values of a file: one JSON value, the items of a list, or one value per line. Lines that are not JSON are reported in
- * `notes`, and the rest is kept.
+ * Reads the values of a file: one JSON value, the items of a list, one value after the other, or lines of text with a JSON
+ * message in each. Lines that are not JSON are reported in `notes`, and the rest is kept.
  *
  * @throws MeshError `config` for a file that is missing, too large or without any JSON
  */
@@ -28,35 +32,85 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
       cause: error,
     });
   }
-  const whole = parseWholeValue(text);
+  const whole = parseValue(text, 'the file', notes);
   if (Array.isArray(whole)) return whole.map((value, index) => ({ value, where: `item ${index + 1}` }));
   if (whole !== undefined) return [{ value: whole, where: 'the file' }];
   const values: SourceValue[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    if (line.trim() === '') continue;
-    const where = `line ${index + 1}`;
-    try {
-      values.push({ value: parseJsonText(line), where });
-    } catch {
-      notes.malformed('not JSON', where);
-    }
+  for (const { text: own, line } of splitJsonValues(text)) {
+    const where = `line ${line}`;
+    const value = parseValue(own, where, notes) ?? parseTextLine(own, where, notes);
+    if (value === undefined) notes.malformed('not JSON', where);
+    else values.push({ value, where });
   }
   if (values.length === 0)
     throw new MeshError('config', `${file}: expected JSON or JSON lines; no line of it is JSON`);
   return values;
 }
 
-/** Parses the text as one JSON value; undefined if it is not. */
-function parseWholeValue(text: string): unknown {
+/** Parses a text as one JSON value; undefined if it is not. What the value cannot hold is noted. */
+function parseValue(text: string, where: string, notes: ImportNotes): unknown {
   try {
-    return parseJsonText(text);
+    return parseExactJson(text, (kind, what) => {
+      if (kind === 'key')
+        notes.drop(
+          'a key that comes twice: the last value counts',
+          '# keys that come twice: the last values count',
+          `${where}: ${what}`,
+        );
+      else
+        notes.drop(
+          'the type of a whole number beyond 2^53: it is a text now',
+          'the types of # whole numbers beyond 2^53: they are texts now',
+          what,
+        );
+    });
   } catch {
     return undefined; // Lines, perhaps.
   }
 }
 
+/** Matches the time that begins a line of a log, in brackets or not. */
+const LINE_TIME = /^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)/;
+const LEVELS = /^(?:trace|debug|info|notice|warn|warning|error|critical|fatal|log)$/i;
+
+/**
+ * Parses a line of a text log with a JSON message in it, such as Claude Desktop writes for MCP servers: `2026-11-20T10:00:00.000Z
+ * [weather] [info] Message from client: {…} { metadata: undefined }`.
+ */
+function parseTextLine(line: string, where: string, notes: ImportNotes): JsonObject | undefined {
+  const start = line.indexOf('{');
+  if (start <= 0) return undefined;
+  // Something else may follow the message.
+  for (let end = line.lastIndexOf('}'), tries = 0; end > start && tries < MAX_TAILS; tries++) {
+    const message = toObject(parseValue(line.slice(start, end + 1), where, notes));
+    if (message !== undefined) return { ...readLinePrefix(line.slice(0, start)), message };
+    end = line.lastIndexOf('}', end - 1);
+  }
+  return undefined;
+}
+
+/** Maximum ends of a message that are tried in a line. */
+const MAX_TAILS = 4;
+
+/** Reads time, direction and server from the text in front of a message. */
+function readLinePrefix(prefix: string): JsonObject {
+  const time = LINE_TIME.exec(prefix)?.[1];
+  const [, direction] = /\b(?:from|to) (?:the )?(client|server)\b/i.exec(prefix) ?? [];
+  const isRecipient = /\bto (?:the )?(?:client|server)\b/i.test(prefix);
+  const names = [...prefix.matchAll(/\[([^\]]{1,80})\]/g)].map(([, name = '']) => name.trim());
+  const server = names.find((name) => !LEVELS.test(name) && !LINE_TIME.test(name));
+  const own: Record<string, string> = {};
+  if (time !== undefined) own.timestamp = time.replace(',', '.');
+  if (direction !== undefined) own.direction = `${isRecipient ? 'to' : 'from'} ${direction.toLowerCase()}`;
+  if (server !== undefined) own.server = server;
+  return own;
+}
+
 function readSourceText(file: string, notes: ImportNotes): string {
   const bytes = readSourceBytes(file);
+  const decoded = decodeText(bytes);
+  // Windows writes logs in UTF-16; anything else is JSON's own encoding.
+  if (decoded?.encoding.startsWith('utf-16')) return decoded.text;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -1,14 +1,7 @@
-import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { findText, findTimeUs, toCount, toList, toObject, toText, unpackJson } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
-import {
-  isRequest,
-  isResponse,
-  readBlocks,
-  readToolCalls,
-  readToolResults,
-  type ToolCall,
-} from './chat-shapes.ts';
+import { isRequest, isResponse, readToolCalls, readToolResults, type ToolCall } from './chat-shapes.ts';
 
 /** A request to a model and its response, from a line of a log. */
 interface Exchange {
@@ -75,13 +68,79 @@ function listObjects(object: JsonObject, depth: number): JsonObject[] {
   return depth === 0 && (isRequest(object) || isResponse(object)) ? [object, ...inner] : inner;
 }
 
-/** Parses the events of a stream that was logged as text. */
+/** Finds the events of a stream that was logged as text or as a list, below any key of the line. */
 function parseStream(line: JsonObject): JsonObject | undefined {
-  for (const value of [line.response, line.response_body, toObject(line.response)?.body, line.output]) {
-    if (typeof value === 'string' && /^(?:event|data):/m.test(value))
-      return toObject({ events: parseSseEvents(value) });
+  const inner = Object.values(line).flatMap((value) => Object.values(toObject(value) ?? {}));
+  for (const value of [...Object.values(line), ...inner]) {
+    const events = readStreamEvents(value);
+    if (events.some(isChunk)) return toObject({ events });
   }
   return undefined;
+}
+
+/** Returns the events of a logged stream: a text of events, or a list of them, each parsed or not. */
+function readStreamEvents(value: unknown): readonly unknown[] {
+  if (typeof value === 'string')
+    return /^(?:event|data):/m.test(value) ? parseSseEvents(value) : readStreamEvents(parseList(value));
+  return toList(value).flatMap((item) => {
+    if (typeof item !== 'string') return [item];
+    return /^(?:event|data):/m.test(item) ? parseSseEvents(item) : [unpackJson(item)];
+  });
+}
+
+/** Tells if an object is a part of a streamed reply: of OpenAI's chat completions or responses, or of Anthropic's messages. */
+function isChunk(value: unknown): boolean {
+  const { choices, object, type } = toObject(value) ?? {};
+  if (object === 'chat.completion.chunk') return true;
+  if (toList(choices).some((choice) => toObject(choice)?.delta !== undefined)) return true;
+  return (
+    typeof type === 'string' && /^(?:response\.|message_start$|message_delta$|content_block_)/.test(type)
+  );
+}
+
+/** Joins the parts of a streamed reply, as far as its tool calls and tokens go; returns any other reply unchanged. */
+function joinChunks(response: JsonObject): JsonObject {
+  if (!Array.isArray(response.events)) return response;
+  const blocks = new Map<string, { id: unknown; name: unknown; input: string }>();
+  const usage: Record<string, JsonValue> = {};
+  let ended: JsonObject | undefined;
+  const addPart = (key: string, { id, name, input }: { id?: unknown; name?: unknown; input?: unknown }) => {
+    const block = blocks.get(key) ?? { id: undefined, name: undefined, input: '' };
+    blocks.set(key, block);
+    block.id ??= id;
+    block.name ??= name;
+    if (typeof input === 'string') block.input += input;
+  };
+  for (const item of response.events) {
+    const event = toObject(item) ?? {};
+    Object.assign(usage, toObject(event.usage), toObject(toObject(event.message)?.usage));
+    ended = toObject(event.response)?.output === undefined ? ended : toObject(event.response);
+    const { content_block, delta, index } = event;
+    const { id, name } = toObject(content_block) ?? {};
+    if (toText(name) !== undefined) addPart(`block ${index}`, { id, name });
+    const json = toObject(delta)?.partial_json;
+    if (json !== undefined) addPart(`block ${index}`, { input: json });
+    for (const choice of toList(event.choices)) {
+      for (const call of toList(toObject(toObject(choice)?.delta)?.tool_calls)) {
+        const { id: callId, index: at, function: named } = toObject(call) ?? {};
+        const { name: called, arguments: input } = toObject(named) ?? {};
+        addPart(`call ${at ?? callId ?? ''}`, { id: callId, name: called, input });
+      }
+    }
+  }
+  if (ended !== undefined) return ended;
+  const content = [...blocks.values()].flatMap(({ id, name, input }): JsonValue[] => {
+    const [known, named] = [toText(id), toText(name)];
+    if (known === undefined || named === undefined) return [];
+    const value = toObject(unpackJson(input === '' ? '{}' : input)) ?? { text: input };
+    return [{ type: 'tool_use', id: known, name: named, input: value }];
+  });
+  return { content, usage };
+}
+
+function parseList(text: string): unknown {
+  const value = unpackJson(text);
+  return Array.isArray(value) ? value : undefined;
 }
 
 /** Returns the data of server-sent events (WHATWG HTML, 9.2), parsed if it is JSON. */
@@ -93,10 +152,36 @@ function parseSseEvents(text: string): unknown[] {
     .map(unpackJson);
 }
 
+/** A conversation, with the messages of its last request. */
+interface Begun {
+  readonly task: string;
+  said: readonly string[];
+}
+
+/** Maximum conversations with the same first words that are compared with a request. */
+const MAX_ALIKE = 100;
+
+/**
+ * Finds the conversation that a request continues: its messages begin with those of the last request. A request that a program
+ * has shortened continues the only conversation that began like it; one without a reply in it begins another.
+ */
+function findContinued(begun: readonly Begun[], said: readonly string[]): Begun | undefined {
+  const continued = begun.findLast(
+    (each) => each.said.length < said.length && each.said.every((message, index) => message === said[index]),
+  );
+  if (continued !== undefined) return continued;
+  const hasReply =
+    said.length > 1 && said.some((message) => !/"role":"(?:system|developer|user)"/.test(message));
+  return hasReply && begun.length === 1 ? begun[0] : undefined;
+}
+
 /** Assigns exchanges to conversations, and keeps tool calls that wait for their results. */
 class Conversations {
   readonly #tasks = new Map<string, string>();
   readonly #calls = new Map<string, { readonly call: ToolCall; readonly reply: ImportedMessage }>();
+  /** Conversations that began with the same words of the user, by these words. */
+  readonly #begun = new Map<string, Begun[]>();
+  #count = 0;
   readonly #notes: ImportNotes;
 
   constructor(notes: ImportNotes) {
@@ -109,9 +194,11 @@ class Conversations {
     const to = toText(request.model) ?? 'model';
     const task = this.#taskOf(request, line);
     for (const { id, result } of readToolResults(request)) {
-      const asked = this.#calls.get(id);
+      // Servers count calls from the same number in every conversation.
+      const key = JSON.stringify([task, id]);
+      const asked = this.#calls.get(key);
       if (asked === undefined) continue;
-      this.#calls.delete(id);
+      this.#calls.delete(key);
       const tool = `tool:${asked.call.name}`;
       const call: ImportedMessage = {
         from,
@@ -141,7 +228,8 @@ class Conversations {
     if (atUs !== undefined && endUs === undefined) {
       notes.guess('time of a reply: that of its request', 'times of # replies: those of their requests');
     }
-    const usage = toObject(response.usage) ?? {};
+    const whole = joinChunks(response);
+    const usage = toObject(whole.usage) ?? {};
     const tokens =
       toCount(usage.total_tokens) ??
       (toCount(usage.input_tokens ?? usage.prompt_tokens) ?? 0) +
@@ -157,7 +245,8 @@ class Conversations {
       tokens,
     };
     yield reply;
-    for (const call of readToolCalls(response)) this.#calls.set(call.id, { call, reply });
+    for (const call of readToolCalls(whole))
+      this.#calls.set(JSON.stringify([task, call.id]), { call, reply });
     const id = toText(response.id);
     if (id !== undefined) this.#tasks.set(`response ${id}`, task);
   }
@@ -171,9 +260,15 @@ class Conversations {
     const items = [...toList(request.messages), ...toList(request.input)];
     const first =
       items.find((item) => toObject(item)?.role === 'user') ?? request.input ?? request.prompt ?? '';
-    const key = `user ${JSON.stringify(first)}`;
-    const task = this.#tasks.get(key) ?? `conversation-${this.#tasks.size + 1}`;
-    this.#tasks.set(key, task);
+    const begun = this.#begun.get(JSON.stringify(first)) ?? [];
+    this.#begun.set(JSON.stringify(first), begun);
+    const said = items.map((item) => JSON.stringify(item));
+    const known = findContinued(begun, said);
+    if (known === undefined) this.#count += 1;
+    const task = known?.task ?? `conversation-${this.#count}`;
+    if (known === undefined) begun.push({ task, said });
+    else known.said = said;
+    if (begun.length > MAX_ALIKE) begun.shift();
     this.#notes.guess(
       'conversation of a request: that of requests with the same first words of the user',
       'conversations of # requests: those of requests with the same first words of the user',
@@ -231,7 +326,7 @@ function* readConversation(
       }
     } else {
       const role = toText(message.role) ?? 'user';
-      asker = { ...said, from: 'user', to: model, type: role, payload: { content: readBlocks(message) } };
+      asker = { ...said, from: 'user', to: model, type: role, payload: { content: message.content ?? null } };
       yield asker;
     }
   }

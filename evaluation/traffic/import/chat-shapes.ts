@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { toList, toObject, toText, unpackJson } from '../loose-values.ts';
 
 /** A tool call in a model's response. */
@@ -78,9 +78,4 @@ export function readToolResults({ messages, input }: JsonObject): ToolResult[] {
       ];
     });
   });
-}
-
-/** Returns the content of a message. */
-export function readBlocks({ content }: JsonObject): JsonValue {
-  return content ?? null;
 }

@@ -12,6 +12,8 @@ interface Logged {
   /** Sender and recipient, if the line names them. */
   readonly ends: { readonly from: string; readonly to: string } | undefined;
   readonly session: string;
+  /** The session, if the line names it. */
+  readonly namedSession: string | undefined;
   readonly server: string | undefined;
 }
 
@@ -39,21 +41,17 @@ export const importJsonRpc: Importer = (values, notes) => {
   const logged = values.flatMap((value) => parseLogged(value, notes));
   const sideOf = createSideFinder(logged);
   const namesOf = createNameFinder(logged);
-  const pending = new Map<
-    string,
-    { readonly message: ImportedMessage; readonly method: string; side: Side }
-  >();
+  const pending = new PendingRequests();
   const contexts = new Map<string, string>();
   const messages: ImportedMessage[] = [];
   for (const entry of logged) {
     const { rpc, session } = entry;
     const id = rpc.id === undefined || rpc.id === null ? undefined : JSON.stringify(rpc.id);
     const method = toText(rpc.method);
-    const key = (side: Side) => `${session} ${side} ${id}`;
     let side = sideOf(entry);
     if (method === undefined && side === undefined) {
       // A response comes from the opposite side of its request.
-      const asked = (['client', 'server'] as const).find((asker) => pending.has(key(asker)));
+      const asked = (['client', 'server'] as const).find((asker) => pending.find(entry, asker, id));
       side = asked === undefined ? undefined : swapSide(asked);
     }
     if (side === undefined) {
@@ -80,14 +78,14 @@ export const importJsonRpc: Importer = (values, notes) => {
         payload: rpc.params ?? {},
       };
       messages.push(message);
-      if (id !== undefined) pending.set(key(side), { message, method, side });
+      if (id !== undefined) pending.add(entry, side, id, { message, method });
       continue;
     }
-    const request = id === undefined ? undefined : pending.get(key(swapSide(side)));
+    const request = pending.find(entry, swapSide(side), id);
     if (request === undefined) {
       notes.guess(
-        'task of a response: its request is not in the file',
-        'tasks of # responses: their requests are not in the file',
+        'task of a response: its request is not in the file, or may be one of several',
+        'tasks of # responses: their requests are not in the file, or may be one of several',
         entry.where,
       );
     }
@@ -106,6 +104,58 @@ export const importJsonRpc: Importer = (values, notes) => {
   return messages;
 };
 
+interface PendingRequest {
+  readonly message: ImportedMessage;
+  readonly method: string;
+}
+
+/** Maximum requests of one id that are compared; ids repeat in as many sessions as a log has. */
+const MAX_COMPARED = 1000;
+
+/**
+ * Requests that wait for their responses. Connections count their ids from the same number, so that a response belongs to the
+ * request of its session, server and ends. A line that does not name all of them gets the only request that it may answer.
+ */
+class PendingRequests {
+  readonly #exact = new Map<string, PendingRequest>();
+  readonly #byId = new Map<string, { readonly entry: Logged; readonly request: PendingRequest }[]>();
+
+  add(entry: Logged, side: Side, id: string, request: PendingRequest): void {
+    this.#exact.set(joinConnectionKey(entry, side, id), request);
+    const same = this.#byId.get(`${side} ${id}`) ?? [];
+    this.#byId.set(`${side} ${id}`, same);
+    if (same.length <= MAX_COMPARED) same.push({ entry, request });
+  }
+
+  find(entry: Logged, side: Side, id: string | undefined): PendingRequest | undefined {
+    if (id === undefined) return undefined;
+    const exact = this.#exact.get(joinConnectionKey(entry, side, id));
+    if (exact !== undefined) return exact;
+    const same = this.#byId.get(`${side} ${id}`) ?? [];
+    if (same.length > MAX_COMPARED) return undefined;
+    const [only, ...others] = same.filter((each) => mayShareConnection(each.entry, entry));
+    return others.length === 0 ? only?.request : undefined;
+  }
+}
+
+function joinConnectionKey({ session, server, ends }: Logged, side: Side, id: string): string {
+  const pair = ends === undefined ? [] : [ends.from, ends.to].sort();
+  return JSON.stringify([session, server, pair, side, id]);
+}
+
+/** Returns false for messages whose lines name different sessions, servers or ends. */
+function mayShareConnection(one: Logged, other: Logged): boolean {
+  const isEqual = (a: string | undefined, b: string | undefined) => {
+    return a === undefined || b === undefined || a === b;
+  };
+  const pair = ({ ends }: Logged) => ends && [ends.from, ends.to].sort().join(' ');
+  return (
+    isEqual(one.namedSession, other.namedSession) &&
+    isEqual(one.server, other.server) &&
+    isEqual(pair(one), pair(other))
+  );
+}
+
 function swapSide(side: Side): Side {
   return side === 'client' ? 'server' : 'client';
 }
@@ -121,6 +171,8 @@ function parseLogged({ value, where }: SourceValue, notes: ImportNotes): Logged[
   }
   const from = toText(around.from);
   const to = toText(around.to);
+  const namedSession = findText(around, SESSION_KEYS);
+  const server = findText(around, SERVER_KEYS);
   const startUs = findTimeUs(around);
   const durationMs = Number(around.duration_ms ?? around.durationMs ?? around.latency_ms ?? 0) || 0;
   // A request and its response in one line get the line's time, and that time plus the duration.
@@ -134,8 +186,9 @@ function parseLogged({ value, where }: SourceValue, notes: ImportNotes): Logged[
       atUs: startUs === undefined ? undefined : startUs + (isAnswer ? durationMs * 1000 : 0),
       label: isPair ? undefined : findText(around, DIRECTION_KEYS),
       ends: ends !== undefined && isAnswer ? { from: ends.to, to: ends.from } : ends,
-      session: findText(around, SESSION_KEYS) ?? 'session',
-      server: findText(around, SERVER_KEYS),
+      session: namedSession ?? server ?? 'session',
+      namedSession,
+      server,
     };
   });
 }
@@ -169,9 +222,10 @@ export function hasRpc(value: unknown): boolean {
   return findRpcs(value).length > 0;
 }
 
-/** Returns the methods of the requests in a line. */
-export function listMethods(value: unknown): string[] {
-  return findRpcs(value).flatMap(({ method }) => toText(method) ?? []);
+/** Returns the first method of A2A in a line. */
+export function findA2aMethod(value: unknown): string | undefined {
+  const methods = findRpcs(value).flatMap(({ method }) => toText(method) ?? []);
+  return methods.find((method) => A2A_METHODS.test(method));
 }
 
 /**
@@ -198,15 +252,17 @@ function createSideFinder(logged: readonly Logged[]): (entry: Logged) => Side | 
 function createNameFinder(logged: readonly Logged[]): (entry: Logged) => Record<Side, string> {
   const names = new Map<string, Record<Side, string>>();
   for (const { session, server, rpc } of logged) {
-    const own = names.get(session) ?? { client: 'client', server: server ?? 'server' };
-    names.set(session, own);
+    const key = JSON.stringify([session, server]);
+    const own = names.get(key) ?? { client: 'client', server: server ?? 'server' };
+    names.set(key, own);
     const [params, result] = [toObject(rpc.params), toObject(rpc.result)];
     const client = toObject(params?.clientInfo) ?? toObject(toObject(params?._meta)?.[CLIENT_INFO]);
     const served = toObject(result?.serverInfo) ?? toObject(toObject(result?._meta)?.[SERVER_INFO]);
     own.client = own.client === 'client' ? (toText(client?.name) ?? own.client) : own.client;
     own.server = own.server === 'server' ? (toText(served?.name) ?? own.server) : own.server;
   }
-  return ({ session }) => names.get(session) ?? { client: 'client', server: 'server' };
+  return ({ session, server }) =>
+    names.get(JSON.stringify([session, server])) ?? { client: 'client', server: 'server' };
 }
 
 /** Finds the context of an A2A request: a message names it, and a task keeps it. */
@@ -267,8 +323,4 @@ const A2A_METHODS =
 function findMethodSide(method: string): Side | undefined {
   if (EITHER.has(method)) return undefined;
   return SERVER_METHODS.has(method) ? 'server' : 'client';
-}
-
-export function isA2a(method: string): boolean {
-  return A2A_METHODS.test(method);
 }

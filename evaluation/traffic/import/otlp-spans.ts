@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { toList, toMicroseconds, toObject, toText } from '../loose-values.ts';
-import type { SourceValue } from '../message.ts';
+import type { ImportNotes, SourceValue } from '../message.ts';
 
 /** A span of OTLP/JSON (opentelemetry-proto, trace.proto), with its attributes as plain values. */
 export interface Span {
@@ -19,9 +19,13 @@ export interface Span {
 /** Maximum depth of lists and maps in attributes; no convention nests them deeper. */
 const MAX_VALUE_DEPTH = 16;
 
-/** Reads all spans of the values, each of which is an export request (`resourceSpans`). */
-export function readSpans(values: readonly SourceValue[]): Span[] {
-  return values.flatMap(({ value }) =>
+/**
+ * Reads all spans of the values, each of which is an export request (`resourceSpans`).
+ *
+ * @param notes also adds the contents that log records have for them
+ */
+export function readSpans(values: readonly SourceValue[], notes?: ImportNotes): Span[] {
+  const spans = values.flatMap(({ value }) =>
     toList(toObject(value)?.resourceSpans).flatMap((entry) => {
       const { resource, scopeSpans, instrumentationLibrarySpans } = toObject(entry) ?? {};
       const about = readAttributes(toObject(resource)?.attributes);
@@ -32,6 +36,7 @@ export function readSpans(values: readonly SourceValue[]): Span[] {
       );
     }),
   );
+  return notes === undefined ? spans : addLogRecords(spans, values, notes);
 }
 
 function toSpan(span: JsonObject, service: string, resource: JsonObject): Span {
@@ -65,7 +70,7 @@ function toPlainValue(value: unknown, depth: number): JsonValue {
   const any = toObject(value);
   if (any === undefined || depth > MAX_VALUE_DEPTH) return null;
   const { stringValue, boolValue, intValue, doubleValue, bytesValue, arrayValue, kvlistValue } = any;
-  if (intValue !== undefined) return Number(intValue);
+  if (intValue !== undefined) return toExactInteger(intValue);
   if (arrayValue !== undefined)
     return toList(toObject(arrayValue)?.values).map((item) => toPlainValue(item, depth + 1));
   if (kvlistValue !== undefined) {
@@ -78,11 +83,100 @@ function toPlainValue(value: unknown, depth: number): JsonValue {
   return stringValue ?? boolValue ?? doubleValue ?? bytesValue ?? null;
 }
 
+/** Converts an integer of 64 bits, which may be a text; one that a number would round stays a text. */
+function toExactInteger(value: JsonValue): JsonValue {
+  const number = Number(value);
+  return typeof value === 'string' && !Number.isSafeInteger(number) ? value : number;
+}
+
+/** Attributes in which conventions put contents, or parts of them. */
+const CONTENT_ATTRIBUTE =
+  /^(?:gen_ai\.(?:input|output)\.messages|gen_ai\.system_instructions|gen_ai\.tool\.)/;
+/** Names of the records and events in which conventions put contents. */
+const CONTENT_EVENT =
+  /^gen_ai\.(?:client\.inference\.operation\.details|choice|(?:system|user|assistant|tool)\.message|content\.(?:prompt|completion))$/;
+
+/**
+ * Adds the contents that log records (`resourceLogs`) have for spans, as their events. A record with contents whose span is not
+ * among them becomes a span of its own.
+ */
+function addLogRecords(spans: readonly Span[], values: readonly SourceValue[], notes: ImportNotes): Span[] {
+  const events = new Map(spans.map((span) => [`${span.trace} ${span.id}`, [...span.events]]));
+  const alone: Span[] = [];
+  for (const record of readLogRecords(values)) {
+    const { name, attributes } = record;
+    const hasContents = CONTENT_EVENT.test(name) || Object.keys(attributes).some(isContentAttribute);
+    const own = events.get(`${record.trace} ${record.id}`);
+    if (!hasContents) {
+      notes.drop(
+        'a log record without contents of a message',
+        '# log records without contents of messages',
+        name,
+      );
+    } else if (own !== undefined) {
+      own.push({ name, attributes });
+    } else {
+      notes.guess(
+        'span of a log record: it is not in the file, so the record is its own',
+        'spans of # log records: they are not in the file, so the records are their own',
+        name,
+      );
+      alone.push(record);
+    }
+  }
+  const withEvents = spans.map((span) => {
+    return { ...span, events: events.get(`${span.trace} ${span.id}`) ?? span.events };
+  });
+  return [...withEvents, ...alone];
+}
+
+function isContentAttribute(name: string): boolean {
+  return CONTENT_ATTRIBUTE.test(name);
+}
+
+/** Reads log records (logs.proto) as spans without a duration. */
+function readLogRecords(values: readonly SourceValue[]): Span[] {
+  return values.flatMap(({ value }) =>
+    toList(toObject(value)?.resourceLogs).flatMap((entry) => {
+      const { resource, scopeLogs } = toObject(entry) ?? {};
+      const about = readAttributes(toObject(resource)?.attributes);
+      const service = toText(about['service.name']) ?? 'service';
+      return toList(scopeLogs).flatMap((scope) =>
+        toList(toObject(scope)?.logRecords).map((item): Span => {
+          const record = toObject(item) ?? {};
+          const own = readAttributes(record.attributes);
+          const body = toPlainValue(record.body, 0);
+          const said = isJsonObject(body) ? body : body === null ? {} : { content: body };
+          const name = toText(record.eventName) ?? toText(own['event.name']) ?? '';
+          const atUs = toMicroseconds(record.timeUnixNano) ?? toMicroseconds(record.observedTimeUnixNano);
+          return {
+            trace: toText(record.traceId) ?? 'trace',
+            id: toText(record.spanId) ?? '',
+            parent: undefined,
+            name,
+            startUs: atUs,
+            endUs: atUs,
+            attributes: CONTENT_EVENT.test(name) ? { ...own, ...said } : own,
+            events: CONTENT_EVENT.test(name) ? [{ name, attributes: { ...own, ...said } }] : [],
+            service,
+            resource: about,
+          };
+        }),
+      );
+    }),
+  );
+}
+
 /**
  * Rebuilds a value from attributes below `prefix` whose names are paths, as OpenInference flattens its lists:
- * `llm.input_messages.0.message.role` becomes `[{message: {role}}]`. Undefined if there are none.
+ * `llm.input_messages.0.message.role` becomes `[{message: {role}}]`, or `[{role}]` without the wrapper `message`. Undefined if there
+ * are none.
  */
-export function unflattenAttributes(attributes: JsonObject, prefix: string): JsonValue | undefined {
+export function unflattenAttributes(
+  attributes: JsonObject,
+  prefix: string,
+  wrapper?: string,
+): JsonValue | undefined {
   const root: Branch = new Map();
   for (const [key, value] of Object.entries(attributes)) {
     if (!key.startsWith(`${prefix}.`)) continue;
@@ -97,7 +191,9 @@ export function unflattenAttributes(attributes: JsonObject, prefix: string): Jso
     }
     branch.set(path.at(-1) ?? '', value);
   }
-  return root.size === 0 ? undefined : growBranch(root);
+  if (root.size === 0) return undefined;
+  const value = growBranch(root);
+  return wrapper === undefined ? value : unwrapValue(value, wrapper);
 }
 
 type Branch = Map<string, JsonValue | Branch>;
@@ -111,7 +207,7 @@ function growBranch(branch: JsonValue | Branch): JsonValue {
 }
 
 /** Removes the wrapper of OpenInference's names: `{message: {…}}`. */
-export function unwrapValue(value: JsonValue | undefined, key: string): JsonValue | undefined {
+function unwrapValue(value: JsonValue, key: string): JsonValue {
   if (!Array.isArray(value)) return value;
   return value.map((item) => (isJsonObject(item) && item[key] !== undefined ? item[key] : item));
 }

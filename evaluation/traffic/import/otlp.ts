@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { findText, toCount, unpackJson } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes } from '../message.ts';
-import { readSpans, type Span, unflattenAttributes, unwrapValue } from './otlp-spans.ts';
+import { readSpans, type Span, unflattenAttributes } from './otlp-spans.ts';
 
 /** The kind of exchange that a span represents. */
 type Kind = 'model' | 'tool' | 'agent' | 'retriever';
@@ -35,11 +35,11 @@ const MAX_STAND_IN_TOKENS = 1_000_000;
 /**
  * Imports OpenTelemetry spans in OTLP/JSON (lines of a file exporter, or the body of a request to a collector). Each span of a
  * model, a tool, an agent or a retriever becomes a request of its caller at its start and a reply at its end. The caller is the
- * agent of the nearest span above it, or else the service. Conventions: GenAI (`gen_ai.*`, with contents in attributes or events)
- * and OpenInference.
+ * agent of the nearest span above it, or else the service. Conventions: GenAI (`gen_ai.*`, with contents in attributes, events or
+ * log records), OpenInference, and those of Vercel's AI SDK (`ai.*`).
  */
 export const importOtlp: Importer = (values, notes) => {
-  const spans = readSpans(values);
+  const spans = readSpans(values, notes);
   const byId = new Map(spans.map((span) => [`${span.trace} ${span.id}`, span]));
   const conversations = new Map(
     spans.flatMap(({ trace, attributes }): [string, string][] => {
@@ -91,10 +91,21 @@ export const importOtlp: Importer = (values, notes) => {
 function classifySpan({ attributes }: Span): Kind | undefined {
   const operation =
     findText(attributes, ['gen_ai.operation.name', 'openinference.span.kind', 'traceloop.span.kind']) ?? '';
-  const kind = OPERATIONS[operation] ?? OPERATIONS[operation.toUpperCase()];
+  const kind = OPERATIONS[operation] ?? OPERATIONS[operation.toUpperCase()] ?? classifyAiSdk(attributes);
   if (kind !== undefined) return kind;
   // Before 1.37 some instrumentations named the model but no operation.
   return attributes['gen_ai.request.model'] === undefined ? undefined : 'model';
+}
+
+/**
+ * Returns the kind of a span of Vercel's AI SDK: a call of the SDK, such as `ai.generateText`, asks a model (`….doGenerate`) and its
+ * tools until it has an answer.
+ */
+function classifyAiSdk(attributes: JsonObject): Kind | undefined {
+  const operation = findText(attributes, ['ai.operationId']) ?? '';
+  if (operation === 'ai.toolCall') return 'tool';
+  if (/\.do[A-Z]/.test(operation)) return 'model';
+  return operation.startsWith('ai.') ? 'agent' : undefined;
 }
 
 function nameSpan({ name, attributes, service }: Span, kind: Kind): string {
@@ -106,10 +117,11 @@ function nameSpan({ name, attributes, service }: Span, kind: Kind): string {
           'gen_ai.response.model',
           'llm.model_name',
           'embedding.model_name',
+          'ai.model.id',
         ]) ?? 'model'
       );
     case 'tool':
-      return `tool:${findText(attributes, ['gen_ai.tool.name', 'tool.name']) ?? name}`;
+      return `tool:${findText(attributes, ['gen_ai.tool.name', 'tool.name', 'ai.toolCall.name']) ?? name}`;
     case 'retriever':
       return `retriever:${findText(attributes, ['gen_ai.data_source.id']) ?? name}`;
     case 'agent':
@@ -118,7 +130,13 @@ function nameSpan({ name, attributes, service }: Span, kind: Kind): string {
 }
 
 function findAgentName(attributes: JsonObject): string | undefined {
-  return findText(attributes, ['gen_ai.agent.name', 'agent.name', 'gen_ai.agent.id', 'graph.node.id']);
+  return findText(attributes, [
+    'gen_ai.agent.name',
+    'agent.name',
+    'gen_ai.agent.id',
+    'graph.node.id',
+    'ai.telemetry.functionId',
+  ]);
 }
 
 /** Maximum ancestors of a span; a longer chain is a cycle. */
@@ -140,12 +158,17 @@ type Way = 'input' | 'output';
 function pickContent(span: Span, kind: Kind, way: Way, notes: ImportNotes): unknown {
   const { attributes } = span;
   const messages = kind === 'tool' ? readToolContent(attributes, way) : readModelContent(span, way);
-  const value = attributes[`${way}.value`];
-  const content = messages ?? (value === undefined ? undefined : unpackJson(value));
+  const key = WHOLE_CONTENTS[way].find((name) => attributes[name] !== undefined);
+  const content =
+    messages ??
+    readAiSdkContent(attributes, way) ??
+    (key === undefined ? undefined : unpackJson(attributes[key]));
   if (content !== undefined) return typeof content === 'object' ? content : { text: content };
   const tokens =
     toCount(attributes[`gen_ai.usage.${way}_tokens`]) ??
-    toCount(attributes[`llm.token_count.${way === 'input' ? 'prompt' : 'completion'}`]);
+    toCount(attributes[`llm.token_count.${way === 'input' ? 'prompt' : 'completion'}`]) ??
+    toCount(attributes[`ai.usage.${way}Tokens`]) ??
+    toCount(attributes[`ai.usage.${way === 'input' ? 'prompt' : 'completion'}Tokens`]);
   if (tokens === undefined || tokens === 0) {
     notes.drop(
       'contents of a message: the span has none, and no tokens',
@@ -162,9 +185,50 @@ function pickContent(span: Span, kind: Kind, way: Way, notes: ImportNotes): unkn
   return { text: 'word'.repeat(Math.min(tokens, MAX_STAND_IN_TOKENS)) };
 }
 
+/** Attributes that hold a span's whole input or output, in the order in which they are tried. */
+const WHOLE_CONTENTS: Readonly<Record<Way, readonly string[]>> = {
+  input: ['input.value', 'traceloop.entity.input', 'langfuse.observation.input', 'mlflow.spanInputs'],
+  output: ['output.value', 'traceloop.entity.output', 'langfuse.observation.output', 'mlflow.spanOutputs'],
+};
+
+/** Attributes of Vercel's AI SDK with contents, by the name that they get in the payload. */
+const AI_SDK_CONTENTS: Readonly<Record<Way, Readonly<Record<string, readonly string[]>>>> = {
+  input: {
+    messages: ['ai.prompt.messages'],
+    prompt: ['ai.prompt'],
+    tools: ['ai.prompt.tools'],
+    values: ['ai.values', 'ai.value'],
+    arguments: ['ai.toolCall.args', 'ai.toolCall.input'],
+  },
+  output: {
+    text: ['ai.response.text', 'ai.result.text'],
+    object: ['ai.response.object', 'ai.result.object'],
+    reasoning: ['ai.response.reasoning'],
+    toolCalls: ['ai.response.toolCalls', 'ai.result.toolCalls'],
+    files: ['ai.response.files'],
+    embeddings: ['ai.embeddings', 'ai.embedding'],
+    result: ['ai.toolCall.result', 'ai.toolCall.output'],
+  },
+};
+
+function readAiSdkContent(attributes: JsonObject, way: Way): unknown {
+  const entries = Object.entries(AI_SDK_CONTENTS[way]).flatMap(([name, keys]): [string, unknown][] => {
+    const value = keys.map((key) => attributes[key]).find((found) => found !== undefined);
+    if (value === undefined) return [];
+    return [[name, Array.isArray(value) ? value.map(unpackJson) : unpackJson(value)]];
+  });
+  if (entries.length === 0) return undefined;
+  const [only] = entries;
+  // Arguments and results of tools stand by themselves, as they do in other conventions.
+  const isTool = entries.length === 1 && (only?.[0] === 'arguments' || only?.[0] === 'result');
+  return isTool ? only?.[1] : Object.fromEntries(entries);
+}
+
 function readToolContent(attributes: JsonObject, way: Way): unknown {
   const keys =
-    way === 'input' ? ['gen_ai.tool.call.arguments', 'tool.parameters'] : ['gen_ai.tool.call.result'];
+    way === 'input'
+      ? ['gen_ai.tool.call.arguments', 'tool.parameters', 'tool_arguments']
+      : ['gen_ai.tool.call.result', 'tool_response'];
   const key = keys.find((name) => attributes[name] !== undefined);
   return key === undefined ? undefined : unpackJson(attributes[key]);
 }
@@ -182,18 +246,15 @@ function readModelContent({ attributes, events }: Span, way: Way): unknown {
       ...(tools === undefined ? {} : { tools }),
     };
   }
-  const flat = unwrapValue(unflattenAttributes(attributes, `llm.${way}_messages`), 'message');
+  const flat = unflattenAttributes(attributes, `llm.${way}_messages`, 'message');
   if (flat !== undefined) {
-    const tools =
-      way === 'input' ? unwrapValue(unflattenAttributes(attributes, 'llm.tools'), 'tool') : undefined;
+    const tools = way === 'input' ? unflattenAttributes(attributes, 'llm.tools', 'tool') : undefined;
     return { messages: flat, ...(tools === undefined ? {} : { tools }) };
   }
   const older = unflattenAttributes(attributes, way === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion');
   if (older !== undefined) return { messages: older };
   const documents =
-    way === 'output'
-      ? unwrapValue(unflattenAttributes(attributes, 'retrieval.documents'), 'document')
-      : undefined;
+    way === 'output' ? unflattenAttributes(attributes, 'retrieval.documents', 'document') : undefined;
   return documents === undefined ? readEventMessages(events, way) : { documents };
 }
 
@@ -219,6 +280,8 @@ function sumTokens(attributes: JsonObject): number | undefined {
   };
   return (
     sum(['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens']) ??
-    sum(['llm.token_count.prompt', 'llm.token_count.completion'])
+    sum(['llm.token_count.prompt', 'llm.token_count.completion']) ??
+    sum(['ai.usage.inputTokens', 'ai.usage.outputTokens']) ??
+    sum(['ai.usage.promptTokens', 'ai.usage.completionTokens'])
   );
 }
