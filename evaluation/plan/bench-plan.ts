@@ -9,6 +9,7 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkStoreUse } from '../batch/batch-store.ts';
 import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
+import { listTruths } from '../questions/question.ts';
 import { readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
@@ -180,7 +181,7 @@ function findTruth(documentFile: string, question: string, warnings: string[]): 
   try {
     const truth = readTruth(file);
     return truth.question === undefined || truth.question === question
-      ? [truth.answer, ...(truth.aliases ?? [])]
+      ? listTruths(truth.answer, truth.aliases)
       : [];
   } catch (error) {
     // An answer is useful even without a score (MP-61).

@@ -9,7 +9,7 @@ import {
   readSystemCode,
   toErrorMessage,
 } from '@gaia-mesh/core/contracts/errors.ts';
-import { type Attachment, isOutsideLink, LINK_FAULT, type Question, toAttemptId } from './question.ts';
+import { type Attachment, explainOutsideLink, type Question, toAttemptId } from './question.ts';
 import type { ScoringApi } from './scoring-api.ts';
 
 /** Sources of the questions' files, and the folder from which agents read them. */
@@ -112,7 +112,8 @@ async function findFileFault(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
     // The author of the folder may have linked to any of the user's files, which would then go to the model.
-    if (isOutsideLink(file)) return LINK_FAULT;
+    const fault = explainOutsideLink(file);
+    if (fault !== undefined) return fault;
     if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is not a regular file';
     await access(file, constants.R_OK);
     return undefined;

@@ -91,7 +91,7 @@ describe('questions from a file', () => {
     expect(() => readQuestions(fileOf(['', ' ']))).toThrow('there is no question in it');
     expect(() => readQuestions(path.join(folder, 'none.jsonl'))).toThrow('there is no such file');
     expect(() => readQuestions(folder)).toThrow('it is a folder');
-    writeFileSync(path.join(folder, 'x.jsonl'), Buffer.from([0xff, 0xfe]));
+    writeFileSync(path.join(folder, 'x.jsonl'), Buffer.from([0xff, 0x20]));
     expect(() => readQuestions(path.join(folder, 'x.jsonl'))).toThrow('not UTF-8');
   });
 

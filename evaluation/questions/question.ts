@@ -7,13 +7,22 @@ import * as z from 'zod';
  * Reason why a linked file in a folder of questions is not read. The folder of the Hugging Face cache has links, too, hence the
  * last hint.
  */
-export const LINK_FAULT =
+const LINK_FAULT =
   'it is a link that leads out of its folder, and may lead to any file of yours: if you trust the folder, copy it with its links followed (cp -rL)';
 
-/** Tells if an existing file is a link to a place outside its folder. */
-export function isOutsideLink(file: string): boolean {
+/** Returns the reason why an existing file is not read: it is a link to a place outside its folder; undefined for any other. */
+export function explainOutsideLink(file: string): string | undefined {
   const folder = realpathSync(path.dirname(file));
-  return !realpathSync(file).startsWith(folder + path.sep);
+  return realpathSync(file).startsWith(folder + path.sep) ? undefined : LINK_FAULT;
+}
+
+/** Returns the accepted forms of an answer. An empty text is no truth: it stands for an unknown answer. */
+export function listTruths(
+  answer: string | null | undefined,
+  aliases: readonly string[] | null | undefined,
+): string[] {
+  if (answer === null || answer === undefined) return [];
+  return [answer, ...(aliases ?? [])].filter((truth) => truth.trim() !== '');
 }
 
 /** One question from any source: GAIA's own file, a plain file, or a scoring API. */
@@ -92,7 +101,7 @@ export const questionSchema = z
     }
     // GAIA writes a question mark for an answer that is withheld (the test split).
     const official = line['Final answer'] === '?' ? undefined : line['Final answer'];
-    const answer = official ?? line.answer ?? undefined;
+    const answer = official?.trim() ? official : line.answer;
     const level = line.Level ?? line.level ?? undefined;
     const fileName = toSafeFileName(line.file_name ?? '');
     return {
@@ -100,7 +109,7 @@ export const questionSchema = z
       question: question.toWellFormed(),
       level: level === undefined || level === '' ? undefined : String(level),
       category: line.category ?? classifyQuestion(question, fileName),
-      truths: answer === undefined ? [] : [answer, ...(line.aliases ?? [])],
+      truths: listTruths(answer, line.aliases),
       fileName,
       document: line.document,
     };

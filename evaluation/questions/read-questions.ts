@@ -6,10 +6,10 @@ import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '@gaia-mesh/core/contracts/li
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
-import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { isOutsideLink, LINK_FAULT, type Question, questionSchema } from './question.ts';
-import { readTextLines, rereadLine, type TextLine } from './text-lines.ts';
+import { explainOutsideLink, listTruths, type Question, questionSchema } from './question.ts';
+import { readLooseValues, readTextLines, rereadLine, type TextLine } from './text-lines.ts';
 
 /** Names of the document in a task folder, in the order of the search. */
 const DOCUMENT_FILES = ['document.txt', 'document.md', 'gaia_doc.txt'];
@@ -56,7 +56,7 @@ export function readTaskFolder(folder: string): Task {
     taskId: path.basename(folder),
     question: truth.question,
     document,
-    truths: [truth.answer, ...(truth.aliases ?? [])],
+    truths: listTruths(truth.answer, truth.aliases),
   };
 }
 
@@ -97,7 +97,9 @@ export function readTaskFile(
       where,
     );
     if (document === undefined) shared ??= readDocument(findDocument(path.dirname(file), where));
-    const kept = [question, answer, aliases, source, level, file.endsWith('.gz') ? document : undefined];
+    const { at, bytes } = line;
+    const isKept = file.endsWith('.gz') || at === undefined;
+    const kept = [question, answer, aliases, source, level, isKept ? document : undefined];
     keptCharacters += JSON.stringify(kept).length;
     if (keptCharacters > MAX_QUESTIONS_BYTES)
       throw new MeshError(
@@ -107,14 +109,13 @@ export function readTaskFile(
     const task = {
       taskId: task_id,
       question,
-      truths: answer === undefined ? [] : [answer, ...(aliases ?? [])],
+      truths: listTruths(answer, aliases),
       category: 'text',
       source,
       level,
     };
     if (document === undefined) return { ...task, document: shared ?? '' };
-    if (file.endsWith('.gz')) return { ...task, document };
-    const { at, bytes } = line;
+    if (isKept) return { ...task, document };
     return withDocument(task, () => {
       const again = parseJsonLine(rereadLine(file, { at, bytes }), lineSchema, where);
       if (again.task_id === task_id && again.document !== undefined) return again.document;
@@ -191,7 +192,7 @@ function readLines<Entry extends { readonly taskId: string }>(
     if (text.trim() === '') continue;
     hash.update(text).update('\n');
     const where = `${file}:${number}`;
-    const entry = entryOf(line, where);
+    const entry = readEntry(line, where, entryOf);
     const other = numbers.get(entry.taskId);
     if (other !== undefined)
       throw new MeshError('config', `${where}: task_id ${entry.taskId} is on line ${other} too`);
@@ -204,10 +205,26 @@ function readLines<Entry extends { readonly taskId: string }>(
   return { entries, sha256: hash.digest('hex') };
 }
 
+/** Reads an entry of a line. An error about its JSON says what is expected. */
+function readEntry<Entry>(
+  line: TextLine,
+  where: string,
+  entryOf: (line: TextLine, where: string) => Entry,
+): Entry {
+  try {
+    return entryOf(line, where);
+  } catch (error) {
+    if (!(error instanceof MeshError) || tryParseJson(line.text) !== undefined) throw error;
+    const expected = 'expected one JSON object a line, or all of them in a JSON array';
+    throw new MeshError(error.code, `${error.message}; ${expected}`, { cause: error });
+  }
+}
+
 /** Yields the lines of a file. A gzipped file is unpacked as a whole and held in memory. */
 function* readQuestionLines(file: string, what: string, maxBytes: number): Generator<TextLine> {
   if (!file.endsWith('.gz')) {
-    yield* readTextLines(file, `${what} file`, maxBytes);
+    const name = `${what} file`;
+    yield* readLooseValues(file, name, maxBytes) ?? readTextLines(file, name, maxBytes);
     return;
   }
   const text = readText(file, maxBytes, `${what} file`);
@@ -248,7 +265,8 @@ function findDocument(folder: string, where = folder): string {
       'config',
       `${where}: no document; expected ${DOCUMENT_FILES.join(' or ')} in ${folder}`,
     );
-  if (isOutsideLink(file)) throw new MeshError('config', `${file}: ${LINK_FAULT}`);
+  const fault = explainOutsideLink(file);
+  if (fault !== undefined) throw new MeshError('config', `${file}: ${fault}`);
   return file;
 }
 

@@ -4,6 +4,7 @@ import { quoteFileName } from '../find-file.ts';
 import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { readExtension } from '../reading/readers.ts';
+import { decodeText } from '../text-encoding.ts';
 
 /** Maximum bytes of an unpacked page of a Parquet file; a small file may unpack to any size. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
@@ -32,15 +33,35 @@ export async function exportRows(file: LoadedFile): Promise<string> {
 /** Parses CSV whose first line has the names of the columns. */
 async function parseCsvRows(file: LoadedFile): Promise<readonly unknown[]> {
   const { parse } = await import('csv-parse/sync');
+  const { text, delimiter } = readCsvText(file.bytes);
   return fromLibrary(file, 'CSV', () =>
-    parse(new TextDecoder('utf-8', { fatal: true }).decode(file.bytes), {
+    parse(text, {
       bom: true,
+      delimiter,
       columns: true,
       skip_empty_lines: true,
       max_record_size: MAX_ROW_CHARACTERS,
       to: MAX_ROWS + 1,
     }),
   );
+}
+
+/** Delimiters of CSV; programs in languages with a decimal comma write semicolons. */
+const DELIMITERS = [',', ';', '\t'];
+
+/** Decodes CSV in UTF-8 or UTF-16, and finds the delimiter of its header. */
+function readCsvText(bytes: Uint8Array): { readonly text: string; readonly delimiter: string } {
+  const decoded = decodeText(bytes);
+  const whole = decoded?.encoding.startsWith('utf-16')
+    ? decoded.text
+    : new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  // Excel reads its delimiter from such a first line.
+  const [declaration = '', declared] = /^sep=(.)\r?\n/.exec(whole) ?? [];
+  const text = whole.slice(declaration.length);
+  const [header = ''] = text.split(/\r?\n/, 1);
+  const isIdColumn = (name: string) => /^"?task_id"?$/.test(name.trim());
+  const found = DELIMITERS.find((delimiter) => header.split(delimiter).filter(isIdColumn).length === 1);
+  return { text, delimiter: declared ?? found ?? ',' };
 }
 
 /** Reads a Parquet table, such as GAIA's. */
