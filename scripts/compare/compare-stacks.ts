@@ -117,7 +117,10 @@ export async function compareStacks(names: readonly string[], options: CompareOp
     }).finally(() => bar.end());
     const tokens = await countTokenFigures(
       recording,
-      await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
+      {
+        tools: await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool }))),
+        budgetMs: budget * 1000,
+      },
       signal,
     );
     if (tokens.not_counted !== undefined)

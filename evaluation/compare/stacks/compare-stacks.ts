@@ -147,7 +147,11 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
         `invocation ${block + 1}, ${index + 1} of ${slots.length}: ${name}`,
       );
       const isFirst = block === 0 && !isNull;
-      const plannedEndMs = nowMs + (startMs + budgetMs - nowMs) / (slots.length - index);
+      const endMs = startMs + budgetMs;
+      const shareMs = (endMs - nowMs) / (slots.length - index);
+      const plannedEndMs = nowMs + shareMs;
+      // A slow arm may use the share of another one for its first round.
+      const firstEndMs = Math.max(nowMs + FIRST_MS, Math.min(endMs, nowMs + 2 * shareMs));
       const result = await tried(arm, {
         budgetMs: ownMs,
         rounds: options.rounds,
@@ -158,7 +162,7 @@ export async function measureStacks(options: CompareStacksOptions): Promise<Meas
         raisesLoad: hasExtras && block === 1 && !isNull,
         maxInFlight,
         plannedEndMs,
-        endMs: block === 0 ? Math.max(plannedEndMs, nowMs + FIRST_MS) : plannedEndMs,
+        endMs: block === 0 ? firstEndMs : plannedEndMs,
       });
       if (result !== undefined) {
         measured.push({ arm: name, isNull, result });

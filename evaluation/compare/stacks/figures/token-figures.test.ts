@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { sampleRecording } from '../../testing/sample-recording.ts';
 import { countTokenFigures } from './token-figures.ts';
 
+const budgetMs = 20_000;
 const tools = [
   {
     name: 'calculator',
@@ -30,7 +31,7 @@ const recording = recordingOf([
 ]);
 
 test('payloads are told apart by what most of them is made of, and TOON gains on tables', async () => {
-  const { shapes } = await countTokenFigures(recording, tools, new AbortController().signal);
+  const { shapes } = await countTokenFigures(recording, { tools, budgetMs }, new AbortController().signal);
   expect(shapes.map(({ shape }) => shape).sort()).toEqual([
     'lists of texts and numbers',
     'prose',
@@ -43,10 +44,11 @@ test('payloads are told apart by what most of them is made of, and TOON gains on
 });
 
 test('payloads for which there is no time are left out, and their number is told', async () => {
-  const answers = [false, false, false];
+  // Each payload is counted in four forms.
+  const answers = Array.from({ length: 12 }, () => false);
   const figures = await countTokenFigures(
     recording,
-    tools,
+    { tools, budgetMs },
     new AbortController().signal,
     () => answers.shift() ?? true,
   );
@@ -55,7 +57,11 @@ test('payloads for which there is no time are left out, and their number is told
 });
 
 test('a result that is given twice is read twice; a skill has no schema to read', async () => {
-  const { results, definitions } = await countTokenFigures(recording, tools, new AbortController().signal);
+  const { results, definitions } = await countTokenFigures(
+    recording,
+    { tools, budgetMs },
+    new AbortController().signal,
+  );
   const [text, structured, both] = results.map(({ tokens }) => tokens);
   expect(structured).toBe(text);
   expect(both).toBeGreaterThan(1.9 * (text ?? 0));
@@ -65,7 +71,36 @@ test('a result that is given twice is read twice; a skill has no schema to read'
 });
 
 test('a count that is interrupted has what needs no payload', async () => {
-  const { results, shapes, definitions } = await countTokenFigures(recording, tools, AbortSignal.abort());
+  const { results, shapes, definitions } = await countTokenFigures(
+    recording,
+    { tools, budgetMs },
+    AbortSignal.abort(),
+  );
   expect([results, shapes]).toEqual([[], []]);
   expect(definitions).toHaveLength(2);
+});
+
+test('a long text is counted in slices, between which the count may end', async () => {
+  const prose = 'The lamp of the lighthouse was lit on a clear night in October. '.repeat(6_000);
+  const { o200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
+  const payload = { text: prose };
+  const { results } = await countTokenFigures(
+    recordingOf([payload]),
+    { tools, budgetMs },
+    new AbortController().signal,
+    () => false,
+  );
+  expect(results[0]?.tokens).toBe(o200k.count(JSON.stringify(payload)));
+  let looks = 0;
+  const cut = await countTokenFigures(
+    recordingOf([payload]),
+    { tools, budgetMs },
+    new AbortController().signal,
+    () => {
+      looks += 1;
+      return looks > 2;
+    },
+  );
+  expect(cut).toMatchObject({ results: [], not_counted: 1 });
+  expect(looks).toBe(3);
 });

@@ -10,7 +10,9 @@ import type { StacksFile } from './stacks-file.ts';
 type Count = (text: string) => number;
 
 /** Time to count tokens of payloads, which begins when the measurement has ended and was written. */
-const COUNT_MS = 5_000;
+const COUNT_MS = { least: 2_000, most: 5_000 };
+/** Share of the measurement's time that counting may add to it. */
+const COUNT_SHARE = 0.1;
 
 /**
  * Counts the tokens that a model reads, by protocol: the tool definitions that its host shows it, and the tools' answers. No model reads
@@ -18,19 +20,18 @@ const COUNT_MS = 5_000;
  */
 export async function countTokenFigures(
   recording: Recording,
-  tools: readonly ToolDefinition[],
+  { tools, budgetMs }: { readonly tools: readonly ToolDefinition[]; readonly budgetMs: number },
   signal: AbortSignal,
-  isTimeUp = createTimeLimit(),
+  isTimeUp = createTimeLimit(budgetMs),
 ): Promise<StacksFile['tokens']> {
   // The 2 MB of tables are loaded on demand.
   const { o200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const count = (text: string) => o200k.count(text);
   const counted: CountedPayload[] = [];
   for (const { packet } of recording.packets) {
-    // Between payloads the process takes signals.
-    await setImmediate();
-    if (signal.aborted || isTimeUp()) break;
-    counted.push(countPayload(packet.payload, count));
+    const own = await countPayload(packet.payload, count, () => signal.aborted || isTimeUp());
+    if (own === undefined) break;
+    counted.push(own);
   }
   const left = recording.packets.length - counted.length;
   return {
@@ -42,9 +43,9 @@ export async function countTokenFigures(
   };
 }
 
-function createTimeLimit(): () => boolean {
-  const begunMs = performance.now();
-  return () => performance.now() - begunMs > COUNT_MS;
+function createTimeLimit(budgetMs: number): () => boolean {
+  const endMs = performance.now() + Math.min(COUNT_MS.most, Math.max(COUNT_MS.least, COUNT_SHARE * budgetMs));
+  return () => performance.now() > endMs;
 }
 
 /** Counts the definitions of the same tools as a client of each protocol receives them. */
@@ -77,16 +78,55 @@ interface CountedPayload {
   readonly toon: number;
 }
 
-function countPayload(payload: JsonObject, tokensOf: Count): CountedPayload {
+/** Counts the tokens of a payload; returns undefined if `isOver` before all are counted. */
+async function countPayload(
+  payload: JsonObject,
+  tokensOf: Count,
+  isOver: () => boolean,
+): Promise<CountedPayload | undefined> {
   const compact = JSON.stringify(payload);
-  return {
-    shape: classifyShape(payload),
-    bytes: Buffer.byteLength(compact),
-    compact: tokensOf(compact),
-    inBoth: tokensOf(`${compact}\n${compact}`),
-    pretty: tokensOf(JSON.stringify(payload, null, 2)),
-    toon: tokensOf(encodeToon(payload)),
-  };
+  const sums: number[] = [];
+  for (const write of [
+    () => compact,
+    () => `${compact}\n${compact}`,
+    () => JSON.stringify(payload, null, 2),
+    () => encodeToon(payload),
+  ]) {
+    let sum = 0;
+    for (const slice of sliceText(write())) {
+      // Between slices the process takes signals.
+      await setImmediate();
+      if (isOver()) return undefined;
+      sum += tokensOf(slice);
+    }
+    sums.push(sum);
+  }
+  const [once = 0, inBoth = 0, pretty = 0, toon = 0] = sums;
+  const bytes = Buffer.byteLength(compact);
+  return { shape: classifyShape(payload), bytes, compact: once, inBoth, pretty, toon };
+}
+
+/** Maximum characters that are counted at once, which takes less than a second on a busy machine. */
+const SLICE_CHARACTERS = 128 * 1024;
+
+/**
+ * Yields a long text in slices. Each ends in front of a space between words, where a token ends as well; a text without such a
+ * space may count a token more for each slice.
+ */
+function* sliceText(text: string): Generator<string> {
+  for (let begin = 0; begin < text.length; ) {
+    const most = begin + SLICE_CHARACTERS;
+    let end = Math.min(most, text.length);
+    for (let at = end; end < text.length && at > begin + SLICE_CHARACTERS / 2; at--) {
+      if (!/^\S \p{L}/u.test(text.slice(at - 1, at + 2))) continue;
+      end = at;
+      break;
+    }
+    // A pair of surrogates stays together.
+    if (end < text.length && /[\ud800-\udbff]/.test(text.charAt(end - 1))) end -= 1;
+    yield text.slice(begin, end);
+    begin = end;
+  }
 }
 
 const addUp = (counted: readonly CountedPayload[], key: 'bytes' | 'compact' | 'inBoth' | 'pretty' | 'toon') =>
