@@ -1,0 +1,144 @@
+import type { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { MeshTeam } from '../batch/teams/mesh-team.ts';
+import { ServedTeam } from './served-team.ts';
+
+const { signal } = new AbortController();
+const ignore = () => undefined;
+
+type Options = Parameters<typeof ServedTeam.start>[0];
+type MeshAsk = MeshTeam['ask'];
+
+const reply = {
+  status: 'answered',
+  rawAnswer: 'Yes',
+  answer: 'yes',
+  reasoningTrace: '',
+  seconds: 1,
+  packets: 1,
+  bytes: 1,
+  tokens: 0,
+  modelCalls: 0,
+  costUsd: 0,
+} as unknown as Awaited<ReturnType<MeshAsk>>;
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** Starts a served team on a mesh whose agents are left out. */
+async function start(options: Partial<Options> = {}, answer: MeshAsk = async () => reply) {
+  const ask = vi.fn(answer);
+  const mesh = { ask, folder: { archiveFile: '/x/archive' }, close: async () => ({ tasks: 1 }) };
+  const started = vi.spyOn(MeshTeam, 'start').mockResolvedValue(mesh as unknown as MeshTeam);
+  const served = await ServedTeam.start({
+    planned: { team: { name: 'team' }, adapter: {}, faults: [] },
+    limits: { tasks: 1, waiting: 1, bytes: 10 },
+    out: '/x',
+    store: '/x/store',
+    portBase: 1,
+    observer: {},
+    signal,
+    ...options,
+  } as unknown as Options);
+  const { observer } = started.mock.calls[0]?.[0] ?? {};
+  const relay = (taskId: string, from: string, type: string) =>
+    observer?.relayed?.({ packets: [{ head: { task_id: taskId, from, type } }] } as never);
+  return { served, ask, started, relay };
+}
+
+describe('a served team', () => {
+  it('asks its agents each question as a task of its own, and gives the answer', async () => {
+    const { served, ask } = await start();
+    expect(served.name).toBe('team');
+    expect(await served.ask({ question: 'Q' }, signal, ignore)).toMatchObject({
+      answer: 'Yes',
+      task_id: 'ask-1',
+    });
+    expect(await served.ask({ question: 'R' }, signal, ignore)).toMatchObject({ task_id: 'ask-2' });
+    expect(ask.mock.calls[0]).toEqual([
+      { question: 'Q', category: 'text', truths: [], taskId: 'ask-1' },
+      { cycle: 1 },
+      signal,
+    ]);
+    expect(served.archiveFile).toBe('/x/archive');
+    expect(await served.close()).toEqual({ tasks: 1 });
+  });
+
+  it('hands on a document, or the one that it has, and no half of a letter', async () => {
+    const { served, ask } = await start({ document: 'own' });
+    await served.ask({ question: 'Q\ud800' }, signal, ignore);
+    await served.ask({ question: 'Q', document: 'mine' }, signal, ignore);
+    expect(ask.mock.calls.map(([{ question, document }]) => [question, document])).toEqual([
+      ['Q\ufffd', 'own'],
+      ['Q', 'mine'],
+    ]);
+  });
+
+  it('takes so many bytes of a question and its document, and not one more', async () => {
+    const { served, ask } = await start({ document: 'a document of its own, which does not count' });
+    await served.ask({ question: 'ééé', document: 'four' }, signal, ignore);
+    await expect(served.ask({ question: 'ééé', document: 'fiver' }, signal, ignore)).rejects.toThrow(
+      'question and document: expected at most 10 bytes, came 11',
+    );
+    await expect(served.ask({ question: 'x'.repeat(11) }, signal, ignore)).rejects.toMatchObject({
+      code: 'limit',
+    });
+    expect(ask).toHaveBeenCalledTimes(1);
+  });
+
+  it('gives the turn on when a task has failed', async () => {
+    const { served } = await start({}, async ({ question }) => {
+      if (question === 'bad') throw new Error('broken');
+      return reply;
+    });
+    const bad = expect(served.ask({ question: 'bad' }, signal, ignore)).rejects.toThrow('broken');
+    const good = served.ask({ question: 'good' }, signal, ignore);
+    await bad;
+    expect(await good).toMatchObject({ answer: 'Yes' });
+    await served.settled();
+  });
+
+  it('asks nothing for a client that has gone, or once the run has ended', async () => {
+    const ended = new AbortController();
+    const { served, ask } = await start({ signal: ended.signal });
+    await expect(served.ask({ question: 'Q' }, AbortSignal.abort(new Error('gone')), ignore)).rejects.toThrow(
+      'gone',
+    );
+    ended.abort(new Error('ended'));
+    await expect(served.ask({ question: 'Q' }, signal, ignore)).rejects.toThrow('ended');
+    expect(ask).not.toHaveBeenCalled();
+  });
+
+  it('ends the waiting when the run ends', async () => {
+    const ended = new AbortController();
+    const { served } = await start({ signal: ended.signal }, () => new Promise(() => undefined));
+    void served.ask({ question: 'A' }, signal, ignore);
+    const waiting = served.ask({ question: 'B' }, signal, ignore);
+    ended.abort();
+    await expect(waiting).rejects.toThrow(
+      expect.objectContaining({ code: 'interrupted' } satisfies Partial<MeshError>),
+    );
+  });
+
+  it('reports the packets of the task alone, counted, and not each of a thousand', async () => {
+    vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    let nowMs = 0;
+    const told: unknown[] = [];
+    const observed = vi.fn();
+    const { served, relay } = await start({ observer: { relayed: observed } }, async () => {
+      relay('ask-1', '0', 'a');
+      relay('ask-2', '0', 'of another');
+      nowMs = 49;
+      relay('ask-1', '1', 'b');
+      nowMs = 50;
+      relay('ask-1', '2', 'c');
+      return reply;
+    });
+    await served.ask({ question: 'Q' }, signal, (progress) => told.push(progress));
+    relay('ask-1', '3', 'late');
+    expect(told).toEqual([
+      { packets: 1, agent: '0', type: 'a' },
+      { packets: 3, agent: '2', type: 'c' },
+    ]);
+    expect(observed).toHaveBeenCalledTimes(5);
+  });
+});
