@@ -9,6 +9,7 @@ import { layerNames } from '@gaia-mesh/protocols/layers/registry.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import type { Command } from 'commander';
 import { createAdapterTarget, createLayerTarget } from './codecs.ts';
+import { doors } from './doors.ts';
 import { framing } from './framing.ts';
 import { handshake } from './handshake.ts';
 import { hub } from './hub.ts';
@@ -178,6 +179,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   hub,
   volume,
   ...readers,
+  ...doors,
 ];
 
 /**
