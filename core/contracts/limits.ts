@@ -69,6 +69,8 @@ export const KEPT_LIMITS = {
   /** Minimum of the whole budget; where requests may be large, it has room for some of the largest. */
   minBytes: 64 * 1024 * 1024,
   requests: 16,
+  /** Maximum characters of a request's id, which is kept until its last answer and repeated in each of them. */
+  idCharacters: 1024,
   /** Share of the budget that one message may take, and one page of a list, of which a client asks for the next. */
   messageShare: 1 / 4,
   pageShare: 1 / 16,

@@ -353,6 +353,18 @@ describe('a body', () => {
   });
 });
 
+test.each(['/mcp', '/a2a/jsonrpc'])(
+  'an id at %s, which every answer repeats, has at most 1,024 characters',
+  async (path) => {
+    const call = async (id: string) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
+      return JSON.parse((await ask(path, { headers: authorized(), body })).text);
+    };
+    expect(await call('x'.repeat(1024))).toMatchObject({ id: 'x'.repeat(1024) });
+    expect(await call('x'.repeat(1025))).toMatchObject({ id: null, error: { code: -32600 } });
+  },
+);
+
 describe('what is kept', () => {
   test('are the last 200 tasks; a list has them in pages, the latest first', async () => {
     const ids: string[] = [];

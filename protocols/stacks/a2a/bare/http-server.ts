@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { KEPT_LIMITS, MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
@@ -114,7 +114,7 @@ function buildAuthorization({ authentication, token }: PushConfig): Record<strin
 
 const requestSchema = z.looseObject({
   jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number(), z.null()]),
+  id: z.union([z.string().max(KEPT_LIMITS.idCharacters), z.number(), z.null()]),
   method: z.string(),
   params: z.unknown().optional(),
 });

@@ -1,10 +1,11 @@
+import { KEPT_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { createMcpError } from './errors.ts';
 
 const requestSchema = z.looseObject({
   jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number()]).optional(),
+  id: z.union([z.string().max(KEPT_LIMITS.idCharacters), z.number()]).optional(),
   method: z.string(),
   params: z.looseObject({}).optional(),
 });
