@@ -64,7 +64,6 @@ const taskSchema = z.looseObject({
 
 export type A2aMessage = z.infer<typeof messageSchema>;
 export type A2aArtifact = z.infer<typeof artifactSchema>;
-export type A2aStatus = z.infer<typeof statusSchema>;
 
 const historyLengthSchema = z.int().nonnegative().optional();
 

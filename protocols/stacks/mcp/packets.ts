@@ -46,9 +46,6 @@ export const packetSchema = z.strictObject({
   payload: z.record(z.string(), z.unknown()),
 });
 
-/** Schema of the tool's result. */
-export const repliesSchema = z.strictObject({ replies: z.array(packetSchema) });
-
 /**
  * Builds a `CallToolResult` (server/tools, "Tool Result") in the form of the setting: as text for a model, as
  * a value, or as both.

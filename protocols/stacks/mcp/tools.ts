@@ -2,8 +2,11 @@ import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { Inbox, StackSettings } from '../contract/stack.ts';
-import { buildCallResult, packetSchema, repliesSchema } from './packets.ts';
+import { buildCallResult, packetSchema } from './packets.ts';
 import { PACKET_TOOL } from './revision.ts';
+
+/** Schema of the tool's result. */
+const repliesSchema = z.strictObject({ replies: z.array(packetSchema) });
 
 /** A tool of a server, the same for a server of the SDK and for a bare one. */
 export interface McpTool {

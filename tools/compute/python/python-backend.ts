@@ -37,4 +37,3 @@ export const GUARANTEES = {
   memory: 'cannot take more memory than it is given',
   kill: 'is gone when it is killed, whatever it does',
 } as const;
-export type Guarantee = keyof typeof GUARANTEES;

@@ -10,11 +10,12 @@ import {
   DESK_BYTES,
   FILE_BYTES,
   GUARANTEES,
-  type Guarantee,
   type PythonBackend,
   type PythonRunContext,
 } from './python-backend.ts';
 import { type PythonCommand, PythonInterpreter } from './python-interpreter.ts';
+
+type Guarantee = keyof typeof GUARANTEES;
 
 /**
  * The system's Python in a sandbox of Linux: namespaces made by `bwrap` or `unshare`, a root with only the system's

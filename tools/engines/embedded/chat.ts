@@ -1,11 +1,13 @@
 import type { ChatRequest, ChatTurn, EngineWork, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
 import { countTokens } from '@gaia-mesh/reader/tokens.ts';
-import { FINAL_ANSWER_PREFIX } from '../../answers/answer-format.ts';
 import { type Candidate, type Candidates, findCandidates } from './candidates.ts';
 import { type InboundConversation, parseConversation } from './conversation.ts';
 import { type Draws, drawCandidate, withDoubts } from './draw.ts';
 import { type Call, openFiles } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
+
+/** The prefix of an answer in a text that is passed on. */
+const FINAL_ANSWER_PREFIX = 'FINAL ANSWER: ';
 
 /**
  * Creates the embedded engine's part in a conversation, in place of a model. It calls the offered tools for files that it has not read

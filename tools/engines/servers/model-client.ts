@@ -63,7 +63,7 @@ export interface ModelServer {
     readonly key: string;
     readonly longPrompt: string;
     readonly cutReply: string;
-    /** How words come in the content again that stood in the field for thoughts. */
+    /** The way to get words into the content that stood in the field for thoughts. */
     readonly onlyThoughts: string;
     readonly missingModel: (model: string) => string;
   };

@@ -3,7 +3,13 @@ import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { HeldBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { estimateBytes, findUnreadable } from '@gaia-mesh/core/system/parse-json.ts';
 import { EventQueue } from '../event-queue.ts';
-import { type A2aArtifact, type A2aMessage, type A2aStatus, isSettled, TERMINAL_STATES } from '../model.ts';
+import {
+  type A2aArtifact,
+  type A2aMessage,
+  isSettled,
+  type StreamResponse,
+  TERMINAL_STATES,
+} from '../model.ts';
 import { type AgentWork, createTextMessage, type TaskState, type WorkEvent } from '../work.ts';
 import { createFaultError } from './faults.ts';
 
@@ -11,7 +17,9 @@ import { createFaultError } from './faults.ts';
 interface TaskView {
   readonly id: string;
   readonly contextId: string;
-  readonly status: A2aStatus & { readonly timestamp: string };
+  readonly status: Extract<StreamResponse, { task: unknown }>['task']['status'] & {
+    readonly timestamp: string;
+  };
   readonly artifacts?: readonly A2aArtifact[] | undefined;
   readonly history?: readonly A2aMessage[] | undefined;
 }

@@ -52,8 +52,8 @@ const LEGACY_METHODS: Readonly<Record<Operation['method'], string>> = {
   CancelTask: 'tasks/cancel',
 };
 
-/** JSON-RPC of A2A 0.3, whose answers `foreign/known-update.ts` reads. The SDK's client for it bounds no answer. */
-export const legacyDialect: HttpDialect = {
+/** JSON-RPC of A2A 0.3, whose answers `foreign/agent-reply.ts` reads. The SDK's client for it bounds no answer. */
+const legacyDialect: HttpDialect = {
   ...jsonRpcDialect,
   version: '0.3',
   request: ({ method, params }) => ({
@@ -86,7 +86,7 @@ function toLegacy(params: object): object {
 const problemSchema = z.object({ error: z.unknown() });
 
 /** HTTP+JSON (§11): a URL for each operation. */
-export const restDialect: HttpDialect = {
+const restDialect: HttpDialect = {
   protocolBinding: 'HTTP+JSON',
   version: '1.0',
   request: ({ method, params }) => {
@@ -136,4 +136,12 @@ export function parseJsonBody(text: string): unknown {
       cause,
     });
   }
+}
+
+/** Returns the dialect of a card's interface; undefined for one that is not spoken here. */
+export function findDialect(binding: string, version: string): HttpDialect | undefined {
+  const isLegacy = /^0\.[23](\.|$)/.test(version);
+  if (!isLegacy && !/^1(\.|$)/.test(version)) return undefined;
+  const known = isLegacy ? [legacyDialect] : [jsonRpcDialect, restDialect];
+  return known.find(({ protocolBinding }) => protocolBinding === binding);
 }

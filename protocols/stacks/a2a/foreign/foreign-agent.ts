@@ -7,13 +7,7 @@ import * as z from 'zod';
 import { HttpClient } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
 import type { AgentWire, Operation } from '../bare/agent-wire.ts';
-import {
-  type HttpDialect,
-  jsonRpcDialect,
-  legacyDialect,
-  parseJsonBody,
-  restDialect,
-} from '../bare/dialects.ts';
+import { findDialect, type HttpDialect, parseJsonBody } from '../bare/dialects.ts';
 import { HttpWire } from '../bare/http-wire.ts';
 import { GrpcConnection } from '../grpc/connection.ts';
 import { CARD_PATH } from '../interfaces.ts';
@@ -66,8 +60,6 @@ const MAX_POLL_MS = 2_000;
 const PUSH_PATIENCE_MS = 5_000;
 
 const HTTP_SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
-
-const dialects: readonly HttpDialect[] = [jsonRpcDialect, restDialect];
 
 /** A foreign agent, by its card. Its answers are untrusted until they are checked. */
 export class ForeignAgent {
@@ -189,7 +181,7 @@ export class ForeignAgent {
   }
 }
 
-/** Where cards were until 0.3. */
+/** The path of cards until 0.3. */
 const OLD_CARD_PATH = '/.well-known/agent.json';
 const MAX_REDIRECTS = 3;
 
@@ -282,12 +274,9 @@ function parseGrpcEndpoint(text: string, cardUrl: URL): URL | undefined {
 function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL): KnownInterface {
   let elsewhere: URL | undefined;
   for (const { url, protocolBinding, protocolVersion } of supportedInterfaces) {
-    const isLegacy = /^0\.[23](\.|$)/.test(protocolVersion);
-    if (!isLegacy && !/^1(\.|$)/.test(protocolVersion)) continue;
-    const dialect = isLegacy
-      ? [legacyDialect].find((known) => known.protocolBinding === protocolBinding)
-      : dialects.find((known) => known.protocolBinding === protocolBinding);
-    if (dialect === undefined && (isLegacy || protocolBinding !== 'GRPC')) continue;
+    const dialect = findDialect(protocolBinding, protocolVersion);
+    const isGrpc = protocolBinding === 'GRPC' && /^1(\.|$)/.test(protocolVersion);
+    if (dialect === undefined && !isGrpc) continue;
     const named = dialect === undefined ? parseGrpcEndpoint(url, from) : parseForeignUrl(url);
     if (named === undefined) continue;
     const own = toNamedHost(named, from);

@@ -12,8 +12,7 @@ import { readEventLines } from '../../http/event-stream.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { loadClient } from '../sdk/sdk.ts';
 import { type ChildCommand, ChildTransport } from './child-transport.ts';
-import { createForeignFetch, NO_ANSWER } from './foreign-messages.ts';
-import { type ForeignResult, readForeignResult } from './foreign-result.ts';
+import { createForeignFetch, NO_ANSWER, readForeignResult } from './foreign-messages.ts';
 
 /** Address of a foreign server. */
 export type ForeignServerEndpoint = (ChildCommand | ForeignServerUrl) & {
@@ -47,7 +46,7 @@ interface ForeignServer {
   /** Names of tools that cannot be used, each with the reason. */
   readonly refused: readonly string[];
   /** @throws MeshError `tool` for a call that was refused or took too long, `agent` for a server that is gone */
-  call(name: string, args: JsonObject, options: CallOptions): Promise<ForeignResult>;
+  call(name: string, args: JsonObject, options: CallOptions): Promise<ReturnType<typeof readForeignResult>>;
   close(): Promise<void>;
 }
 
@@ -223,7 +222,7 @@ async function call(
   name: string,
   args: JsonObject,
   { signal, timeoutMs, traceparent }: CallOptions,
-): Promise<ForeignResult> {
+): Promise<ReturnType<typeof readForeignResult>> {
   // MCP, 2026-07-28, basic/index: the trace context travels in `_meta`.
   const meta = traceparent === undefined ? {} : { _meta: { traceparent } };
   const request = { method: 'tools/call', params: { name, arguments: args, ...meta } } as const;

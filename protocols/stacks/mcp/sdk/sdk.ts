@@ -14,5 +14,3 @@ export function loadNodeServer(purpose: string) {
 export function loadClient(purpose: string) {
   return withPackage('@modelcontextprotocol/client@2', purpose, () => import('@modelcontextprotocol/client'));
 }
-
-export type SdkServer = Awaited<ReturnType<typeof loadServer>>;

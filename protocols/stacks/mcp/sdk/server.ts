@@ -4,7 +4,9 @@ import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import { MCP_PATH } from '../revision.ts';
 import type { McpTool } from '../tools.ts';
-import { loadNodeServer, loadServer, type SdkServer } from './sdk.ts';
+import { loadNodeServer, loadServer } from './sdk.ts';
+
+type SdkServer = Awaited<ReturnType<typeof loadServer>>;
 
 /** Creates a server of the SDK with `tools`; HTTP makes one for each request, as its revision has no sessions. */
 export function createSdkServer({ McpServer: Server }: SdkServer, tools: readonly McpTool[]): McpServer {
