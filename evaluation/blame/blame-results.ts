@@ -25,9 +25,6 @@ const SHOWN_CHARACTERS = 400;
 /** Returns the results of an arm's branches, in the order of their cycles. */
 export type Read = (taskId: string) => readonly GaiaResult[];
 
-/** Returns the number of fresh tries for a suspect's branches. */
-export const countConfirmTries = (tries: number) => 2 * tries;
-
 /** Tells if an attempt departed from the recording before its branch began. What follows then says nothing about the question. */
 const hasDeparted = ({ status, reason = '' }: GaiaResult) =>
   status !== 'answered' && reason.includes(DEPARTED);

@@ -10,8 +10,11 @@ import { type Question, toAttemptId } from '../questions/question.ts';
 import { type Arm, buildBranchFile, createReplacers, listArms } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
 import type { BlamePlan } from './blame-plan.ts';
-import { blameFile, countConfirmTries, judgeBranches, type Read } from './blame-results.ts';
+import { blameFile, judgeBranches, type Read } from './blame-results.ts';
 import { findSuspects } from './judge.ts';
+
+/** Returns the number of fresh tries for a suspect's branches. */
+const countConfirmTries = (tries: number) => 2 * tries;
 
 type BlameShared = Omit<SharedBatch, 'journal' | 'repeat'> & { readonly resume: boolean };
 

@@ -13,8 +13,6 @@ export const RECORDING_HEADER = 'gaia_mesh.recording';
 export const PACKETS = 'gaia_mesh.packets';
 /** Position in the recording. */
 export const ORDER = 'gaia_mesh.order';
-/** On the resource: true if payloads were left out. */
-export const CONTENTS_LEFT_OUT = 'gaia_mesh.contents_left_out';
 
 type Attribute = string | number | boolean | string[];
 export type Attributes = Readonly<Record<string, Attribute>>;

@@ -10,12 +10,14 @@ import {
   readHubCpu,
   readIdleShare,
   readPeak,
-  readRunShare,
   readThousands,
   type SampleReading,
 } from './sample.ts';
 import { listMissingTargets, TARGET_NAMES } from './targets.ts';
 import { listUnsureLoads, listVerdicts, type Verdict } from './verdicts.ts';
+
+/** Percentage of the time in which the generator, which never waits at a fixed rate, had a core. */
+const readRunShare: SampleReading = ({ own_cpu_s, seconds }) => (own_cpu_s / seconds) * 100;
 
 /** Builds the report with all measurements: the verdicts, and each sample behind them with its round. */
 export function buildRelayReport(results: RelayResults) {

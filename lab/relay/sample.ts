@@ -30,15 +30,12 @@ export type Sample = z.infer<typeof sampleSchema>;
 /** Extracts a figure from a sample; NaN if the sample lacks it. */
 export type SampleReading = (sample: Sample) => number;
 
-export const readRate: SampleReading = ({ rate }) => rate;
 export const readThousands: SampleReading = ({ rate }) => rate / 1000;
 /** Processor time of the hub for one delivery, in microseconds. */
 export const readHubCpu: SampleReading = ({ hub_cpu_s, delivered }) => (hub_cpu_s / delivered) * 1e6;
 export const readPeak: SampleReading = ({ hub_peak_mb }) => hub_peak_mb;
 /** Percentage of the time in which the generator waited. */
 export const readIdleShare: SampleReading = ({ idle_s, seconds }) => (idle_s / seconds) * 100;
-/** Percentage of the time in which the generator, which never waits at a fixed rate, had a core. */
-export const readRunShare: SampleReading = ({ own_cpu_s, seconds }) => (own_cpu_s / seconds) * 100;
 export const createLatencyReading =
   (key: 'p50' | 'p99' | 'p999'): SampleReading =>
   ({ latency_us }) =>

@@ -7,10 +7,11 @@ import {
   readHubCpu,
   readIdleShare,
   readPeak,
-  readRate,
   type SampleReading,
 } from './sample.ts';
 import { PEERS, type TargetName } from './targets.ts';
+
+const readRate: SampleReading = ({ rate }) => rate;
 
 /** One requirement for the relay, with the evidence of this run. */
 export interface Verdict {

@@ -1,18 +1,15 @@
 import { formatHeaderLine } from '@gaia-mesh/core/recording/recording.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import {
-  type Attributes,
-  CONTENTS_LEFT_OUT,
-  omitAbsent,
-  PACKETS,
-  RECORDING_HEADER,
-} from '../../traffic/packet-attributes.ts';
+import { type Attributes, omitAbsent, PACKETS, RECORDING_HEADER } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { buildRunMetrics, type Metric } from './metrics.ts';
 import { buildModelSpans } from './model-spans.ts';
 import { buildPacketSpans, createRunSpan } from './packet-spans.ts';
 import type { Span } from './span.ts';
 import { WallClock } from './wall-clock.ts';
+
+/** On the resource: true if payloads were left out. */
+const CONTENTS_LEFT_OUT = 'gaia_mesh.contents_left_out';
 
 /** A run in the terms of OpenTelemetry: resource, spans and metrics. */
 export interface RunTelemetry {

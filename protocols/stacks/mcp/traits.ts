@@ -12,4 +12,3 @@ const traits: Omit<StackTraits, 'hasTls'> = {
 };
 
 export const mcpHttpTraits: StackTraits = { ...traits, hasTls: true };
-export const mcpStdioTraits: StackTraits = { ...traits, hasTls: false };

@@ -145,5 +145,3 @@ export function fixtureMethods(notFound: (uri: string) => Error): McpMethods {
     }),
   };
 }
-
-export const fixtureCapabilities = { resources: {}, prompts: {}, completions: {} };

@@ -6,8 +6,10 @@ import { createMcpError } from '../mcp/server/errors.ts';
 import { serveMcpHttp } from '../mcp/server/http.ts';
 import { LegacySessions } from '../mcp/server/legacy.ts';
 import { McpServer } from '../mcp/server/mcp-server.ts';
-import { fixtureCapabilities, fixtureMethods, fixtureTools } from './mcp-fixtures.ts';
+import { fixtureMethods, fixtureTools } from './mcp-fixtures.ts';
 import { testSettings } from './settings.ts';
+
+const fixtureCapabilities = { resources: {}, prompts: {}, completions: {} };
 
 /** A server with everything the conformance suite asks for, on our bare core or on the SDK. */
 interface FixtureServer {

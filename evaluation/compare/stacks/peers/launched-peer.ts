@@ -1,7 +1,10 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import * as z from 'zod';
 import { Peer } from './peer.ts';
-import { askedSchema, commandSchema } from './protocol.ts';
+import { commandSchema } from './protocol.ts';
+
+const askedSchema = z.strictObject({ call: z.int(), command: z.unknown() });
 
 /**
  * Runs one end of a measured stack as commanded over the channel, until the channel closes: a comparison that was killed leaves no process

@@ -5,12 +5,11 @@ import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '@gaia-mesh/core/c
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { waitPatiently } from '@gaia-mesh/core/system/process/patience.ts';
-import type * as z from 'zod';
+import * as z from 'zod';
 import {
   answerSchema,
   type Command,
   type Counted,
-  closedSchema,
   connectedSchema,
   countedSchema,
   type Play,
@@ -18,6 +17,8 @@ import {
   playedSchema,
   servedSchema,
 } from './protocol.ts';
+
+const closedSchema = z.strictObject({});
 
 /** Bytes of a process's standard error that are kept, to show them if it fails. */
 const STDERR_BYTES = 4 * 1024;

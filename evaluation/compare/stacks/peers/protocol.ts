@@ -159,11 +159,7 @@ export const countedSchema = z.strictObject({
 });
 export type Counted = z.infer<typeof countedSchema>;
 
-export const closedSchema = z.strictObject({});
-
 export const answerSchema = z.union([
   z.strictObject({ call: z.int(), value: z.unknown() }),
   z.strictObject({ call: z.int(), failed: z.strictObject({ code: z.string(), message: z.string() }) }),
 ]);
-
-export const askedSchema = z.strictObject({ call: z.int(), command: z.unknown() });

@@ -10,10 +10,12 @@ import type { Stack } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { BareMcpClient, type McpCaller } from '../bare/client.ts';
 import { connectSdk } from '../sdk/client.ts';
-import { mcpStdioTraits } from '../traits.ts';
+import { mcpHttpTraits } from '../traits.ts';
 import { readJsonLines } from './lines.ts';
 import { loadStdioServer, PURPOSE } from './serve-pipes.ts';
 import { serveInChildren } from './served-child.ts';
+
+const mcpStdioTraits = { ...mcpHttpTraits, hasTls: false };
 
 const common = { name: 'mcp/stdio', protocol: 'mcp', transport: 'stdio' } as const;
 
