@@ -11,6 +11,7 @@ const HASH_SHIFT = 32 - HASH_BITS;
  * the question names, and by all its topic words.
  */
 export const PLAIN = 0;
+export const FOCUS = 1;
 export const SHAPE = 2;
 /** Group for the words beside the span. */
 export const BESIDE = 3;

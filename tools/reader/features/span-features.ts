@@ -6,13 +6,11 @@
 import { mix } from '../hash.ts';
 import type { AskedView } from '../language/asked-view.ts';
 import type { Token } from '../language/tag-words.ts';
-import { addFeature, BESIDE, type FeatureSink, MATCH, ORDER, PLAIN, SHAPE } from './feature-sink.ts';
+import { addFeature, BESIDE, type FeatureSink, FOCUS, MATCH, ORDER, PLAIN, SHAPE } from './feature-sink.ts';
 import { addHeadMatches, addLeftMatches, addNearest, addRightMatches } from './match-features.ts';
 import type { SentenceFacts } from './sentence-facts.ts';
 import { addCase } from './span-cases.ts';
 import { createSpanView, type SpanView, viewSpan } from './span-view.ts';
-
-const FOCUS = 1;
 
 /** Number used beyond the ends of the sentence, larger than every tag. */
 const NO_TAG = 30;
