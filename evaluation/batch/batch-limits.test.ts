@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Question } from '../questions/question.ts';
 import type { AskTeam } from './teams/team-reply.ts';
 import {
@@ -81,16 +81,14 @@ describe('limits', () => {
 });
 
 describe('a cause that is every question’s', () => {
-  const gone = (question: Question) =>
-    Number(question.taskId.slice(1)) < 4
-      ? rightly(question)
-      : replyOf({
-          status: 'failed',
-          answer: null,
-          rawAnswer: null,
-          reason: 'no server at :11434',
-          code: 'engine',
-        });
+  const failed = replyOf({
+    status: 'failed',
+    answer: null,
+    rawAnswer: null,
+    reason: 'no server at :11434',
+    code: 'engine',
+  });
+  const gone = (question: Question) => (Number(question.taskId.slice(1)) < 4 ? rightly(question) : failed);
 
   test('such as a model that is gone stops the batch after three in a row, names it, and asks all three again (REQ-067)', async () => {
     const { asked, askTeam } = teamOf(gone);
@@ -108,6 +106,25 @@ describe('a cause that is every question’s', () => {
     const again = teamOf();
     expect((await run(again.askTeam, 20)).end.kind).toBe('finished');
     expect(again.asked).toEqual(ids(20).slice(4));
+  });
+
+  test('is not ruled out by an answer that was on its way when it began', async () => {
+    const late = Promise.withResolvers<void>();
+    const { askTeam } = teamOf((question) => (question.taskId === 'q0' ? rightly(question) : failed));
+    let asked = 0;
+    const asking: typeof askTeam = async (question, ...rest) => {
+      asked += 1;
+      // The answer of q0 comes after two failures, and before the third.
+      if (question.taskId === 'q0') await late.promise;
+      else if (asked === 4) {
+        late.resolve();
+        await vi.waitFor(() => expect(kept('q0')).toBeDefined());
+      }
+      return askTeam(question, ...rest);
+    };
+
+    expect((await run(asking, 12, { concurrency: 2 })).end.kind).toBe('stopped');
+    expect(ids(12).filter((id) => kept(id) !== undefined)).toEqual(['q0']);
   });
 
   test('is none while other questions are answered in between: then they failed (C-06)', async () => {

@@ -50,13 +50,24 @@ const MAX_FAILURES_IN_A_ROW = 3;
  * both still work: a failure in the journal would not be asked again when the batch is resumed.
  */
 class SharedCause {
-  readonly #held: GaiaResult[] = [];
+  #held: { readonly result: GaiaResult; readonly number: number }[] = [];
+  #failures = 0;
   #error: MeshError | undefined;
 
-  /** Returns the results that may be kept now: none, or this one and those held back. */
-  judge(result: GaiaResult, code: ErrorCode | undefined): readonly GaiaResult[] {
+  /** Failures so far. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /**
+   * Returns the results that may be kept now: none, or this one and those held back that came before this question was asked. An
+   * answer that was on its way when a server went away shows nothing about later failures.
+   *
+   * @param before {@link failures} when the question was asked
+   */
+  judge(result: GaiaResult, code: ErrorCode | undefined, before: number): readonly GaiaResult[] {
     if (result.status === 'failed' && code !== undefined && isSuspect(code)) {
-      this.#held.push(result);
+      this.#held.push({ result, number: this.#failures++ });
       if (this.#held.length >= MAX_FAILURES_IN_A_ROW || code === 'store') {
         const times =
           this.#held.length === 1 ? '' : `${this.#held.length} questions in a row failed, the last one: `;
@@ -64,12 +75,14 @@ class SharedCause {
       }
       return [];
     }
-    // An answer from the cache shows nothing about the model.
-    return result.cached ? [result] : [...this.release(), result];
+    // An answer from the cache shows nothing about the model, and silence nothing about the agents.
+    return result.cached || result.status === 'timeout' ? [result] : [...this.release(before), result];
   }
 
-  release(): readonly GaiaResult[] {
-    return this.#held.splice(0);
+  release(before = this.#failures): readonly GaiaResult[] {
+    const released = this.#held.filter(({ number }) => number < before);
+    this.#held = this.#held.filter(({ number }) => number >= before);
+    return released.map(({ result }) => result);
   }
 
   /** Set once no further question can be answered. */
@@ -153,13 +166,14 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
   }
   const reached = spending.reached();
   if (reached !== undefined) return { kind: 'limit', reason: reached };
+  const before = cause.failures;
   try {
     const asked = await ask(run, question, cycle);
     // The question was interrupted; it is asked again on resume.
     if (asked === undefined) return undefined;
     spending.add(asked.result);
     const code = batch.toleratesFailures === true ? undefined : asked.code;
-    for (const result of cause.judge(asked.result, code)) keep(run, result);
+    for (const result of cause.judge(asked.result, code, before)) keep(run, result);
     if (asked.cacheFault !== undefined) throw asked.cacheFault;
     return cause.error === undefined ? undefined : createBatchEnd(batch.team, question, cause.error);
   } catch (error) {

@@ -5,6 +5,9 @@ import type { Msg, NatsConnection, TlsOptions } from '@nats-io/transport-node';
 import { MeshError, toErrorMessage } from '../../contracts/errors.ts';
 import type { NatsAddress } from './nats-address.ts';
 
+/** A server that leaves two of these pings unanswered is gone: without them, a stopped one would use up every task's time. */
+const PING_EVERY_MS = 5000;
+
 /** Time limit for connecting to a server. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Wait between attempts to reconnect to a lost server. */
@@ -111,6 +114,7 @@ export class NatsServer {
         reconnect: reconnects,
         maxReconnectAttempts: -1,
         reconnectTimeWait: RECONNECT_WAIT_MS,
+        pingInterval: PING_EVERY_MS,
         ...(user === undefined ? {} : { user, pass: password ?? '' }),
         ...(token === undefined ? {} : { token }),
         ...(isTls ? { tls } : {}),

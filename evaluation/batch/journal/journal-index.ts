@@ -15,6 +15,8 @@ export class JournalIndex {
   readonly file: string;
   readonly #descriptor: number;
   readonly #lines = new Map<string, { readonly at: number; readonly bytes: number }>();
+  /** The timeouts after the last other result. */
+  #lastTimeouts: { readonly key: string; readonly at: number }[] = [];
 
   constructor(file: string, descriptor: number) {
     this.file = file;
@@ -29,8 +31,24 @@ export class JournalIndex {
     return this.#lines.has(formatResultKey(key));
   }
 
-  set(key: ResultKey, at: number, bytes: number): void {
-    this.#lines.set(formatResultKey(key), { at, bytes });
+  set(result: ResultKey & Pick<GaiaResult, 'status'>, at: number, bytes: number): void {
+    const key = formatResultKey(result);
+    this.#lines.set(key, { at, bytes });
+    if (result.status === 'timeout') this.#lastTimeouts.push({ key, at });
+    else if (this.#lastTimeouts.length > 0) this.#lastTimeouts = [];
+  }
+
+  /**
+   * Forgets the timeouts after the last other result, so that their questions are asked again: nothing shows that a server or an
+   * agent still worked then.
+   *
+   * @returns where the first of them begins in the file, if there is one
+   */
+  forgetLastTimeouts(): number | undefined {
+    const [first] = this.#lastTimeouts;
+    for (const { key } of this.#lastTimeouts) this.#lines.delete(key);
+    this.#lastTimeouts = [];
+    return first?.at;
   }
 
   /** Reads a result from the file, or returns undefined if the attempt is not finished. */

@@ -52,6 +52,26 @@ describe('the journal', () => {
     expect(resumed((journal) => journal.size)).toBe(3);
   });
 
+  test('asks again what timed out after the last answer, when nothing shows that anything still worked', () => {
+    const journal = Journal.open(file, setup, { resume: false });
+    for (const [id, status] of Object.entries({
+      a: 'timeout',
+      b: 'answered',
+      c: 'timeout',
+      d: 'timeout',
+    } as const))
+      journal.append(resultOf(id, { status }));
+    expect(journal.size).toBe(4);
+    journal.close();
+
+    resumed((again) => {
+      expect(['a', 'b', 'c', 'd'].filter((id) => again.has(key(id)))).toEqual(['a', 'b']);
+      again.append(resultOf('c', {}));
+      expect(again.read(key('c'))?.status).toBe('answered');
+    });
+    expect(resumed((again) => [again.size, again.has(key('d'))])).toEqual([3, false]);
+  });
+
   test('cut at any byte of its last line goes on with all lines before, and what is added then is whole', () => {
     written('a', 'b');
     const bytes = readFileSync(file);

@@ -114,9 +114,9 @@ export class Journal {
       checkSetup(this.file, parseJournalHeader(line, where).setup, fingerprint);
       return true;
     });
-    this.#end = end;
+    this.#end = this.#index.forgetLastTimeouts() ?? end;
     // The next result must begin on a line of its own.
-    ftruncateSync(this.#descriptor, end);
+    ftruncateSync(this.#descriptor, this.#end);
     if (end === 0) this.#write(header);
     return dropped;
   }
