@@ -21,7 +21,7 @@ import {
 } from '../plan/team-options.ts';
 import { findMissingFiles } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
-import { readQuestions } from '../questions/read-questions.ts';
+import { readQuestionFile } from '../questions/question-rows.ts';
 import { buildGaiaResult } from '../results/gaia-result.ts';
 import { checkTeamModels } from '../teams/check-models.ts';
 import { loadTeam } from '../teams/load-team.ts';
@@ -76,7 +76,7 @@ export async function blamePlan(
 ): Promise<{ plan: BlamePlan; places: BlamePaths; warnings: readonly string[] }> {
   const batch = resolveGaiaPaths(options);
   const head = existsSync(batch.head) ? readBatchHead(batch.head) : undefined;
-  const question = findQuestion(id, options, head);
+  const question = await findQuestion(id, options, head);
   const name = chooseTeam(options, head, batch.head);
   const [given, ...others] = options.replies ?? [];
   if (others.length > 0)
@@ -142,13 +142,17 @@ async function findQuestionFile(
   return folder;
 }
 
-function findQuestion(id: string, options: BlameOptions, head: BatchHead | undefined): Question {
+async function findQuestion(
+  id: string,
+  options: BlameOptions,
+  head: BatchHead | undefined,
+): Promise<Question> {
   const source = findSource(options, head);
   const isThere =
     source !== undefined && (options.questions !== undefined || existsSync(resolveUserPath(source)));
   const all =
     isThere && source !== undefined
-      ? readQuestions(resolveUserPath(source)).questions
+      ? (await readQuestionFile(resolveUserPath(source))).questions
       : head === undefined
         ? []
         : listHeadQuestions(head);

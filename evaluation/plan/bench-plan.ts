@@ -10,7 +10,8 @@ import { checkStoreUse } from '../batch/batch-store.ts';
 import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { listTruths } from '../questions/question.ts';
-import { readTaskFile, readTaskFolder, readTruth } from '../questions/read-questions.ts';
+import { readTasks } from '../questions/question-rows.ts';
+import { readTaskFolder, readTruth } from '../questions/read-questions.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
@@ -96,7 +97,7 @@ export async function planBench(given: BenchOptions): Promise<BenchPlan> {
   const one = options.tasks === undefined ? await planOneTask(team, options, warnings) : undefined;
   const { tasks, sha256 } =
     one === undefined
-      ? readTaskFile(resolveUserPath(options.tasks ?? ''), options.limit)
+      ? await readTasks(resolveUserPath(options.tasks ?? ''), options.limit)
       : toTaskList(one.task);
   const planned = await planTeam(team, options, external);
   checkStoreUse([planned], options);
@@ -118,7 +119,7 @@ export async function planBench(given: BenchOptions): Promise<BenchPlan> {
   };
 }
 
-function toTaskList(task: Task): ReturnType<typeof readTaskFile> {
+function toTaskList(task: Task): Awaited<ReturnType<typeof readTasks>> {
   const sha256 = createHash('sha256').update(JSON.stringify(task)).digest('hex');
   return { tasks: [{ ...task, category: 'text' }], sha256 };
 }

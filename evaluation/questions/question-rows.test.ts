@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
-import { readQuestionFile } from './question-rows.ts';
+import { readQuestionFile, readTasks } from './question-rows.ts';
 
 const folder = temporaryFolder();
 let files = 0;
@@ -53,6 +53,22 @@ test('where a table has no name of a file, the place in the repository tells it'
   const file = written('.csv', 'task_id,question,file_path\n1,What?,2023/validation/a.csv\n');
   const { questions } = await readQuestionFile(file);
   expect(questions[0]?.fileName).toBe('a.csv');
+});
+
+test('reads tasks from CSV as from JSON lines', async () => {
+  const file = written(
+    '.csv',
+    'task_id,question,document,answer\n7,When?,"On 3 October, 1868.",3 October\n8,Who?,Ida.,\n',
+  );
+  const { tasks } = await readTasks(file);
+  expect(tasks).toMatchObject([
+    { taskId: '7', question: 'When?', document: 'On 3 October, 1868.', truths: ['3 October'] },
+    { taskId: '8', question: 'Who?', document: 'Ida.', truths: [] },
+  ]);
+  expect((await readTasks(file, 1)).tasks).toHaveLength(1);
+  await expect(readTasks(written('.csv', 'task_id,question,document\n7,a,b\n7,c,d\n'))).rejects.toThrow(
+    /:2: task_id 7 is on line 1 too/,
+  );
 });
 
 test('reads CSV as people write it, with aliases as JSON', async () => {

@@ -7,7 +7,7 @@ import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
 import * as z from 'zod';
 import { questionSchema } from './question.ts';
-import { type Questions, readQuestions } from './read-questions.ts';
+import { type Questions, readQuestions, readTaskFile } from './read-questions.ts';
 
 /** Maximum bytes of a table, which is held in memory. All of GAIA is under 1 MB. */
 const MAX_TABLE_BYTES = 16 * 1024 * 1024;
@@ -24,14 +24,12 @@ type Row = z.infer<typeof rowsSchema>[number];
  * @throws MeshError `config` with file and row
  */
 export async function readQuestionFile(file: string): Promise<Questions> {
-  if (!TABLE_EXTENSIONS.includes(path.extname(file).toLowerCase())) return readQuestions(file);
   const rows = await readRows(file);
-  if (rows.length === 0) throw new MeshError('config', `${file}: there is no question in it`);
+  if (rows === undefined) return readQuestions(file);
   const hash = createHash('sha256');
   const numbers = new Map<string, number>();
-  const questions = rows.map((row, index) => {
+  const questions = rows.map((plain, index) => {
     const where = `${file}: row ${index + 1}`;
-    const plain = toPlainRow(row);
     hash.update(JSON.stringify(plain)).update('\n');
     const parsed = questionSchema.safeParse(plain);
     if (!parsed.success) throw new MeshError('config', `${where}: ${formatIssues(parsed.error)}`);
@@ -42,6 +40,20 @@ export async function readQuestionFile(file: string): Promise<Questions> {
     return parsed.data;
   });
   return { questions, sha256: hash.digest('hex') };
+}
+
+/**
+ * Reads tasks from a file: JSON lines, or rows of a CSV or Parquet file with the same names, see {@link readTaskFile}.
+ *
+ * @throws MeshError `config` with file and line or row
+ */
+export async function readTasks(file: string, limit?: number): Promise<ReturnType<typeof readTaskFile>> {
+  const rows = await readRows(file);
+  return readTaskFile(
+    file,
+    limit,
+    rows?.map((row) => JSON.stringify(row)),
+  );
 }
 
 /** Normalizes a row: drops empty values, and parses a CSV list of aliases as JSON. */
@@ -66,14 +78,21 @@ function parseList(text: string): unknown {
   }
 }
 
-/** Reads the rows of a table in a process without rights, because libraries take the memory that a file claims. */
-async function readRows(file: string): Promise<readonly Row[]> {
+/**
+ * Reads the rows of a table in a process without rights, because libraries take the memory that a file claims; returns undefined
+ * for JSON lines.
+ */
+async function readRows(file: string): Promise<readonly Row[] | undefined> {
+  if (!TABLE_EXTENSIONS.includes(path.extname(file).toLowerCase())) return undefined;
   const bytes = new Uint8Array(readUserFile(file, { what: 'question file', maxBytes: MAX_TABLE_BYTES }));
+  let rows: readonly Row[];
   try {
     const name = path.basename(file);
     const text = await readConfined({ name, bytes }, { kind: 'rows' }, new AbortController().signal);
-    return rowsSchema.parse(parseJsonText(text));
+    rows = rowsSchema.parse(parseJsonText(text));
   } catch (error) {
     throw new MeshError('config', `${file} cannot be read: ${toErrorMessage(error)}`, { cause: error });
   }
+  if (rows.length === 0) throw new MeshError('config', `${file}: there is no question in it`);
+  return rows.map(toPlainRow);
 }

@@ -82,15 +82,20 @@ export function readTruth(file: string): z.infer<typeof truthSchema> {
  * Reads the tasks of a JSONL file, one per line: `task_id, question, document, answer?, aliases?, source?, level?`. A line
  * without `document` is about the document in the file's own folder. All lines are checked before any is returned.
  *
+ * @param rows the lines, if the file itself is a table
+ *
  * @throws MeshError `config` with the line number
  */
 export function readTaskFile(
   file: string,
   limit = Number.POSITIVE_INFINITY,
+  rows?: readonly string[],
 ): { readonly tasks: readonly TaskQuestion[]; readonly sha256: string } {
   let shared: string | undefined;
   let keptCharacters = 0;
-  const { entries, sha256 } = readLines(file, 'task', Number.POSITIVE_INFINITY, limit, (line, where) => {
+  const lines =
+    rows === undefined ? readQuestionLines(file, 'task', Number.POSITIVE_INFINITY) : listRows(rows);
+  const { entries, sha256 } = readLines(lines, { file, what: 'task', limit }, (line, where) => {
     const { task_id, question, document, answer, aliases, source, level } = parseJsonLine(
       line.text,
       lineSchema,
@@ -172,21 +177,20 @@ export function readJsonLines<Entry extends { readonly taskId: string }>(
   limit: number,
   entryOf: (line: string, where: string) => Entry,
 ): { readonly entries: Entry[]; readonly sha256: string } {
-  return readLines(file, what, MAX_QUESTIONS_BYTES, limit, ({ text }, where) => entryOf(text, where));
+  const lines = readQuestionLines(file, what, MAX_QUESTIONS_BYTES);
+  return readLines(lines, { file, what, limit }, ({ text }, where) => entryOf(text, where));
 }
 
 /** Reads the entries of a JSONL file up to a limit, and the digest of their lines. Each entry must have an id of its own. */
 function readLines<Entry extends { readonly taskId: string }>(
-  file: string,
-  what: string,
-  maxBytes: number,
-  limit: number,
+  lines: Iterable<TextLine>,
+  { file, what, limit }: { readonly file: string; readonly what: string; readonly limit: number },
   entryOf: (line: TextLine, where: string) => Entry,
 ): { readonly entries: Entry[]; readonly sha256: string } {
   const entries: Entry[] = [];
   const numbers = new Map<string, number>();
   const hash = createHash('sha256');
-  for (const line of readQuestionLines(file, what, maxBytes)) {
+  for (const line of lines) {
     const { text, number } = line;
     if (entries.length >= limit) break;
     if (text.trim() === '') continue;
@@ -218,6 +222,11 @@ function readEntry<Entry>(
     const expected = 'expected one JSON object a line, or all of them in a JSON array';
     throw new MeshError(error.code, `${error.message}; ${expected}`, { cause: error });
   }
+}
+
+/** Yields the rows of a table as lines; they are held in memory. */
+function* listRows(rows: readonly string[]): Generator<TextLine> {
+  for (const [index, text] of rows.entries()) yield { text, number: index + 1, at: undefined, bytes: text.length };
 }
 
 /** Yields the lines of a file. A gzipped file is unpacked as a whole and held in memory. */

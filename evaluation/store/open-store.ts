@@ -7,7 +7,7 @@ import { SqlTables } from './sql/sql-tables.ts';
 import { resolveStoreFile } from './sql/store-file.ts';
 import type { Store } from './store.ts';
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Receives warnings about faults that do not stop the work, such as a corrupt file that was set aside. */
   readonly warn: Warn;
   /** Folder of relative paths; by default the process's folder. */

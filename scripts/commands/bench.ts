@@ -73,7 +73,7 @@ export function defineBench(command: Command): void {
     .option('--document <file>', 'ask about your document (text, PDF, DOCX, PPTX, HTML, EPUB)')
     .option('--question <text>', 'ask this question about the document')
     .option('--answer <text>', 'score against this answer')
-    .option('--tasks <file>', 'run many tasks from a file of JSON lines')
+    .option('--tasks <file>', 'run many tasks from JSON lines, CSV or Parquet')
     .option('--scorer <name>', 'score with this scorer as well')
     .option('--out <dir>', 'write results to this folder (default: the project root)')
     .option('--external <ids>', 'use agents that you started yourself, e.g. 1,2', parseList);

@@ -1,4 +1,4 @@
-import type { StoreOptions } from '../open-store.ts';
+import type { openStore } from '../open-store.ts';
 import type { Store } from '../store.ts';
 
 /** The environment in which a back end keeps the stores of its tests. */
@@ -18,5 +18,5 @@ export interface StoreUnderTest {
   url: string;
   readonly store: Store;
   /** Opens the store once more. */
-  readonly open: (options?: Partial<StoreOptions>) => Promise<Store>;
+  readonly open: (options?: Partial<Parameters<typeof openStore>[1]>) => Promise<Store>;
 }
