@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { create } from 'tar';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
-import { readArchivedTexts } from './read-archive.ts';
+import { readArchivedTexts, readRecording } from './read-archive.ts';
 
 const FILES = { 'metrics.json': '{}', '0/agent.log': 'one\n' };
 
@@ -74,6 +74,20 @@ describe('an archive', () => {
 
   test('that was unpacked and packed again is the same', async () => {
     expect(await read(archiveWith({ isWholeFolder: true }))).toEqual(new Map([['0/agent.log', 'one\n']]));
+  });
+
+  test.each([
+    ['metrics.json', '{\n  "run_id": "x",\n  "pkt_cnt": 5\n}', 'the metrics of a run'],
+    ['comparison.json', '{"adapters": [], "baseline": "json"}', 'a comparison of protocols'],
+    ['README.md', '# Gaia Mesh\n', 'a text'],
+    ['q.jsonl', '{"task_id":"a","question":"x"}\n', 'a list of questions'],
+    ['x.bin', 'a\u0000b', 'no text and no archive'],
+    ['empty', '', 'empty'],
+  ])('is told from %s, which is named with what was wanted', async (name, text, what) => {
+    const file = path.join(temporaryFolder(), name);
+    writeFileSync(file, text);
+    for (const reading of [readRecording(file), readArchivedTexts(file, () => true, 100)])
+      await expect(reading).rejects.toThrow(new RegExp(`${name} is ${what}.*: expected the run_artifacts`));
   });
 
   test('with more than a reader has room for is not read', async () => {

@@ -42,6 +42,7 @@ export async function readArchivedTexts(
   wanted: (name: string) => boolean,
   maxBytes: number,
 ): Promise<Map<string, string> | null> {
+  refuseOtherFile(archive, true);
   const content = new ArchiveContent(wanted, maxBytes);
   await readArchive(archive, content);
   const fault = findDigestDifference(content);
@@ -196,11 +197,11 @@ function findDigestDifference({
  * @throws MeshError `config` when there is none, or it cannot be replayed
  */
 export async function readRecording(file: string): Promise<Recording> {
-  if (!isArchive(file))
-    return parseRecording(
-      readUserText(file, { what: 'recording', maxBytes: MAX_RECORDING_BYTES, unpacks: true }),
-      file,
-    );
+  if (!isArchive(file)) {
+    refuseOtherFile(file, false);
+    const bounds = { what: 'recording', maxBytes: MAX_RECORDING_BYTES, unpacks: true };
+    return parseRecording(readUserText(file, bounds), file);
+  }
   const texts = await readArchivedTexts(file, (name) => name === RECORDING_FILE, MAX_RECORDING_BYTES);
   if (texts === null)
     throw new MeshError(
@@ -211,6 +212,50 @@ export async function readRecording(file: string): Promise<Recording> {
   if (text === undefined || text === '')
     throw new MeshError('config', `archive ${file} holds no ${RECORDING_FILE}`);
   return parseRecording(text, `${file}:${RECORDING_FILE}`);
+}
+
+/** Our other files, by a field that each has near its beginning, and people's lists of questions. */
+const OTHER_JSON: readonly (readonly [string, RegExp])[] = [
+  ['a log', /^\{"level"\s*:/],
+  ['the metrics of a run', /"(pkt_cnt|header_overhead|token_sum)"\s*:/],
+  ['a comparison of stacks', /"arms"\s*:/],
+  ['a comparison of protocols', /"baseline"\s*:/],
+  ['the journal of a batch', /^\{"journal"\s*:/],
+  ['the head of a batch', /"gaia_mesh"\s*:/],
+  ['a manifest', /"sha256"\s*:/],
+  ['a list of questions or answers', /"task_id"\s*:/],
+];
+
+/**
+ * Refuses a file that is neither an archive nor a recording, and says what it is and what was wanted.
+ *
+ * @throws MeshError `config`
+ */
+function refuseOtherFile(file: string, isArchiveWanted: boolean): void {
+  const descriptor = openUserFile(file, { what: isArchiveWanted ? 'archive' : 'recording' });
+  const bytes = Buffer.alloc(PROBE_BYTES);
+  const start = bytes.subarray(0, readSync(descriptor, bytes));
+  closeSync(descriptor);
+  const kind = recogniseOtherFile(start, isArchiveWanted);
+  if (kind === undefined) return;
+  const wanted = isArchiveWanted ? '' : ', or a recording of hub --record or import';
+  throw new MeshError(
+    'config',
+    `${isArchiveWanted ? 'archive ' : ''}${file} is ${kind}: expected the run_artifacts.tar.gz of a run${wanted}`,
+  );
+}
+
+/** Returns what begins with these bytes; undefined if it may be what was wanted. */
+function recogniseOtherFile(start: Buffer, isArchiveWanted: boolean): string | undefined {
+  if (start.length === 0) return 'empty';
+  const text = (isGzip(start) ? gunzipStart(start) : start).toString('utf8');
+  if (text.includes('"gaia-mesh-recording"'))
+    return isArchiveWanted ? 'a recording without the rest of its run' : undefined;
+  // Readers of archives name their own faults.
+  if (isGzip(start) || text.slice(257, 262) === 'ustar') return undefined;
+  if (text.includes('\u0000')) return 'no text and no archive';
+  if (!/^\s*[[{]/.test(text)) return 'a text';
+  return OTHER_JSON.find(([, field]) => field.test(text))?.[0] ?? 'JSON of another kind';
 }
 
 /**

@@ -76,7 +76,13 @@ describe('a team file', () => {
       'with copies of an agent',
       `${HEAD}agents:\n  - { id: 0, tool: search, copies: 2 }\n`,
       5,
-      'agents.0.copies: Unrecognized key: "copies"',
+      'agents.0.copies: there is no such key',
+    ],
+    [
+      'with a mistyped key, even if another is missing',
+      `version: 1\nname: mine\nagents:\n  - { id: 0, tool: search, subscribe: [doc_init] }\n`,
+      4,
+      'agents.0.subscribe: there is no such key; did you mean subscribes?',
     ],
     [
       'with a place for which there is no port',

@@ -10,6 +10,7 @@ import { checkSpec } from '@gaia-mesh/protocols/registry.ts';
 import { engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { toolNames } from '@gaia-mesh/tools/registry.ts';
 import { isNode, LineCounter, parseDocument } from 'yaml';
+import * as z from 'zod';
 import { scorerNames } from '../scorers/scorer.ts';
 import { resolveUserName } from './user-files.ts';
 
@@ -88,15 +89,60 @@ function readTeam(file: string): Team {
   refuseSeveralTools(value, fault);
   const result = teamSchema.safeParse(value);
   if (!result.success) {
+    // A mistyped key is the cause of a missing one.
+    for (const { code, path: keys, ...issue } of result.error.issues) {
+      if (code !== 'unrecognized_keys' || !('keys' in issue)) continue;
+      const [key = ''] = issue.keys;
+      const nearest = findNearest(key, listKeys(teamSchema, keys));
+      fault(
+        [...keys, key],
+        `there is no such key${nearest === undefined ? '' : `; did you mean ${nearest}?`}`,
+      );
+    }
     const [issue] = result.error.issues;
-    const unknownKey = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
-    return fault([...(issue?.path ?? []), ...unknownKey], issue?.message ?? 'cannot be used');
+    return fault(issue?.path ?? [], issue?.message ?? 'cannot be used');
   }
   const [broken] = findTeamFaults(result.data);
   if (broken !== undefined) fault(broken.path, broken.message);
   const team = withUserFiles(result.data, path.dirname(file), fault);
   checkNames(team, fault);
   return withPrompts(team, path.dirname(file), fault);
+}
+
+/** Lists the keys that the schema knows at a path; empty where any are allowed. */
+function listKeys(schema: z.core.$ZodType, keys: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return listKeys(schema.unwrap(), keys);
+  const [key, ...rest] = keys;
+  if (schema instanceof z.ZodArray) return listKeys(schema.element, rest);
+  if (!(schema instanceof z.ZodObject)) return [];
+  if (key === undefined) return Object.keys(schema.shape);
+  return listKeys(schema.shape[String(key)], rest);
+}
+
+/** Returns the word that differs from `wanted` least, in a third of its letters at most. */
+function findNearest(wanted: string, words: readonly string[]): string | undefined {
+  const near = words
+    .map((word) => ({ word, distance: countEdits(wanted, word) }))
+    .filter(({ distance }) => distance <= Math.ceil(wanted.length / 3));
+  return near.sort((a, b) => a.distance - b.distance)[0]?.word;
+}
+
+/** Counts the letters to insert, delete or replace until `a` is `b` (Levenshtein). Keys are cut, as a file may have any. */
+function countEdits(a: string, b: string): number {
+  const [from, to] = [[...a.slice(0, 40)], [...b.slice(0, 40)]];
+  let row = to.map((_, index) => index + 1);
+  from.forEach((letter, i) => {
+    let left = i + 1;
+    let above = i;
+    row = to.map((other, j) => {
+      const replaced = above + (letter === other ? 0 : 1);
+      above = row[j] ?? 0;
+      left = Math.min(replaced, above + 1, left + 1);
+      return left;
+    });
+  });
+  return row.at(-1) ?? from.length;
 }
 
 type Fault = (keys: readonly PropertyKey[], message: string) => never;
