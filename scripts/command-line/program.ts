@@ -114,7 +114,8 @@ function reportFault(name: string, error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : toExitCode({ code: 'usage' });
   if (error instanceof MeshError) {
     const option = error.setting === undefined ? '' : ` (--${error.setting})`;
-    printError(`${name}: ${error.message}${option}`);
+    const hint = error.code === 'io' || error.code === 'store' ? resumption.hint() : '';
+    printError(`${name}: ${error.message}${option}${hint}`);
     return toExitCode(error);
   }
   const fault = explainSystemFault(error);
