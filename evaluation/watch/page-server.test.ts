@@ -2,9 +2,9 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type Answerer, PageServer } from './page-server.ts';
+import { PageServer } from './page-server.ts';
 
-async function started(answer: Answerer = () => ({ json: 'inside' })) {
+async function started(answer: Parameters<typeof PageServer.start>[1] = () => ({ json: 'inside' })) {
   const pages = await PageServer.start(0, answer);
   onTestFinished(() => pages.close());
   return new URL(pages.url);

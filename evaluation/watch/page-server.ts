@@ -31,7 +31,7 @@ export type Answer =
   | { readonly json: unknown }
   | { readonly html: string; readonly policy: string }
   | 'streams';
-export type Answerer = (request: PageRequest) => Promise<Answer | undefined> | Answer | undefined;
+type Answerer = (request: PageRequest) => Promise<Answer | undefined> | Answer | undefined;
 
 /** Headers of every response: browsers may not store it, frame it, or read it from another page. */
 const HEADERS = {

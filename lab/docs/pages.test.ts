@@ -85,6 +85,43 @@ test('commands in the pages take the options that they are given', async () => {
   expect(commands.filter(({ name, option }) => !known.get(name)?.has(option))).toEqual([]);
 });
 
+/** Names that a page tells its readers to import from the package. */
+function listImports(page: string): { name: string; from: string; page: string }[] {
+  const imports = [...text(page).matchAll(/^import (?:type )?\{([^}]*)\} from '(gaia-mesh[^']*)'/gm)];
+  const sentences = [...text(page).matchAll(/((?:`\w+`(?:, | and ))*`\w+`) comes? from `(gaia-mesh[^`]*)`/g)];
+  return [...imports, ...sentences].flatMap(([, names = '', from = '']) =>
+    [...names.matchAll(/(\w+)(?=\s*(?:`|,|$))/g)].map(([, name = '']) => ({ name, from, page })),
+  );
+}
+
+/** Names that a module exports, also by `export *` from a package's public names. */
+function listExports(file: string): string[] {
+  const source = text(file);
+  const stars = [...source.matchAll(/^export \* from '@gaia-mesh\/(\w+)'/gm)].map(
+    ([, name = '']) => ({ stacks: 'protocols/stacks' })[name] ?? name,
+  );
+  const braces = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
+    names.split(','),
+  );
+  const own = [...source.matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm)];
+  return [
+    ...stars.flatMap((folder) => listExports(`${folder}/index.ts`)),
+    ...braces.map((name) => name.trim().split(' ').at(-1) ?? ''),
+    ...own.map(([, name = '']) => name),
+  ];
+}
+
+test('what the pages tell readers to import is exported', () => {
+  const files: Readonly<Record<string, string>> = {
+    'gaia-mesh': 'scripts/library.ts',
+    'gaia-mesh/contract': 'protocols/contract/suite.ts',
+    'gaia-mesh/stack-contract': 'protocols/stacks/contract/suite.ts',
+  };
+  const named = pages.flatMap(listImports);
+  expect(named.length).toBeGreaterThan(12);
+  expect(named.filter(({ name, from }) => !listExports(files[from] ?? '').includes(name))).toEqual([]);
+});
+
 describe('docs/delivery.md', () => {
   const page = text('docs/delivery.md');
   const agents = ['search', 'extract', 'triple', 'reason'].map((tool, id) => ({ id: String(id), tool }));

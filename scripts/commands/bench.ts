@@ -5,7 +5,6 @@ import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
-import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import {
@@ -44,6 +43,7 @@ import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
+import { chooseResultFolder } from '../command-line/result-folder.ts';
 import { resumption } from '../command-line/resume-command.ts';
 import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
 import { formatDone, printWarnings } from '../command-line/warnings.ts';
@@ -90,7 +90,7 @@ export function defineBench(command: Command): void {
 async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<void> {
   const exportRun = await runExporter(options);
   const plan = await planBench(options);
-  const out = resolveOutFolder(options.out);
+  const out = chooseResultFolder(options.out);
   const { journalFile } = RunFolder.at(out);
   const resumed = options.resume === true ? openResumedJournal(journalFile, plan) : undefined;
   const total = plan.tasks.length * plan.repeat;

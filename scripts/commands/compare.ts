@@ -38,6 +38,7 @@ import {
   parsePositiveInteger,
   parsePositiveNumber,
 } from '../command-line/option-values.ts';
+import { chooseResultFolder } from '../command-line/result-folder.ts';
 import { useTemporaryFolder } from '../command-line/temporary-folder.ts';
 import { addWatchOptions, openWatch } from '../command-line/watching.ts';
 import type { CompareOptions } from '../compare/compare-options.ts';
@@ -124,7 +125,7 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
   const page = options.write ? resolvePage('docs/results/comparison.md') : undefined;
   const adapters = await loadChosenAdapters(names);
   // The folder is checked first, since the rounds take minutes.
-  checkWritable(resolveOutFolder(options.out));
+  checkWritable(chooseResultFolder(options.out));
   const { signal } = handleInterrupt();
   const watch = await openWatch(options, 'compare');
   try {

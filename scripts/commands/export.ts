@@ -3,7 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
-import { findLastArchive } from '../command-line/last-run.ts';
+import { findLastArchive } from '../command-line/result-folder.ts';
 
 interface ExportFormat {
   readonly about: string;

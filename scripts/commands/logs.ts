@@ -9,7 +9,7 @@ import { createStyles, print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { createNoRunError } from '../command-line/last-run.ts';
+import { createNoRunError } from '../command-line/result-folder.ts';
 
 interface LogsOptions {
   readonly out?: string;

@@ -11,7 +11,7 @@ import { type ArchivedRun, readArchivedRun } from '@gaia-mesh/evaluation/report/
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
-import { findLastArchive } from '../command-line/last-run.ts';
+import { findLastArchive } from '../command-line/result-folder.ts';
 
 interface ReportCommandOptions {
   readonly comparison?: string;

@@ -4,7 +4,7 @@ import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import { listCaveats, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readComparisonText } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { defaultRecording } from '@gaia-mesh/evaluation/compare/scenario.ts';
 import { type Arm, combineArms } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
@@ -39,6 +39,7 @@ import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
 import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
+import { chooseResultFolder } from '../command-line/result-folder.ts';
 import { openWatch } from '../command-line/watching.ts';
 import type { CompareOptions } from './compare-options.ts';
 import { parseDemands, settle } from './compare-outcome.ts';
@@ -69,7 +70,7 @@ export async function compareStacks(names: readonly string[], options: CompareOp
     );
   }
   const page = options.write ? resolvePage('docs/results/stacks.md') : undefined;
-  const out = resolveOutFolder(options.out);
+  const out = chooseResultFolder(options.out);
   // The folder is checked first, since the comparison takes minutes.
   checkWritable(out);
   const identity = arms.some(({ settings }) => settings.tls) ? await createSelfSigned() : null;

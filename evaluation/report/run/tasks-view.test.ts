@@ -1,10 +1,10 @@
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { type SampleOptions, sampleRun } from '../testing/sample-archive.ts';
+import { sampleRun } from '../testing/sample-archive.ts';
 import type { PacketView } from './packet-view.ts';
 import { buildTasksView } from './tasks-view.ts';
 
-async function viewOf(options: SampleOptions) {
+async function viewOf(options: Parameters<typeof sampleRun>[0]) {
   const view = await buildTasksView(await sampleRun(options));
   if (view === null) throw new Error('there are no packets');
   return view;

@@ -10,7 +10,7 @@ import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { type ArchivedRun, readArchivedRun } from '../run/archived-run.ts';
 
-export interface SampleOptions {
+interface SampleOptions {
   readonly tasks?: number;
   readonly adapter?: string;
   /** Said in every packet, and wherever else a text can stand. */

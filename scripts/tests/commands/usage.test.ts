@@ -3,7 +3,7 @@ import path from 'node:path';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { entry, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
 const COMMANDS = ['bench', 'evaluate', 'logs', 'list', 'doctor', 'clean'];
@@ -177,4 +177,43 @@ describe('a team file', () => {
       expect(readdirSync(cwd)).toEqual(['q.jsonl']);
     },
   );
+});
+
+describe('a line that cannot do what it says', () => {
+  test('with an option that npm kept for itself is given back as it was meant', async () => {
+    const env = { npm_lifecycle_event: 'bench', npm_config_json: 'true' };
+    expect(await runCli(['bench'], { env })).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('(--json) unless they stand after --: npm run bench -- --json'),
+    });
+    const team = { npm_lifecycle_event: 'bench', npm_config_team: 'true' };
+    expect((await runCli(['bench', 'react'], { env: team })).stderr).toContain(
+      'npm run bench -- --team react',
+    );
+    // npm has a cache of its own, and an empty value is a default.
+    const own = { ...env, npm_config_json: '', npm_config_cache: '/tmp/npm', npm_config_yes: '' };
+    expect((await runCli(['bench', '--task', 'none'], { env: own })).stderr).toContain('no task none');
+  });
+
+  test('with a folder of others for the results is refused, with a folder below it', async () => {
+    const out = temporaryFolder();
+    writtenFile(out, 'thesis.txt', 'ten years of work');
+    for (const command of ['bench', 'compare']) {
+      const { code, stderr } = await runCli([command, '--out', out]);
+      expect([code, readdirSync(out)]).toEqual([2, ['thesis.txt']]);
+      expect(stderr).toContain(`has other files (thesis.txt)`);
+      expect(stderr).toContain(`--out ${path.join(out, 'results')}`);
+    }
+  });
+
+  test.runIf(existsSync('/dev/full'))('into a full device says so, once, and fails', async () => {
+    const { code, stderr } = await runCli(['-c', `"${process.execPath}" "${entry}" list teams > /dev/full`], {
+      program: 'sh',
+    });
+    expect([code, stderr]).toEqual([
+      1,
+      'gaia-mesh: standard output: write: the disk is full: make room, or choose another folder (ENOSPC)\n',
+    ]);
+  });
 });
