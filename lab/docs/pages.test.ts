@@ -89,8 +89,12 @@ test('commands in the pages take the options that they are given', async () => {
 function listImports(page: string): { name: string; from: string; page: string }[] {
   const imports = [...text(page).matchAll(/^import (?:type )?\{([^}]*)\} from '(gaia-mesh[^']*)'/gm)];
   const sentences = [...text(page).matchAll(/((?:`\w+`(?:, | and ))*`\w+`) comes? from `(gaia-mesh[^`]*)`/g)];
+  const split = (names: string) =>
+    names.includes('`')
+      ? [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name)
+      : names.split(',').map((name) => name.replace(/^\s*type /, '').trim());
   return [...imports, ...sentences].flatMap(([, names = '', from = '']) =>
-    [...names.matchAll(/(\w+)(?=\s*(?:`|,|$))/g)].map(([, name = '']) => ({ name, from, page })),
+    split(names).map((name) => ({ name, from, page })),
   );
 }
 
