@@ -27,11 +27,14 @@ export async function runLaunchedAgent(): Promise<void> {
   process.on('SIGTERM', () => void end());
   process.on('disconnect', () => void end());
   const [message, server] = await once(process, 'message');
+  // The launcher may have been killed while this process started, before anything listened for it.
+  if (!process.connected) process.exit(0);
   // Nothing that belongs to the run connects before the agent is ready.
   server?.on('connection', (socket: net.Socket) => socket.destroy());
   try {
     agent = await startAgent(agentSpecSchema.parse(message), createLauncherPermits(process), server);
-    process.send?.({ listening: agent.port });
+    // The launcher may be gone meanwhile.
+    process.send?.({ listening: agent.port }, () => undefined);
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     const isPortTaken = readSystemCode(error.cause) === 'EADDRINUSE';

@@ -21,6 +21,8 @@ export const CACHE_FOLDER = '.cache';
 /** Bytes of an agent's standard error that are kept, to be shown if it dies. */
 const STDERR_BYTES = 8 * 1024;
 const TAIL_LINES = 8;
+/** Lines of a stack, Node's own native one included. */
+const STACK_LINE = /^\s+at |^Node\.js v|^\s*\d+: 0x|^-{3,} .*stack trace -{3,}/;
 
 interface LauncherOptions {
   /** Script that Node runs with the argument `agent`: it waits for the agent's spec on its channel. */
@@ -187,14 +189,17 @@ export class AgentProcess {
     // The message of an uncaught error stands above its stack, which would fill the few lines.
     const lines = text
       .split('\n')
-      .filter((line) => line.trim() !== '' && !/^\s+at |^Node\.js v/.test(line))
+      .filter((line) => line.trim() !== '' && !STACK_LINE.test(line))
       .slice(-TAIL_LINES);
     return `; the end of its log:\n${lines.map((line) => `    ${line.slice(0, 300)}`).join('\n')}`;
   }
 }
 
 function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
-  return signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+  if (signal === null) return `it ended with exit code ${code}`;
+  // Node aborts itself where it can start no thread.
+  const why = ' (Node does so without memory, or when no more threads may be started: see ulimit -u)';
+  return `it was ended by ${signal}${signal === 'SIGABRT' ? why : ''}`;
 }
 
 function readLogEnd(file: string): string {

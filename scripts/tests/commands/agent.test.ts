@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Cli, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
+import { Cli, entry, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -270,4 +272,19 @@ test.each(['--nats-url', '--nats-subject'])('%s goes with --transport nats', asy
 
   expect(code).toBe(2);
   expect(stderr).toContain(`${option} has no effect alone: it goes with --transport nats`);
+});
+
+test('an agent whose launcher is killed before it is up ends, and says nothing', async () => {
+  const child = spawn(process.execPath, [entry, 'agent'], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stderr?.on('data', (bytes: Buffer) => {
+    said += String(bytes);
+  });
+  const engine = { name: 'extractive' };
+  child.send({ id: '2', tool: 'triple', place: { port: 0 }, workspace: temporaryFolder(), engine }, () =>
+    child.disconnect(),
+  );
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  expect(said).toBe('');
 });
