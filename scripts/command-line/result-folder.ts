@@ -21,7 +21,9 @@ export function createNoRunError(folder: string): MeshError {
 
 /** Names that commands leave in a folder of results. */
 const OURS =
-  /^(workspaces|runs|store|\..*|(metrics|comparison|stacks|otlp|run_artifacts|results|report|blame|perfetto|trace)\b.*|.*\.part)$/;
+  /^(workspaces|runs|store|\..*|(metrics|comparison|stacks|otlp|run_artifacts|matrix|results|report|blame|perfetto|trace)\b.*|.*\.part)$/;
+/** Files by which a folder shows that it had results before. */
+const MARKS = [path.join('workspaces', '.gaia-mesh'), 'comparison.json', 'stacks.json'];
 /** Names of others that a message shows. */
 const SHOWN = 3;
 
@@ -33,7 +35,8 @@ const SHOWN = 3;
  */
 export function chooseResultFolder(named: string | undefined): string {
   const folder = resolveOutFolder(named);
-  if (named === undefined || statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (named === undefined || !isFolder || MARKS.some((name) => existsSync(path.join(folder, name))))
     return folder;
   const given = process.argv.slice(2).map((word) => resolveUserPath(word.replace(/^[^=]*=/, '')));
   const others = readdirSync(folder).filter(

@@ -75,7 +75,9 @@ describe('clean', () => {
     expect(readFileSync(mine, 'utf8')).toBe('ten years of work');
 
     rmSync(path.join(out, 'runs'), { recursive: true });
+    rmSync(mine);
     await finishedRun(out);
+    writtenFile(out, 'thesis.txt', 'ten years of work');
     await runCli(['clean', '--yes', '--out', out]);
     expect(readdirSync(out)).toEqual(['thesis.txt']);
   });
