@@ -51,10 +51,10 @@ export class ProgressBar {
       counts: counts.map((text) => ` · ${toOneLine(text, MAX_COUNT_COLUMNS)}`).join(''),
       left: left === undefined ? '' : ` · ${left}`,
     });
-    const isDue = Math.floor(done / this.#step) > Math.floor(this.#said / this.#step);
+    const isDue = Math.floor(this.#done / this.#step) > Math.floor(this.#said / this.#step);
     if (this.#bar !== undefined || !isDue) return;
-    this.#said = done;
-    const parts = [`${Math.floor(done)}/${this.#total} ${this.#noun}`, ...counts];
+    this.#said = this.#done;
+    const parts = [`${Math.floor(this.#done)}/${this.#total} ${this.#noun}`, ...counts];
     printError([...parts, ...(left === undefined ? [] : [left])].join(', '));
   }
 

@@ -8,6 +8,8 @@ import type { Stack } from './contract/stack.ts';
 export interface StackEntry extends Pick<Stack, 'name' | 'implementation'> {
   /** @throws MeshError `config` with the package to install if one is missing */
   load(): Promise<Stack>;
+  /** The npm packages that it needs, as `npm install` takes them. */
+  readonly packages?: readonly string[];
 }
 
 const MESH = 'mesh/';
@@ -95,6 +97,7 @@ function createEntry(
   return {
     name,
     implementation,
+    packages,
     load: () => (packages.length === 0 ? load() : withPackage(packages.join(' '), `--stacks ${name}`, load)),
   };
 }

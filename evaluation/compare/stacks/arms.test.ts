@@ -120,6 +120,25 @@ test('of all stacks those without their packages are left out, and one that was 
   );
 });
 
+test('all packages that named stacks lack are said at once, each with its name', async () => {
+  const missing = (name: string, packages: readonly string[]) => ({
+    name,
+    implementation: 'sdk' as const,
+    packages,
+    load: async () => {
+      throw new MeshError('config', `${name} needs ${packages.join(' ')}`);
+    },
+  });
+  const entries = [missing('a/http', ['a@1', 'shared@2']), missing('b/http', ['b@3', 'shared@2'])];
+  const known = {
+    names: [],
+    findStackEntries: (wanted: string) => entries.filter(({ name }) => name === wanted),
+  };
+  await expect(chooseStacks({ names: ['a/http', 'b/http'], implementations: both }, known)).rejects.toThrow(
+    '--stacks a/http sdk, b/http sdk need packages that are not installed: npm install a@1 shared@2 b@3',
+  );
+});
+
 test('the order is that of the names, the baseline first, and each is there once', async () => {
   const known = knownOf([mcp, stdio]);
   const { chosen } = await chooseStacks({ names: ['mcp/stdio', 'all'], implementations: both }, known);

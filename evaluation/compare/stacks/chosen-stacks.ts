@@ -33,7 +33,7 @@ interface Chosen {
 /**
  * Resolves the requested stacks in the order of their names, each once.
  *
- * @throws MeshError `usage` for an unknown name, `config` if the package of a named stack is missing
+ * @throws MeshError `usage` for an unknown name, `config` if packages of named stacks are missing
  */
 export async function chooseStacks(
   { names, implementations }: Choice,
@@ -41,6 +41,8 @@ export async function chooseStacks(
 ): Promise<Chosen> {
   const chosen = new Map<string, ChosenStack>();
   const leftOut: string[] = [];
+  const lacking: { readonly id: string; readonly packages: readonly string[]; readonly error: MeshError }[] =
+    [];
   for (const name of names) {
     const isAll = name === ALL_STACKS;
     const file = parseFileName(name) === undefined ? undefined : resolveUserPath(name);
@@ -57,10 +59,23 @@ export async function chooseStacks(
         const stack = await entry.load();
         chosen.set(id, { stack, file });
       } catch (error) {
-        if (!isAll || !(error instanceof MeshError)) throw error;
-        leftOut.push(`${id}: ${error.message}`);
+        if (!(error instanceof MeshError)) throw error;
+        if (isAll) leftOut.push(`${id}: ${error.message}`);
+        else if (entry.packages === undefined) throw error;
+        else lacking.push({ id, packages: entry.packages, error });
       }
     }
+  }
+  const [first, ...others] = lacking;
+  // One line installs all that is missing, before anything is measured.
+  if (first !== undefined && others.length === 0) throw first.error;
+  if (first !== undefined) {
+    const packages = [...new Set(lacking.flatMap((one) => one.packages))];
+    throw new MeshError(
+      'config',
+      `--stacks ${lacking.map(({ id }) => id).join(', ')} need packages that are not installed: npm install ${packages.join(' ')}`,
+      { cause: first.error },
+    );
   }
   return { chosen: [...chosen.values()], leftOut };
 }
