@@ -64,7 +64,7 @@ test.each(['bench', ...kept.filter((command) => command !== 'bench')])('npm run 
     ...(name === 'report' ? ['--out', path.join(folder, 'report.html')] : []),
     ...(name === 'gaia' ? ['--out', path.join(folder, 'answers.jsonl'), '--port-base', 'auto'] : []),
     ...(name === 'bench' ? ['--port-base', 'auto'] : []),
-    ...(name === 'compare' ? ['--budget', '10'] : []),
+    ...(name === 'compare' ? ['--invocations', '1', '--rounds', '1', '--budget', '90'] : []),
   ];
   const { code, stderr } = await runCli(args, { cwd: folder });
   // A condition may fail in a measurement as short as this.
