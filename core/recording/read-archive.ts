@@ -249,10 +249,11 @@ function refuseOtherFile(file: string, isArchiveWanted: boolean): void {
 function recogniseOtherFile(start: Buffer, isArchiveWanted: boolean): string | undefined {
   if (start.length === 0) return 'empty';
   const text = (isGzip(start) ? gunzipStart(start) : start).toString('utf8');
+  // Readers of archives name their own faults. A small archive holds its recording near the beginning.
+  if (text.slice(257, 262) === 'ustar') return undefined;
   if (text.includes('"gaia-mesh-recording"'))
     return isArchiveWanted ? 'a recording without the rest of its run' : undefined;
-  // Readers of archives name their own faults.
-  if (isGzip(start) || text.slice(257, 262) === 'ustar') return undefined;
+  if (isGzip(start)) return undefined;
   if (text.includes('\u0000')) return 'no text and no archive';
   if (!/^\s*[[{]/.test(text)) return 'a text';
   return OTHER_JSON.find(([, field]) => field.test(text))?.[0] ?? 'JSON of another kind';
