@@ -6,9 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { resolveEngine, type Team } from '../contracts/team.ts';
 import { readReportedWork } from '../recording/agent-work.ts';
 import { MANIFEST_VERSION } from '../recording/read-archive.ts';
-import { RECORDING_FILE } from '../recording/recording.ts';
+import { type PacketTrace, RECORDING_FILE } from '../recording/recording.ts';
 import type { RunRecord } from '../recording/run-record.ts';
-import { Timeline } from '../recording/timeline.ts';
 import { describeEnvironment } from './manifest.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -129,7 +128,7 @@ export async function writeRecording(
     tasks,
     isTimeUp,
   }: { readonly runId: string; readonly tasks: TaskLog; readonly isTimeUp: () => boolean },
-): Promise<{ timeline: Timeline; recording: RunMetrics['recording'] }> {
+): Promise<{ traces: readonly PacketTrace[]; recording: RunMetrics['recording'] }> {
   const header = {
     run_id: runId,
     team: team.name,
@@ -152,7 +151,7 @@ export async function writeRecording(
   });
   await record.remove();
   const packets = traces.filter(({ cause }) => cause !== null).length;
-  return { timeline: new Timeline(traces), recording: { packets, missing } };
+  return { traces, recording: { packets, missing } };
 }
 
 /** Returns the seeds of all random decisions: only a model's sampling is random. */

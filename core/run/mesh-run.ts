@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
 import { toFolderName } from '../contracts/node-id.ts';
-import { findOrAddEntry, OTHERS } from '../contracts/others.ts';
 import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
 import { DirectDelivery } from '../hub/delivery/direct.ts';
@@ -12,7 +11,7 @@ import { MeshNetwork } from '../hub/mesh-network.ts';
 import { createRouter } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { type LinesByType, RunRecord } from '../recording/run-record.ts';
-import type { Timeline } from '../recording/timeline.ts';
+import { Timeline } from '../recording/timeline.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { warmUp } from '../system/process/warm-up.ts';
@@ -23,13 +22,13 @@ import { AgentGroup } from './agents/agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
 import { buildTaskEndLine, createLoggedObserver } from './logged-observer.ts';
 import { readGitRevision } from './manifest.ts';
+import { summarizeHops } from './metrics/hops.ts';
 import { buildRunMetrics, RunTally } from './metrics/metrics.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
 import { buildRunLedger, type RunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
 import { RunWarnings } from './metrics/run-warnings.ts';
-import { Samples } from './metrics/samples.ts';
 import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
 import { RunFaults } from './run-faults.ts';
 import { createRunId, RunFolder } from './run-folder.ts';
@@ -46,45 +45,6 @@ const DESCRIPTION_AFTER_INTERRUPT_MS = 500;
 /** Time within which a process's end is reported after its connection's end. */
 const LAST_WORDS_MS = 200;
 
-/**
- * Summarizes the steps of a run's tasks by packet type and sender; a packet's time runs from the arrival of
- * its cause to its own arrival.
- */
-function summarizeHops(timeline: Timeline): RunMetrics['hops'] {
-  const hops = new Map<string, Hop>();
-  for (const { trace, us, parts } of timeline.pieces()) {
-    const { from, type } = trace.packet;
-    const hop = findOrAddEntry(hops, `${from} ${type}`, (key) => ({
-      ...(key === OTHERS ? { type: OTHERS, from: OTHERS } : { type, from }),
-      latencyUs: new Samples(),
-      sumUs: 0,
-      toolUs: 0,
-    }));
-    hop.latencyUs.add(us);
-    hop.sumUs += us;
-    // A single packet with unknown work makes the mean unknown.
-    if (trace.work === undefined || parts.unknown > 0) hop.toolUs = null;
-    else if (hop.toolUs !== null) hop.toolUs += parts.tool + parts.engine;
-  }
-  return [...hops.values()].map(({ type, from, latencyUs, sumUs, toolUs }) => {
-    const packets = latencyUs.count;
-    const mean = Math.round(sumUs / packets);
-    const tool = toolUs === null ? null : Math.min(mean, Math.round(toolUs / packets));
-    return {
-      type,
-      from,
-      packets,
-      latency_us: {
-        mean,
-        median: roundOrNull(latencyUs.percentile(0.5)),
-        p95: roundOrNull(latencyUs.percentile(0.95)),
-      },
-      tool_us: tool,
-      mesh_us: tool === null ? null : mean - tool,
-    };
-  });
-}
-
 /** The part of a run's metrics that comes from its recording. */
 type Recorded = Pick<RunMetrics, 'hops' | 'time_us' | 'recording'>;
 
@@ -94,18 +54,6 @@ const NOT_RECORDED: Recorded = {
   time_us: null,
   recording: { packets: 0, missing: ['all packets: the command ended before they were recorded'] },
 };
-
-interface Hop {
-  readonly type: string;
-  readonly from: string;
-  readonly latencyUs: Samples;
-  sumUs: number;
-  toolUs: number | null;
-}
-
-function roundOrNull(value: number | null): number | null {
-  return value === null ? null : Math.round(value);
-}
 
 /**
  * One run: agents come up, the hub connects, tasks run on the same live agents, then the ledger is closed and
@@ -305,8 +253,9 @@ export class MeshRun {
     write(build(this.#buildLedger(network), undefined), NOT_RECORDED);
     const isTimeUp = this.#limitDescription();
     const isHalfUp = () => isTimeUp(0.5);
+    const decoded = await this.#decodeLines(network, isHalfUp);
     const metrics = build(
-      this.#buildLedger(network, await this.#decodeLines(network, isHalfUp)),
+      this.#buildLedger(network, decoded),
       await this.#exchanges?.total(isHalfUp),
     );
     network.close();
@@ -315,7 +264,7 @@ export class MeshRun {
     const { balanced } = metrics.ledger;
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced });
     this.#log.close();
-    const { whole, text } = write(metrics, await this.#writeRecording(() => isTimeUp()));
+    const { whole, text } = write(metrics, await this.#writeRecording(network, decoded, () => isTimeUp()));
     this.#tasks.close();
     await archiveRun(this.folder, this.#options, {
       runId: this.runId,
@@ -361,15 +310,21 @@ export class MeshRun {
   }
 
   /** Writes the recording. A run whose recording cannot be written still has its figures. */
-  async #writeRecording(isTimeUp: () => boolean): Promise<Recorded> {
+  async #writeRecording(
+    network: MeshNetwork,
+    decoded: ReadonlyMap<Link, LinesByType>,
+    isTimeUp: () => boolean,
+  ): Promise<Recorded> {
     try {
-      const { timeline, recording } = await writeRecording(
+      const { traces, recording } = await writeRecording(
         this.#record,
         this.folder.workspaces,
         this.#options,
         { runId: this.runId, tasks: this.#tasks, isTimeUp },
       );
-      return { hops: summarizeHops(timeline), time_us: timeline.sum(), recording };
+      const links = [...network.formerLinks, ...network.links];
+      const hops = summarizeHops(traces, links, decoded);
+      return { hops, time_us: new Timeline(traces).sum(), recording };
     } catch (error) {
       if (!(error instanceof MeshError) && readSystemCode(error) === undefined) throw error;
       const missing = [`the recording, which could not be written: ${toErrorMessage(error)}`];

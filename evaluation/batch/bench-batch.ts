@@ -42,7 +42,7 @@ export function openResumedJournal(file: string, plan: BenchPlan): Journal {
 }
 
 /** The outcome of a batch of tasks. */
-export interface BenchBatch {
+interface BenchBatch {
   readonly end: BatchEnd;
   readonly summary: SummaryBuilder;
   readonly wallMs: number;

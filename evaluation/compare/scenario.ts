@@ -10,7 +10,7 @@ import { printError } from '../terminal/print.ts';
 export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
 
 /** A run whose packets are compared: its archive or recording, and the number of agents that receive them. */
-export interface Scenario {
+interface Scenario {
   readonly archive: string;
   /**
    * Total number of agents, if more than were recorded; the additional ones receive everything and send nothing. Undefined for the recorded

@@ -1,4 +1,4 @@
-import type { PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
+import { HUB_ID, type PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RelayedBatch } from '@gaia-mesh/core/hub/mesh-observer.ts';
 import type { NewEvent } from './watch-event.ts';
 
@@ -165,7 +165,8 @@ export class EventFeed {
 
   #count(id: string, { packets, bytes, tokens }: Counts): void {
     this.#isChanged = true;
-    for (const counts of [this.#countsOf(id), this.#total]) {
+    // The totals are those of agents, as in metrics.json: the document is the hub's.
+    for (const counts of id === HUB_ID ? [this.#countsOf(id)] : [this.#countsOf(id), this.#total]) {
       counts.packets += packets;
       counts.bytes += bytes;
       counts.tokens += tokens;

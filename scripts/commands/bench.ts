@@ -8,7 +8,6 @@ import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import {
-  type BenchBatch,
   openResumedJournal,
   runBenchBatch,
   summarizeBench,
@@ -138,6 +137,8 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
     buildRunReport(mesh.folder.archiveFile),
   );
 }
+
+type BenchBatch = Awaited<ReturnType<typeof runBenchBatch>>;
 
 interface RunContext {
   readonly out: string;

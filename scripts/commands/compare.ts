@@ -18,7 +18,7 @@ import {
 import { formatAdaptersCsv, formatMatrixCsv } from '@gaia-mesh/evaluation/compare/csv.ts';
 import { measure } from '@gaia-mesh/evaluation/compare/measure.ts';
 import { buildComparisonPart } from '@gaia-mesh/evaluation/compare/results-page.ts';
-import { listScenarios, type Scenario } from '@gaia-mesh/evaluation/compare/scenario.ts';
+import { listScenarios } from '@gaia-mesh/evaluation/compare/scenario.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
@@ -199,6 +199,8 @@ interface RunContext {
   /** Number of runs that share the budget. */
   readonly of: number;
 }
+
+type Scenario = Awaited<ReturnType<typeof listScenarios>>[number];
 
 /** Compares adapters on one scenario. All runs share the budget. */
 async function compareOne(

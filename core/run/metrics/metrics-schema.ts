@@ -50,10 +50,16 @@ const agent = z.strictObject({
 const hop = z.strictObject({
   type: textField('type of the packet that arrived'),
   from: textField('id of its sender'),
-  packets: count('packets'),
+  packets: count('packets of this type from it; over all hops that are recorded, pkt_cnt'),
+  bytes: count('bytes of these packets; over all hops that are recorded, bytes_rx'),
+  header_size: count('bytes around their payloads; over all hops that are recorded, header_overhead'),
   latency_us: z
     .strictObject({
-      mean: z.int().nonnegative().describe('microseconds, the mean: tool_us + mesh_us'),
+      mean: z
+        .int()
+        .nonnegative()
+        .nullable()
+        .describe('microseconds, the mean: tool_us + mesh_us; null where no packet has a known cause'),
       median: z.int().nonnegative().nullable().describe('microseconds, the median'),
       p95: z
         .int()
@@ -265,7 +271,7 @@ export const metricsSchema = z.strictObject({
     'bytes that the hub wrote for packets: whole frames, each copy, the broadcast of the document among them',
   ),
   bytes_rx: count('bytes that the hub read of packets: whole frames'),
-  pkt_cnt: count('packets that agents sent'),
+  pkt_cnt: count('packets that agents sent; the documents (doc_init) are the hub’s and not among them'),
   header_overhead: count('bytes of these packets that are framing, envelope or added by layers'),
   token_sum: count('tokens that agents reported with their packets'),
   ...modelSumsSchema.shape,

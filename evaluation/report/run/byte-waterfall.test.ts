@@ -60,7 +60,7 @@ describe('the lines of a run', () => {
   test('are its types, most bytes first, and their sum', () => {
     const lines = listLedgerLines({ small: line(1), large: line(9) }, line(10));
 
-    expect(lines.map(([label]) => label)).toEqual(['large', 'small', 'all packets']);
+    expect(lines.map(([label]) => label)).toEqual(['large', 'small', 'all, with doc_init']);
   });
 
   test.each([

@@ -92,6 +92,6 @@ export function listLedgerLines(
   return [
     ...shown,
     ...(others.length === 0 ? [] : [[`${others.length} other types`, rest] as [string, LedgerLine]]),
-    ['all packets', total],
+    ['all, with doc_init', total],
   ];
 }

@@ -37,17 +37,6 @@ export function runReport(
       ? red(`none: ${toOneLine(metrics.reason ?? metrics.status, 400)}`)
       : bold(toOneLine(metrics.answer, 300));
   const mark = metrics.answer === null || truth === undefined ? '' : isRight ? green('  ✓') : red('  ✗');
-  const hops = metrics.hops
-    .slice(0, MAX_HOPS)
-    .map((hop) => [
-      hop.type,
-      metrics.agents.find((agent) => agent.id === hop.from)?.tool ?? hop.from,
-      count(metrics.packet_types[hop.type]?.bytes_rx ?? 0),
-      count(metrics.ledger.types[hop.type]?.header_size ?? 0),
-      formatDecimals(hop.latency_us.mean / 1000, 2),
-      hop.tool_us === null ? '–' : formatDecimals(hop.tool_us / 1000, 2),
-      hop.mesh_us === null ? '–' : formatDecimals(hop.mesh_us / 1000, 2),
-    ]);
   return [
     '',
     `Question  ${toOneLine(task.question, 300)}`,
@@ -59,10 +48,7 @@ export function runReport(
           `Source    ${toOneLine(source.place, 300)}${source.evidence === undefined ? '' : dim(`: ${toOneLine(source.evidence, 60)}`)}`,
         ]),
     '',
-    formatTable([['packet', 'from', 'bytes', 'overhead', 'ms', 'in tool', 'in mesh'], ...hops]),
-    ...(metrics.hops.length > MAX_HOPS
-      ? [dim(`and ${count(metrics.hops.length - MAX_HOPS)} more in metrics.json`)]
-      : []),
+    formatTable(listPacketRows(metrics)),
     '',
     formatTable(
       [
@@ -88,7 +74,7 @@ export function runReport(
           formatDecimals(metrics.quality_score, 3),
         ],
       ],
-      ['overhead', 'tokens'],
+      ['quality', 'tokens'],
     ),
     ...formatModelUse(metrics),
     ...(metrics.faults === undefined ? [] : formatFaults(metrics, metrics.faults)),
@@ -99,6 +85,40 @@ export function runReport(
 }
 
 /**
+ * Lists what agents sent, one row for each type and sender. Packets, bytes and overhead add up to the totals of the run:
+ * a last row has what the others leave out.
+ */
+function listPacketRows({ hops, agents, pkt_cnt, bytes_rx, header_overhead }: RunMetrics): string[][] {
+  const shown = hops.slice(0, MAX_HOPS);
+  const sum = (key: 'packets' | 'bytes' | 'header_size') => shown.reduce((all, hop) => all + hop[key], 0);
+  const rest = [pkt_cnt - sum('packets'), bytes_rx - sum('bytes'), header_overhead - sum('header_size')];
+  const isCounted = hops.some(({ packets }) => packets > 1) || rest.some((left) => left !== 0);
+  const formatSums = (packets: number, bytes: number, overhead: number) => [
+    ...(isCounted ? [count(packets)] : []),
+    count(bytes),
+    count(overhead),
+  ];
+  const [packets = 0, bytes = 0, overhead = 0] = rest;
+  return [
+    [
+      ...['packet', 'from', ...(isCounted ? ['packets'] : [])],
+      ...['bytes', 'overhead', isCounted ? 'mean ms' : 'ms', 'in tool', 'in mesh'],
+    ],
+    ...shown.map((hop) => [
+      hop.type,
+      nameSender(hop.from, agents),
+      ...formatSums(hop.packets, hop.bytes, hop.header_size),
+      ...[hop.latency_us.mean, hop.tool_us, hop.mesh_us].map((us) =>
+        us === null ? '–' : formatDecimals(us / 1000, 2),
+      ),
+    ]),
+    ...(rest.every((left) => left === 0)
+      ? []
+      : [['others', '', ...formatSums(packets, bytes, overhead), '–', '–', '–']]),
+  ];
+}
+
+/**
  * Returns the milliseconds in tools and in the mesh along the chain of packets that led to the answer; dashes if they are not
  * known.
  */
@@ -106,6 +126,13 @@ function formatTimeCells({ time_us, elapsed_ms }: RunMetrics): [string, string] 
   if (time_us === null || time_us.unknown > 0) return ['–', '–'];
   const toolMs = (time_us.tool + time_us.engine) / 1000;
   return [formatDecimals(toolMs, 2), formatDecimals(elapsed_ms - toolMs, 2)];
+}
+
+/** Returns the tool of a packet's sender, with its id if several agents have that tool. */
+function nameSender(sender: string, agents: RunMetrics['agents']): string {
+  const tool = agents.find(({ id }) => id === sender)?.tool;
+  if (tool === undefined) return sender;
+  return agents.filter((other) => other.tool === tool).length > 1 ? `${sender} ${tool}` : tool;
 }
 
 /** Formats the results of a batch for people. */
@@ -158,7 +185,7 @@ export function formatBatchReport(
           count(metrics.token_sum),
         ],
       ],
-      ['overhead', 'tokens'],
+      ['tokens', 'overhead'],
     ),
     ...formatModelUse(metrics),
     ...(metrics.faults === undefined ? [] : formatFaults(metrics, metrics.faults)),
@@ -230,7 +257,7 @@ function formatLedger({ ledger, session_bytes, ack_bytes, recording }: RunMetric
   const where = connection === undefined ? 'the sockets' : 'the streams over NATS';
   const acks = ack_bytes === 0 ? '' : `, ${count(ack_bytes)} acknowledgements`;
   return [
-    `Ledger: ${parts.join(' + ')} = ${count(total.wire + unbooked_bytes)} B sent once; ${where} wrote ` +
+    `Ledger: ${parts.join(' + ')} = ${count(total.wire + unbooked_bytes)} B sent once, with doc_init; ${where} wrote ` +
       `${count(written.sockets)} B and read ${count(read.sockets)} B, ${count(session_bytes)} of it handshake and ledger${acks}: balanced.`,
     ...(connection === undefined
       ? []

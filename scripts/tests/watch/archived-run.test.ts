@@ -26,8 +26,8 @@ test('a run that is over is told in the same events, in order, with its exact co
   expect(events[0]).toMatchObject({ kind: 'run', run: metrics.run_id, team: 'pipeline', questions: 1 });
   expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).sort((a, b) => a - b));
   expect(events.findLast(({ kind }) => kind === 'totals')).toMatchObject({
-    packets: total.packets,
-    bytes: total.wire,
+    packets: metrics.pkt_cnt,
+    bytes: metrics.bytes_rx,
     tokens: metrics.token_sum,
     unshown: 0,
   });

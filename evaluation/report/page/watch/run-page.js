@@ -251,7 +251,7 @@ function factsOfState({ run, agents, questions, score, totals, faults, at }) {
       'packets',
       unshown === 0 ? numberText(packets) : `${numberText(packets)}, ${numberText(unshown)} counted only`,
     ],
-    ['bytes', bytesText(bytes)],
+    ['bytes rx', bytesText(bytes)],
     ['tokens', numberText(tokens)],
     ['cost', money],
     ['faults', struck === '' ? 'none' : struck],
