@@ -43,7 +43,7 @@ export interface BlamePlan extends Pick<GaiaPlan, 'folder' | 'limits' | 'places'
   readonly branches: string;
 }
 
-export interface BlameOptions extends TeamOptions, LimitOptions, PlaceOptions {
+interface BlameOptions extends TeamOptions, LimitOptions, PlaceOptions {
   readonly team?: string;
   readonly repeat?: number;
   readonly margin: number;

@@ -53,6 +53,10 @@ export async function compareAdapters(options: CompareOptions) {
   const { passes, nullArm, machine, lost, stopped, elapsedMs } = played;
   const reference = played.arms.get(baseline.name) ?? [];
   const others = adapters.slice(1).map(({ name }) => played.arms.get(name) ?? []);
+  const compareNull = (figure: Figure, fewestRounds?: number) => {
+    const [base, again] = [collectValues(reference, figure), collectValues(nullArm, figure)];
+    return base === null || again === null ? undefined : compareNestedSamples(base, again, fewestRounds);
+  };
   const judged = (figure: Figure, fewestRounds?: number) => {
     const base = collectValues(reference, figure);
     const pairs = others.map((other) => collectValues(other, figure));
@@ -60,18 +64,21 @@ export async function compareAdapters(options: CompareOptions) {
     const compared = pairs.flatMap((pair) =>
       pair === null ? [] : [compareNestedSamples(base, pair, fewestRounds)],
     );
-    return judgeComparisons(compared, { margin });
+    return judgeComparisons(compared, { margin, nullArm: compareNull(figure, fewestRounds) });
   };
   const verdicts = { time: judged(timeUs), cpu: judged(cpuUs), first: judged(firstUs, 1) };
   const wire = readWireBytes(reference);
-  const nullTest = judgeComparisons(
-    [compareNestedSamples(collectValues(reference, timeUs) ?? [], collectValues(nullArm, timeUs) ?? [])],
-    { margin },
-  );
+  const nulls = { time: compareNull(timeUs), cpu: compareNull(cpuUs), first: compareNull(firstUs, 1) };
+  const [nullTest] = judgeComparisons(nulls.time === undefined ? [] : [nulls.time], { margin });
   return {
     baseline: baseline.name,
     margin,
-    null_test: { ...nullTest[0], samples_us: roundValues(collectValues(nullArm, timeUs)) ?? [] },
+    null_test: {
+      ...nullTest,
+      samples_us: roundValues(collectValues(nullArm, timeUs)) ?? [],
+      cpu: nulls.cpu ?? null,
+      first: nulls.first ?? null,
+    },
     adapters: adapters.map(({ name }, index) => {
       const own = played.arms.get(name) ?? [];
       const at = (all: readonly JudgedComparison[] | null) => all?.[index - 1] ?? null;

@@ -16,6 +16,7 @@ export function toComparedAdapters(file: ComparisonFile): Compared {
       header: row.ledger.total.header_size,
       samples: (metric) => pickSamples(row, metric),
     })),
+    nullArm: (metric) => (metric === 'time' ? file.null_test : file.null_test[metric]),
     margin,
     environment,
     same: {

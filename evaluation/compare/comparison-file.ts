@@ -18,6 +18,8 @@ export const COMPARISON_VERSION = 2;
 const amount = z.number().nonnegative();
 /** An amount, or null for ∞, which JSON lacks: the end of an interval if there are too few rounds. */
 const unbounded = amount.nullable();
+/** The baseline against itself: a ratio with its interval. */
+const nullArmSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });
 const judgedSchema = z.object({
   /** Fresh processes of each arm. */
   invocations: z.int().positive(),
@@ -36,7 +38,9 @@ const judgedSchema = z.object({
   /** The smallest ratio above 1, or its inverse, that this many invocations would show in four of five measurements. */
   detectable: unbounded,
   verdict: z.enum(['different', 'equivalent', 'cannot tell']),
-  /** Invocations that would give a verdict; null if there would be too many. */
+  /** The interval that a difference has to exceed for its verdict. */
+  nullArm: nullArmSchema.optional(),
+  /** Invocations that would give a verdict; null if there would be too many, or none would. */
   needed: unbounded,
 });
 
@@ -125,8 +129,12 @@ const comparisonSchema = z.object({
   baseline: z.string(),
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   margin: z.number().positive(),
-  /** The baseline compared with itself in separate processes. The check is reported, but affects no verdict. */
-  null_test: judgedSchema.extend({ samples_us: samplesSchema }),
+  /** The baseline compared with itself in separate processes: no smaller difference is called. */
+  null_test: judgedSchema.extend({
+    samples_us: samplesSchema,
+    cpu: nullArmSchema.nullish(),
+    first: nullArmSchema.nullish(),
+  }),
   adapters: z.array(adapterSchema).min(1).max(100),
   /** Fresh processes of each arm, samples of each, and passes of the recording in a sample. */
   invocations: z.int().positive(),

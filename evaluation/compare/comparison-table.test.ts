@@ -117,3 +117,35 @@ describe('the sentence', () => {
     ).toBeNull();
   });
 });
+
+describe('beside a baseline that differs from itself', () => {
+  const nullArm = { ratio: 1.137, low: 1.02, high: 1.27 };
+  const facts = (time: object) => ({
+    baseline: 'json',
+    invocations: 10,
+    elapsed_ms: 40_000,
+    adapters: [
+      { adapter: 'json', vs_baseline: null },
+      { adapter: 'mcp', vs_baseline: { ...sampled, time: { ...sampled.time, nullArm, ...time } } },
+    ],
+  });
+
+  test('a larger difference says how much that is', () => {
+    const time = { ratio: 1.6, low: 1.5, high: 1.7, verdict: 'different' as const };
+    expect(formatVerdicts(facts(time))).toBe(
+      'mcp is slower than json: 1.60 times its task time (95 % interval 1.50–1.70; json against itself 1.14, 1.02–1.27).',
+    );
+    const { adapters, ...rest } = facts(time);
+    const several = { ...rest, adapters: [...adapters, ...adapters.slice(1)] };
+    expect(formatVerdicts(several)).toMatch(
+      /^Task time against json \(json against itself 1\.14, 1\.02–1\.27\): mcp/,
+    );
+  });
+
+  test('a smaller one cannot be told, and more invocations would not help', () => {
+    const time = { ratio: 1.17, low: 1.12, high: 1.22, verdict: 'cannot tell' as const, needed: null };
+    expect(formatVerdicts(facts(time))).toMatch(
+      /^Cannot tell whether mcp is faster or slower .*json against itself 1\.14.* The baseline differs from itself by as much/,
+    );
+  });
+});

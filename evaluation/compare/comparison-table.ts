@@ -120,7 +120,7 @@ export function describePlayed(file: ComparisonFile): string {
 export function describeNullTest({ baseline, null_test: test }: ComparisonFile): string {
   const found = {
     different:
-      'so something other than the adapters made a difference: do not trust verdicts of a similar size',
+      'so something other than the adapters made a difference: no difference of a similar size is called',
     equivalent: 'as expected',
     'cannot tell': 'which is not precise enough for a verdict',
   }[test.verdict];

@@ -40,7 +40,7 @@ describe('the results page', () => {
       'json against itself, in separate processes: 1.010 times (0.97–1.04), as expected',
     );
     const differs = { ...report, null_test: { ...report.null_test, verdict: 'different' as const } };
-    expect(buildComparisonPart(differs).body).toContain('do not trust verdicts of a similar size');
+    expect(buildComparisonPart(differs).body).toContain('no difference of a similar size is called');
   });
 
   test('shows the matrix where there is one', () => {

@@ -28,7 +28,8 @@ export function formatVerdicts(file: VerdictFacts): string | null {
   if (told.length === 0) return null;
   const parts = told.map(({ name, time }) => `${name} is ${formatVerdict(time)} (${formatRatio(time)})`);
   const rest = open.length === 0 ? [] : [`cannot tell for ${joinNames(open)}`];
-  return `Task time against ${base}: ${[...parts, ...rest].join('; ')}.`;
+  const itself = only === undefined ? '' : formatNullArm(only.time, base).replace(/^; (.*)$/, ' ($1)');
+  return `Task time against ${base}${itself}: ${[...parts, ...rest].join('; ')}.`;
 }
 
 function formatPair(
@@ -36,7 +37,7 @@ function formatPair(
   baseline: string,
   file: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
 ): string {
-  const figures = `${formatDecimals(time.ratio, 2)} times its task time (95 % interval ${formatInterval(time)})`;
+  const figures = `${formatDecimals(time.ratio, 2)} times its task time (95 % interval ${formatInterval(time)}${formatNullArm(time, baseline)})`;
   switch (time.verdict) {
     case 'different':
       return `${name} is ${formatVerdict(time)} than ${baseline}: ${figures}.`;
@@ -50,12 +51,25 @@ function formatPair(
   }
 }
 
+/** Formats the baseline against itself, which a difference has to exceed; empty where it was shown to be equal, or not measured. */
+export function formatNullArm(
+  { nullArm, margin }: Pick<JudgedPair, 'nullArm' | 'margin'>,
+  baseline: string,
+): string {
+  if (nullArm === undefined || nullArm.high === null || !Number.isFinite(nullArm.high)) return '';
+  if (Math.max(nullArm.high, 1 / nullArm.low) <= 1 + margin) return '';
+  return `; ${baseline} against itself ${formatDecimals(nullArm.ratio, 2)}, ${formatInterval(nullArm)}`;
+}
+
 /** Formats the effort that a verdict would take: `About 24 invocations would give a verdict: --invocations 24 --budget 90.` */
 export function formatNeeded(
-  { needed }: Pick<JudgedPair, 'needed'>,
+  { needed, nullArm }: Pick<JudgedPair, 'needed' | 'nullArm'>,
   { invocations, elapsed_ms }: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
 ): string {
-  if (needed === null) return 'A verdict would take an impractical number of invocations.';
+  if (needed === null)
+    return nullArm !== undefined && (nullArm.low > 1 || (nullArm.high ?? Infinity) < 1)
+      ? 'The baseline differs from itself by as much, so more invocations would not help: measure on an idle machine.'
+      : 'A verdict would take an impractical number of invocations.';
   const seconds = Math.ceil((needed / invocations) * (elapsed_ms / 1000));
   return `About ${needed} invocations would give a verdict: --invocations ${needed} --budget ${Math.max(1, seconds)}.`;
 }

@@ -35,7 +35,7 @@ export interface ServeCommandOptions extends TeamOptions {
 }
 
 /** The plan of a `serve` with all options resolved and checked. Nothing has been started or written yet. */
-export interface ServePlan {
+interface ServePlan {
   readonly planned: PlannedTeam;
   readonly limits: ServeLimits;
   readonly document: string | undefined;

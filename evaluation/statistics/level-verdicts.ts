@@ -24,6 +24,8 @@ export interface JudgedComparison extends SampleComparison {
   /** The smallest ratio above 1 (below 1: its inverse) that such invocations call in four of five measurements; ∞ if they call none. */
   readonly detectable: number;
   readonly verdict: LevelVerdict;
+  /** The ratio of the baseline to itself, where it was measured: see {@link judgeComparisons}. */
+  readonly nullArm?: NullArm | undefined;
   /**
    * Invocations of each arm that would give a verdict in four of five measurements if the true ratio is the measured one; the actual number
    * if there is a verdict. ∞ if it exceeds the maximum.
@@ -31,11 +33,16 @@ export interface JudgedComparison extends SampleComparison {
   readonly needed: number;
 }
 
+/** The ratio of a baseline to itself, which should be 1. */
+type NullArm = Pick<SampleComparison, 'ratio' | 'low' | 'high'>;
+
 interface JudgeOptions {
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equivalent; 0.05 by default. */
   readonly margin?: number;
   /** Probability of calling any difference if there is none, and of calling any pair equivalent that is not; 0.05 by default. */
   readonly alpha?: number;
+  /** The ratio of the baseline to itself, measured as one more arm of the same rounds. */
+  readonly nullArm?: NullArm | undefined;
 }
 
 /**
@@ -44,21 +51,25 @@ interface JudgeOptions {
  * two-sided test does; each is corrected for the number of pairs (Holm). If both hold, the ratio differs from 1 by less than the margin, so
  * the verdict is `equivalent`.
  *
- * The null test does not affect verdicts: a baseline that by chance differs from itself would hide real differences, and one that does not
- * would prove nothing. Measure it as one more pair, and report how often it is called.
+ * With a null arm, a difference that is not beyond its interval is not called, in whichever direction: the same machine made as much of
+ * nothing. If the null arm itself is called different, nothing is called equivalent either, since what moved the baseline may have hidden a
+ * difference. This costs some power, where a null test that is only printed beside verdicts would leave the reader to apply it.
  */
 export function judgeComparisons(
   comparisons: readonly SampleComparison[],
-  { margin = DEFAULT_MARGIN, alpha = 0.05 }: JudgeOptions = {},
+  { margin = DEFAULT_MARGIN, alpha = 0.05, nullArm }: JudgeOptions = {},
 ): JudgedComparison[] {
   if (!(margin > 0 && margin < Infinity)) throw new RangeError(`expected a margin above 0, got ${margin}`);
   const differs = adjustHolm(comparisons.map(({ pValue }) => pValue));
   const equals = adjustHolm(comparisons.map((comparison) => computeEquivalenceP(comparison, margin)));
   const level = alpha / comparisons.length;
+  const shown = nullArm && { ratio: nullArm.ratio, low: nullArm.low, high: nullArm.high };
+  const isNullApart = shown !== undefined && isApart(shown, margin);
   return comparisons.map((comparison, index) => {
     const [adjustedP, adjustedEquivalenceP] = [differs[index] ?? 1, equals[index] ?? 1];
-    const verdict =
-      adjustedEquivalenceP < alpha ? 'equivalent' : adjustedP < alpha ? 'different' : 'cannot tell';
+    const isEquivalent = adjustedEquivalenceP < alpha && !isNullApart;
+    const isDifferent = adjustedP < alpha && !(shown !== undefined && isWithinNull(comparison.ratio, shown));
+    const verdict = isEquivalent ? 'equivalent' : isDifferent ? 'different' : 'cannot tell';
     const isOpen = verdict === 'cannot tell';
     return {
       ...comparison,
@@ -66,10 +77,33 @@ export function judgeComparisons(
       adjustedEquivalenceP,
       margin,
       verdict,
-      detectable: computeDetectableRatio(comparison, level),
-      needed: isOpen ? computeNeededInvocations(comparison, margin, level) : comparison.invocations,
+      nullArm: shown,
+      detectable: Math.max(
+        computeDetectableRatio(comparison, level),
+        shown === undefined ? 1 : computeNullReach(shown),
+      ),
+      needed: !isOpen
+        ? comparison.invocations
+        : isNullApart
+          ? Infinity
+          : computeNeededInvocations(comparison, margin, level, shown && computeNullReach(shown)),
     };
   });
+}
+
+/** Tells if a ratio, or its inverse, is no further from 1 than the interval of the baseline against itself. */
+export function isWithinNull(ratio: number, nullArm: Pick<NullArm, 'low' | 'high'>): boolean {
+  return Math.max(ratio, 1 / ratio) <= computeNullReach(nullArm);
+}
+
+/** Tells if an interval excludes 1 and is not within the margin either. */
+function isApart({ low, high }: NullArm, margin: number): boolean {
+  return (low > 1 || high < 1) && Math.max(high, 1 / low) > 1 + margin;
+}
+
+/** Returns the largest ratio, or inverse, within the interval of the baseline against itself. */
+function computeNullReach({ low, high }: Pick<NullArm, 'low' | 'high'>): number {
+  return Math.max(high, 1 / low);
 }
 
 /**
@@ -98,7 +132,12 @@ function computeDetectableRatio(comparison: SampleComparison, level: number): nu
   return Math.exp(computeErrorSteps(comparison.invocations, level / 2, 1 - POWER) * error);
 }
 
-function computeNeededInvocations(comparison: SampleComparison, margin: number, level: number): number {
+function computeNeededInvocations(
+  comparison: SampleComparison,
+  margin: number,
+  level: number,
+  nullReach = 1,
+): number {
   const { invocations, ratio } = comparison;
   const error = computeError(comparison);
   if (error === Infinity) return Math.max(MIN_INVOCATIONS, invocations);
@@ -106,9 +145,10 @@ function computeNeededInvocations(comparison: SampleComparison, margin: number, 
   const within = Math.log1p(margin) - apart;
   const gives = (n: number) => {
     const then = error * Math.sqrt(invocations / n);
+    const isBeyondNull = Math.log(nullReach) * Math.sqrt(invocations / n) < apart;
     // Both one-sided tests have to reject, so each gets half of the allowed misses.
     return (
-      computeErrorSteps(n, level / 2, 1 - POWER) * then <= apart ||
+      (isBeyondNull && computeErrorSteps(n, level / 2, 1 - POWER) * then <= apart) ||
       computeErrorSteps(n, level, (1 - POWER) / 2) * then <= within
     );
   };

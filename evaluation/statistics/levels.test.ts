@@ -120,3 +120,53 @@ describe('pairs judged together', () => {
     expect(judgeComparisons([])).toEqual([]);
   });
 });
+
+describe('a baseline that was compared with itself', () => {
+  // The figures of an evening on a busy machine: json against itself, and mcp against json.
+  const FAILED = { ratio: 1.137, low: 1.02, high: 1.27 };
+  const times = (ratio: number) =>
+    compareNestedSamples(EQUAL, invocations([0.99, 1, 1.01, 1, 1].map((f) => f * ratio)));
+  const judgeBeside = (ratio: number, nullArm?: { ratio: number; low: number; high: number }) =>
+    judgeComparisons([times(ratio)], { nullArm })[0];
+
+  it.each([1.17, 1.27, 1 / 1.17, 1 / 1.26])(
+    'hides a ratio of %d within its interval, in both directions',
+    (ratio) => {
+      expect(judgeBeside(ratio)?.verdict).toBe('different');
+      expect(judgeBeside(ratio, FAILED)).toMatchObject({
+        verdict: 'cannot tell',
+        nullArm: FAILED,
+        needed: Infinity,
+      });
+    },
+  );
+
+  it.each([1.3, 2, 1 / 1.3])('leaves a larger one of %d, and is named beside it', (ratio) => {
+    expect(judgeBeside(ratio, FAILED)).toMatchObject({ verdict: 'different', nullArm: FAILED });
+  });
+
+  it('shows no equality where it is not equal to itself', () => {
+    expect(judgeBeside(1.001)?.verdict).toBe('equivalent');
+    expect(judgeBeside(1.001, FAILED)?.verdict).toBe('cannot tell');
+    expect(judgeBeside(1.001, { ratio: 1.02, low: 1.01, high: 1.03 })?.verdict).toBe('equivalent');
+    expect(judgeBeside(1.001, { ratio: 1, low: 0.9, high: 1.1 })?.verdict).toBe('equivalent');
+  });
+
+  it('is the smallest difference that can be shown', () => {
+    expect(judgeBeside(1.17, FAILED)?.detectable).toBeGreaterThanOrEqual(1.27);
+    expect(judgeBeside(1.17, { ratio: 0.9, low: 0.8, high: 1.01 })?.detectable).toBeGreaterThanOrEqual(1.25);
+  });
+
+  it('is worth more processes where it is merely imprecise', () => {
+    const wide = { ratio: 1, low: 0.8, high: 1.25 };
+    const judged = judgeBeside(1.17, wide);
+    expect(judged?.verdict).toBe('cannot tell');
+    // The interval shrinks with the square root of their number.
+    expect(judged?.needed).toBeGreaterThan((5 * Math.log(1.25) ** 2) / Math.log(1.18) ** 2);
+    expect(judged?.needed).toBeLessThan(20);
+  });
+
+  it('without enough processes hides everything', () => {
+    expect(judgeBeside(9, { ratio: 1, low: 0, high: Infinity })?.verdict).toBe('cannot tell');
+  });
+});

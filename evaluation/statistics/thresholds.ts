@@ -1,4 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isWithinNull } from './level-verdicts.ts';
 
 /** Figures that are the same in every run, so one run decides a condition. */
 const EXACT = ['bytes', 'header'] as const;
@@ -51,6 +52,8 @@ export interface MeasuredRatio {
   /** True if the ratio was shown to lie within 1 / (1 + margin) to 1 + margin. */
   readonly isEquivalent: boolean;
   readonly margin: number;
+  /** The interval of the baseline against itself, where it was measured. */
+  readonly nullArm?: { readonly low: number; readonly high: number } | undefined;
 }
 
 /** `failed`: the condition holds, so the run fails. `cannot tell`: the measurement supports neither outcome, so the run does not fail. */
@@ -128,7 +131,8 @@ function evaluateUnit(threshold: Threshold, metric: ExactMetric, figures: Thresh
 
 /**
  * Evaluates a condition by the interval that the table shows, 95 % two-sided, so a condition at the true ratio fails in at most 2.5 % of
- * measurements. If the arms were shown to be equivalent, a bound inside the margin is not crossed: such a difference counts as none.
+ * measurements. If the arms were shown to be equivalent, a bound inside the margin is not crossed: such a difference counts as none. If ratio
+ * and bound both lie within the interval of the baseline against itself, the measurement supports neither outcome.
  */
 function evaluateInterval(
   threshold: Threshold,
@@ -140,23 +144,31 @@ function evaluateInterval(
   if (measured === undefined) {
     throw new MeshError('usage', `--fail-if '${text}': there is no figure for ${metric}`);
   }
-  const { ratio, low, high, isEquivalent, margin } = measured;
+  const { ratio, low, high, isEquivalent, margin, nullArm } = measured;
   const bound = numerator / denominator;
   const shown = (value: number) => Number(value.toPrecision(4));
   const isRatio = times !== null;
   const isNoDifference = isRatio && isEquivalent && Math.abs(Math.log(bound)) < Math.log1p(margin);
   const holdsAt = (value: number) => HOLDS[operator](value, bound);
+  const isNoise =
+    isRatio && nullArm !== undefined && isWithinNull(ratio, nullArm) && isWithinNull(bound, nullArm);
   const outcome = isNoDifference
     ? 'held'
-    : holdsAt(low) && holdsAt(high)
-      ? 'failed'
-      : !holdsAt(low) && !holdsAt(high)
-        ? 'held'
-        : 'cannot tell';
+    : isNoise
+      ? 'cannot tell'
+      : holdsAt(low) && holdsAt(high)
+        ? 'failed'
+        : !holdsAt(low) && !holdsAt(high)
+          ? 'held'
+          : 'cannot tell';
   const interval =
     high === Infinity ? 'too few invocations for an interval' : `95 % interval ${shown(low)}–${shown(high)}`;
   const unit = isRatio ? ` times ${times}` : ' µs';
-  return { text, outcome, found: `${shown(ratio)}${unit} (${interval}) against ${bound}` };
+  const itself =
+    isRatio && nullArm !== undefined && nullArm.high !== Infinity
+      ? `; the baseline against itself ${shown(nullArm.low)}–${shown(nullArm.high)}`
+      : '';
+  return { text, outcome, found: `${shown(ratio)}${unit} (${interval}${itself}) against ${bound}` };
 }
 
 function isMeasured(metric: Threshold['metric']): metric is MeasuredMetric {

@@ -3,7 +3,7 @@ import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { blame, countBranches } from '@gaia-mesh/evaluation/blame/blame.ts';
 import type { BlamedMessage, BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
-import { type BlameOptions, blamePlan } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
+import { blamePlan } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
 import { formatDifference } from '@gaia-mesh/evaluation/blame/headline.ts';
 import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
@@ -117,7 +117,7 @@ function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
 }
 
 /** Runs the branches of a question that was answered wrong, and prints which message was to blame. */
-async function run(id: string, options: BlameOptions): Promise<void> {
+async function run(id: string, options: Parameters<typeof blamePlan>[1]): Promise<void> {
   loadKeys();
   const interruption = handleInterrupt('blame');
   const { plan, places, warnings } = await blamePlan(id, options);

@@ -6,11 +6,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import {
-  type ServeCommandOptions,
-  type ServePlan,
-  servePlan,
-} from '@gaia-mesh/evaluation/serve/serve-plan.ts';
+import { type ServeCommandOptions, servePlan } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
 import { createTeamServer, type Serving, serveTeam } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { ServedTeam } from '@gaia-mesh/evaluation/serve/served-team.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -24,6 +20,8 @@ import { handleInterrupt } from '../command-line/interruptible.ts';
 import { parseList, parsePositiveInteger, parseStoreAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
 import { addTeamOptions } from '../command-line/run-options.ts';
+
+type ServePlan = Awaited<ReturnType<typeof servePlan>>;
 
 /** Time in which the last answers of ended tasks reach their clients, in milliseconds. */
 const LAST_ANSWERS_MS = 100;

@@ -6,11 +6,19 @@ export type Samples = readonly (readonly number[])[];
 /** A comparison of adapters or stacks, in the form that conditions and saved baselines use. */
 export interface Compared {
   readonly arms: readonly ComparedArm[];
+  /** Returns the interval of the baseline against itself; undefined if the metric was not measured. ∞ is null. */
+  nullArm(metric: MeasuredMetric): NullInterval | null | undefined;
   readonly margin: number;
   readonly environment: Readonly<Record<string, string | number | undefined>>;
   /** Properties, by their name, that two comparisons must share to be comparable. */
   readonly same: Readonly<Record<string, string | number>>;
   readonly said: ComparisonStatement;
+}
+
+interface NullInterval {
+  readonly ratio: number;
+  readonly low: number;
+  readonly high: number | null;
 }
 
 interface ComparedArm {

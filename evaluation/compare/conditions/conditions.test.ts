@@ -48,6 +48,45 @@ describe('conditions', () => {
   });
 });
 
+describe('a condition beside a null test that failed', () => {
+  const failed = { ...now, null_test: { ...now.null_test, ratio: 1.137, low: 1.02, high: 1.27 } };
+  const found = (text: string) =>
+    evaluateThreshold(parseThreshold(text), createThresholdFigures(toComparedAdapters(failed), undefined));
+  const slower = (times: number) => {
+    const [json, msgpack, ...rest] = failed.adapters;
+    if (json === undefined || msgpack === undefined) throw new Error('the sample has adapters');
+    const own = json.samples_us.map((rounds, at) => rounds.map((us) => us * times * (1 + at / 1000)));
+    const file = { ...failed, adapters: [json, { ...msgpack, samples_us: own }, ...rest] };
+    const figures = createThresholdFigures(toComparedAdapters(file), undefined);
+    return (text: string) => evaluateThreshold(parseThreshold(text), figures);
+  };
+
+  test('cannot be told where difference and bound are within the interval of the baseline against itself', () => {
+    const outcome = slower(1.17);
+    expect(outcome('msgpack.time > 1.05x json').outcome).toBe('cannot tell');
+    expect(outcome('msgpack.time > 1.25x json').outcome).toBe('cannot tell');
+    expect(outcome('msgpack.time < 1.25x json').outcome).toBe('cannot tell');
+    expect(formatJunit([outcome('msgpack.time > 1.05x json')])).toContain('skipped="1"');
+  });
+
+  test('is decided by a larger difference or bound, and says what the null test was', () => {
+    expect(slower(1.17)('msgpack.time > 1.5x json').outcome).toBe('held');
+    expect(slower(1.6)('msgpack.time > 1.05x json')).toMatchObject({
+      outcome: 'failed',
+      found: expect.stringContaining('the baseline against itself 1.02–1.27'),
+    });
+    expect(found('json.time > 5000').outcome).toBe('failed');
+    expect(found('json.bytes > 1x anp').outcome).toBe('held');
+  });
+
+  test('is one about the saved comparison, too', () => {
+    const outcome = (times: number) =>
+      judgeChanges(toComparedAdapters(slowed(failed, 1 / times)), toComparedAdapters(failed))[0]?.time
+        ?.verdict;
+    expect([outcome(1.2), outcome(1.4)]).toEqual(['cannot tell', 'different']);
+  });
+});
+
 describe('a comparison that was saved', () => {
   test('is set against this one, adapter by adapter', () => {
     const changes = changesOf(slowed(now, 0.5), now);

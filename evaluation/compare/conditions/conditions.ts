@@ -25,7 +25,9 @@ export function createThresholdFigures(now: Compared, saved: Compared | undefine
           : (armOf(isSaved ? saved : now, isSaved ? arm : times)?.samples(metric) ?? []);
       if (own.length === 0 || base.length === 0) return undefined;
       const [before, after] = isSaved ? asManyOfEach(base, own) : [base, own];
-      return measureRatio(before, after, metric, now.margin);
+      const ratio = measureRatio(before, after, metric, now.margin);
+      const itself = now.nullArm(metric) ?? undefined;
+      return ratio && { ...ratio, nullArm: itself && { low: itself.low, high: itself.high ?? Infinity } };
     },
   };
 }

@@ -65,11 +65,12 @@ export function judgeChanges(saved: Compared, now: Compared): SavedChange[] {
   const timed = both.filter(
     ({ arm, before }) => arm.samples('time').length > 0 && before.samples('time').length > 0,
   );
+  const itself = now.nullArm('time') ?? undefined;
   const judged = judgeComparisons(
     timed.map(({ arm, before }) =>
       compareNestedSamples(...asManyOfEach(before.samples('time'), arm.samples('time'))),
     ),
-    { margin: now.margin },
+    { margin: now.margin, nullArm: itself && { ...itself, high: itself.high ?? Infinity } },
   );
   return both.map((pair) => ({
     name: pair.arm.name,

@@ -1,6 +1,6 @@
 import type { PairVerdict, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
 import { formatName } from '../../compare/stacks/figures/stacks-text.ts';
-import { formatInterval, formatMargin } from '../../compare/verdict-text.ts';
+import { formatInterval, formatMargin, formatNullArm } from '../../compare/verdict-text.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { bindNumbers } from '../wording.ts';
@@ -27,9 +27,10 @@ export function formatStacksHeadline(file: StacksFile): string {
   const judged = pairs.flatMap(({ name, time }) => (time === null ? [] : [{ name, time }]));
   const open = judged.filter(({ time }) => time.verdict === 'cannot tell');
   const overloaded = pairs.filter(({ time }) => time === null);
+  const itself = judged[0] === undefined ? '' : formatNullArm(judged[0].time, baseline);
   if (open.length === pairs.length) {
     return bindNumbers(
-      `It cannot be told whether an exchange takes another time than with ${baseline}: ${joinPairNames(open)}${describeFewInvocations(file)}.`,
+      `It cannot be told whether an exchange takes another time than with ${baseline}: ${joinPairNames(open)}${describeFewInvocations(file)}${itself}.`,
     );
   }
   const isShort = pairs.length <= MAX_NAMED;
@@ -58,7 +59,7 @@ export function formatStacksHeadline(file: StacksFile): string {
     open.length === 0 ? [] : [`no telling for ${joinPairNames(open)}`],
     overloaded.length === 0 ? [] : [`${joinPairNames(overloaded)} did not keep up with the rate`],
   ].flat();
-  return bindNumbers(`Time of an exchange against ${baseline}: ${parts.join('; ')}.`);
+  return bindNumbers(`Time of an exchange against ${baseline}: ${parts.join('; ')}${itself}.`);
 }
 
 /** Each by name with its ratio and interval, or how many there are and what their intervals span. */

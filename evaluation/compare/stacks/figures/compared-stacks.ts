@@ -24,6 +24,7 @@ export function toComparedStacks(file: StacksFile): Compared {
         samples: (metric) => pickSamples(arm, metric),
       };
     }),
+    nullArm: (metric) => file.null_test[NULL_FIGURES[metric]],
     margin,
     environment,
     same: {
@@ -40,6 +41,8 @@ export function toComparedStacks(file: StacksFile): Compared {
     },
   };
 }
+
+const NULL_FIGURES = { time: 'latency', cpu: 'cpu', first: 'setup' } as const;
 
 function pickSamples(arm: StackArm, metric: MeasuredMetric): Samples {
   switch (metric) {

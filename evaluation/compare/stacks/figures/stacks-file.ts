@@ -8,6 +8,8 @@ const amount = z.number().nonnegative();
 const unbounded = amount.nullable();
 const samples = z.array(z.array(z.number().positive())).max(1000);
 
+/** The baseline against itself: a ratio with its interval. */
+const nullArmSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });
 const verdictSchema = z.object({
   /** Fresh pairs of processes of each arm, and rounds in each. */
   invocations: z.int().positive(),
@@ -22,6 +24,8 @@ const verdictSchema = z.object({
   /** The smallest ratio, or its inverse, that such invocations call in four of five measurements. */
   detectable: unbounded,
   verdict: z.enum(['different', 'equivalent', 'cannot tell']),
+  /** The interval that a difference has to exceed for its verdict. */
+  nullArm: nullArmSchema.optional(),
   /** Invocations that would give a verdict. */
   needed: unbounded,
 });
@@ -216,8 +220,8 @@ const stacksSchema = z.object({
   warnings: z.array(z.string()).max(20),
   rate_per_s: z.number().positive(),
   baseline: z.string(),
-  /** The baseline compared with itself, as one more arm of the same rounds. The check is reported, but affects no verdict. */
-  null_test: pairVerdictsSchema,
+  /** The baseline compared with itself, as one more arm of the same rounds: no smaller difference is called. */
+  null_test: pairVerdictsSchema.extend({ setup: nullArmSchema.nullish() }),
   arms: z.array(armSchema).min(1).max(100),
   tokens: tokensSchema,
   /** Attributions of the arms that differ from the baseline in more than one factor. */

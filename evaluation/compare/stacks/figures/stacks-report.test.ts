@@ -48,6 +48,32 @@ test('of two stacks the sentence names the pair and has the interval', () => {
   );
 });
 
+test('a baseline that differs from itself hides what is not larger, and is named beside what is', () => {
+  const judged = makeStacksFile(
+    [
+      { name: 'mesh/json', factor: 1 },
+      { name: 'a2a/jsonrpc', factor: 1.12 },
+      { name: 'mcp/http', factor: 1.5 },
+      { name: 'json/websocket', factor: 0.9 },
+    ],
+    6,
+    1.14,
+  );
+  for (const figure of ['latency', 'cpu'] as const) {
+    const verdicts = judged.arms.map(({ vs_baseline: vs }) => vs?.[figure]?.verdict);
+    expect(verdicts).toEqual([undefined, 'cannot tell', 'different', 'cannot tell']);
+  }
+  expect(judged.sentence).toMatch(
+    /1 took longer, 2 cannot be told apart.*mesh\/json bare against itself 1\.14/,
+  );
+  const outcome = (text: string) =>
+    evaluateThreshold(parseThreshold(text), createThresholdFigures(toComparedStacks(judged), undefined))
+      .outcome;
+  expect(outcome('a2a/jsonrpc:bare.time > 1.05x mesh/json:bare')).toBe('cannot tell');
+  expect(outcome('a2a/jsonrpc:bare.first > 1.05x mesh/json:bare')).toBe('cannot tell');
+  expect(outcome('mcp/http:bare.time > 1.05x mesh/json:bare')).toBe('failed');
+});
+
 test('too few invocations give no verdict', () => {
   const few = makeStacksFile(
     [

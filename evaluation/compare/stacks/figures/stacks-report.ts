@@ -38,12 +38,14 @@ export function reportStacks(reported: ReportInput): StacksFile {
   });
   const [baseline, ...others] = figures;
   if (baseline === undefined) throw new Error('the baseline was not measured');
+  const nullSamples = collectSamples(measured.nullInvocations);
   const verdicts = judgeArms(
     baseline.samples,
     others.map(({ samples }) => samples),
     margin,
+    nullSamples,
   );
-  const [nullTest] = judgeArms(baseline.samples, [collectSamples(measured.nullInvocations)], margin);
+  const [nullTest] = judgeArms(baseline.samples, [nullSamples], margin);
   const rows = figures.map((own, index) => {
     const vs = verdicts[index - 1];
     const bytesRatio = own.bytes.per_exchange / baseline.bytes.per_exchange;
@@ -71,7 +73,7 @@ export function reportStacks(reported: ReportInput): StacksFile {
     warnings: measured.warnings,
     rate_per_s: reported.ratePerS,
     baseline: baseline.name,
-    null_test: nullTest,
+    null_test: { ...nullTest, setup: compareSetups(baseline, measured.nullInvocations) },
     arms: rows,
     tokens: reported.tokens,
     attributions: attributeArms(figures, margin),
@@ -86,12 +88,18 @@ export function reportStacks(reported: ReportInput): StacksFile {
 
 type Samples = StackArm['samples'];
 
-/** Judges all arms against the baseline; those of one figure are judged together. JSON's null is ∞. */
-function judgeArms(baseline: Samples, others: readonly Samples[], margin: number) {
+/**
+ * Judges all arms against the baseline; those of one figure are judged together. JSON's null is ∞.
+ *
+ * @param again the baseline's second arm, for the null test
+ */
+function judgeArms(baseline: Samples, others: readonly Samples[], margin: number, again?: Samples) {
   const judged = (figure: keyof Samples): readonly (JudgedComparison | null)[] => {
     const comparable = others.filter((own) => own[figure].length > 0 && baseline[figure].length > 0);
     const measured = comparable.map((own) => compareNestedSamples(baseline[figure], own[figure]));
-    const verdicts = judgeComparisons(measured, { margin });
+    const isAgain = again !== undefined && again[figure].length > 0 && baseline[figure].length > 0;
+    const nullArm = isAgain ? compareNestedSamples(baseline[figure], again[figure]) : undefined;
+    const verdicts = judgeComparisons(measured, { margin, nullArm });
     return others.map((own) => verdicts[comparable.indexOf(own)] ?? null);
   };
   const [latency, cpu, saturated] = [judged('latency_us'), judged('cpu_us'), judged('saturated_us')];
@@ -100,6 +108,17 @@ function judgeArms(baseline: Samples, others: readonly Samples[], margin: number
     cpu: cpu[index] ?? null,
     saturated: saturated[index] ?? null,
   }));
+}
+
+/** Compares the set-up of the baseline with that of its second arm. */
+function compareSetups({ setup }: ArmFigures, again: MeasuredStacks['nullInvocations']) {
+  if (again.length !== setup.samples_ms.length) return null;
+  const [before, after] = [setup.samples_ms, again.map((own) => own.setup.ms)];
+  return compareNestedSamples(
+    before.map((ms) => [ms]),
+    after.map((ms) => [ms]),
+    1,
+  );
 }
 
 function describeTraffic({ source, exchanges }: Workload) {

@@ -1,4 +1,5 @@
 import { formatDecimals, toOneLine } from '../../../terminal/table.ts';
+import { formatNullArm } from '../../verdict-text.ts';
 import type { PairVerdict, StackArm } from './stacks-file.ts';
 
 /** Display names of the figures with verdicts. */
@@ -19,7 +20,7 @@ interface JudgedArm {
 /** A verdict as measured, with ∞, or as read from a file, with null. */
 type VerdictLike = Pick<
   PairVerdict,
-  'ratio' | 'low' | 'high' | 'margin' | 'detectable' | 'verdict' | 'needed'
+  'ratio' | 'low' | 'high' | 'margin' | 'detectable' | 'verdict' | 'needed' | 'nullArm'
 >;
 
 /**
@@ -53,12 +54,13 @@ export function describeStacks(baseline: string, arms: readonly JudgedArm[]): st
     [others.length - judged.length, 'did not keep up with the rate'],
   ];
   const parts = counts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
-  return `Time of an exchange, ${others.length} stacks compared with ${baseline}: ${parts.join(', ')}.`;
+  const itself = judged[0] === undefined ? '' : formatNullArm(judged[0], baseline).slice(1);
+  return `Time of an exchange, ${others.length} stacks compared with ${baseline}: ${parts.join(', ')}.${itself === '' ? '' : ` For comparison, ${itself.trim()}.`}`;
 }
 
 /** Formats the verdict on a pair: `a2a/jsonrpc sdk takes 4.31 times the time of mesh/json bare (95 % interval 3.90–4.77).` */
 export function formatPair(baseline: string, name: string, verdict: VerdictLike, what: string): string {
-  const interval = `95 % interval ${formatInterval(verdict)}`;
+  const interval = `95 % interval ${formatInterval(verdict)}${formatNullArm(verdict, baseline)}`;
   switch (verdict.verdict) {
     case 'different':
       return `${name} takes ${formatDecimals(verdict.ratio, 2)} times the ${what} of ${baseline} (${interval}).`;

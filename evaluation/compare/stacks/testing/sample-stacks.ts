@@ -17,8 +17,11 @@ interface SampleArm {
   readonly isOverloaded?: boolean;
 }
 
-/** Makes a synthetic comparison of stacks: the i-th arm takes `factor` times as long, give or take 2 %. */
-export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): StacksFile {
+/**
+ * Makes a synthetic comparison of stacks: the i-th arm takes `factor` times as long, give or take 2 %, and the baseline's second arm
+ * `nullFactor` times.
+ */
+export function makeStacksFile(samples: readonly SampleArm[], invocations = 6, nullFactor = 1): StacksFile {
   const chosen = samples.map(({ name }) => ({ stack: { ...framedTcp, name } }));
   const { arms } = combineArms(chosen, parseFactors([]));
   const [baseline, ...others] = arms;
@@ -33,7 +36,7 @@ export function makeStacksFile(samples: readonly SampleArm[], invocations = 6): 
     measured: {
       concurrency: CONCURRENCY,
       invocations: named,
-      nullInvocations: of({ name: 'null', factor: 1 }),
+      nullInvocations: of({ name: 'null', factor: nullFactor }),
       failed: ['x/http sdk: 3 packets were sent, and 2 arrived'],
       lost: 1,
       stopped: 'budget',
