@@ -3,6 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkStoreUse } from '../batch/batch-store.ts';
+import type { BatchHead } from '../batch/journal/batch-head.ts';
 import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
@@ -47,6 +48,8 @@ export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
   /** Makes a run with warnings fail. */
   readonly strict?: boolean;
   readonly repeat: number;
+  /** The comparisons of teams that are judged together. */
+  readonly pairs?: BatchHead['pairs'];
   readonly portBase?: number | 'auto';
   /** False with `--no-cache`. */
   readonly cache: boolean;
@@ -61,6 +64,7 @@ export interface GaiaPlan {
   readonly teams: readonly PlannedTeam[];
   readonly questions: readonly Question[];
   readonly setup: Fingerprint;
+  readonly pairs?: BatchHead['pairs'] | undefined;
   /** The user's folder with the attachments. */
   readonly folder: string | undefined;
   readonly api: ScoringApi | undefined;
@@ -99,7 +103,12 @@ export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise
   return {
     teams,
     questions,
-    setup: fingerprintBatch({ questions: sha256 }, options.repeat, teams),
+    setup: fingerprintBatch(
+      options.pairs === 'all' ? { questions: sha256, pairs: 'all' } : { questions: sha256 },
+      options.repeat,
+      teams,
+    ),
+    pairs: options.pairs,
     folder: options.format === 'wtq' ? findTablesFolder(options) : findFilesFolder(options),
     api,
     limits: toBatchLimits(options),

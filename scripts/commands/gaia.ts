@@ -74,6 +74,11 @@ export function defineGaia(command: Command): void {
         .argParser(parseList)
         .default(['supervisor'], 'supervisor'),
     )
+    .addOption(
+      new Option('--pairs <which>', 'judge teams against the baseline, or all pairs')
+        .choices(['baseline', 'all'])
+        .default('baseline'),
+    )
     .option('--questions <file>', 'read questions from JSON lines, CSV or Parquet')
     .addOption(
       new Option('--format <name>', 'read questions in the format of GAIA or WikiTableQuestions')

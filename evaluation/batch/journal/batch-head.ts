@@ -48,6 +48,8 @@ const batchHeadSchema = z.strictObject({
   /** The question file as the user would type its path; null for questions of a scoring API. */
   source: z.string().nullable(),
   repeat: z.int().positive(),
+  /** The comparisons that are judged together, declared before the run. */
+  pairs: z.enum(['baseline', 'all']).default('baseline'),
   setup: z.record(z.string(), z.string()),
   teams: z.array(teamSchema).min(1),
   questions: z.array(questionSchema),
@@ -59,19 +61,21 @@ export type BatchHead = z.infer<typeof batchHeadSchema>;
 interface HeadFacts {
   readonly places: { readonly answers: string; readonly head: string };
   readonly setup: Fingerprint;
+  readonly pairs?: BatchHead['pairs'] | undefined;
   readonly teams: readonly { readonly team: Team; readonly concurrency: number }[];
   readonly questions: readonly Question[];
 }
 
 /** Writes the head before the first question is asked, so that a report can be made of an unfinished batch. */
 export function writeBatchHead(facts: HeadFacts, repeat: number, source: string | undefined): BatchHead {
-  const { places, setup, teams, questions } = facts;
+  const { places, setup, pairs = 'baseline', teams, questions } = facts;
   const head: BatchHead = {
     schema_version: HEAD_VERSION,
     gaia_mesh: packageVersion,
     answers: path.basename(places.answers),
     source: source === undefined ? null : shortenPath(source),
     repeat,
+    pairs,
     setup,
     teams: teams.map(({ team, concurrency }) => ({
       name: team.name,

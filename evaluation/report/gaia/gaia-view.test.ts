@@ -75,7 +75,7 @@ describe('what teams made of the same questions', () => {
     );
 
     expect(plain(view.finding)).toBe(
-      'No difference to single was detected: right on 9 to 11 of 20 questions; so many questions show one of 36.5 points',
+      'No difference to single was detected: right on 9 to 11 of 20 questions; so many questions show one of 35.0 points',
     );
     expect(view.alarm).toBeNull();
   });
@@ -97,12 +97,13 @@ describe('what teams made of the same questions', () => {
     );
   });
 
-  test('sets every pair of teams side by side, and a team that is asked again against itself', () => {
+  test('with --pairs all sets every pair of teams side by side, and a team that is asked again against itself', () => {
     const view = buildGaiaView(
       sampleSource({
         teams: ['single', 'react', 'panel'],
         questions: 40,
         repeat: 2,
+        pairs: 'all',
         // panel gets in its second attempts what it did not in its first.
         result: ({ team, index, cycle }) => {
           const most = team === 'single' ? 5 : team === 'react' ? 30 : cycle === 1 ? 6 : 40;
@@ -113,19 +114,41 @@ describe('what teams made of the same questions', () => {
 
     expect(view.pairs?.table.rows.map((row) => [row[0], row[1], row.at(-1)])).toEqual([
       ['react', 'single', 'better'],
-      ['panel', 'single', 'no detectable difference'],
+      ['panel', 'single', 'better'],
       ['panel', 'react', 'worse'],
       ['single, second attempts', 'its first', 'no detectable difference'],
       ['react, second attempts', 'its first', 'no detectable difference'],
       ['panel, second attempts', 'its first', 'better'],
     ]);
     expect(plain(view.pairs?.finding ?? '')).toBe(
-      'Of 3 pairs of teams 2 differ detectably; asked again, panel differs from itself: it has learned, or it is luck',
+      'Of 3 pairs of teams 3 differ detectably; asked again, panel differs from itself: it has learned, or it is luck',
     );
     expect(buildGaiaView(sampleSource({ questions: 4, result: () => ({}) })).pairs).toBeNull();
   });
 
-  test('without single has no differences, and says how to get them', () => {
+  test('judges by default each team against the baseline alone, and the first where single was not asked', () => {
+    const view = (teams: string[], pairs?: 'all') =>
+      buildGaiaView(
+        sampleSource({
+          teams,
+          questions: 40,
+          result: ({ team, index }) => (index < (team === 'panel' ? 18 : 10) ? {} : wrong),
+          ...(pairs === undefined ? {} : { pairs }),
+        }),
+      );
+    const six = ['single', 'react', 'panel', 'a', 'b', 'c'];
+
+    expect(view(six).pairs).toBeNull();
+    // Eight questions are enough among five comparisons, and not among fifteen.
+    expect(view(six).score.table.rows[2]?.at(-1)).toBe('better');
+    expect(view(six, 'all').score.table.rows[2]?.at(-1)).toBe('no detectable difference');
+    expect(view(six, 'all').pairs?.table.rows).toHaveLength(15);
+    const others = view(['react', 'panel']);
+    expect(others.score.table.rows.map(([name]) => name)).toEqual(['react (baseline)', 'panel']);
+    expect(others.score.finding).toBe('Against react on the same questions: panel is better');
+  });
+
+  test('without other teams has no differences, and says how to get them', () => {
     const view = buildGaiaView(sampleSource({ teams: ['supervisor'], result: () => ({}) }));
 
     expect(view.score.table.columns.map(({ title }) => title)).toEqual([

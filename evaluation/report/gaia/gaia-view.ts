@@ -50,10 +50,10 @@ export function buildGaiaView({ batch, summaries }: GaiaSource): GaiaView {
   const paired = pairTeams(batch);
   const compared = mapBaselinePairs(paired);
   return {
-    finding: bindNumbers(describeBestTeam(teams, compared)),
+    finding: bindNumbers(describeBestTeam(teams, compared, paired.baseline)),
     made: bindNumbers(describeOrigin(batch)),
     alarm: findAlarm(teams, batch.head.repeat),
-    score: scoreTable(teams, compared),
+    score: scoreTable(teams, compared, paired.baseline),
     pairs: buildPairsTable(paired),
     taken: buildCostTables(teams, batch.head),
     cost: buildScoreCostView(teams),
@@ -65,7 +65,11 @@ export function buildGaiaView({ batch, summaries }: GaiaSource): GaiaView {
 }
 
 /** The best team, or those that share the place, against the baseline: the one sentence to take away. */
-function describeBestTeam(teams: readonly NamedSummary[], compared: ReadonlyMap<string, Compared>): string {
+function describeBestTeam(
+  teams: readonly NamedSummary[],
+  compared: ReadonlyMap<string, Compared>,
+  baseline: string,
+): string {
   const [first] = teams;
   if (first === undefined) return 'No team was asked';
   const scored = teams.filter(([, { accuracy }]) => accuracy !== null);
@@ -76,20 +80,25 @@ function describeBestTeam(teams: readonly NamedSummary[], compared: ReadonlyMap<
   const most = Math.max(...scored.map(([, { correct }]) => correct));
   const best = scored.filter(([, { correct }]) => correct === most).map(([name]) => name);
   const result = `right on ${count(most)} of ${formatCounted(first[1].scored, 'question')}`;
-  const base = teams.find(([team]) => team === BASELINE)?.[1];
+  const base = teams.find(([team]) => team === baseline)?.[1];
   const said = `${best.join(', ')} ${best.length === 1 ? 'is' : 'are'} ${result}`;
   if (base === undefined || teams.length === 1) return said;
   const calls = [...compared].map(([, { judged }]) => judged);
   if (calls.length > 0 && calls.every(({ verdict }) => verdict === 'no detectable difference'))
-    return describeUndecided(teams, calls);
-  if (best.includes(BASELINE)) return `No team is right more often than ${BASELINE} alone: ${result}`;
+    return describeUndecided(teams, calls, baseline);
+  const alone = baseline === BASELINE ? `${baseline} alone` : baseline;
+  if (best.includes(baseline)) return `No team is right more often than ${alone}: ${result}`;
   const isBetter = best.every((name) => compared.get(name)?.judged.verdict === 'better');
-  const against = `${said}, ${BASELINE} alone on ${count(base.correct)}`;
+  const against = `${said}, ${alone} on ${count(base.correct)}`;
   return isBetter ? against : `${against}: no detectable difference`;
 }
 
 /** Describes a batch without detected differences. It ranks no team, because one more right answer may be chance. */
-function describeUndecided(teams: readonly NamedSummary[], calls: readonly Compared['judged'][]): string {
+function describeUndecided(
+  teams: readonly NamedSummary[],
+  calls: readonly Compared['judged'][],
+  baseline: string,
+): string {
   const rights = teams.map(([, { correct }]) => correct);
   const [fewest, most] = [Math.min(...rights), Math.max(...rights)];
   const scored = teams[0]?.[1].scored ?? 0;
@@ -98,7 +107,7 @@ function describeUndecided(teams: readonly NamedSummary[], calls: readonly Compa
   const least = Number.isFinite(shown)
     ? `so many questions show one of ${formatDetectable({ detectable: shown })} points`
     : 'so few questions can show none';
-  return `No difference to ${BASELINE} was detected: right on ${range} of ${formatCounted(scored, 'question')}; ${least}`;
+  return `No difference to ${baseline} was detected: right on ${range} of ${formatCounted(scored, 'question')}; ${least}`;
 }
 
 function describeOrigin({ head: { gaia_mesh, questions, repeat, teams, source } }: FinishedBatch): string {

@@ -1,14 +1,16 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
-import { BASELINE } from '../../results/baseline.ts';
+import { findBaseline } from '../../results/baseline.ts';
 import {
   type JudgedAnswers,
   judgeAnswers,
-  type PairedCounts,
+  type PairedAttempts,
 } from '../../statistics/answers/paired-answers.ts';
 
 /** Two teams on the questions that both were asked. */
 export interface Compared {
-  readonly counts: PairedCounts;
+  /** Questions that the other team got right more often than the base, and less often. */
+  readonly won: number;
+  readonly lost: number;
   readonly judged: JudgedAnswers;
 }
 
@@ -19,66 +21,81 @@ interface TeamPair extends Compared {
 }
 
 export interface PairedTeams {
-  /** Every pair, judged together: who compares all sees the luckiest of all. The baseline, where it was asked, is the base of its pairs. */
+  readonly baseline: string;
+  /** The family that was declared before the run and is judged together: each team against the baseline, or all pairs. */
   readonly pairs: readonly TeamPair[];
   /** Each team's second attempts against its first, where questions were repeated: what luck, or learning, makes of nothing. */
   readonly itself: ReadonlyMap<string, Compared>;
 }
 
-/** By first attempts: later ones have seen the question. Pairs that share no question are left out. */
+/** Compares by all attempts; those at one question count as one value. Pairs that share no question are left out. */
 export function pairTeams({ head, questions, read }: FinishedBatch): PairedTeams {
   const names = head.teams.map(({ name }) => name);
-  const ordered = [
-    ...names.filter((name) => name === BASELINE),
-    ...names.filter((name) => name !== BASELINE),
-  ];
-  const nobody = () => ({ both: 0, onlyBaseline: 0, onlyOther: 0, neither: 0 });
-  const pairs = ordered.flatMap((base, index) =>
-    ordered.slice(index + 1).map((other) => ({ base, other, counts: nobody() })),
-  );
-  const itself = new Map(head.repeat > 1 ? ordered.map((name) => [name, nobody()]) : []);
-  for (const { taskId, truths } of questions) {
-    if (truths.length === 0) continue;
-    const rightOf = (team: string, cycle: number) => read({ task_id: taskId, team, cycle })?.correct;
-    const first = new Map(ordered.map((team) => [team, rightOf(team, 1)]));
-    for (const { base, other, counts } of pairs) countPair(counts, first.get(base), first.get(other));
-    for (const [team, counts] of itself) countPair(counts, first.get(team), rightOf(team, 2));
-  }
-  const shared = pairs.filter(({ counts }) => isAny(counts));
-  const judged = judgeAnswers(shared.map(({ counts }) => counts));
+  const baseline = findBaseline(names);
+  const others = names.filter((name) => name !== baseline);
+  const ordered = [baseline, ...others];
+  const family =
+    head.pairs === 'all'
+      ? ordered.flatMap((base, index) => ordered.slice(index + 1).map((other) => ({ base, other })))
+      : others.map((other) => ({ base: baseline, other }));
+  const ids = questions.filter(({ truths }) => truths.length > 0).map(({ taskId }) => taskId);
+  /** `null` is a question that was answered and could not be scored, which is not right; undefined was not asked. */
+  const isRight = (task_id: string, team: string, cycle: number) => {
+    const correct = read({ task_id, team, cycle })?.correct;
+    return correct === undefined ? undefined : correct === true;
+  };
+  const cycles = Array.from({ length: head.repeat }, (_, index) => index + 1);
+  const pairs = family.map(({ base, other }) => ({
+    base,
+    other,
+    attempts: pairAttempts(ids, cycles, (id, cycle) => [isRight(id, base, cycle), isRight(id, other, cycle)]),
+  }));
+  const shared = pairs.filter(({ attempts }) => attempts.questions.length > 0);
+  const judged = judgeAnswers(shared.map(({ attempts }) => attempts));
   return {
-    pairs: shared.flatMap((pair, index) => {
+    baseline,
+    pairs: shared.flatMap(({ attempts, ...pair }, index) => {
       const verdict = judged[index];
-      return verdict === undefined ? [] : [{ ...pair, judged: verdict }];
+      return verdict === undefined ? [] : [{ ...pair, ...countWins(attempts), judged: verdict }];
     }),
     itself: new Map(
-      [...itself].flatMap(([team, counts]) => {
-        const [verdict] = isAny(counts) ? judgeAnswers([counts]) : [];
-        return verdict === undefined ? [] : [[team, { counts, judged: verdict }] as const];
+      (head.repeat > 1 ? ordered : []).flatMap((name) => {
+        const attempts = pairAttempts(ids, [1], (id) => [isRight(id, name, 1), isRight(id, name, 2)]);
+        const [verdict] = attempts.questions.length > 0 ? judgeAnswers([attempts]) : [];
+        return verdict === undefined ? [] : [[name, { ...countWins(attempts), judged: verdict }] as const];
       }),
     ),
   };
 }
 
-/** The pairs of the baseline, by the other team. Empty where the baseline was not asked. */
-export function mapBaselinePairs({ pairs }: PairedTeams): Map<string, Compared> {
-  return new Map(pairs.filter(({ base }) => base === BASELINE).map((pair) => [pair.other, pair]));
+/** The pairs of the baseline, by the other team. */
+export function mapBaselinePairs({ baseline, pairs }: PairedTeams): Map<string, Compared> {
+  return new Map(pairs.filter(({ base }) => base === baseline).map((pair) => [pair.other, pair]));
 }
 
-/** `null` is a question that was answered and could not be scored, which is not right; undefined was not asked. */
-function countPair(
-  counts: { -readonly [Key in keyof PairedCounts]: number },
-  base: boolean | null | undefined,
-  other: boolean | null | undefined,
-): void {
-  if (base !== undefined && other !== undefined) counts[classifyPair(base === true, other === true)] += 1;
+type Outcome = readonly [base: boolean | undefined, other: boolean | undefined];
+
+/** Pairs the attempts that both sides made; questions without any are left out. */
+function pairAttempts(
+  ids: readonly string[],
+  cycles: readonly number[],
+  read: (id: string, cycle: number) => Outcome,
+): PairedAttempts {
+  let most = 1;
+  const questions = ids.flatMap((id) => {
+    const made = cycles
+      .map((cycle) => read(id, cycle))
+      .filter(([base, other]) => base !== undefined && other !== undefined);
+    most = Math.max(most, made.length);
+    const shareOf = (side: 0 | 1) => made.filter((outcome) => outcome[side]).length / made.length;
+    return made.length === 0 ? [] : [{ baseline: shareOf(0), other: shareOf(1) }];
+  });
+  return { questions, attempts: most };
 }
 
-function isAny(counts: PairedCounts): boolean {
-  return Object.values(counts).some((questions) => questions > 0);
-}
-
-function classifyPair(isBaseRight: boolean, isOtherRight: boolean): keyof PairedCounts {
-  if (isBaseRight) return isOtherRight ? 'both' : 'onlyBaseline';
-  return isOtherRight ? 'onlyOther' : 'neither';
+function countWins({ questions }: PairedAttempts): { readonly won: number; readonly lost: number } {
+  return {
+    won: questions.filter(({ baseline, other }) => other > baseline).length,
+    lost: questions.filter(({ baseline, other }) => other < baseline).length,
+  };
 }

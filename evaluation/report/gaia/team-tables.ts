@@ -1,5 +1,5 @@
 import type { BatchHead } from '../../batch/journal/batch-head.ts';
-import { BASELINE } from '../../results/baseline.ts';
+import { BASELINE, findBaseline } from '../../results/baseline.ts';
 import type { ResourceUse } from '../../results/figures.ts';
 import type { TeamSummary } from '../../results/summary.ts';
 import { formatDetectable } from '../../results/tables/detectable-text.ts';
@@ -22,25 +22,26 @@ export interface ScoreView {
 export function scoreTable(
   teams: readonly NamedSummary[],
   compared: ReadonlyMap<string, Compared>,
+  baseline: string,
 ): ScoreView {
-  const hasBaseline = teams.some(([name]) => name === BASELINE);
+  const hasBaseline = teams.length > 1;
   const titles = [
     ...['team', '#right', '#accuracy', '#95 % interval', '#lenient'],
     ...(hasBaseline ? ['#difference', '#95 % interval', '#won : lost', '#p', '#detects', 'verdict'] : []),
   ];
   const rows = teams.map(([name, summary]) => [
-    name === BASELINE ? `${name} (baseline)` : name,
+    hasBaseline && name === baseline ? `${name} (baseline)` : name,
     ...formatScoreCells(summary),
-    ...(hasBaseline ? formatDifferenceCells(name, compared.get(name)) : []),
+    ...(hasBaseline ? formatDifferenceCells(name === baseline, compared.get(name)) : []),
   ]);
   const scored = teams[0]?.[1].scored ?? 0;
   const paired = hasBaseline
-    ? `difference: percentage points more (or fewer) right than ${BASELINE} on the questions that both were asked, first attempts alone, with Newcombe’s interval for pairs. ` +
-      `won : lost: questions that only it, and only ${BASELINE}, got right. p: exact McNemar test, corrected for the number of teams (Holm). ` +
-      'A difference is called where p is below 0.05 and the interval does not reach 0; that none is detected is not that there is none.'
-    : `The baseline ${BASELINE} (one agent, nobody to ask) was not asked, so nothing is set against it: --team ${BASELINE},… does.`;
+    ? `difference: percentage points more (or fewer) right than ${baseline} on the questions that both were asked, over all attempts, of which those at one question count as one, with Newcombe’s interval for pairs. ` +
+      `won : lost: questions that it got right more often than ${baseline}, and less often. p and interval are corrected for the comparisons that were declared before the run (Holm). ` +
+      'A difference is called where the interval does not reach 0, which is where p is below 0.05; that none is detected is not that there is none.'
+    : `No other team was asked, so nothing is set against it: --team ${BASELINE},… does.`;
   return {
-    finding: describeVerdicts(teams, compared),
+    finding: describeVerdicts(teams, compared, baseline),
     table: createTableView(titles, rows),
     note: bindNumbers(
       `right: of ${count(scored)}, by GAIA’s official scorer; interval: Wilson. lenient: without quotes, articles, units and the like. ${paired}`,
@@ -54,16 +55,16 @@ function formatScoreCells({ correct, accuracy, low, high, correct_lenient }: Nam
   return [count(correct), formatPercent(accuracy), interval, count(correct_lenient)];
 }
 
-function formatDifferenceCells(name: string, compared: Compared | undefined): string[] {
-  const verdict = name === BASELINE ? 'baseline' : 'no question in common';
+function formatDifferenceCells(isBaseline: boolean, compared: Compared | undefined): string[] {
+  const verdict = isBaseline ? 'baseline' : 'no question in common';
   return compared === undefined ? ['–', '–', '–', '–', '–', verdict] : formatComparedCells(compared);
 }
 
-function formatComparedCells({ counts, judged }: Compared): string[] {
+function formatComparedCells({ won, lost, judged }: Compared): string[] {
   return [
     formatPoints(judged.difference),
     `${formatPoints(judged.low)} to ${formatPoints(judged.high)}`,
-    `${count(counts.onlyOther)} : ${count(counts.onlyBaseline)}`,
+    `${count(won)} : ${count(lost)}`,
     judged.adjustedP < 0.001 ? '<0.001' : formatDecimals(judged.adjustedP, 3),
     formatDetectable(judged),
     judged.verdict,
@@ -71,8 +72,8 @@ function formatComparedCells({ counts, judged }: Compared): string[] {
 }
 
 /** Every pair of teams, and each team against itself; null where the table of scores says it all. */
-export function buildPairsTable({ pairs, itself }: PairedTeams): ScoreView | null {
-  const isBeyond = pairs.some(({ base }) => base !== BASELINE) || itself.size > 0;
+export function buildPairsTable({ baseline, pairs, itself }: PairedTeams): ScoreView | null {
+  const isBeyond = pairs.some(({ base }) => base !== baseline) || itself.size > 0;
   if (!isBeyond) return null;
   const called = pairs.filter(({ judged }) => judged.verdict !== 'no detectable difference');
   const apart = [...itself].filter(([, { judged }]) => judged.verdict !== 'no detectable difference');
@@ -98,7 +99,7 @@ export function buildPairsTable({ pairs, itself }: PairedTeams): ScoreView | nul
       ],
     ),
     note: bindNumbers(
-      'All pairs are judged together (Holm), on the questions that both were asked, by first attempts. A team’s second attempts against its first are ' +
+      'The pairs are judged together (Holm), on the questions that both were asked, by all attempts. A team’s second attempts against its first are ' +
         'a null test: whatever it shows is luck, unless the team learns. Verdicts are not transitive: a may be better than b, and c differ from neither.',
     ),
   };
@@ -110,7 +111,11 @@ function formatPoints(fraction: number): string {
   return Number(value) === 0 ? value : `${fraction < 0 ? '−' : '+'}${value}`;
 }
 
-function describeVerdicts(teams: readonly NamedSummary[], compared: ReadonlyMap<string, Compared>): string {
+function describeVerdicts(
+  teams: readonly NamedSummary[],
+  compared: ReadonlyMap<string, Compared>,
+  baseline: string,
+): string {
   if (compared.size === 0)
     return teams.length === 1 ? 'How often it is right' : 'How often each team is right';
   const said = (verdict: string) =>
@@ -120,7 +125,7 @@ function describeVerdicts(teams: readonly NamedSummary[], compared: ReadonlyMap<
     ...formatGroup(said('worse'), 'worse'),
     ...formatGroup(said('no detectable difference'), 'not detectably different'),
   ];
-  return `Against ${BASELINE} on the same questions: ${parts.join('; ')}`;
+  return `Against ${baseline} on the same questions: ${parts.join('; ')}`;
 }
 
 function formatGroup(names: readonly string[], what: string): string[] {
@@ -130,13 +135,14 @@ function formatGroup(names: readonly string[], what: string): string[] {
 
 /** Builds the tables of costs: in total, and for each right answer. */
 export function buildCostTables(teams: readonly NamedSummary[], { teams: facts }: BatchHead): ScoreView[] {
-  const base = teams.find(([name]) => name === BASELINE)?.[1];
+  const baseline = findBaseline(teams.map(([name]) => name));
+  const base = teams.length > 1 ? teams.find(([name]) => name === baseline)?.[1] : undefined;
   const titles = ['#tokens', '#cost $', '#packets', '#bytes', '#seconds'];
   const how = (name: string) => {
     const fact = facts.find((one) => one.name === name);
     return fact === undefined ? ['–', '–', '–'] : [fact.routing, count(fact.agents), count(fact.concurrency)];
   };
-  const perRight = base === undefined ? [] : [`#bytes against ${BASELINE}`, `#seconds against ${BASELINE}`];
+  const perRight = base === undefined ? [] : [`#bytes against ${baseline}`, `#seconds against ${baseline}`];
   const atOnce = new Set(facts.map(({ concurrency }) => concurrency));
   const isOneConcurrency = atOnce.size === 1;
   return [

@@ -9,6 +9,7 @@ interface SampleBatchOptions {
   readonly teams?: readonly string[];
   readonly questions?: number;
   readonly repeat?: number;
+  readonly pairs?: BatchHead['pairs'];
   /** In every text that comes from questions, teams' answers and tools. */
   readonly text?: string;
   /** What became of an attempt; undefined: it was not asked. */
@@ -21,7 +22,14 @@ interface SampleBatchOptions {
 
 /** A batch as its files would tell it. */
 function sampleBatch(options: SampleBatchOptions): FinishedBatch {
-  const { teams = ['single', 'supervisor'], questions = 4, repeat = 1, text = '', result } = options;
+  const {
+    teams = ['single', 'supervisor'],
+    questions = 4,
+    repeat = 1,
+    pairs = 'baseline',
+    text = '',
+    result,
+  } = options;
   const asked = Array.from({ length: questions }, (_, index) =>
     questionOf(`q-${index}`, {
       question: `What is ${index}? ${text}`,
@@ -37,6 +45,7 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
     answers: 'answers.jsonl',
     source: `questions${text}.jsonl`,
     repeat,
+    pairs,
     setup: { questions: 'sha' },
     teams: teams.map((name) => ({
       ...{ name, description: text, engine: 'extractive', model: null, adapter: 'json', routing: 'direct' },

@@ -9,7 +9,6 @@ import {
 import { type MeasuredPart, stripFolders } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
-import { BASELINE } from '../baseline.ts';
 import type { Figures, ResourceUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatInterval } from './batch-table.ts';
@@ -38,8 +37,8 @@ By ${isTables ? 'the rules of the official evaluator of WikiTableQuestions' : "G
 
 ${scoreTable(paired, teams)}
 
-The difference is to \`${BASELINE}\`, in percentage points, on the same questions, with Newcombe's interval for pairs; it is called where the
-exact McNemar test, corrected for the number of all pairs of teams (Holm), and the interval agree. \`detects\` is the smallest difference that as
+The difference is to \`${paired.baseline}\`, in percentage points, on the same questions, over all attempts, with Newcombe's interval for pairs,
+corrected for the number of comparisons (Holm); it is called where the interval does not reach 0. \`detects\` is the smallest difference that as
 many such questions show in four of five runs; a smaller one mostly gets no verdict.
 ${formatNullTest(paired)}${formatCalibration(teams)}
 ## What they took
@@ -107,11 +106,11 @@ type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
 /** Formats the null test: two attempts of one team differ only by chance. Empty if no question was asked again. */
 function formatNullTest({ itself }: PairedTeams): string {
   if (itself.size === 0) return '';
-  const rows = [...itself].map(([team, { counts, judged }]) => [
+  const rows = [...itself].map(([team, { won, lost, judged }]) => [
     team,
     count(judged.questions),
-    count(counts.onlyBaseline),
-    count(counts.onlyOther),
+    count(lost),
+    count(won),
     ...formatJudgedCells({ judged }),
   ]);
   return `
@@ -136,7 +135,7 @@ function scoreTable(paired: PairedTeams, teams: Rows): string {
   const rows = teams.map(([name, summary]) => {
     const pair = compared.get(name);
     return [
-      name === BASELINE ? `${name} (baseline)` : name,
+      name === paired.baseline ? `${name} (baseline)` : name,
       `${count(summary.correct)} of ${count(summary.scored)}`,
       scoreText(summary),
       count(summary.correct_lenient),

@@ -13,10 +13,12 @@ const Z = 1.959963984540054;
  *
  * @param right correct attempts at each question
  * @param attempts attempts at each question
+ * @param z standard deviations of another interval, which has no correction by Student's t
  */
 export function computeClusteredInterval(
   right: readonly number[],
   attempts: number,
+  z?: number,
 ): { readonly low: number; readonly high: number } {
   const questions = right.length;
   if (questions < 2 || attempts < 1) return { low: 0, high: 1 };
@@ -25,7 +27,8 @@ export function computeClusteredInterval(
   const variance =
     fractions.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (questions - 1) / questions;
   const trials = variance === 0 ? questions : (mean * (1 - mean)) / variance;
-  const corrected = trials * (Z / computeStudentQuantile(0.025, questions - 1)) ** 2;
+  const corrected =
+    z === undefined ? trials * (Z / computeStudentQuantile(0.025, questions - 1)) ** 2 : trials;
   const bounded = Math.min(Math.max(corrected, 1), questions * attempts);
-  return computeWilson(mean * bounded, bounded);
+  return computeWilson(Math.min(mean * bounded, bounded), bounded, z ?? Z);
 }

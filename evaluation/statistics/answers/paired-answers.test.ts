@@ -2,109 +2,216 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { computeMedian } from '../inference/quantile.ts';
-import { comparePaired, judgeAnswers, type PairedCounts, testMcNemar } from './paired-answers.ts';
+import { comparePaired, judgeAnswers, type PairedAttempts, testSwaps } from './paired-answers.ts';
 
-const counts = (both: number, onlyBaseline: number, onlyOther: number, neither: number): PairedCounts => ({
-  both,
-  onlyBaseline,
-  onlyOther,
-  neither,
-});
+/** Questions that both, only the baseline, only the other, or neither got right, in one attempt each. */
+function counts(both: number, onlyBaseline: number, onlyOther: number, neither: number): PairedAttempts {
+  const times = (number: number, baseline: number, other: number) =>
+    Array.from({ length: number }, () => ({ baseline, other }));
+  const questions = [
+    ...times(both, 1, 1),
+    ...times(onlyBaseline, 1, 0),
+    ...times(onlyOther, 0, 1),
+    ...times(neither, 0, 0),
+  ];
+  return { questions, attempts: 1 };
+}
+
 const anyCounts = fc
-  .array(fc.nat(60), { minLength: 4, maxLength: 4 })
-  .map(([a = 0, b = 0, c = 0, d = 0]) => counts(a, b, c, d + 1));
+  .array(fc.nat(40), { minLength: 4, maxLength: 4 })
+  .map(([a = 0, b = 0, c = 0, d = 0]) => counts(a, b, c, d + 2));
+const anyAttempts: fc.Arbitrary<PairedAttempts> = fc.integer({ min: 1, max: 5 }).chain((attempts) =>
+  fc
+    .array(fc.record({ baseline: fc.nat(attempts), other: fc.nat(attempts) }), {
+      minLength: 2,
+      maxLength: 40,
+    })
+    .map((rights) => ({
+      attempts,
+      questions: rights.map(({ baseline, other }) => ({
+        baseline: baseline / attempts,
+        other: other / attempts,
+      })),
+    })),
+);
 
-describe('the exact McNemar test', () => {
+function swap({ questions, attempts }: PairedAttempts): PairedAttempts {
+  const swapped = questions.map(({ baseline, other }) => ({ baseline: other, other: baseline }));
+  return { questions: swapped, attempts };
+}
+
+describe('the exact test of swaps', () => {
   test.each([
-    // The sums of binomial coefficients, by hand.
+    // The sums of binomial coefficients, by hand: with one attempt it is McNemar's exact test.
     [counts(1, 1, 7, 12), (2 * 9) / 2 ** 8],
     [counts(59, 6, 16, 80), (2 * 110_056) / 2 ** 22],
     [counts(5, 0, 5, 5), 2 / 2 ** 5],
+    [counts(5, 5, 0, 5), 2 / 2 ** 5],
     [counts(9, 4, 4, 9), 1],
     [counts(9, 0, 0, 9), 1],
   ])('of %o is %d', (given, expected) => {
-    expect(testMcNemar(given)).toBeCloseTo(expected, 12);
+    expect(testSwaps(given)).toBeCloseTo(expected, 12);
   });
 
-  test('holds where 2ⁿ is no number any more', () => {
-    expect(testMcNemar(counts(0, 1000, 1000, 0))).toBe(1);
-    expect(testMcNemar(counts(0, 900, 1100, 0))).toBeCloseTo(8.4e-6, 6);
+  test('counts the attempts at one question together', () => {
+    const questions = [
+      { baseline: 0, other: 1 },
+      { baseline: 1 / 3, other: 1 },
+      { baseline: 2 / 3, other: 1 / 3 },
+      { baseline: 1, other: 1 },
+    ];
+    // Of the eight sums of ±3 ± 2 ± 1, those of at least 4: 6 and 4, and as many below.
+    expect(testSwaps({ attempts: 3, questions })).toBeCloseTo(4 / 8, 12);
+  });
+
+  test('of very many attempts is that of the normal distribution', () => {
+    const many = (favoured: number, others: number) =>
+      testSwaps({
+        attempts: 100,
+        questions: [
+          ...Array.from({ length: favoured }, () => ({ baseline: 0, other: 1 })),
+          ...Array.from({ length: others }, () => ({ baseline: 1, other: 0 })),
+        ],
+      });
+    expect(many(130, 100)).toBeCloseTo(0.0479, 3);
+    expect(many(110, 110)).toBe(1);
+    expect(many(100, 98)).toBeCloseTo(testSwaps(counts(0, 98, 100, 0)), 1);
   });
 });
 
 describe('the difference of paired accuracies', () => {
   test.each([
-    // Fagerland, Lydersen and Laake, Statistical Analysis of Contingency Tables, chapter 8; there the first less the second.
+    // Fagerland, Lydersen and Laake, Statistical Analysis of Contingency Tables, chapter 8, without its correction for continuity.
     [counts(59, 16, 6, 80), -10 / 161, -0.1186, -0.0046],
     [counts(1, 7, 1, 12), -6 / 21, -0.507, -0.026],
-  ])('of %o is %d, %d to %d', (given, difference, low, high) => {
+  ])('of %o is %d, about %d to %d', (given, difference, low, high) => {
     const found = comparePaired(given);
 
     expect(found.difference).toBeCloseTo(difference, 12);
-    expect(found.low).toBeCloseTo(low, 3);
-    expect(found.high).toBeCloseTo(high, 3);
+    expect(Math.abs(found.low - low)).toBeLessThan(0.02);
+    expect(Math.abs(found.high - high)).toBeLessThan(0.02);
   });
 
   test('lies in its interval, within −1..1, and turns round with the two', () => {
     fc.assert(
-      fc.property(anyCounts, (given) => {
+      fc.property(fc.oneof(anyCounts, anyAttempts), (given) => {
         const { difference, low, high } = comparePaired(given);
-        const swapped = comparePaired({
-          ...given,
-          onlyBaseline: given.onlyOther,
-          onlyOther: given.onlyBaseline,
-        });
+        const swapped = comparePaired(swap(given));
 
-        expect(low).toBeLessThanOrEqual(difference);
-        expect(high).toBeGreaterThanOrEqual(difference);
-        expect(low).toBeGreaterThanOrEqual(-1 - 1e-12);
-        expect(high).toBeLessThanOrEqual(1 + 1e-12);
+        expect(low).toBeLessThanOrEqual(difference + 1e-12);
+        expect(high).toBeGreaterThanOrEqual(difference - 1e-12);
+        expect(low).toBeGreaterThanOrEqual(-1);
+        expect(high).toBeLessThanOrEqual(1);
         expect(swapped.difference).toBeCloseTo(-difference, 12);
         expect(swapped.low).toBeCloseTo(-high, 12);
+        expect(comparePaired(given, 3).high).toBeGreaterThanOrEqual(high - 1e-12);
       }),
+      { seed: 4 },
     );
   });
 
-  test('is unknown without questions', () => {
+  test('of one question or none is unknown', () => {
     expect(comparePaired(counts(0, 0, 0, 0))).toEqual({ difference: 0, low: -1, high: 1 });
+    expect(comparePaired(counts(0, 0, 1, 0))).toEqual({ difference: 1, low: -1, high: 1 });
+  });
+
+  test('of repeated attempts is as sure as the questions, not as the attempts', () => {
+    const once = counts(30, 5, 15, 30);
+    const again = comparePaired({ ...once, attempts: 10 });
+    const { low, high } = comparePaired(once);
+    expect(again.low).toBeCloseTo(low, 2);
+    expect(again.high).toBeCloseTo(high, 2);
   });
 
   test('of two that are equally good covers 0 in about 95 of 100 samples', () => {
-    // Every table of 40 questions where both are right half the time, by its probability: 0.4, 0.1, 0.1, 0.4.
-    const logs = Array.from({ length: 41 }, (_, n) => logFactorial(n));
-    const at = (n: number) => logs[n] ?? Number.NaN;
+    // Tables of 40 questions where both are right half the time: 0.4, 0.1, 0.1, 0.4.
+    const random = new Random(5);
     let covered = 0;
-    for (let both = 0; both <= 40; both++)
-      for (let b = 0; both + b <= 40; b++)
-        for (let c = 0; both + b + c <= 40; c++) {
-          const d = 40 - both - b - c;
-          const log = at(40) - at(both) - at(b) - at(c) - at(d);
-          const probability = Math.exp(log + (both + d) * Math.log(0.4) + (b + c) * Math.log(0.1));
-          const { low, high } = comparePaired(counts(both, b, c, d));
-          if (low <= 0 && high >= 0) covered += probability;
-        }
+    for (let sample = 0; sample < 1500; sample++) {
+      const sums = [0, 0, 0, 0];
+      for (let question = 0; question < 40; question++) {
+        const place = random.uniform();
+        const cell = place < 0.4 ? 0 : place < 0.5 ? 1 : place < 0.6 ? 2 : 3;
+        sums[cell] = (sums[cell] ?? 0) + 1;
+      }
+      const [both = 0, b = 0, c = 0, neither = 0] = sums;
+      const { low, high } = comparePaired(counts(both, b, c, neither));
+      if (low <= 0 && high >= 0) covered += 1 / 1500;
+    }
 
-    expect(covered).toBeGreaterThan(0.94);
+    expect(covered).toBeGreaterThan(0.93);
     expect(covered).toBeLessThan(0.99);
   });
 });
 
 describe('verdicts', () => {
-  test('call a difference that test and interval agree on', () => {
+  test('call a difference, with the difference of all questions', () => {
     const verdicts = judgeAnswers([counts(20, 2, 40, 10), counts(20, 40, 2, 10), counts(20, 5, 7, 10)]);
 
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['better', 'worse', 'no detectable difference']);
-    expect(verdicts[0]).toMatchObject({ questions: 72, difference: 38 / 72 });
+    expect(verdicts[0]).toMatchObject({ questions: 72, difference: expect.closeTo(38 / 72, 12) });
   });
 
-  test('are corrected for their number', () => {
+  test('are corrected for their number, and so are their intervals', () => {
     const close = counts(20, 1, 9, 20);
-    expect(judgeAnswers([close])[0]).toMatchObject({ verdict: 'better' });
+    const [alone] = judgeAnswers([close]);
+    expect(alone).toMatchObject({ verdict: 'better', adjustedP: expect.closeTo(testSwaps(close), 9) });
+    expect(alone?.low).toBeGreaterThan(0);
 
     const [first] = judgeAnswers(Array.from({ length: 5 }, () => close));
 
     expect(first?.verdict).toBe('no detectable difference');
-    expect(first?.adjustedP).toBeCloseTo(5 * testMcNemar(close), 12);
+    expect(first?.adjustedP).toBeCloseTo(5 * testSwaps(close), 9);
+    expect(first?.low).toBeLessThan(0);
+  });
+
+  test('say a difference exactly where the interval excludes 0, in every family', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(anyCounts, anyAttempts), { minLength: 1, maxLength: 6 }), (family) => {
+        for (const { low, high, verdict, adjustedP, difference } of judgeAnswers(family)) {
+          const expected = low > 0 ? 'better' : high < 0 ? 'worse' : 'no detectable difference';
+          expect(verdict).toBe(expected);
+          expect(adjustedP < 0.05).toBe(verdict !== 'no detectable difference');
+          expect(low).toBeLessThanOrEqual(difference + 1e-12);
+          expect(high).toBeGreaterThanOrEqual(difference - 1e-12);
+        }
+      }),
+      { seed: 2, numRuns: 60 },
+    );
+  });
+});
+
+/** Draws teams on the same questions: each question is as hard for all, and the second team is better by `effect`. */
+function drawTeams(random: Random, effect: number): PairedAttempts[] {
+  const [questions, attempts, teams] = [60, 3, 6];
+  const chances = Array.from({ length: questions }, () => 0.05 + 0.75 * random.uniform());
+  const draw = (more: number) =>
+    chances.map((chance) => {
+      const rights = Array.from({ length: attempts }, () => (random.uniform() < chance + more ? 1 : 0));
+      return rights.reduce<number>((sum, right) => sum + right, 0) / attempts;
+    });
+  const baseline = draw(0);
+  return Array.from({ length: teams - 1 }, (_, team) => {
+    const other = draw(team === 0 ? effect : 0);
+    return { attempts, questions: baseline.map((share, at) => ({ baseline: share, other: other[at] ?? 0 })) };
+  });
+}
+
+describe('six teams, sixty questions, three repeats', () => {
+  test('15 points more are found in at least half of all runs', () => {
+    const random = new Random(60);
+    const runs = 150;
+    const found = Array.from({ length: runs }, () => judgeAnswers(drawTeams(random, 0.15))[0]?.verdict);
+    expect(found.filter((verdict) => verdict === 'better').length / runs).toBeGreaterThanOrEqual(0.5);
+  });
+
+  test('a difference that is none is called in at most one run of twenty', () => {
+    const random = new Random(61);
+    const runs = 250;
+    const called = Array.from({ length: runs }, () =>
+      judgeAnswers(drawTeams(random, 0)).some(({ verdict }) => verdict !== 'no detectable difference'),
+    );
+    expect(called.filter(Boolean).length / runs).toBeLessThanOrEqual(0.05);
   });
 });
 
@@ -120,21 +227,15 @@ describe('the smallest difference that questions can show', () => {
         if (place > parted) sums[random.uniform() < 0.6 ? 'both' : 'neither'] += 1;
         else sums[place < (parted + difference) / 2 ? 'onlyOther' : 'onlyBaseline'] += 1;
       }
-      return judgeAnswers([sums])[0];
+      return judgeAnswers([counts(sums.both, sums.onlyBaseline, sums.onlyOther, sums.neither)])[0];
     };
-    const detectable = computeMedian(Array.from({ length: 300 }, () => drawn(0)?.detectable ?? 1));
-    const found = Array.from({ length: 300 }, () => drawn(detectable)?.verdict === 'better');
-    expect(found.filter(Boolean).length / 300).toBeGreaterThan(0.75);
-    expect(found.filter(Boolean).length / 300).toBeLessThan(0.9);
+    const detectable = computeMedian(Array.from({ length: 150 }, () => drawn(0)?.detectable ?? 1));
+    const found = Array.from({ length: 150 }, () => drawn(detectable)?.verdict === 'better');
+    expect(found.filter(Boolean).length / 150).toBeGreaterThan(0.72);
+    expect(found.filter(Boolean).length / 150).toBeLessThan(0.95);
   });
 
   test('is none where they are too few', () => {
     expect(judgeAnswers([counts(1, 0, 1, 2)])[0]?.detectable).toBe(Infinity);
   });
 });
-
-function logFactorial(n: number): number {
-  let sum = 0;
-  for (let k = 2; k <= n; k++) sum += Math.log(k);
-  return sum;
-}

@@ -1,14 +1,13 @@
-import type { Interval } from '../inference/bootstrap.ts';
-import { computeWilson } from '../inference/confidence.ts';
 import { adjustHolm } from '../inference/holm.ts';
-import { computeNormalQuantile } from '../inference/normal.ts';
+import { computeNormalQuantile, computeNormalTail } from '../inference/normal.ts';
+import { computeClusteredInterval } from './clustered.ts';
 
-/** Results of a baseline and another team on the same questions: questions that both, only one, or neither answered correctly. */
-export interface PairedCounts {
-  readonly both: number;
-  readonly onlyBaseline: number;
-  readonly onlyOther: number;
-  readonly neither: number;
+/** Results of a baseline and another team on the same questions, each tried as often by both. */
+export interface PairedAttempts {
+  /** The shares of right attempts at each question, from 0 to 1. */
+  readonly questions: readonly { readonly baseline: number; readonly other: number }[];
+  /** Attempts at each question. */
+  readonly attempts: number;
 }
 
 /** `better` or `worse`: `other` answers more or fewer of the same questions correctly. */
@@ -16,11 +15,11 @@ type AnswerVerdict = 'better' | 'worse' | 'no detectable difference';
 
 export interface JudgedAnswers {
   readonly questions: number;
-  /** Accuracy of the other minus that of the baseline, −1 to 1, with its 95 % interval. */
+  /** Accuracy of the other minus that of the baseline, −1 to 1, with an interval that is corrected for the comparisons as the test is. */
   readonly difference: number;
   readonly low: number;
   readonly high: number;
-  /** Exact McNemar test, two-sided, after Holm's correction for all comparisons judged together. */
+  /** p-value, two-sided, after Holm's correction for all comparisons judged together. */
   readonly adjustedP: number;
   /**
    * The smallest difference, in either direction, that the same number of such questions detects in four of five runs; ∞ if they detect
@@ -31,23 +30,38 @@ export interface JudgedAnswers {
 }
 
 /**
- * Judges all comparisons of one table with the same baseline. As for times, a difference is called only if the corrected test and the
- * interval agree: a reader who sees "better" beside an interval that contains 0 would rightly trust neither.
+ * Judges all comparisons of one family, which must be declared before the answers are known. Test and interval always agree: a difference
+ * is called if its interval excludes 0, at the level of its step of Holm's procedure. The interval of a comparison that is not called has
+ * the level of the step at which the procedure stopped, so it reaches 0. Where the exact test is more careful than the interval, the
+ * interval is widened until both give the same p-value.
  */
-export function judgeAnswers(comparisons: readonly PairedCounts[], alpha = 0.05): JudgedAnswers[] {
-  const adjusted = adjustHolm(comparisons.map(testMcNemar));
-  return comparisons.map((counts, index) => {
+export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.05): JudgedAnswers[] {
+  const tested = comparisons.map((pair) => {
+    const ofInterval = Math.min(1, 2 * computeNormalTail(findReachedZ(pair)));
+    return { ofInterval, p: Math.max(ofInterval, testSwaps(pair)) };
+  });
+  const pValues = tested.map(({ p }) => p);
+  const adjusted = adjustHolm(pValues);
+  const strictest = alpha / comparisons.length;
+  return comparisons.map((pair, index) => {
     const adjustedP = adjusted[index] ?? 1;
-    const { difference, low, high } = comparePaired(counts);
+    const level = findHolmLevel(pValues, adjusted, index, alpha);
+    const { ofInterval = 1, p = 1 } = tested[index] ?? {};
+    const z = computeNormalQuantile((level * ofInterval) / p / 2);
     const isCalled = adjustedP < alpha;
+    const { difference, ...reached } = comparePaired(pair, z);
+    // The correlation of very few questions may leave an interval without width.
+    const low = isCalled ? reached.low : Math.min(0, reached.low);
+    const high = isCalled ? reached.high : Math.max(0, reached.high);
     const verdict =
       isCalled && low > 0 ? 'better' : isCalled && high < 0 ? 'worse' : 'no detectable difference';
-    const questions = sumPairs(counts);
-    // Even if the other never does worse, it must do better on this many questions.
-    const least = countFewestPairs(comparisons.length, alpha) / questions;
-    const detectable = computeDetectable({ low, high }, { comparisons: comparisons.length, alpha, least });
+    const error = (high - low) / (2 * z);
+    const least = countFewestPairs(comparisons.length, alpha) / pair.questions.length;
+    const detectable =
+      Math.max(computeNormalQuantile(strictest / 2) * error, least) +
+      computeNormalQuantile(1 - POWER) * error;
     return {
-      questions,
+      questions: pair.questions.length,
       difference,
       low,
       high,
@@ -58,78 +72,145 @@ export function judgeAnswers(comparisons: readonly PairedCounts[], alpha = 0.05)
   });
 }
 
-/** Probability of calling a true difference of the detectable size. */
+/**
+ * Probability of calling a true difference of the detectable size (J. Cohen, 1988, "Statistical power analysis for the behavioral sciences",
+ * 2nd edition), at the strictest step of Holm's correction. It qualifies a verdict of "no detectable difference": if it is 40 points, the
+ * comparison showed nothing.
+ */
 const POWER = 0.8;
 
 /**
- * Returns the smallest true difference that data like these show in four of five sessions (J. Cohen, 1988, "Statistical power analysis for
- * the behavioral sciences", 2nd edition), from the standard error that a 95 % interval implies. It qualifies a verdict of "no detectable
- * difference": if it is 40 %, the comparison showed nothing.
- *
- * @param comparisons comparisons judged together: the result holds for the strictest step of Holm's correction
- * @param least smallest estimate that can be significant, whatever its error
- */
-function computeDetectable(
-  { low, high }: Interval,
-  { comparisons, alpha, least }: { comparisons: number; alpha: number; least: number },
-): number {
-  const error = (high - low) / (2 * computeNormalQuantile(0.025));
-  const needed = Math.max(computeNormalQuantile(alpha / comparisons / 2) * error, least);
-  return needed + computeNormalQuantile(1 - POWER) * error;
-}
-
-/**
- * Returns the fewest pairs with which one of several comparisons can be significant at all after Holm's correction: with n pairs the
- * smallest two-sided p-value is 2^(1 − n). 9 for ten comparisons at 5 %.
+ * Returns the fewest questions apart with which one of several comparisons can be significant at all after Holm's correction: with n of them
+ * the smallest two-sided p-value is 2^(1 − n). 9 for ten comparisons at 5 %.
  */
 function countFewestPairs(comparisons: number, alpha: number): number {
   return Math.floor(1 + Math.log2(comparisons / alpha)) + 1;
 }
 
-/**
- * Runs the exact McNemar test, two-sided: each question that only one side answered correctly is either side's with probability ½ (the
- * binomial test of Q. McNemar, 1947, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12:2).
- * Returns 1 if there are no such questions.
- */
-export function testMcNemar({ onlyBaseline, onlyOther }: PairedCounts): number {
-  const n = onlyBaseline + onlyOther;
-  const fewer = Math.min(onlyBaseline, onlyOther);
-  // C(n, k) / 2ⁿ is computed from one k to the next, in logarithms, because 2ⁿ exceeds the range of a number.
-  let logTerm = -n * Math.LN2;
-  let tail = 0;
-  for (let k = 0; k <= fewer; k++) {
-    tail += Math.exp(logTerm);
-    logTerm += Math.log((n - k) / (k + 1));
-  }
-  return Math.min(1, 2 * tail);
+/** Returns the level of a comparison's step in Holm's procedure, or of the step at which the procedure stopped before it. */
+function findHolmLevel(
+  pValues: readonly number[],
+  adjusted: readonly number[],
+  index: number,
+  alpha: number,
+): number {
+  const own = pValues[index] ?? 1;
+  const isCalled = (adjusted[index] ?? 1) < alpha;
+  const before = isCalled
+    ? pValues.filter((p, other) => p < own || (p === own && other < index)).length
+    : adjusted.filter((p) => p < alpha).length;
+  return alpha / (pValues.length - before);
 }
 
 /**
- * Returns the difference of two accuracies on the same questions with its 95 % interval: R. G. Newcombe (1998, "Improved confidence
- * intervals for the difference between binomial proportions based on paired data", Statistics in Medicine 17:22), method 10: the two Wilson
- * intervals are squared and added, minus the correlation of the pairs. It stays within −1..1.
+ * Returns the difference of two accuracies on the same questions with its interval of `z` standard deviations, 95 % by default: R. G. Newcombe (1998, "Improved
+ * confidence intervals for the difference between binomial proportions based on paired data", Statistics in Medicine 17:22), method 10,
+ * with intervals of the accuracies that count the questions and not the attempts: see {@link computeClusteredInterval}. The two are squared
+ * and added, minus the correlation of the pairs. It stays within −1..1.
  */
-export function comparePaired(counts: PairedCounts): { difference: number; low: number; high: number } {
-  const { both, onlyBaseline, onlyOther, neither } = counts;
-  const n = sumPairs(counts);
-  if (n === 0) return { difference: 0, low: -1, high: 1 };
-  const other = { right: both + onlyOther, ...computeWilson(both + onlyOther, n) };
-  const base = { right: both + onlyBaseline, ...computeWilson(both + onlyBaseline, n) };
-  const difference = (other.right - base.right) / n;
-  const margins = other.right * (n - other.right) * base.right * (n - base.right);
-  const common = both * neither - onlyBaseline * onlyOther;
-  // Positive correlation is corrected for continuity.
-  const corrected = common > n / 2 ? common - n / 2 : Math.min(common, 0);
-  const correlation = margins === 0 ? 0 : corrected / Math.sqrt(margins);
+export function comparePaired(
+  { questions, attempts }: PairedAttempts,
+  z = computeNormalQuantile(0.025),
+): { readonly difference: number; readonly low: number; readonly high: number } {
+  if (questions.length < 2) return { difference: mean(questions.map(subtract)), low: -1, high: 1 };
+  const [base, other] = [
+    questions.map(({ baseline }) => baseline),
+    questions.map(({ other: own }) => own),
+  ] as const;
+  const [ofBase, ofOther] = [mean(base), mean(other)];
+  const aroundBase = computeClusteredInterval(
+    base.map((share) => share * attempts),
+    attempts,
+    z,
+  );
+  const aroundOther = computeClusteredInterval(
+    other.map((share) => share * attempts),
+    attempts,
+    z,
+  );
+  const correlation = correlate(base, other);
   const reach = (up: number, down: number) =>
     Math.sqrt(Math.max(0, up ** 2 - 2 * correlation * up * down + down ** 2));
+  const difference = ofOther - ofBase;
   return {
     difference,
-    low: difference - reach(other.right / n - other.low, base.high - base.right / n),
-    high: difference + reach(other.high - other.right / n, base.right / n - base.low),
+    low: Math.max(-1, difference - reach(ofOther - aroundOther.low, aroundBase.high - ofBase)),
+    high: Math.min(1, difference + reach(aroundOther.high - ofOther, ofBase - aroundBase.low)),
   };
 }
 
-function sumPairs({ both, onlyBaseline, onlyOther, neither }: PairedCounts): number {
-  return both + onlyBaseline + onlyOther + neither;
+/** Halvings of the range of standard deviations, after which a p-value is known to seven digits. */
+const HALVINGS = 36;
+/** The largest number of standard deviations that is distinguished from infinitely many. */
+const LARGEST_Z = 8;
+
+/** Returns the number of standard deviations at which the interval reaches 0. */
+function findReachedZ(pair: PairedAttempts): number {
+  let [within, beyond] = [0, LARGEST_Z];
+  for (let step = 0; step < HALVINGS; step++) {
+    const middle = (within + beyond) / 2;
+    const { low, high } = comparePaired(pair, middle);
+    if (low > 0 || high < 0) within = middle;
+    else beyond = middle;
+  }
+  return within;
+}
+
+/** Units of attempts beyond which the exact distribution takes too long, and the normal one is as good. */
+const MAX_UNITS = 20_000;
+
+/**
+ * Runs the exact test of swaps, two-sided: if both are equally good, the results of a question are as likely with the two exchanged, so
+ * each question's difference has either sign with probability ½ (R. A. Fisher, 1935, "The design of experiments", section 21). Attempts at
+ * one question are exchanged together. With one attempt at each it is the exact McNemar test.
+ */
+export function testSwaps({ questions, attempts }: PairedAttempts): number {
+  const units = questions.map(({ baseline, other }) => Math.round((other - baseline) * attempts));
+  const sizes = units.map(Math.abs).filter((size) => size > 0);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const found = Math.abs(units.reduce((sum, unit) => sum + unit, 0));
+  if (found === 0) return 1;
+  if (total > MAX_UNITS) {
+    const error = Math.sqrt(sizes.reduce((sum, size) => sum + size ** 2, 0));
+    return Math.min(1, 2 * computeNormalTail(found / error));
+  }
+  // The probability of each sum of the sizes that favour the other: half of them, whichever they are.
+  let chances = new Float64Array(total + 1);
+  chances[0] = 1;
+  let reached = 0;
+  for (const size of sizes) {
+    const next = new Float64Array(total + 1);
+    for (let sum = 0; sum <= reached; sum++) {
+      const half = (chances[sum] ?? 0) / 2;
+      next[sum] = (next[sum] ?? 0) + half;
+      next[sum + size] = (next[sum + size] ?? 0) + half;
+    }
+    chances = next;
+    reached += size;
+  }
+  // A sum s favours the other by 2s - total.
+  let tail = 0;
+  for (let sum = 0; 2 * sum <= total - found; sum++) tail += chances[sum] ?? 0;
+  return Math.min(1, 2 * tail);
+}
+
+/** Returns Pearson's correlation; 0 where one side does not vary. */
+function correlate(a: readonly number[], b: readonly number[]): number {
+  const [meanA, meanB] = [mean(a), mean(b)];
+  let [common, ofA, ofB] = [0, 0, 0];
+  for (const [index, value] of a.entries()) {
+    const [x, y] = [value - meanA, (b[index] ?? 0) - meanB];
+    common += x * y;
+    ofA += x ** 2;
+    ofB += y ** 2;
+  }
+  return ofA === 0 || ofB === 0 ? 0 : common / Math.sqrt(ofA * ofB);
+}
+
+function subtract({ baseline, other }: PairedAttempts['questions'][number]): number {
+  return other - baseline;
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
