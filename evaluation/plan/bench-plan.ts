@@ -104,7 +104,7 @@ export async function planBench(given: BenchOptions): Promise<BenchPlan> {
   if (team.agents.some((agent) => resolveEngine(team, agent).engine !== EMBEDDED)) {
     // Most runs have no model and start faster without this module.
     const { checkTeamModels } = await import('../teams/check-models.ts');
-    warnings.push(...(await checkTeamModels(planned.team)));
+    warnings.push(...(await checkTeamModels(planned.team, new Map(), options.cache === true)));
   }
   return {
     planned,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
@@ -95,7 +96,7 @@ export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise
   );
   checkStoreUse(teams, options);
   const asked: Parameters<typeof checkTeamModels>[1] = new Map();
-  for (const { team } of teams) warnings.push(...(await checkTeamModels(team, asked)));
+  for (const { team } of teams) warnings.push(...(await checkTeamModels(team, asked, mayBeCached(options))));
   if (options.cacheFile !== undefined && teams.length > 1)
     throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');
   const exposed = teams.some(({ team }) => hasStore(team)) ? describeExposure(options) : undefined;
@@ -115,6 +116,11 @@ export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise
     places: resolveGaiaPaths(options),
     warnings: [...new Set(warnings)],
   };
+}
+
+/** Tells if answers may be in the cache, so that a batch can go on without the model. */
+function mayBeCached(options: GaiaOptions): boolean {
+  return options.cache && options.repeat === 1 && existsSync(resolveGaiaPaths(options).store);
 }
 
 async function loadQuestions(

@@ -15,6 +15,8 @@ interface UsedModel {
   readonly engine: string;
   readonly model: string | undefined;
   readonly host: string | undefined;
+  /** Another model takes over where this one is not available. */
+  readonly hasFallback: boolean;
   readonly use: ModelUse;
 }
 
@@ -22,15 +24,18 @@ interface UsedModel {
  * Queries the capabilities of a team's models.
  *
  * @param asked earlier queries, since teams of a batch share models
+ * @param isPatient true if answers may come without the server, e.g. from a cache: then an unreachable one is only noted
  * @returns a line for each model about how it will be used
- * @throws MeshError `usage` for a model that cannot do the team's work, naming available models that can
+ * @throws MeshError `usage` for a model that cannot do the team's work, naming available models that can; `engine` for a server that
+ * cannot be reached or refuses the key
  */
 export async function checkTeamModels(
   team: Team,
   asked: Map<string, Promise<ModelCapabilities | undefined>> = new Map(),
+  isPatient = false,
 ): Promise<string[]> {
   const lines: string[] = [];
-  for (const { engine, model, host, use } of listUsedModels(team)) {
+  for (const { engine, model, host, hasFallback, use } of listUsedModels(team)) {
     const key = JSON.stringify([engine, model, host]);
     const answer = asked.get(key) ?? queryModelCapabilities(engine, omitUndefined({ model, host }));
     asked.set(key, answer);
@@ -38,8 +43,11 @@ export async function checkTeamModels(
     try {
       abilities = await answer;
     } catch (error) {
-      // An unreachable server is not an error yet: it may be up when it is needed, and the message says what to do.
       if (!(error instanceof MeshError && error.code === 'engine')) throw error;
+      if (!isPatient && !hasFallback)
+        throw new MeshError('engine', `${error.message}. No agent was started and nothing was asked`, {
+          cause: error,
+        });
       lines.push(error.message);
     }
     if (abilities === undefined) continue;
@@ -63,10 +71,12 @@ function listUsedModels(team: Team): UsedModel[] {
     const key = JSON.stringify([engine, model, host]);
     const before = models.get(key);
     const { tool_calls: how, context } = options;
+    const hasFallback = 'fallback_model' in options || 'fallback_base_url' in options;
     models.set(key, {
       engine,
       model,
       host,
+      hasFallback: hasFallback || before?.hasFallback === true,
       use: {
         toolCalls: how === 'native' || how === 'text' ? how : 'auto',
         needsTools: calls || before?.use.needsTools === true,

@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 
-/** Exit codes of the command: 0 answered, 1 failed, 2 usage or configuration, 3 timeout, 130 interrupted. */
+/** Exit codes of the command, which `docs/troubleshooting.md` lists. */
 const USAGE_EXIT = 2;
 export const INTERRUPTED_EXIT = 130;
 
@@ -28,6 +28,11 @@ export function endToExitCode(end: Exclude<BatchEnd, { kind: 'finished' }>): num
     case 'stopped':
       return toExitCode(end.error);
   }
+}
+
+/** Returns the exit code of a finished batch without any answer. */
+export function unansweredToExitCode(statuses: readonly string[]): number {
+  return statuses.every((status) => status === 'timeout') ? statusToExitCode('timeout') : 1;
 }
 
 export function statusToExitCode(status: TaskStatus): number {

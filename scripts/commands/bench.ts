@@ -234,9 +234,11 @@ function report(
   }
   const [task] = plan.tasks;
   if (!options.quiet) {
-    if (batch !== undefined && summary !== undefined)
-      printText(formatBatchReport(summary.json, metrics, summary.interval, batch));
-    else if (task !== undefined)
+    if (batch !== undefined && summary !== undefined) {
+      // Without any answer there is nothing to tabulate: zeros with intervals would look like a result.
+      if (summary.json.answered > 0)
+        printText(formatBatchReport(summary.json, metrics, summary.interval, batch));
+    } else if (task !== undefined)
       printText(runReport(task, metrics, findSource(plan, task, metrics, folder.workspaces)));
   } else if (batch === undefined && metrics.answer !== null) {
     printText(`${toOneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);

@@ -1,3 +1,4 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
@@ -23,8 +24,10 @@ import { type GaiaOptions, type GaiaPlan, planGaia } from '@gaia-mesh/evaluation
 import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import type { GaiaResult } from '@gaia-mesh/evaluation/results/gaia-result.ts';
 import { summarizeTeam, type TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
 import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
+import { formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
 import { WrongAnswers } from '@gaia-mesh/evaluation/results/tables/wrong-answers.ts';
 import { type Finished, submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
@@ -34,7 +37,7 @@ import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/t
 import { buildBatchReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import { type Command, Option } from 'commander';
-import { endToExitCode } from '../command-line/exit-code.ts';
+import { endToExitCode, unansweredToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
@@ -115,7 +118,10 @@ async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<voi
   const name = options.format === 'wtq' ? 'gaia-tables.md' : 'gaia.md';
   const resultsPage = options.write === true ? resolvePage(`docs/results/${name}`) : undefined;
   const interruption = handleInterrupt('the batch');
-  const plan = await planGaia(options, interruption.signal);
+  const plan = await planGaia(options, interruption.signal).catch((error: unknown) => {
+    if (!(error instanceof MeshError && error.code === 'engine')) throw error;
+    throw new MeshError('engine', `${error.message}. To go on: ${resumption.command()}`, { cause: error });
+  });
   const watch = await openWatch(options, 'gaia');
   const store = await openBatchStore(plan.places.store, plan.teams, options);
   try {
@@ -267,7 +273,8 @@ async function finish(
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
   writeWhole(places.report, await buildReportHtml({ runs: [], gaia: { batch, summaries } }));
   const isComplete = end.kind === 'finished';
-  const submissions = await submitTeams(plan, options, finished, isComplete && !signal.aborted);
+  const isAnswered = Object.values(summaries).some(({ answered }) => answered > 0);
+  const submissions = await submitTeams(plan, options, finished, isAnswered && isComplete && !signal.aborted);
   if (options.json === true) {
     const summary = {
       schema_version: 1,
@@ -281,7 +288,7 @@ async function finish(
       submissions: submissions.size === 0 ? undefined : Object.fromEntries(submissions),
     };
     printJson(summary);
-  } else {
+  } else if (isAnswered) {
     printText(`\n${formatBatchTable(summaries)}`);
     printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
@@ -289,6 +296,16 @@ async function finish(
   const warnings = [...ends.values()].flatMap((one) => one.warnings);
   for (const [team, one] of ends) printWarnings(one.warnings, ends.size === 1 ? undefined : team);
   const [answers, page] = [shortenPath(places.answers), shortenPath(places.report)];
+  if (isComplete && !isAnswered) {
+    const failed = listUnanswered(batch);
+    const [first] = failed;
+    printError(
+      `No question was answered: ${first === undefined ? 'none was asked' : formatFailure(first.task_id, first.status, first.reason)}. ` +
+        `Reasons of all: ${answers} and ${page}. To ask again: ${resumption.command().replace(/ --resume$/, '')}`,
+    );
+    process.exitCode = unansweredToExitCode(failed.map(({ status }) => status));
+    return;
+  }
   if (isComplete) {
     if (resultsPage !== undefined) {
       await writeMeasured(resultsPage, process.argv.slice(2), buildGaiaPart({ batch, summaries }));
@@ -302,6 +319,13 @@ async function finish(
     `The batch ended early: ${end.reason}. Partial results: ${answers} and ${page}. To go on: ${resumption.command()}`,
   );
   process.exitCode = endToExitCode(end);
+}
+
+/** Lists the first attempts that failed or ran out of time. */
+function listUnanswered({ head, questions, read }: FinishedBatch): GaiaResult[] {
+  return head.teams.flatMap(({ name }) =>
+    questions.flatMap(({ taskId }) => read({ task_id: taskId, team: name, cycle: 1 }) ?? []),
+  );
 }
 
 function collectWrongAnswers({ head, questions, read }: FinishedBatch): WrongAnswers {

@@ -48,7 +48,7 @@ describe('gaia with a model', () => {
     }
   });
 
-  test('that cannot do what one team asks of it is asked by the next team all the same; one that is gone stops the second', async () => {
+  test('that cannot do what one team asks of it is asked by the next team all the same; one that is gone starts none', async () => {
     const server = await startModelServer([{ content: 'FINAL ANSWER: 4' }]);
     onTestFinished(() => server.close());
     const folder = place(many.slice(0, 3));
@@ -67,16 +67,25 @@ describe('gaia with a model', () => {
     expect([summary.teams.pipeline.not_asked, summary.teams.single.answered]).toEqual([3, 3]);
 
     await server.close();
-    const gone = await teams('pipeline,single,react');
-    expect([gone.code, gone.stderr]).toEqual([
-      1,
-      expect.stringContaining('team pipeline is skipped: the model'),
-    ]);
-    expect(gone.stderr).not.toContain('team single is left');
-    const started = ['pipeline', 'single', 'react'].map((name) =>
-      existsSync(path.join(folder, 'a.runs', name)),
+    const gone = await teams('single,react');
+    expect([gone.code, gone.stdout]).toEqual([1, '']);
+    expect(gone.stderr).toContain('No agent was started and nothing was asked');
+    expect(existsSync(path.join(folder, 'a.runs', 'react'))).toBe(false);
+  });
+
+  test('in which every question runs out of time shows no figures, and exits with 3', async () => {
+    const server = await startModelServer(() => ({ hang: true }));
+    onTestFinished(() => server.close());
+    const folder = place(many.slice(0, 2));
+    const more = ['--no-cache', '--concurrency', '2', '--question-time', '1'];
+    const { code, stdout, stderr } = await runCli(
+      ['gaia', ...args, '--base-url', `${server.url}/v1`, ...more],
+      { cwd: folder, env },
     );
-    expect(started).toEqual([true, true, false]);
+
+    expect([code, stdout.trim()]).toEqual([3, '']);
+    expect(stderr).toMatch(/No question was answered: q-0: timeout: no answer within .*To ask again: npm/s);
+    expect(stderr).not.toMatch(/DONE|--resume/);
   });
 
   test('that is gone in the middle stops with component, question and cause; resumed, it asks what was not finished (REQ-067)', async () => {

@@ -16,7 +16,7 @@ interface ServerQuestion {
 /**
  * Returns a server's reply, or undefined if it has none in this form: servers of one kind differ in what they report.
  *
- * @throws MeshError `engine` if there is no server
+ * @throws MeshError `engine` if there is no server, or if it refuses the key
  */
 export async function askServer<Reply>(
   server: ModelServer,
@@ -34,6 +34,9 @@ export async function askServer<Reply>(
   });
   if (outcome.fault === undefined) return outcome.value;
   const { fault } = outcome;
+  // A server that refuses the key would refuse every question, too.
+  if (fault.kind === 'status' && (fault.status === 401 || fault.status === 403))
+    throw explain(fault, server, undefined, 1);
   // The server is there but does not report it.
   if (fault.kind === 'status' || fault.kind === 'foreign' || fault.kind === 'broken') return undefined;
   throw explain(fault, server, undefined, 1);
