@@ -1,3 +1,4 @@
+import { judgeAnswers } from '../statistics/answers/paired-answers.ts';
 import type { Figures } from './figures.ts';
 
 /** One pass over all questions, compared with the one before it (OV-45). */
@@ -18,7 +19,16 @@ interface CategoryChange {
   readonly correct_before: number;
   readonly correct: number;
   readonly delta: number;
+  /** Interval of the change, corrected for the number of categories. */
+  readonly low: number;
+  readonly high: number;
+  /** True if fewer are right than before, which may be chance: {@link nameChange} has the word for it. */
   readonly regressed: boolean;
+}
+
+/** Names a change: a word for it only where its interval excludes 0. */
+export function nameChange({ low, high }: Pick<CategoryChange, 'low' | 'high'>): string {
+  return high < 0 ? 'REGRESSED' : low > 0 ? 'gained' : 'no detectable change';
 }
 
 /** Correctness in a cycle of the questions with a known answer, by question id. */
@@ -56,8 +66,16 @@ interface CycleBefore {
 function countCategoryChanges(
   pairs: readonly { category: string; was: boolean; is: boolean }[],
 ): CategoryChange[] {
-  return [...Map.groupBy(pairs, ({ category }) => category)]
-    .map(([category, group]) => {
+  const groups = [...Map.groupBy(pairs, ({ category }) => category)];
+  const judged = judgeAnswers(
+    groups.map(([, group]) => ({
+      attempts: 1,
+      questions: group.map(({ was, is }) => ({ baseline: Number(was), other: Number(is) })),
+    })),
+  );
+  return groups
+    .map(([category, group], index) => {
+      const { low = -1, high = 1 } = judged[index] ?? {};
       const before = group.filter(({ was }) => was).length;
       const correct = group.filter(({ is }) => is).length;
       const delta = (correct - before) / group.length;
@@ -67,6 +85,8 @@ function countCategoryChanges(
         correct_before: before,
         correct,
         delta,
+        low,
+        high,
         regressed: correct < before,
       };
     })

@@ -34,7 +34,7 @@ export interface Figures extends ResourceUse {
   readonly low: number | null;
   readonly high: number | null;
   readonly correct_lenient: number;
-  /** Resources per correct answer that did not come from the cache; null if there is none. */
+  /** Resources per correct answer that did not come from the cache; null if there is none, as all resources are if all came from it. */
   readonly per_correct: ResourceUse;
 }
 
@@ -80,12 +80,15 @@ export class FiguresSum {
   figures(): Figures {
     const { low, high } = computeWilson(this.#correct, this.#scored);
     const isScored = this.#scored > 0;
+    // The cache keeps answers and not what they took, which is unknown rather than nothing.
+    const isAllCached = this.#cached > 0 && this.#cached === this.#questions - this.#notAsked;
+    const ifFresh = <Sum>(sum: Sum) => (isAllCached ? null : sum);
     const taken = {
-      tokens: this.#tokens,
-      cost: this.#cost,
-      packets: this.#packets,
-      bytes: this.#bytes,
-      seconds: Math.round(this.#seconds * 1e6) / 1e6,
+      tokens: ifFresh(this.#tokens),
+      cost: ifFresh(this.#cost),
+      packets: ifFresh(this.#packets),
+      bytes: ifFresh(this.#bytes),
+      seconds: ifFresh(Math.round(this.#seconds * 1e6) / 1e6),
     };
     const each = (sum: number | null) =>
       sum === null || this.#correctFresh === 0 ? null : sum / this.#correctFresh;

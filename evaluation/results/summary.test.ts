@@ -1,8 +1,10 @@
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { questionOf, resultOf } from '../batch/testing/results.ts';
 import type { Question } from '../questions/question.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
+import { nameChange, summarizeCycle } from './cycles.ts';
 import type { GaiaResult } from './gaia-result.ts';
 import { passAtK, summarizeTeam } from './summary.ts';
 import { formatBatchTable } from './tables/batch-table.ts';
@@ -55,6 +57,20 @@ describe('the summary of a team', () => {
     );
 
     expect(summary).toMatchObject({ accuracy: null, low: null, high: null, answered: 1 });
+  });
+
+  test('knows not what answers took that all came from the cache, which is not nothing, and marks them', () => {
+    const cached = { cached: true, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0.001, model_calls: 0 };
+    const summary = summaryOf(
+      ['a', 'b'].map((id) => questionOf(id)),
+      [resultOf('a', cached), resultOf('b', cached)],
+    );
+    const unknown = { tokens: null, cost: null, packets: null, bytes: null, seconds: null };
+
+    expect(summary).toMatchObject({ cached: 2, correct: 2, ...unknown, per_correct: unknown });
+    const table = formatBatchTable({ single: summary });
+    expect(table).toMatch(/in total \* +– +– +– +– +–\n +per right answer \* +– +– +– +– +–\n/);
+    expect(table).toContain('* 2 of 2 answers are from the cache');
   });
 
   test('adds up what answers took, and per correct one; the cached are marked and left out of both (C-11)', () => {
@@ -191,8 +207,42 @@ describe('a repeated batch', () => {
       },
     ]);
     expect(formatBatchTable({ overseer: summary })).toMatch(
-      /REGRESSED table: 2 → 1 of 2\n +gained text: 0 → 2 of 2/,
+      // Of two questions each, either may be chance.
+      /no detectable change table: 2 → 1 of 2 \(.*\)\n +no detectable change text: 0 → 2 of 2/,
     );
+  });
+
+  test('calls a category worse or better only where the interval of its change excludes 0', () => {
+    const change = (was: number, is: number) => {
+      const rights = (most: number) =>
+        new Map(
+          Array.from({ length: 20 }, (_, at) => [`${at}`, { category: 'c', correct: at < most }] as const),
+        );
+      const figures = summary;
+      const [found] = summarizeCycle(2, figures, rights(is), { figures, rights: rights(was) }).categories;
+      return found === undefined ? 'none' : nameChange(found);
+    };
+    expect(change(16, 4)).toBe('REGRESSED');
+    expect(change(4, 16)).toBe('gained');
+    expect([change(10, 8), change(8, 10), change(9, 4)]).toEqual(Array(3).fill('no detectable change'));
+    expect(change(8, 8)).toBe('none');
+  });
+
+  test('is not called worse or better in one of twenty cycles of a team that draws at random', () => {
+    const random = new Random(44);
+    const draw = () =>
+      new Map(
+        Array.from(
+          { length: 60 },
+          (_, at) => [`${at}`, { category: `c${at % 3}`, correct: random.uniform() < 0.5 }] as const,
+        ),
+      );
+    const called = Array.from({ length: 200 }, () =>
+      summarizeCycle(2, summary, draw(), { figures: summary, rights: draw() }).categories.some(
+        (change) => nameChange(change) !== 'no detectable change',
+      ),
+    );
+    expect(called.filter(Boolean).length / 200).toBeLessThanOrEqual(0.05);
   });
 
   test('has pass@k and pass^k', () => {

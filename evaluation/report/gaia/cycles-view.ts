@@ -1,4 +1,4 @@
-import type { CycleSummary } from '../../results/cycles.ts';
+import { type CycleSummary, nameChange } from '../../results/cycles.ts';
 import { count, formatPercent, formatSignedPercent, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { bindNumbers, formatCounted } from '../wording.ts';
@@ -44,10 +44,9 @@ export function buildCyclesView(teams: readonly NamedSummary[]): CyclesView | nu
         : {
             finding: describeChanges(changes),
             table: createTableView(
-              ['team', '#cycle', 'kind', '#before', '#now', '#of', ''],
-              // Regressions come first.
+              ['team', '#cycle', 'kind', '#before', '#now', '#of', '#95 % interval', ''],
               changes
-                .toSorted((a, b) => Number(b.isWorse) - Number(a.isWorse))
+                .toSorted((a, b) => rankChange(a) - rankChange(b))
                 .slice(0, MAX_CHANGES)
                 .map(({ cells }) => cells),
             ),
@@ -81,14 +80,14 @@ function formatCycleRow(
 }
 
 interface Change {
-  readonly isWorse: boolean;
+  readonly word: string;
   readonly cells: readonly string[];
 }
 
 function listChanges(team: string, cycles: readonly CycleSummary[]): Change[] {
   return cycles.flatMap(({ cycle, categories }) =>
-    categories.map(({ category, correct_before, correct, questions, regressed }) => ({
-      isWorse: regressed,
+    categories.map(({ category, correct_before, correct, questions, ...change }) => ({
+      word: nameChange(change),
       cells: [
         team,
         String(cycle),
@@ -96,15 +95,22 @@ function listChanges(team: string, cycles: readonly CycleSummary[]): Change[] {
         count(correct_before),
         count(correct),
         count(questions),
-        regressed ? 'REGRESSED' : 'gained',
+        `${formatSignedPercent(change.low)} to ${formatSignedPercent(change.high)}`,
+        nameChange(change),
       ],
     })),
   );
 }
 
+/** Regressions come first, and what may be chance last. */
+function rankChange({ word }: Change): number {
+  return ['REGRESSED', 'gained'].indexOf(word) === -1 ? 2 : ['REGRESSED', 'gained'].indexOf(word);
+}
+
 function describeChanges(changes: readonly Change[]): string {
-  const worse = changes.filter(({ isWorse }) => isWorse).length;
-  const better = changes.length - worse;
+  const counted = (word: string) => changes.filter((change) => change.word === word).length;
+  const [worse, better] = [counted('REGRESSED'), counted('gained')];
+  if (worse + better === 0) return 'No kind of question changed detectably from one cycle to the next';
   return bindNumbers(
     `From one cycle to the next ${formatCounted(worse, 'time')} a kind of question got worse, ${formatCounted(better, 'time')} one got better`,
   );
@@ -121,7 +127,12 @@ function describeCycles(lines: readonly { team: string; points: readonly CyclePo
   if (largest === undefined) return 'Nothing is scored, so there is no score by cycle';
   if (largest.change === 0) return 'Asked again, no team is right more often or less';
   const { team, first, last } = largest;
-  return `${team} goes from ${formatPercent(first.accuracy)} at first attempts to ${formatPercent(last.accuracy)} in cycle ${last.cycle}, when it has seen the questions`;
+  return `${team} is right on ${formatRange(first)} at first attempts and on ${formatRange(last)} in cycle ${last.cycle}, when it has seen the questions (95 % intervals)`;
+}
+
+/** Formats an accuracy with its interval: `40.0 % (21.9–61.3 %)`. */
+function formatRange({ accuracy, low, high }: CyclePoint): string {
+  return `${formatPercent(accuracy)} (${(low * 100).toFixed(1)}–${formatPercent(high)})`;
 }
 
 function buildPassesTable(teams: readonly NamedSummary[]): TableView {

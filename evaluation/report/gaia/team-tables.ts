@@ -152,7 +152,7 @@ export function buildCostTables(teams: readonly NamedSummary[], { teams: facts }
         ['team', 'routing', '#agents', '#at once', ...titles],
         teams.map(([name, summary]) => [name, ...how(name), ...formatCostCells(summary, 0)]),
       ),
-      note: 'bytes: as they travelled, copies included: broadcast sends each packet to every other agent, topic to those that subscribe to its type, direct to its addressee. seconds: of all questions, each by its own clock, so they add up to more than the wall where several are on their way at once. Answers from the cache took nothing and are left out. –: not known, such as the price of a model.',
+      note: 'bytes: as they travelled, copies included: broadcast sends each packet to every other agent, topic to those that subscribe to its type, direct to its addressee. seconds: of all questions, each by its own clock, so they add up to more than the wall where several are on their way at once. What answers from the cache once took is not known and left out. –: not known, such as the price of a model.',
     },
     {
       finding: describeRightCosts(teams),

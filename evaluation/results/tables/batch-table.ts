@@ -8,6 +8,7 @@ import {
   toOneLine,
   wrapText,
 } from '../../terminal/table.ts';
+import { nameChange } from '../cycles.ts';
 import type { Figures, ResourceUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
@@ -31,8 +32,8 @@ export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): 
     formatTable([
       ['team', 'taken', 'tokens', 'cost $', 'packets', 'bytes', 'seconds'],
       ...entries.flatMap(([name, team]) => [
-        [shortenTeamName(name), 'in total', ...formatCostCells(team, 0)],
-        ['', 'per right answer', ...formatCostCells(team.per_correct, 1)],
+        [shortenTeamName(name), `in total${team.cached > 0 ? ' *' : ''}`, ...formatCostCells(team, 0)],
+        ['', `per right answer${team.cached > 0 ? ' *' : ''}`, ...formatCostCells(team.per_correct, 1)],
       ]),
     ]),
     ...entries.flatMap(([name, team]) => ['', ...listNotes(name, team)]),
@@ -99,6 +100,10 @@ function listNotes(name: string, team: TeamSummary): string[] {
       `${formatPercent(metrics.cache_hit_rate)} from the cache`,
     `  per question ${formatDecimals(metrics.model_calls_per_question, 1)} model calls, ${formatDecimals(metrics.seconds_per_question, 2)} s`,
   );
+  if (team.cached > 0)
+    lines.push(
+      `  * ${count(team.cached)} of ${count(team.answered)} answers are from the cache; what they took then is not known and left out`,
+    );
   if (tools.length > 0) lines.push(`  tools: ${tools.join(', ')}`);
   const spent = team.token_ledger === undefined ? [] : formatTokenLines(team.token_ledger);
   lines.push(
@@ -134,8 +139,8 @@ export function formatCycles({ cycles, pass_at, pass_hat, pass_hat_talked: talke
     ...cycles.flatMap(({ cycle, accuracy, delta, newly_right, newly_wrong, categories }) => [
       `  cycle ${cycle}: ${formatPercent(accuracy)}${delta === null ? '' : `, ${formatSignedPercent(delta)}: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
       ...categories.map(
-        ({ category, correct_before, correct, questions, regressed }) =>
-          `    ${regressed ? 'REGRESSED' : 'gained'} ${category}: ${correct_before} → ${correct} of ${questions}`,
+        ({ category, correct_before, correct, questions, ...change }) =>
+          `    ${nameChange(change)} ${category}: ${correct_before} → ${correct} of ${questions} (${formatSignedPercent(change.low)} to ${formatSignedPercent(change.high)})`,
       ),
     ]),
     ...(pass_at === undefined || pass_hat === undefined
