@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { expect, test } from 'vitest';
-import { isWtqCorrect } from './wtq.ts';
+import { describe, expect, test } from 'vitest';
+import { isWtqCorrect, isWtqMatch, parseWtqValues } from './wtq.ts';
 
 const vectors = path.join(codeFolder, '..', 'shared', 'data', 'wtq', 'evaluator_vectors.jsonl');
 
@@ -33,4 +33,129 @@ test.each([
   [['1990-05-02'], ['1990-05-03'], false],
 ])('%j against %j: %s', (answers, predicted, correct) => {
   expect(isWtqCorrect(answers, predicted)).toBe(correct);
+});
+
+describe('a set of values', () => {
+  test.each([
+    [['a'], ['a', 'b'], false],
+    [['a', 'b'], ['a', 'b', 'c'], false],
+    [['a', 'b'], ['a', 'c'], false],
+    [['a', 'b'], ['a', 'a'], false],
+    [['a'], ['a', 'a'], true],
+    [['a', 'a'], ['a'], true],
+    [['3', '4'], ['4.0', '3'], true],
+    [['3', '3.0'], ['3'], true],
+    [['1990-05-02', '1990-5-2'], ['1990-05-02'], true],
+    [[], [], true],
+    [['a'], [], false],
+    [[], ['a'], false],
+  ])(
+    '%j is answered by %j: %s, since each value counts once and none may be too many',
+    (answers, predicted, correct) => {
+      expect(isWtqCorrect(answers, predicted)).toBe(correct);
+      expect(isWtqMatch(parseWtqValues(answers), parseWtqValues(predicted))).toBe(correct);
+    },
+  );
+});
+
+describe('a number', () => {
+  test.each([
+    ['3', '3.0000005', true],
+    ['3', '3.000002', false],
+    ['3', '2.999998', false],
+    ['+3', '3', true],
+    ['-3', '3', false],
+    ['.5', '0.5', true],
+    ['5.', '5', true],
+    ['1e3', '1000', true],
+    ['1E-3', '0.001', true],
+    ['1e+3', '1000', true],
+    ['12', '12.50', false],
+    [' 7 ', '7.0', true],
+    // None of these is a number, so its text has to be the same.
+    ['3 km', '3', false],
+    ['km 3', '3', false],
+    ['1,000', '1000', false],
+    ['3', '3.x', false],
+    ['.', '0', false],
+    ['1e', '1', false],
+  ])('%s against %s: %s', (answer, predicted, correct) => {
+    expect(isWtqCorrect([answer], [predicted])).toBe(correct);
+    expect(isWtqCorrect([predicted], [answer])).toBe(correct);
+  });
+});
+
+describe('a date', () => {
+  test.each([
+    ['1990-05-02', '1990-5-2', true],
+    ['1990-05-02', '1991-05-02', false],
+    ['1990-05-02', '1990-06-02', false],
+    ['1990-XX-02', '1990-xx-2', true],
+    ['xx-05-02', 'xxxx-5-2', true],
+    ['xx-05-02', '1990-05-02', false],
+    ['1990-05-xx', '1990-05-02', false],
+    ['1990-xx-xx', '1990', true],
+    ['1990-xx-xx', '1990.0', true],
+    ['1990-12-31', '1990-12-031', true],
+    ['1990-1-1', '1990-01-01', true],
+    // Dates in form only are texts, which have to be the same.
+    ['1990-13-01', '1990-13-1', false],
+    ['1990-00-01', '1990-0-1', false],
+    ['1990-01-32', '1990-1-32', false],
+    ['1990-01-00', '1990-1-0', false],
+    ['199o-01-01', '199o-1-1', false],
+    ['1990-o1-01', '1990-o1-1', false],
+    ['xx-xx-xx', 'xxxx-xx-xx', false],
+    ['1990-05', '1990-5', false],
+    ['1990-05-02-01', '1990-5-2-1', false],
+    ['1990-05-02', '1990', false],
+    ['1990-x1-01', '1990-01-01', false],
+  ])('%s against %s: %s', (answer, predicted, correct) => {
+    expect(isWtqCorrect([answer], [predicted])).toBe(correct);
+    expect(isWtqCorrect([predicted], [answer])).toBe(correct);
+  });
+});
+
+describe('a text', () => {
+  test.each([
+    ['Café', 'cafe', true],
+    ['ﬁn', 'fin', true],
+    ['it’s', "it's", true],
+    ['‘it’', "'it'", true],
+    ['`it`', "'it'", true],
+    ['“so” it is', '"so" it is', true],
+    ['a–b', 'a-b', true],
+    ['a—b', 'a-b', true],
+    ['a−b', 'a-b', true],
+    ['a‑b', 'a-b', true],
+    ['Mill [note]', 'mill', true],
+    ['Mill[a][b]', 'mill', true],
+    ['[note] mill', 'mill', false],
+    ['[12]', '', true],
+    ['[note]', '', false],
+    ['Mill [12] x', 'mill x', false],
+    ['Mill †‡*#+•♦', 'mill', true],
+    ['* mill', 'mill', false],
+    ['Mill (old) (new)', 'mill', true],
+    ['Mill(old)', 'mill', false],
+    ['(old)', '', false],
+    ['Mill (old) there', 'mill there', false],
+    ['"The Mill"', 'the mill', true],
+    ['"The" "Mill"', 'the mill', false],
+    ['"The Mill', 'the mill', false],
+    ['The "Mill"', 'the mill', false],
+    ['"Mill (old)" [3]', 'mill', true],
+    ['Mill.', 'mill', true],
+    ['Mill..', 'mill', false],
+    ['St. Ives', 'st ives', false],
+    ['the   old\tmill', 'the old mill', true],
+    ['  mill  ', 'mill', true],
+    ['mill .', 'mill', true],
+    ['MILL', 'mill', true],
+    ['theold mill', 'the old mill', false],
+    ['a b', 'a c', false],
+  ])('%j against %j: %s', (answer, predicted, correct) => {
+    expect(isWtqCorrect([answer], [predicted])).toBe(correct);
+    expect(isWtqCorrect([predicted], [answer])).toBe(correct);
+  });
 });
