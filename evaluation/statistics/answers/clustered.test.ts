@@ -54,3 +54,35 @@ describe('an accuracy over questions that were tried several times', () => {
     expect(computeClusteredInterval([], 5)).toEqual({ low: 0, high: 1 });
   });
 });
+
+describe('the interval of clustered attempts', () => {
+  it('has the variance of the questions with n − 1, as by hand', () => {
+    // Three questions, two attempts: shares 0, ½ and 1; mean ½, variance of a question ¼, of the mean ¼ / 3.
+    const trials = (0.5 * 0.5) / (0.25 / 3);
+    const expected = computeWilson(0.5 * trials, trials, 2);
+    const found = computeClusteredInterval([0, 1, 2], 2, 2);
+    expect(found.low).toBeCloseTo(expected.low, 12);
+    expect(found.high).toBeCloseTo(expected.high, 12);
+  });
+
+  it('is corrected by Student’s t where no number of standard deviations is given', () => {
+    // t of four degrees of freedom is 2.7764; without it these questions count as five trials.
+    const trials = 5 * (1.959963984540054 / 2.776445105197793) ** 2;
+    const expected = computeWilson(0.5 * trials, trials, 1.959963984540054);
+    expect(computeClusteredInterval([0, 0, 1, 2, 2], 2).low).toBeCloseTo(expected.low, 9);
+    expect(computeClusteredInterval([0, 0, 1, 2, 2], 2).high).toBeCloseTo(expected.high, 9);
+  });
+
+  it('has at least one trial and at most as many as there were attempts', () => {
+    // Questions that differ less than chance would have them: as sure as all attempts, and not more.
+    const even = Array.from({ length: 10 }, (_, at) => (at === 0 ? 3 : 2));
+    const { low, high } = computeClusteredInterval(even, 4, 2);
+    const all = computeWilson(21, 40, 2);
+    expect([low, high]).toEqual([expect.closeTo(all.low, 12), expect.closeTo(all.high, 12)]);
+    const one = computeWilson(0.5, 1, 1.959963984540054);
+    expect(computeClusteredInterval([0, 1], 1)).toEqual({
+      low: expect.closeTo(one.low, 12),
+      high: expect.closeTo(one.high, 12),
+    });
+  });
+});
