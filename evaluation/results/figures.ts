@@ -34,8 +34,18 @@ export interface Figures extends ResourceUse {
   readonly low: number | null;
   readonly high: number | null;
   readonly correct_lenient: number;
-  /** Resources per correct answer that did not come from the cache; null if there is none, as all resources are if all came from it. */
+  /** Resources per correct answer that did not come from the cache; null if there is none. */
   readonly per_correct: ResourceUse;
+}
+
+/**
+ * Returns what answers took, for a table of costs. The cache keeps answers and not what they took when they were asked: if all are from it,
+ * that is unknown, and not the nothing that this run took.
+ */
+export function findKnownUse(figures: Figures): ResourceUse {
+  const { cached, questions, not_asked } = figures;
+  const isAllCached = cached > 0 && cached === questions - not_asked;
+  return isAllCached ? { tokens: null, cost: null, packets: null, bytes: null, seconds: null } : figures;
 }
 
 /** Adds up results. Its memory does not grow with their number. */
@@ -80,15 +90,12 @@ export class FiguresSum {
   figures(): Figures {
     const { low, high } = computeWilson(this.#correct, this.#scored);
     const isScored = this.#scored > 0;
-    // The cache keeps answers and not what they took, which is unknown rather than nothing.
-    const isAllCached = this.#cached > 0 && this.#cached === this.#questions - this.#notAsked;
-    const ifFresh = <Sum>(sum: Sum) => (isAllCached ? null : sum);
     const taken = {
-      tokens: ifFresh(this.#tokens),
-      cost: ifFresh(this.#cost),
-      packets: ifFresh(this.#packets),
-      bytes: ifFresh(this.#bytes),
-      seconds: ifFresh(Math.round(this.#seconds * 1e6) / 1e6),
+      tokens: this.#tokens,
+      cost: this.#cost,
+      packets: this.#packets,
+      bytes: this.#bytes,
+      seconds: Math.round(this.#seconds * 1e6) / 1e6,
     };
     const each = (sum: number | null) =>
       sum === null || this.#correctFresh === 0 ? null : sum / this.#correctFresh;

@@ -1,6 +1,6 @@
 import type { BatchHead } from '../../batch/journal/batch-head.ts';
 import { BASELINE, findBaseline } from '../../results/baseline.ts';
-import type { ResourceUse } from '../../results/figures.ts';
+import { findKnownUse, type ResourceUse } from '../../results/figures.ts';
 import type { TeamSummary } from '../../results/summary.ts';
 import { formatDetectable } from '../../results/tables/detectable-text.ts';
 import { count, formatDecimals, formatPercent } from '../../terminal/table.ts';
@@ -150,7 +150,7 @@ export function buildCostTables(teams: readonly NamedSummary[], { teams: facts }
       finding: 'What all answers took',
       table: createTableView(
         ['team', 'routing', '#agents', '#at once', ...titles],
-        teams.map(([name, summary]) => [name, ...how(name), ...formatCostCells(summary, 0)]),
+        teams.map(([name, summary]) => [name, ...how(name), ...formatCostCells(findKnownUse(summary), 0)]),
       ),
       note: 'bytes: as they travelled, copies included: broadcast sends each packet to every other agent, topic to those that subscribe to its type, direct to its addressee. seconds: of all questions, each by its own clock, so they add up to more than the wall where several are on their way at once. What answers from the cache once took is not known and left out. –: not known, such as the price of a model.',
     },

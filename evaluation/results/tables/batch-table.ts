@@ -9,7 +9,7 @@ import {
   wrapText,
 } from '../../terminal/table.ts';
 import { nameChange } from '../cycles.ts';
-import type { Figures, ResourceUse } from '../figures.ts';
+import { type Figures, findKnownUse, type ResourceUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
 
@@ -32,7 +32,11 @@ export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): 
     formatTable([
       ['team', 'taken', 'tokens', 'cost $', 'packets', 'bytes', 'seconds'],
       ...entries.flatMap(([name, team]) => [
-        [shortenTeamName(name), `in total${team.cached > 0 ? ' *' : ''}`, ...formatCostCells(team, 0)],
+        [
+          shortenTeamName(name),
+          `in total${team.cached > 0 ? ' *' : ''}`,
+          ...formatCostCells(findKnownUse(team), 0),
+        ],
         ['', `per right answer${team.cached > 0 ? ' *' : ''}`, ...formatCostCells(team.per_correct, 1)],
       ]),
     ]),
