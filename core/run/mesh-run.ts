@@ -254,10 +254,7 @@ export class MeshRun {
     const isTimeUp = this.#limitDescription();
     const isHalfUp = () => isTimeUp(0.5);
     const decoded = await this.#decodeLines(network, isHalfUp);
-    const metrics = build(
-      this.#buildLedger(network, decoded),
-      await this.#exchanges?.total(isHalfUp),
-    );
+    const metrics = build(this.#buildLedger(network, decoded), await this.#exchanges?.total(isHalfUp));
     network.close();
     await this.#transport.close();
     await this.#agents.stop();

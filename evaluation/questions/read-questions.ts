@@ -226,7 +226,8 @@ function readEntry<Entry>(
 
 /** Yields the rows of a table as lines; they are held in memory. */
 function* listRows(rows: readonly string[]): Generator<TextLine> {
-  for (const [index, text] of rows.entries()) yield { text, number: index + 1, at: undefined, bytes: text.length };
+  for (const [index, text] of rows.entries())
+    yield { text, number: index + 1, at: undefined, bytes: text.length };
 }
 
 /** Yields the lines of a file. A gzipped file is unpacked as a whole and held in memory. */
