@@ -1,7 +1,14 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
 import type { Tally } from '../statistics/answers/independent-answers.ts';
-import { type Confirmation, findCulprits, findSuspects, judge, type MessageTallies } from './judge.ts';
+import {
+  type Confirmation,
+  computeChance,
+  findCulprits,
+  findSuspects,
+  judge,
+  type MessageTallies,
+} from './judge.ts';
 
 const TRIES = 5;
 const MARGIN = 0.5;
@@ -202,7 +209,8 @@ test('what is shown of a suspect are its fresh tries, and of others their first'
     again: { chance: 1, difference: expect.closeTo(0.2, 12), adjustedP: null },
     replaced: { truth: { chance: 1, difference: expect.closeTo(0.2, 12) }, neutral: { chance: 0.4 } },
   });
-  expect(first?.replaced.other).toBeUndefined();
+  expect(Object.keys(first?.replaced ?? {}).sort()).toEqual(['neutral', 'truth']);
+  expect(Object.keys(second?.replaced ?? {})).toEqual([]);
   expect(second).toMatchObject({ chance: 0.1, tries: 10, again: { chance: 0.9 }, replaced: {} });
   expect(second?.again.adjustedP).toBeCloseTo(0.000_5, 3);
 });
@@ -219,4 +227,19 @@ test('the truth in its place counts only for `passed it on`, after correction fo
   expect(verdicts([message(better)])).toEqual(['passed it on']);
   expect(verdicts([message(better), message(better)])).toEqual(['cannot tell', 'cannot tell']);
   expect(verdicts([other])[0]).not.toBe('passed it on');
+});
+
+test('at a milder level the interval still has to exclude no change', () => {
+  const own = { index: 0, before: { right: 2, tries: 4 }, kept: { right: 0, tries: 4 } };
+  const [judged] = judge({ right: 5, tries: 5 }, [{ kept: { right: 0, tries: 5 }, replaced: {} }], [own], {
+    alpha: 0.3,
+    margin: MARGIN,
+  });
+  expect(judged?.again.adjustedP).toBeLessThan(0.3);
+  expect(judged?.again.low).toBeLessThanOrEqual(0);
+  expect(judged?.verdict).toBe('cannot tell');
+});
+
+test('a chance without tries is none', () => {
+  expect([computeChance({ right: 0, tries: 0 }), computeChance({ right: 3, tries: 4 })]).toEqual([0, 0.75]);
 });
