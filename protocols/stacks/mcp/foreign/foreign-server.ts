@@ -15,7 +15,7 @@ import { type ChildCommand, ChildTransport } from './child-transport.ts';
 import { createForeignFetch, NO_ANSWER, readForeignResult } from './foreign-messages.ts';
 
 /** Address of a foreign server. */
-export type ForeignServerEndpoint = (ChildCommand | ForeignServerUrl) & {
+type ForeignServerEndpoint = (ChildCommand | ForeignServerUrl) & {
   /** Time for the handshake and the list of tools; by default short, unless the server may have to be fetched. */
   readonly startMs?: number | undefined;
 };
