@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PROMPT_KINDS } from '../../contracts/prompt-part.ts';
 import { sumLedgers, TokenLedger, tokenLedgerSchema } from './token-ledger.ts';
 
@@ -85,4 +85,217 @@ test('the ledgers of tasks add up to that of all of them', () => {
     ['structure', 1, 14],
     ['residual', 1, 6],
   ]);
+});
+
+const by = { role: 'plan', packet_type: 'plan.call', model: 'm' };
+
+describe('an exchange', () => {
+  test('is on lines with what the parts are, and what is left of the server’s count', () => {
+    const ledger = new TokenLedger();
+    ledger.add({
+      ...once,
+      completionTokens: 21,
+      counted: { ...once.counted, completion: { answer: 5, reasoning: 6, tool_calls: 7 } },
+    });
+    expect(ledger.figures).toEqual({
+      prompt: [
+        { ...by, kind: 'peer', read: 1, tokens: 20 },
+        { ...by, kind: 'structure', read: 1, tokens: 7 },
+        { ...by, kind: 'residual', read: 1, tokens: 3 },
+      ],
+      completion: [
+        { ...by, kind: 'answer', tokens: 5 },
+        { ...by, kind: 'reasoning', tokens: 6 },
+        { ...by, kind: 'tool_calls', tokens: 7 },
+        { ...by, kind: 'residual', tokens: 3 },
+      ],
+      estimated: false,
+      uncounted: 0,
+    });
+  });
+
+  test('has a residual below 0 where the server counts less, and none where both agree', () => {
+    const less = new TokenLedger();
+    less.add({ ...once, promptTokens: 26, completionTokens: 4 });
+    expect(less.figures?.prompt.at(-1)).toEqual({ ...by, kind: 'residual', read: 1, tokens: -1 });
+    expect(less.figures?.completion).toEqual([
+      { ...by, kind: 'answer', tokens: 5 },
+      { ...by, kind: 'residual', tokens: -1 },
+    ]);
+    const equal = new TokenLedger();
+    equal.add({ ...once, promptTokens: 27 });
+    expect(equal.figures?.prompt.map(({ kind }) => kind)).toEqual(['peer', 'structure']);
+    expect(equal.figures?.completion).toEqual([{ ...by, kind: 'answer', tokens: 5 }]);
+  });
+
+  test('adds to the lines of its like, and has lines of its own by role, packet type and model', () => {
+    const ledger = new TokenLedger();
+    const marks = { ...once.counted, parts: [{ kind: 'structure' as const, tokens: 7, digest: '' }] };
+    const plain = { ...once, promptTokens: 7, counted: marks };
+    for (const other of [{}, {}, { role: 'critique' }, { packetType: 'doc_init' }, { model: 'n' }])
+      ledger.add({ ...plain, ...other });
+    const ofAll = (tokens: number) => [
+      { ...by, tokens: 2 * tokens },
+      { ...by, role: 'critique', tokens },
+      { ...by, packet_type: 'doc_init', tokens },
+      { ...by, model: 'n', tokens },
+    ];
+    expect(ledger.figures?.prompt).toEqual(ofAll(7).map((line) => ({ ...line, kind: 'structure', read: 1 })));
+    expect(ledger.figures?.completion).toEqual(ofAll(5).map((line) => ({ ...line, kind: 'answer' })));
+  });
+
+  test('with replies alone is on lines, too', () => {
+    const ledger = new TokenLedger();
+    ledger.add({ ...once, promptTokens: 0, counted: { ...once.counted, parts: [] } });
+    expect(ledger.figures).toMatchObject({ prompt: [], completion: [{ kind: 'answer', tokens: 5 }] });
+  });
+});
+
+describe('what a server did not say', () => {
+  test.each([
+    { promptTokens: null },
+    { completionTokens: null },
+    { promptTokens: null, completionTokens: null },
+  ])('is unknown and not 0 (%o), but its parts have been read', (unsaid) => {
+    const ledger = new TokenLedger();
+    ledger.add({ ...once, ...unsaid, counted: { ...once.counted, known: false } });
+    expect(ledger.figures).toEqual({ prompt: [], completion: [], estimated: false, uncounted: 1 });
+    ledger.add(once);
+    expect(ledger.figures?.prompt[0]).toMatchObject({ kind: 'peer', read: 2, tokens: 20 });
+    expect(ledger.figures?.prompt[1]).toMatchObject({ kind: 'structure', read: 1, tokens: 7 });
+    expect(ledger.figures?.uncounted).toBe(1);
+  });
+
+  test('is counted where its texts are missing; of nothing there are no figures', () => {
+    const ledger = new TokenLedger();
+    expect(ledger.figures).toBeUndefined();
+    ledger.addUnknown();
+    ledger.addUnknown();
+    expect(ledger.figures).toEqual({ prompt: [], completion: [], estimated: false, uncounted: 2 });
+  });
+
+  test('makes the whole ledger an estimate where one model’s encoding is not public', () => {
+    const ledger = new TokenLedger();
+    ledger.add(once);
+    expect(ledger.figures?.estimated).toBe(false);
+    ledger.add({ ...once, counted: { ...once.counted, known: false } });
+    ledger.add(once);
+    expect(ledger.figures?.estimated).toBe(true);
+  });
+});
+
+describe('the bounds of a ledger', () => {
+  test('are 5,000 lines of each side: those that are there still grow', () => {
+    const ledger = new TokenLedger();
+    const marks = { ...once.counted, parts: [] };
+    for (let role = 0; role <= 5000; role++)
+      ledger.add({ ...once, role: `r${role}`, promptTokens: 1, counted: marks });
+    ledger.add({ ...once, role: 'r4999', promptTokens: 1, counted: marks });
+    const { prompt = [], completion = [] } = ledger.figures ?? {};
+    for (const [lines, tokens] of [
+      [prompt, 1],
+      [completion, 5],
+    ] as const) {
+      expect(lines).toHaveLength(5000);
+      expect(lines.at(-1)).toMatchObject({ role: 'r4999', tokens: 2 * tokens });
+      expect(lines.at(-2)).toMatchObject({ role: 'r4998', tokens });
+    }
+  });
+
+  test('are 50,000 parts: a further one is new each time, the last one is known', () => {
+    const parts = Array.from({ length: 50_000 }, (_, part) => ({
+      kind: 'file' as const,
+      tokens: 1,
+      digest: `d${part}`,
+    }));
+    const reads = (digest: string) => {
+      const ledger = new TokenLedger();
+      for (const some of [parts, [{ kind: 'peer' as const, tokens: 1, digest }]])
+        ledger.add({ ...once, counted: { ...once.counted, parts: some } });
+      ledger.add({ ...once, counted: { ...once.counted, parts: [{ kind: 'peer', tokens: 1, digest }] } });
+      return ledger.figures?.prompt
+        .filter(({ kind }) => kind === 'peer')
+        .map(({ read, tokens }) => [read, tokens]);
+    };
+    expect(reads('d49999')).toEqual([
+      [2, 1],
+      [3, 1],
+    ]);
+    expect(reads('further')).toEqual([[1, 2]]);
+  });
+});
+
+describe('the sum of ledgers', () => {
+  const line = { ...by, kind: 'peer' as const, read: 1, tokens: 10 };
+  const said = { ...by, kind: 'answer' as const, tokens: 3 };
+
+  test('of none is none', () => {
+    expect(sumLedgers([])).toBeUndefined();
+  });
+
+  test('has a line for each role, packet type, model, kind and read', () => {
+    const others = [{ role: 'x' }, { packet_type: 'x' }, { model: 'x' }];
+    const prompt = [line, ...others.map((other) => ({ ...line, ...other }))];
+    const more = [...prompt, { ...line, kind: 'file' as const }, { ...line, read: 2 }];
+    const completion = [said, ...others.map((other) => ({ ...said, ...other }))];
+    const one = { prompt: more, completion, estimated: false, uncounted: 2 };
+    const two = {
+      prompt: [line],
+      completion: [said, { ...said, kind: 'residual' as const }],
+      estimated: false,
+      uncounted: 1,
+    };
+    const before = structuredClone([one, two]);
+
+    expect(sumLedgers([one, two])).toEqual({
+      prompt: [{ ...line, tokens: 20 }, ...more.slice(1)],
+      completion: [{ ...said, tokens: 6 }, ...completion.slice(1), { ...said, kind: 'residual' }],
+      estimated: false,
+      uncounted: 3,
+    });
+    expect([one, two]).toEqual(before);
+  });
+
+  test('is an estimate where one of them is', () => {
+    const exact = { prompt: [], completion: [], estimated: false, uncounted: 0 };
+    expect(sumLedgers([exact, { ...exact, estimated: true }, exact])?.estimated).toBe(true);
+    expect(sumLedgers([exact, exact])?.estimated).toBe(false);
+  });
+});
+
+describe('the figures of a ledger', () => {
+  const line = { ...by, kind: 'peer', read: 1, tokens: 1 };
+  const said = { ...by, kind: 'answer', tokens: 1 };
+  const valid = { prompt: [line], completion: [said], estimated: false, uncounted: 0 };
+  const isValid = (changed: object) => tokenLedgerSchema.safeParse({ ...valid, ...changed }).success;
+
+  test.each([
+    {},
+    { uncounted: 1, estimated: true },
+    { prompt: [{ ...line, read: 4, tokens: -1 }] },
+    { prompt: [...PROMPT_KINDS, 'residual'].map((kind) => ({ ...line, kind })) },
+    { completion: ['answer', 'reasoning', 'tool_calls', 'residual'].map((kind) => ({ ...said, kind })) },
+    { completion: [{ ...said, tokens: -1 }] },
+  ])('may be %o', (changed) => {
+    expect(isValid(changed)).toBe(true);
+  });
+
+  test.each([
+    { uncounted: -1 },
+    { uncounted: 0.5 },
+    { estimated: 1 },
+    { more: 1 },
+    { prompt: [{ ...line, read: 0 }] },
+    { prompt: [{ ...line, read: 5 }] },
+    { prompt: [{ ...line, tokens: 0.5 }] },
+    { prompt: [{ ...line, kind: 'answer' }] },
+    { prompt: [{ ...line, more: 1 }] },
+    { completion: [{ ...said, kind: 'peer' }] },
+    { completion: [{ ...said, tokens: 0.5 }] },
+    { completion: [{ ...said, read: 1 }] },
+    { prompt: undefined },
+    { completion: undefined },
+  ])('are not %o', (changed) => {
+    expect(isValid(changed)).toBe(false);
+  });
 });

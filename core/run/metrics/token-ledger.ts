@@ -118,7 +118,7 @@ export class TokenLedger {
 
   /** Figures of the ledger; undefined if no exchange was added. */
   get figures(): TokenLedgerFigures | undefined {
-    if (this.#prompt.size === 0 && this.#uncounted === 0) return undefined;
+    if (this.#prompt.size === 0 && this.#completion.size === 0 && this.#uncounted === 0) return undefined;
     return {
       prompt: [...this.#prompt.values()],
       completion: [...this.#completion.values()],
