@@ -1,6 +1,6 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Workspace } from '../../agent/workspace.ts';
 import type { ModelExchange } from '../../contracts/engine.ts';
 import { EXCHANGES_FILE, hashRequest } from '../../contracts/model-exchange.ts';
@@ -137,3 +137,226 @@ function linesWith(folder: string, text: string): number {
     .split('\n')
     .filter((line) => line.includes(text)).length;
 }
+
+/** What an agent's file has, line by line: a text of a task, and an exchange whose only message is that text. */
+const textLine = (taskId: string, text = 'Who built it?', digest = 'question') =>
+  `${JSON.stringify({ task_id: taskId, digest, text })}\n`;
+const exchangeLine = (taskId: string, figures: Partial<Record<string, unknown>> = {}) =>
+  `${JSON.stringify({
+    task_id: taskId,
+    role: 'react',
+    packet_type: 'doc_init',
+    key: 'k',
+    model: 'gpt-4o',
+    messages: [{ role: 'user', parts: [['question', 'question']] }],
+    reply: { content: 'yes', tool_calls: [], finish: 'stop' },
+    prompt_tokens: 100,
+    completion_tokens: 10,
+    ...figures,
+  })}\n`;
+
+/** Exchanges of the agents `a` and `b`, and how either appends to its file. */
+function readExchanges() {
+  const folder = temporaryFolder();
+  const append = (id: string, lines: string) => {
+    mkdirSync(path.join(folder, id), { recursive: true });
+    appendFileSync(path.join(folder, id, EXCHANGES_FILE), lines);
+  };
+  return { append, start: () => new RunExchanges(folder, ['a', 'b']) };
+}
+
+const by = { role: 'react', packet_type: 'doc_init', model: 'gpt-4o' };
+/** Lines of one exchange: four words and marks of the question, seven marks of ChatML around them. */
+const ONE = {
+  prompt: [
+    { ...by, kind: 'question', read: 1, tokens: 4 },
+    { ...by, kind: 'structure', read: 1, tokens: 7 },
+    { ...by, kind: 'residual', read: 1, tokens: 89 },
+  ],
+  completion: [
+    { ...by, kind: 'answer', tokens: 1 },
+    { ...by, kind: 'residual', tokens: 9 },
+  ],
+  estimated: false,
+  uncounted: 0,
+};
+
+describe('the ledger of a task', () => {
+  test('has each token on its line, with who asked, for what and which model', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t'));
+    expect(await exchanges.ended('t')).toEqual(ONE);
+    expect(await exchanges.total()).toEqual(ONE);
+  });
+
+  test('is none where no model was asked, and is given once', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    expect(await exchanges.ended('t')).toBeUndefined();
+    expect(await exchanges.total()).toBeUndefined();
+    append('a', textLine('t') + exchangeLine('t'));
+    expect(await exchanges.ended('t')).toEqual(ONE);
+    expect(await exchanges.ended('t')).toBeUndefined();
+    expect(await exchanges.total()).toEqual(ONE);
+  });
+
+  test('leaves out what earlier runs left in the files', async () => {
+    const { append, start } = readExchanges();
+    append('a', textLine('t') + exchangeLine('t'));
+    const exchanges = start();
+    expect(await exchanges.ended('t')).toBeUndefined();
+    append('b', textLine('t') + exchangeLine('t'));
+    expect(await exchanges.ended('t')).toEqual(ONE);
+  });
+
+  test('is of all agents, which share the texts of the task', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t'));
+    append('b', exchangeLine('t') + exchangeLine('other'));
+    const ledger = await exchanges.ended('t');
+    expect(ledger?.prompt.map(({ kind, read, tokens }) => [kind, read, tokens])).toEqual([
+      ['question', 1, 4],
+      ['structure', 1, 14],
+      ['residual', 1, 178],
+      ['question', 2, 4],
+    ]);
+    expect(ledger?.uncounted).toBe(0);
+    // The other task has no text of its own: texts of another do not stand in.
+    expect(await exchanges.ended('other')).toMatchObject({ prompt: [], uncounted: 1 });
+    expect((await exchanges.total())?.uncounted).toBe(1);
+  });
+
+  test.each([
+    { prompt_tokens: null },
+    { completion_tokens: null },
+    { messages: [{ role: 'user', parts: [['question', 'missing']] }] },
+  ])('has what is unknown on no line: %o', async (unknown) => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t', unknown));
+    expect(await exchanges.ended('t')).toEqual({
+      prompt: [],
+      completion: [],
+      estimated: false,
+      uncounted: 1,
+    });
+  });
+
+  test('is an estimate for a model whose encoding is not public', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t', { model: 'qwen3' }));
+    expect((await exchanges.ended('t'))?.estimated).toBe(true);
+  });
+
+  test.each([
+    { prompt_tokens: -1 },
+    { completion_tokens: 0.5 },
+    { role: 1 },
+    { key: 'k'.repeat(25) },
+    { model: undefined },
+  ])('leaves out a line that is no exchange: %o', async (wrong) => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t', wrong));
+    // The task is known by its text, and asked nothing.
+    expect(await exchanges.ended('t')).toBeUndefined();
+    expect(await exchanges.total()).toBeUndefined();
+  });
+
+  test('lets others take a turn between two exchanges', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t').repeat(5));
+    let turns = 0;
+    const takeTurn = () => {
+      turns += 1;
+      waiting = setImmediate(takeTurn);
+    };
+    let waiting = setImmediate(takeTurn);
+    await exchanges.ended('t');
+    clearImmediate(waiting);
+    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+});
+
+describe('when the time is up', () => {
+  test('the rest of a task is unknown', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t').repeat(3));
+    let looks = 0;
+    const ledger = await exchanges.ended('t', () => ++looks > 1);
+    expect(ledger).toEqual({ ...ONE, uncounted: 2 });
+    expect(await exchanges.total()).toEqual({ ...ONE, uncounted: 2 });
+  });
+
+  test('tasks that had not ended are unknown, and lines that were not read are left', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t') + textLine('open') + exchangeLine('open'));
+    await exchanges.ended('t');
+    append('b', textLine('late') + exchangeLine('late'));
+    expect(await exchanges.total(() => true)).toEqual({ ...ONE, uncounted: 1 });
+  });
+
+  test('no further line is kept', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', textLine('t') + exchangeLine('t').repeat(2));
+    let looks = 0;
+    // Time for the text and the first exchange, and to count it.
+    const total = await exchanges.total(() => ++looks === 3);
+    expect(total).toEqual(ONE);
+  });
+});
+
+test('the total is of all tasks, whether they had ended or not', async () => {
+  const { append, start } = readExchanges();
+  const exchanges = start();
+  append('a', textLine('t') + exchangeLine('t'));
+  await exchanges.ended('t');
+  append('a', textLine('u') + exchangeLine('u'));
+  append('b', textLine('v') + exchangeLine('v'));
+
+  const total = await exchanges.total();
+
+  // A part that is new in each task is read for the first time there.
+  expect(total?.prompt.map(({ read, tokens }) => [read, tokens])).toEqual([
+    [1, 12],
+    [1, 21],
+    [1, 267],
+  ]);
+  expect(total?.completion.map(({ tokens }) => tokens)).toEqual([3, 27]);
+  expect(await exchanges.total()).toEqual(total);
+});
+
+describe('the bounds of what is kept', () => {
+  test('are 4,096 open tasks: one that ends makes room', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', Array.from({ length: 4095 }, (_, task) => textLine(`o${task}`)).join(''));
+    append('a', textLine('last') + textLine('late') + exchangeLine('last') + exchangeLine('late'));
+    expect(await exchanges.ended('late')).toBeUndefined();
+    expect(await exchanges.ended('last')).toEqual(ONE);
+    append('a', textLine('late') + exchangeLine('late'));
+    expect(await exchanges.ended('late')).toEqual(ONE);
+  });
+
+  test('are 32,000,000 characters of each task, to the character', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    const exchange = exchangeLine('t');
+    const question = 'Who built it?';
+    let left = 32_000_000 - question.length - (exchange.length - 1);
+    append('a', textLine('t', question));
+    for (; left > 0; left -= 1_000_000)
+      append('a', textLine('t', 'x'.repeat(Math.min(left, 1_000_000)), 'long'));
+    // The first one fills the task; the second one is too much for it, and for no other.
+    append('a', exchange + exchange + textLine('u') + exchangeLine('u'));
+    expect(await exchanges.ended('t')).toEqual(ONE);
+    expect(await exchanges.ended('u')).toEqual(ONE);
+  });
+});

@@ -1,8 +1,9 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Workspace } from '../../agent/workspace.ts';
+import { teamSchema } from '../../contracts/team.ts';
 import { toUsage } from '../../contracts/usage.ts';
 import { RunUsage } from './run-usage.ts';
 
@@ -95,4 +96,154 @@ test('a file without lines, however long, and a link in its place show nothing a
   a.close();
 
   expect(usage.total).toEqual(sums(1, 1));
+});
+
+/** Appends lines of usage to the file of the agent `a`, as any program may write them. */
+function appendLines(...lines: readonly object[]): void {
+  mkdirSync(path.join(folder, 'a'), { recursive: true });
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  appendFileSync(path.join(folder, 'a', 'usage.log'), text);
+}
+const line = { task_id: 't', ...reply('m', 0.5) };
+
+test('usage is counted once, however often it is asked for', () => {
+  const usage = new RunUsage(folder, ['a']);
+  appendLines(line);
+  expect([usage.total, usage.total]).toEqual([sums(1, 0.5), sums(1, 0.5)]);
+  expect(usage.ended('t').total).toEqual(sums(1, 0.5));
+  expect(usage.ended('t').total).toEqual(sums(0, 0));
+  expect(usage.total).toEqual(sums(1, 0.5));
+
+  // What comes after its end is no part of what was said of the task.
+  appendLines(line, { ...line, task_id: 'u' });
+
+  expect(usage.ended('u').total).toEqual(sums(1, 0.5));
+  expect(usage.total).toEqual(sums(3, 1.5));
+});
+
+test('what one reply did not say is unknown in the sum, of its task and of all, and 0 nowhere', () => {
+  const usage = new RunUsage(folder, ['a']);
+  appendLines(
+    { ...line, prompt_tokens: null },
+    { ...line, task_id: 'u', completion_tokens: null },
+    { ...line, task_id: 'v', cost_usd: null },
+    { ...line, task_id: 'w', prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 },
+    line,
+  );
+  const known = { model_calls: 1, prompt_tokens: 100, completion_tokens: 10, cost_usd: 0.5 };
+  expect(usage.ended('t').total).toEqual({ ...sums(2, 1), prompt_tokens: null });
+  expect(usage.ended('u').total).toEqual({ ...known, completion_tokens: null });
+  expect(usage.ended('v').total).toEqual({ ...known, cost_usd: null });
+  expect(usage.ended('w').total).toEqual({ ...sums(0, 0), model_calls: 1 });
+  expect(usage.total).toEqual({
+    model_calls: 5,
+    prompt_tokens: null,
+    completion_tokens: null,
+    cost_usd: null,
+  });
+});
+
+test('cached tokens add up where a server says them, and are no prompt tokens of their own', () => {
+  const usage = new RunUsage(folder, ['a']);
+  appendLines({ ...line, cached_tokens: 60 }, line, { ...line, cached_tokens: 7 }, { ...line, role: 'plan' });
+  const book = usage.ended('t');
+  expect(book.entries).toEqual([
+    { ...reply('m', 1.5), calls: 3, prompt_tokens: 300, completion_tokens: 30, cached_tokens: 67 },
+    { ...reply('m', 0.5), role: 'plan' },
+  ]);
+  expect(book.total).toEqual(sums(4, 2));
+});
+
+test.each([
+  { task_id: undefined },
+  { task_id: 1 },
+  { role: undefined },
+  { model: null },
+  { calls: -1 },
+  { calls: 0.5 },
+  { calls: null },
+  { prompt_tokens: -1 },
+  { prompt_tokens: 0.5 },
+  { completion_tokens: '10' },
+  { cached_tokens: -1 },
+  { cached_tokens: null },
+  { cost_usd: -0.01 },
+])('a line is no usage with %o, and those around it are', (wrong) => {
+  const usage = new RunUsage(folder, ['a']);
+  appendLines(line, { ...line, ...wrong }, line);
+  expect(usage.total).toEqual(sums(2, 1));
+  expect(usage.ended('t').entries).toEqual([
+    { ...reply('m', 1), calls: 2, prompt_tokens: 200, completion_tokens: 20 },
+  ]);
+});
+
+test('a line may have more than usage, and zero of everything', () => {
+  const usage = new RunUsage(folder, ['a']);
+  const none = { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, cost_usd: 0 };
+  appendLines({ ...line, ...none, level: 'info', time: 1 });
+  expect(usage.ended('t').entries).toEqual([{ role: 'reason', model: 'm', ...none }]);
+});
+
+test('lines of more than one read are all there, in the order of the agents', () => {
+  const usage = new RunUsage(folder, ['b', 'a']);
+  const count = 9_000;
+  appendLines(...Array.from({ length: count }, () => ({ ...line, padding: 'x'.repeat(60) })));
+  mkdirSync(path.join(folder, 'b'));
+  appendFileSync(path.join(folder, 'b', 'usage.log'), `${JSON.stringify({ ...line, model: 'first' })}\n`);
+  expect(usage.ended('t').entries.map(({ model, calls }) => [model, calls])).toEqual([
+    ['first', 1],
+    ['m', count],
+  ]);
+});
+
+test('usage of agents that are not of the run is not read', () => {
+  const usage = new RunUsage(folder, ['b']);
+  appendLines(line);
+  expect(usage.total).toEqual(sums(0, 0));
+});
+
+describe('usage is read', () => {
+  const teamWith = (...engines: readonly (string | undefined)[]) =>
+    teamSchema.parse({
+      version: 1,
+      name: 'team',
+      final: 'a',
+      agents: engines.map((engine, index) => ({ id: ['a', 'b'][index], tool: 'none', engine })),
+    });
+  const embedded = { name: 'extractive', tokenSource: 'embedded' as const };
+  const served = { name: 'openai', tokenSource: 'model' as const };
+
+  test.each([
+    ['where the team asks a model', { engine: served, team: teamWith(undefined) }],
+    ['where one agent has another engine', { engine: embedded, team: teamWith(undefined, 'openai') }],
+    [
+      'where one agent hands work on',
+      { engine: embedded, team: teamWith(undefined), unseen: new Set(['a']) },
+    ],
+  ])('%s', (_where, options) => {
+    const usage = RunUsage.of(folder, options);
+    appendLines(line);
+    expect(usage?.total).toEqual(sums(1, 0.5));
+  });
+
+  test.each([
+    ['an embedded engine', { engine: embedded, team: teamWith(undefined) }],
+    ['agents that name the team’s own engine', { engine: embedded, team: teamWith('extractive', undefined) }],
+    [
+      'no agent that hands work on',
+      { engine: embedded, team: teamWith(undefined), unseen: new Set<string>() },
+    ],
+  ])('nowhere in a team with %s', (_team, options) => {
+    expect(RunUsage.of(folder, options)).toBeUndefined();
+  });
+
+  test('of each agent of the team', () => {
+    const usage = RunUsage.of(folder, { engine: served, team: teamWith(undefined, undefined) });
+    for (const id of ['a', 'b']) {
+      const workspace = workspaceOf(id);
+      workspace.noteUsage('t', reply('m', 1));
+      workspace.close();
+    }
+    expect(usage?.ended('t').total).toEqual(sums(2, 2));
+  });
 });
