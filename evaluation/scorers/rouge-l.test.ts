@@ -86,6 +86,42 @@ it('compares as many words as it says, and counts the others as not matched', ()
   expect(scoreRougeL(`Oslo ${long(9 * most)}`, 'Oslo')).toBeCloseTo(2 / (9 * most + 2), 12);
 });
 
+it('scores long texts by all their words, whichever side is longer', () => {
+  const words = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => `w${from + index}`).join(' ');
+  // The first 2,000 words of each are compared: 2 × matches / words of both.
+  expect(scoreRougeL(words(0, 2000), words(0, 2500))).toBeCloseTo((2 * 2000) / 4500, 12);
+  expect(scoreRougeL(words(0, 2500), words(0, 2000))).toBeCloseTo((2 * 2000) / 4500, 12);
+  expect(scoreRougeL(words(1000, 3000), words(0, 2500))).toBeCloseTo((2 * 1000) / 5500, 12);
+  // Words behind the bound match nothing, even where both have them.
+  expect(scoreRougeL(words(0, 2010), `x ${words(0, 2010)}`)).toBeCloseTo((2 * 1999) / 4021, 12);
+});
+
+it('takes long texts for equal whatever is around them, and only those', () => {
+  const long = 'word '.repeat(2500).trim();
+  expect(scoreRougeL(` \n${long}\t`, long)).toBe(1);
+  expect(scoreRougeL(long, `\t${long} \n`)).toBe(1);
+  expect(scoreRougeL(`${long}!`, long)).toBeCloseTo(2000 / 2500, 12);
+});
+
+it.each([
+  // One word against one, repeated words, and words that differ in case or length alone.
+  ['a', 'b', 0],
+  ['a', 'a b', (2 * 1) / 3],
+  ['a a a', 'a', (2 * 1) / 4],
+  ['a a a', 'a a', (2 * 2) / 5],
+  ['a b a b', 'b a b a', (2 * 3) / 8],
+  ['a B c', 'A b C', 1],
+  ['ab', 'a b', 0],
+  ['10 11 12', '12 11 10', (2 * 1) / 6],
+  ['az09', 'AZ09', 1],
+  ['a_b', 'a b', 1],
+  ['a b c d e f g h i j k l', 'k', (2 * 1) / 13],
+])('counts the words of %j and %j: %d', (prediction, truth, expected) => {
+  expect(scoreRougeL(prediction, truth)).toBeCloseTo(expected, 12);
+  expect(scoreRougeL(truth, prediction)).toBeCloseTo(expected, 12);
+});
+
 it('takes bounded time where answer and truth are long, and their words too', () => {
   const shortWords = 'ab '.repeat(350_000);
   const longWords = `${'x'.repeat(500)} `.repeat(2000);

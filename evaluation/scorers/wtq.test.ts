@@ -51,6 +51,14 @@ describe('a set of values', () => {
     [[], [], true],
     [['a'], [], false],
     [[], ['a'], false],
+    // Of each kind one value: a number, a date and a text.
+    [['3', '1990-05-02', 'a'], ['A', '3.0', '1990-5-2'], true],
+    [['3', '1990-05-02', 'a'], ['A', '3.0', '1990-5-3'], false],
+    [['3', '1990-05-02', 'a'], ['A', '4.0', '1990-5-2'], false],
+    [['a', 'A.', '"a"'], ['a'], true],
+    [['a', 'b'], ['a', 'b.', 'B'], true],
+    [['1', '1.0', '1e0'], ['1'], true],
+    [['xx-05-xx', 'xxxx-5-xx'], ['xx-5-xx'], true],
   ])(
     '%j is answered by %j: %s, since each value counts once and none may be too many',
     (answers, predicted, correct) => {
@@ -77,6 +85,15 @@ describe('a number', () => {
     ['1e+3', '1000', true],
     ['12', '12.50', false],
     [' 7 ', '7.0', true],
+    ['0', '0.0000009', true],
+    ['0', '0.000001', false],
+    ['-0.0000009', '0', true],
+    ['-0.000001', '0', false],
+    ['10', '1e1', true],
+    ['1.25e2', '125', true],
+    ['12', '1', false],
+    ['0.12', '0.1', false],
+    ['1e12', '1e1', false],
     // None of these is a number, so its text has to be the same.
     ['3 km', '3', false],
     ['km 3', '3', false],
@@ -110,6 +127,21 @@ describe('a date', () => {
     ['x1990-05-02', 'x1990-5-2', false],
     ['a-b-c', 'd-e-f', false],
     ['1990-1-1', '1990-01-01', true],
+    [' 1990-05-02\t', '1990-5-2', true],
+    ['1990-12-01', '1990-12-1', true],
+    ['1990-1-31', '1990-01-31', true],
+    ['1990-1-xx', '1990-01-xx', true],
+    ['xx-12-xx', 'xxxx-12-xx', true],
+    ['xx-xx-31', 'xxxx-xx-31', true],
+    ['1990-xx-xx', '1991', false],
+    ['0-01-01', '00-1-1', true],
+    ['xxx-05-02', 'xxx-5-2', false],
+    ['1990-xxx-02', '1990-xxx-2', false],
+    ['1990-05-xxx', '1990-5-xxx', false],
+    ['1990--01', '1990--1', false],
+    ['1990-01-', '1990-1-', false],
+    ['-01-01', '-1-1', false],
+    ['1990-01-1x', '1990-1-1x', false],
     // Dates in form only are texts, which have to be the same.
     ['1990-13-01', '1990-13-1', false],
     ['1990-00-01', '1990-0-1', false],
@@ -166,10 +198,39 @@ describe('a text', () => {
     ['  mill  ', 'mill', true],
     ['mill .', 'mill', true],
     ['MILL', 'mill', true],
+    ['a*b', 'ab', false],
+    ['Mill (old) [1] (new)', 'mill', true],
+    ['Mill [a] (b) [c]', 'mill', true],
+    ['mill(a) (b)', 'mill(a)', true],
+    ['mill (a)(b)', 'mill', false],
+    ['(a) (b)', '(a)', true],
+    ['[1][2]', '', true],
+    ['[12a]', '', false],
+    ['[1] mill', 'mill', false],
+    ['mill [1', 'mill', false],
+    ['mill (1', 'mill', false],
+    ['"mill"[1]', 'mill', true],
+    [' "mill" ', 'mill', true],
+    ['"mill."', 'mill', true],
+    ['"mill".', 'mill', false],
+    ['mill.[1]', 'mill', true],
+    ['mill. ', 'mill', true],
+    ['""', '', true],
+    ['" mill "', 'mill', true],
+    ['mill\u00a0x', 'mill x', true],
+    ['mill\n\nx', 'mill x', true],
+    ['nai\u0308ve', 'naïve', true],
     ['theold mill', 'the old mill', false],
     ['a b', 'a c', false],
   ])('%j against %j: %s', (answer, predicted, correct) => {
     expect(isWtqCorrect([answer], [predicted])).toBe(correct);
     expect(isWtqCorrect([predicted], [answer])).toBe(correct);
+  });
+
+  test('has one kind of dash and of quotes, and no marks of footnotes', () => {
+    for (const dash of '‐‑‒–—−') expect(isWtqCorrect(['a-b'], [`a${dash}b`]), dash).toBe(true);
+    for (const quote of '‘’`') expect(isWtqCorrect(["it's"], [`it${quote}s`]), quote).toBe(true);
+    for (const quote of '“”') expect(isWtqCorrect(['a"b'], [`a${quote}b`]), quote).toBe(true);
+    for (const mark of '•♦†‡*#+') expect(isWtqCorrect(['mill'], [`mill${mark}${mark}`]), mark).toBe(true);
   });
 });

@@ -1,7 +1,12 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { evaluateThreshold, parseThreshold, type ThresholdFigures } from './thresholds.ts';
+import {
+  evaluateThreshold,
+  type MeasuredRatio,
+  parseThreshold,
+  type ThresholdFigures,
+} from './thresholds.ts';
 
 type Exact = Partial<Record<'bytes' | 'header', number>>;
 
@@ -162,5 +167,143 @@ it('reads or refuses any text, and nothing else', () => {
         expect(error).toBeInstanceOf(MeshError);
       }
     }),
+  );
+});
+
+it.each([
+  ['json.bytes>2', 'json', 'bytes', '>', 2, 1, null],
+  [' a.b.header <= 2.50x saved ', 'a.b', 'header', '<=', 250, 100, 'saved'],
+  ['a+b.time >= 0.000001 x c', 'a+b', 'time', '>=', 1, 1_000_000, 'c'],
+  ['a.cpu < 123456789012.5', 'a', 'cpu', '<', 1_234_567_890_125, 10, null],
+  ['a.first > 0', 'a', 'first', '>', 0, 1, null],
+] as const)('reads %j', (text, arm, metric, operator, numerator, denominator, times) => {
+  expect(parseThreshold(text)).toEqual({ text, arm, metric, operator, numerator, denominator, times });
+});
+
+it('says how a condition is written, with what was written instead', () => {
+  const expected =
+    "--fail-if: expected '<arm>.<bytes|header|time|cpu|first> <>|>=|<|<=> <number>[x <arm>]', e.g. 'a2a.bytes > 2.5x json'; got ";
+  expect(() => parseThreshold('a2a.bytes')).toThrow(
+    expect.objectContaining({ message: `${expected}'a2a.bytes'` }),
+  );
+  expect(() => parseThreshold('a2a.size > 2')).toThrow(
+    expect.objectContaining({ message: `${expected}'a2a.size > 2'; there is no metric size` }),
+  );
+});
+
+/** Evaluates a condition where every arm was measured as `measured`, and has `bytes` now and `saved` before. */
+function judge(
+  text: string,
+  measured?: Partial<MeasuredRatio>,
+  { bytes = 100, saved = 100 }: { bytes?: number; saved?: number } = {},
+) {
+  const usual = { ratio: 1.2, low: 1.1, high: 1.3, isEquivalent: false, margin: 0.05 };
+  return evaluateThreshold(parseThreshold(text), {
+    arms: ['a', 'b'],
+    exact: (_arm, _metric, isSaved) => (isSaved ? saved : bytes),
+    measured: () => measured && { ...usual, ...measured },
+  });
+}
+
+it.each([
+  // The bound at an end of the interval, 1.1 to 1.3: the end itself is no more than the bound, and no less.
+  ['> 1.09', 'failed'],
+  ['> 1.1', 'cannot tell'],
+  ['>= 1.1', 'failed'],
+  ['> 1.3', 'held'],
+  ['>= 1.3', 'cannot tell'],
+  ['>= 1.31', 'held'],
+  ['< 1.31', 'failed'],
+  ['< 1.3', 'cannot tell'],
+  ['<= 1.3', 'failed'],
+  ['< 1.1', 'held'],
+  ['<= 1.1', 'cannot tell'],
+  ['<= 1.09', 'held'],
+])('an interval from 1.1 to 1.3 against %s: %s', (condition, outcome) => {
+  expect(judge(`a.time ${condition}x b`, {}).outcome).toBe(outcome);
+  expect(judge(`a.time ${condition}`, {}).outcome).toBe(outcome);
+});
+
+it.each([
+  // Shown to be equal within 5 %: only a bound beyond the margin is crossed.
+  ['a.time > 1.01x b', 'held'],
+  ['a.time > 1.049x b', 'held'],
+  ['a.time > 1.05x b', 'failed'],
+  ['a.time > 0.953x b', 'held'],
+  ['a.time > 0.952x b', 'failed'],
+  ['a.time > 1x saved', 'held'],
+  // A number of microseconds is no difference between arms.
+  ['a.time > 1.01', 'failed'],
+])('equal arms cross no bound within the margin: %s %s', (text, outcome) => {
+  expect(judge(text, { isEquivalent: true }).outcome).toBe(outcome);
+});
+
+it.each([
+  ['a.time > 1.05x b', { low: 0.9, high: 1.2 }, 'cannot tell'],
+  ['a.time > 1.05x b', { low: 0.83, high: 1.01 }, 'cannot tell'],
+  // The measured ratio, 1.2, is beyond what the baseline does against itself.
+  ['a.time > 1.05x b', { low: 0.95, high: 1.19 }, 'failed'],
+  // The bound is.
+  ['a.time > 1.4x b', { low: 0.9, high: 1.25 }, 'held'],
+  ['a.time > 0.7x b', { low: 0.9, high: 1.25 }, 'failed'],
+  ['a.time > 1.05', { low: 0.9, high: 1.25 }, 'failed'],
+] as const)('a baseline against itself makes noise of %s at %o: %s', (text, nullArm, outcome) => {
+  expect(judge(text, { nullArm }).outcome).toBe(outcome);
+});
+
+it('shows four digits of what was measured, its unit, and the baseline against itself', () => {
+  const close = { ratio: 1.23456, low: 1.11111, high: 1.33339 };
+  const nullArm = { low: 0.987654, high: 1.0123456 };
+  expect(judge('a.time > 1.05x b', close)).toEqual({
+    text: 'a.time > 1.05x b',
+    outcome: 'failed',
+    found: '1.235 times b (95 % interval 1.111–1.333) against 1.05',
+  });
+  expect(judge('a.time > 1x saved', { ...close, nullArm }).found).toBe(
+    '1.235 times saved (95 % interval 1.111–1.333; the baseline against itself 0.9877–1.012) against 1',
+  );
+  expect(judge('a.time > 7', { ...close, nullArm }).found).toBe(
+    '1.235 µs (95 % interval 1.111–1.333) against 7',
+  );
+  expect(judge('a.time > 1x b', { low: 0, high: Infinity, nullArm: { low: 0, high: Infinity } }).found).toBe(
+    '1.2 times b (too few invocations for an interval) against 1',
+  );
+});
+
+it('refuses a condition on what was not measured, and says of which arm', () => {
+  const refusal = (...of: Parameters<typeof judge>) => {
+    try {
+      judge(...of);
+    } catch (error) {
+      return error instanceof MeshError ? `${error.code}: ${error.message}` : error;
+    }
+    return 'nothing';
+  };
+  for (const none of [Infinity, Number.NaN])
+    expect(refusal('a.bytes > 2x b', {}, { bytes: none })).toBe(
+      "usage: --fail-if 'a.bytes > 2x b': a has no figure for bytes",
+    );
+  expect(refusal('a.bytes > 2x saved', {}, { saved: Number.NaN })).toBe(
+    "usage: --fail-if 'a.bytes > 2x saved': a as it was saved has no figure for bytes",
+  );
+  expect(refusal('a.bytes > 2x b', {}, { saved: Number.NaN })).toBe('nothing');
+  expect(refusal('a.bytes > 2', {}, { saved: Number.NaN })).toBe('nothing');
+  expect(refusal('a.time > 2x b')).toBe("usage: --fail-if 'a.time > 2x b': there is no figure for time");
+  expect(refusal('a.time > 2x c', {})).toBe(
+    "usage: --fail-if 'a.time > 2x c': expected one of the arms a, b; got c",
+  );
+  expect(refusal('saved.time > 2', {})).toBe(
+    "usage: --fail-if 'saved.time > 2': expected one of the arms a, b; got saved",
+  );
+});
+
+it('names the other arm where that one has no figure', () => {
+  const figures: ThresholdFigures = {
+    arms: ['a', 'b'],
+    exact: (arm) => (arm === 'a' ? 1 : undefined),
+    measured: () => undefined,
+  };
+  expect(() => evaluateThreshold(parseThreshold('a.bytes > 2x b'), figures)).toThrow(
+    'b has no figure for bytes',
   );
 });

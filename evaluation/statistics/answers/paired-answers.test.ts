@@ -239,3 +239,101 @@ describe('the smallest difference that questions can show', () => {
     expect(judgeAnswers([counts(1, 0, 1, 2)])[0]?.detectable).toBe(Infinity);
   });
 });
+
+const thirds: PairedAttempts = {
+  attempts: 3,
+  questions: [
+    [0, 1 / 3],
+    [1 / 3, 1],
+    [2 / 3, 2 / 3],
+    [1, 1],
+    [1 / 3, 2 / 3],
+    [0, 1 / 3],
+  ].map(([baseline = 0, other = 0]) => ({ baseline, other })),
+};
+
+// The figures are of a second implementation of the same papers, in Python, with its normal distribution.
+describe('as another implementation has them', () => {
+  const close = (value: number) => expect.closeTo(value, 7);
+
+  test.each([
+    [counts(20, 2, 40, 10), 38 / 72, 0.3840831308, 0.6373143143, 0.4578827961, 0.5884436843],
+    [counts(20, 1, 9, 20), 0.16, 0.0423727615, 0.2677854061, 0.0995713932, 0.2177210064],
+    // One side does not vary: there is no correlation.
+    [counts(0, 0, 6, 0), 1, 0.447983956, 1, 0.7979694911, 1],
+    [counts(3, 0, 4, 0), 4 / 7, 0.0815231953, 0.853981798, 0.3376732121, 0.7485465281],
+    [thirds, 5 / 18, 0.0852910936, 0.4274641096, 0.1731647603, 0.3685200983],
+  ])('the interval of %o', (pair, difference, low, high, lowOfOne, highOfOne) => {
+    expect(comparePaired(pair)).toEqual({
+      difference: close(difference),
+      low: close(low),
+      high: close(high),
+    });
+    expect(comparePaired(pair, 1)).toEqual({
+      difference: close(difference),
+      low: close(lowOfOne),
+      high: close(highOfOne),
+    });
+  });
+
+  test('verdicts of one comparison, at 5 % and at 1 %', () => {
+    const close20 = [counts(20, 1, 9, 20)];
+    expect(judgeAnswers(close20)).toEqual([
+      {
+        questions: 50,
+        difference: close(0.16),
+        low: close(0.0161448735),
+        high: close(0.2894046153),
+        adjustedP: close(0.021484375),
+        detectable: close(0.1675213583),
+        verdict: 'better',
+      },
+    ]);
+    expect(judgeAnswers(close20, 0.01)).toEqual([
+      {
+        questions: 50,
+        difference: close(0.16),
+        low: close(-0.0130817679),
+        high: close(0.3125814265),
+        adjustedP: close(0.021484375),
+        detectable: close(0.2063445202),
+        verdict: 'no detectable difference',
+      },
+    ]);
+    expect(judgeAnswers([thirds])[0]).toMatchObject({
+      low: close(-0.0119388007),
+      high: close(0.4781166449),
+      adjustedP: close(0.125),
+      detectable: Infinity,
+    });
+  });
+
+  test('verdicts of a family, each at its step of Holm’s procedure', () => {
+    const family = [counts(20, 1, 9, 20), counts(20, 2, 12, 20), counts(20, 3, 3, 20)];
+    const figures = judgeAnswers(family).map(({ low, high, adjustedP, detectable, verdict }) => [
+      low,
+      high,
+      adjustedP,
+      detectable,
+      verdict,
+    ]);
+    expect(figures).toEqual([
+      [close(0.002754726), close(0.3001393759), close(0.04296875), close(0.1870087957), 'better'],
+      [close(0.0049256789), close(0.3428599156), close(0.0388183594), close(0.1974777881), 'better'],
+      [close(-0.1012862487), close(0.1012862487), close(1), close(0.1956668845), 'no detectable difference'],
+    ]);
+  });
+});
+
+describe('the exact test at its bound of 20,000 units', () => {
+  const apart = (units: number) =>
+    testSwaps({
+      attempts: units / 4,
+      questions: [1, 1, 1, 1].map((other) => ({ baseline: 0, other })),
+    });
+  test('is exact up to it, and approximated by the normal distribution beyond', () => {
+    expect(apart(20_000)).toBeCloseTo(2 / 2 ** 4, 12);
+    // Four questions of one sign are two standard deviations.
+    expect(apart(20_004)).toBeCloseTo(0.0455002639, 9);
+  });
+});
