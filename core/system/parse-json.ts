@@ -140,7 +140,7 @@ function checkNumber(digits: string): void {
 }
 
 /** Returns the position of the quote that ends the string which begins at `start`; the text's end if there is none. */
-function findStringEnd(text: string, start: number): number {
+export function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
     while (text[end - backslashes - 1] === '\\') backslashes += 1;

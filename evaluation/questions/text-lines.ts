@@ -2,9 +2,9 @@ import { closeSync, readSync } from 'node:fs';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { openUserFile, readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
-import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { findStringEnd, parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { decodeText } from '@gaia-mesh/tools/files/text-encoding.ts';
-import { findStringEnd, splitJsonValues } from '../traffic/exact-json.ts';
+import { splitJsonValues } from '../traffic/exact-json.ts';
 
 const READ_BYTES = 256 * 1024;
 const LINE_END = 0x0a;

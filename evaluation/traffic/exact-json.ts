@@ -1,4 +1,4 @@
-import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { findStringEnd, parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 
 const QUOTE = 0x22;
 const PLUS = 0x2b;
@@ -82,16 +82,6 @@ function isRounded(digits: string): boolean {
   const value = Number(digits);
   // A number of more than 300 digits is infinite, which the import names.
   return Number.isFinite(value) && BigInt(value) !== BigInt(digits);
-}
-
-/** Returns the position of the quote that ends the string which begins at `start`; the text's end if there is none. */
-export function findStringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text.charAt(end - backslashes - 1) === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return end;
-  }
-  return text.length;
 }
 
 /** One of the JSON values that a text consists of. */
