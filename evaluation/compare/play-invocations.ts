@@ -72,6 +72,10 @@ interface PlayedInvocations {
 const SAMPLE_MS = 30;
 /** Minimum packets of a sample, however slow a busy machine is at the moment. */
 const SAMPLE_PACKETS = 100;
+/** Passes by which the time of one is estimated. */
+const PROBE_PASSES = 4;
+/** Minimum estimate of a pass, where the clock sees none. */
+const MIN_PASS_MS = 0.01;
 /** Maximum passes of a sample, reached by a recording of one tiny packet; beyond it, the ids that layers count would grow. */
 const MAX_PASSES = 256;
 /** Maximum processes alive at a time; each takes about 50 MB. Further arms are played after the earlier ones have ended. */
@@ -153,9 +157,17 @@ async function choosePasses(
     return { elapsedMs, tookMs: Math.max(elapsedMs, performance.now() - beganMs) };
   };
   try {
-    const { tookMs } = await timed(1);
     const samples = MIN_INVOCATIONS * (1 + design.rounds) * (1 + GUESSED_RATIO * adapters.length);
-    const affordable = Math.max(1, Math.floor((endMs - performance.now()) / (samples * tookMs)));
+    const sampleMs = (endMs - performance.now()) / samples;
+    // The first pass of a process runs cold code; each sample begins with a handshake, whatever its passes.
+    let onceMs = (await timed(1)).tookMs;
+    let passMs = onceMs;
+    if (onceMs * PROBE_PASSES <= sampleMs) {
+      onceMs = (await timed(1)).tookMs;
+      const { tookMs } = await timed(PROBE_PASSES);
+      passMs = Math.max((tookMs - onceMs) / (PROBE_PASSES - 1), MIN_PASS_MS);
+    }
+    const affordable = Math.max(1, Math.floor(1 + (sampleMs - onceMs) / passMs));
     const most = Math.min(MAX_PASSES, affordable);
     const fewest = Math.min(Math.ceil(SAMPLE_PACKETS / packets), most);
     for (let passes = fewest; ; passes = Math.min(2 * passes, most)) {
