@@ -30,11 +30,6 @@ export function endToExitCode(end: Exclude<BatchEnd, { kind: 'finished' }>): num
   }
 }
 
-/** Returns the exit code of a finished batch without any answer. */
-export function unansweredToExitCode(statuses: readonly string[]): number {
-  return statuses.every((status) => status === 'timeout') ? statusToExitCode('timeout') : 1;
-}
-
 export function statusToExitCode(status: TaskStatus): number {
   switch (status) {
     case 'answered':

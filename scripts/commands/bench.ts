@@ -235,8 +235,9 @@ function report(
   const [task] = plan.tasks;
   if (!options.quiet) {
     if (batch !== undefined && summary !== undefined) {
-      // Without any answer there is nothing to tabulate: zeros with intervals would look like a result.
-      if (summary.json.answered > 0)
+      // Where every task ran out of time there is nothing to tabulate: zeros with intervals would look like a
+      // result. Injected faults are a result in themselves.
+      if (summary.json.timeout < summary.json.tasks || metrics.faults !== undefined)
         printText(formatBatchReport(summary.json, metrics, summary.interval, batch));
     } else if (task !== undefined)
       printText(runReport(task, metrics, findSource(plan, task, metrics, folder.workspaces)));

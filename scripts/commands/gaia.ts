@@ -37,7 +37,7 @@ import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/t
 import { buildBatchReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import { type Command, Option } from 'commander';
-import { endToExitCode, unansweredToExitCode } from '../command-line/exit-code.ts';
+import { endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
@@ -78,7 +78,7 @@ export function defineGaia(command: Command): void {
         .default(['supervisor'], 'supervisor'),
     )
     .addOption(
-      new Option('--pairs <which>', 'judge teams against the baseline, or all pairs')
+      new Option('--pairs <which>', 'compare teams with the baseline, or all pairs')
         .choices(['baseline', 'all'])
         .default('baseline'),
     )
@@ -274,6 +274,7 @@ async function finish(
   writeWhole(places.report, await buildReportHtml({ runs: [], gaia: { batch, summaries } }));
   const isComplete = end.kind === 'finished';
   const isAnswered = Object.values(summaries).some(({ answered }) => answered > 0);
+  const [first] = isComplete ? listTimeouts(batch) : [];
   const submissions = await submitTeams(plan, options, finished, isAnswered && isComplete && !signal.aborted);
   if (options.json === true) {
     const summary = {
@@ -288,7 +289,7 @@ async function finish(
       submissions: submissions.size === 0 ? undefined : Object.fromEntries(submissions),
     };
     printJson(summary);
-  } else if (isAnswered) {
+  } else if (isAnswered || (isComplete && first === undefined)) {
     printText(`\n${formatBatchTable(summaries)}`);
     printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
@@ -296,14 +297,12 @@ async function finish(
   const warnings = [...ends.values()].flatMap((one) => one.warnings);
   for (const [team, one] of ends) printWarnings(one.warnings, ends.size === 1 ? undefined : team);
   const [answers, page] = [shortenPath(places.answers), shortenPath(places.report)];
-  if (isComplete && !isAnswered) {
-    const failed = listUnanswered(batch);
-    const [first] = failed;
+  if (first !== undefined) {
     printError(
-      `No question was answered: ${first === undefined ? 'none was asked' : formatFailure(first.task_id, first.status, first.reason)}. ` +
+      `No question was answered: ${formatFailure(first.task_id, first.status, first.reason)}. ` +
         `Reasons of all: ${answers} and ${page}. To ask again: ${resumption.command().replace(/ --resume$/, '')}`,
     );
-    process.exitCode = unansweredToExitCode(failed.map(({ status }) => status));
+    process.exitCode = statusToExitCode('timeout');
     return;
   }
   if (isComplete) {
@@ -321,11 +320,12 @@ async function finish(
   process.exitCode = endToExitCode(end);
 }
 
-/** Lists the first attempts that failed or ran out of time. */
-function listUnanswered({ head, questions, read }: FinishedBatch): GaiaResult[] {
-  return head.teams.flatMap(({ name }) =>
+/** Lists the attempts of a batch in which every one ran out of time; an empty list for any other batch. */
+function listTimeouts({ head, questions, read }: FinishedBatch): GaiaResult[] {
+  const results = head.teams.flatMap(({ name }) =>
     questions.flatMap(({ taskId }) => read({ task_id: taskId, team: name, cycle: 1 }) ?? []),
   );
+  return results.every(({ status }) => status === 'timeout') ? results : [];
 }
 
 function collectWrongAnswers({ head, questions, read }: FinishedBatch): WrongAnswers {

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import { describe, expect, test, vi } from 'vitest';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Cli, entry, isRunning, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
@@ -46,11 +48,15 @@ describe('an agent that does not come up', () => {
 
   test('is named with the reason when it ends at its start, and no other is left running', async () => {
     const out = temporaryFolder();
+    const server = createServer((_request, response) => response.writeHead(404).end());
+    onTestFinished(() => void server.close());
+    const port = await listenOnPlace(server, { port: 0 });
     const agents = [
       { id: 'a', tool: 'search' },
-      { ...alone, id: 'b', engine: 'ollama', engine_options: { temperature: 'hot' } },
+      { ...alone, id: 'b', engine_options: { temperature: 'hot' } },
     ];
-    const team = teamFile({ final: 'b', model_host: 'http://127.0.0.1:1/', agents });
+    const model = { engine: 'ollama', model: 'm', model_host: `http://127.0.0.1:${port}` };
+    const team = teamFile({ final: 'b', ...model, agents });
     const run = new Cli(['bench', '--team', team, '--out', out, '--port-base', 'auto']);
 
     const { code, stderr } = await run.ended();
