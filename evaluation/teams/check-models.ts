@@ -52,8 +52,11 @@ export async function checkTeamModels(
     }
     if (abilities === undefined) continue;
     const fault = explainInability(`team ${team.name}`, abilities, use);
-    if (fault !== undefined) throw new MeshError('usage', fault, { setting: 'model' });
-    lines.push(formatCapabilities(abilities, use));
+    if (fault !== undefined && !(hasFallback && abilities.isThere === false))
+      throw new MeshError('usage', `${fault}. No agent was started and nothing was asked`, {
+        setting: 'model',
+      });
+    lines.push(fault ?? formatCapabilities(abilities, use));
   }
   return lines;
 }

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import http from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { startModelServer } from '../../fixtures/model-server.ts';
 import { MODEL_ENGINES, serve } from '../testing/engine-under-test.ts';
 import { explainInability, formatCapabilities } from './model-abilities.ts';
@@ -45,6 +47,49 @@ test('of llama.cpp, which takes every name for its one model', async () => {
   expect(abilities).toMatchObject({ isThere: null, tools: true, vision: false, contextTokens: 16384 });
   if (abilities !== undefined)
     expect(formatCapabilities(abilities, auto)).toContain('its list does not name other (but qwen)');
+});
+
+describe('of a server that lists models as OpenAI does', () => {
+  let list: unknown;
+  const known: Record<string, number> = { '/v1/models/alias': 200, '/v1/models/secret': 403 };
+  const server = http.createServer((request, response) => {
+    const { url = '' } = request;
+    const body = url === '/v1/models' ? list : { id: 'newest', error: { message: 'no' } };
+    const status = url === '/v1/models' ? 200 : (known[url] ?? 404);
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  });
+  let host: string;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    host = `http://127.0.0.1:${z.object({ port: z.int() }).parse(server.address()).port}`;
+  });
+  afterAll(() => server.close());
+
+  test.each([
+    ['a listed model is there', 'm', ['k', 'm'], true],
+    ['so is one under Gemini’s name', 'm', ['models/m'], true],
+    ['under Ollama’s', 'm', ['m:latest'], true],
+    ['and a variant of OpenRouter’s', 'a/m:nitro', ['a/m'], true],
+    ['one that only its own address knows is there', 'alias', ['k'], true],
+    ['one that neither knows is not', 'm', ['k', 'm2'], false],
+    ['one of which the server does not speak may be', 'secret', ['k'], null],
+    ['nothing is known behind a pattern', 'openai/m', ['openai/*', 'k'], null],
+    ['nor from an empty list', 'm', [], null],
+  ])('%s', async (_, model, ids, isThere) => {
+    list = { object: 'list', data: ids.map((id) => ({ id })) };
+    expect(await queryModelCapabilities('openai', { host, model, environment })).toMatchObject({ isThere });
+  });
+
+  test.each([[{ models: ['k'] }], [['k']], ['none']])(
+    'nothing is known from another list: %j',
+    async (other) => {
+      list = other;
+      const isThere = null;
+      expect(await queryModelCapabilities('openai', { host, model: 'm', environment })).toMatchObject({
+        isThere,
+      });
+    },
+  );
 });
 
 test('a model that is not there, or only embeds, is refused by name, with those that can', () => {

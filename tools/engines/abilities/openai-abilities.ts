@@ -1,5 +1,7 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
+import type { ModelServer } from '../servers/model-client.ts';
 import { describeOpenaiServer } from '../servers/openai.ts';
 import { findOpenaiKey, resolveOpenaiUrl } from '../servers/server-url.ts';
 import { askServer, optionalBoolean, optionalNumber } from './ask-server.ts';
@@ -52,7 +54,7 @@ export async function queryOpenaiCapabilities({
   const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
   const { origin } = new URL(url);
   const listed = await askServer(server, { url: joinUrl(url, '/models'), headers }, modelsSchema);
-  const own = listed?.data.find(({ id }) => id === model);
+  const own = listed?.data.find(({ id }) => listNames(model).includes(id));
   // The makers' own servers have no further endpoints.
   const isLocal = new URL(url).protocol === 'http:';
   const props = isLocal
@@ -63,6 +65,13 @@ export async function queryOpenaiCapabilities({
       ? await askServer(server, { url: joinUrl(origin, '/api/v0/models'), headers }, studioSchema)
       : undefined;
   const there = studio?.data.find(({ id }) => id === model);
+  let isThere: boolean | null = own === undefined ? null : true;
+  // llama.cpp, which has properties, serves its one model under any name.
+  if (own === undefined && props === undefined && isWhole(listed?.data ?? []))
+    isThere = await knowsUnlisted(server, {
+      url: joinUrl(url, `/models/${encodeURIComponent(model)}`),
+      headers,
+    });
   const caps = props?.chat_template_caps;
   const context =
     props?.default_generation_settings.n_ctx ??
@@ -75,8 +84,7 @@ export async function queryOpenaiCapabilities({
     ...UNKNOWN_ABILITIES,
     model,
     url,
-    // Lists are incomplete: gateways leave models out, and llama.cpp serves its one model under any name.
-    isThere: own === undefined ? null : true,
+    isThere,
     chats: there === undefined ? null : there.type !== 'embeddings',
     tools:
       caps?.supports_tools ?? caps?.supports_tool_calls ?? there?.capabilities?.includes('tool_use') ?? null,
@@ -91,4 +99,32 @@ export async function queryOpenaiCapabilities({
       };
     }),
   };
+}
+
+/** Returns the names under which lists have a model: Gemini's with a folder, Ollama's with a tag, OpenRouter's without a variant. */
+function listNames(model: string): string[] {
+  const [plain = model] = model.split(':');
+  return [model, `models/${model}`, `${model}:latest`, plain];
+}
+
+/** Tells whether a list has all models: gateways may list a pattern such as `openai/*`, and some servers list nothing. */
+function isWhole(list: readonly { id: string }[]): boolean {
+  return list.length > 0 && list.every(({ id }) => !id.includes('*'));
+}
+
+/**
+ * Tells whether a server knows a model that its list lacks, such as the newest version of a model by its name without a date; null
+ * if it does not say.
+ */
+async function knowsUnlisted(
+  server: ModelServer,
+  question: Parameters<typeof askServer>[1],
+): Promise<boolean | null> {
+  try {
+    return (await askServer(server, question, z.object({ id: z.string() }))) !== undefined;
+  } catch (error) {
+    // The server has just accepted the key and listed its models, so this says nothing about either.
+    if (error instanceof MeshError) return null;
+    throw error;
+  }
 }
