@@ -55,6 +55,52 @@ test('a task that asked no model took nothing; what comes after its end is in th
   expect(usage.total).toEqual(sums(1, null));
 });
 
+test('a reply counts once, however often its usage is read', () => {
+  const usage = new RunUsage(folder, ['a', 'b']);
+  const a = workspaceOf('a');
+  a.noteUsage('t', reply('m', 1));
+
+  expect([usage.total, usage.total]).toEqual([sums(1, 1), sums(1, 1)]);
+  const book = usage.ended('t');
+  expect(book.total).toEqual(sums(1, 1));
+  expect(book.total).toEqual(sums(1, 1));
+  expect(usage.ended('t').total).toEqual(sums(0, 0));
+
+  // Another task, and the same one when it is asked again, start from nothing.
+  a.noteUsage('t', reply('m', 2));
+  a.noteUsage('other', reply('m', 4));
+  expect(usage.ended('t').total).toEqual(sums(1, 2));
+  expect(usage.ended('other').total).toEqual(sums(1, 4));
+  expect(book.total).toEqual(sums(1, 1));
+  expect(usage.total).toEqual(sums(3, 7));
+  a.close();
+});
+
+test('two replies that are alike count twice: of one agent, and of two', () => {
+  const usage = new RunUsage(folder, ['a', 'b']);
+  const [a, b] = [workspaceOf('a'), workspaceOf('b')];
+  for (const workspace of [a, a, b]) workspace.noteUsage('t', reply('m', 0.5));
+
+  const book = usage.ended('t');
+
+  expect(book.entries).toEqual([{ ...reply('m', 1.5), calls: 3, prompt_tokens: 300, completion_tokens: 30 }]);
+  expect(usage.total).toEqual(sums(3, 1.5));
+  a.close();
+  b.close();
+});
+
+test('two readers of the same files do not change what each of them counts', () => {
+  const first = new RunUsage(folder, ['a']);
+  const a = workspaceOf('a');
+  a.noteUsage('t', reply('m', 1));
+  const second = new RunUsage(folder, ['a']);
+  a.noteUsage('t', reply('m', 2));
+
+  expect(second.ended('t').total).toEqual(sums(1, 2));
+  expect(first.ended('t').total).toEqual(sums(2, 3));
+  a.close();
+});
+
 test('what an earlier run left in the file of an agent that was started by hand is not of this one', () => {
   const before = workspaceOf('a');
   before.noteUsage('t', reply('m', 1));

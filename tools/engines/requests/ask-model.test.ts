@@ -60,6 +60,37 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     expect(notes).toEqual([expect.stringContaining('tool calls are written as text')]);
   });
 
+  test('notes the usage of each reply once, whatever was refused before, and that of two alike twice', async () => {
+    const refused = without('This model does not support function calling.');
+    let isBusy = true;
+    const server = await serve((request, index) => {
+      const reply = typeof refused === 'function' ? refused(request, index) : {};
+      if (request.tools.length > 0 || !isBusy) return reply;
+      isBusy = false;
+      return { status: 503, error: 'busy' };
+    });
+    const { engine, workFor, usages, tokens } = await engineAt(server.url);
+    const work = workFor(new AbortController().signal);
+
+    const exchanges: unknown[] = [];
+    const ask = () =>
+      chatOf(engine)(
+        { messages: question, tools: [weather] },
+        { ...work, onExchange: (exchange) => exchanges.push(exchange) },
+      );
+    const first = await ask();
+    const [usage] = usages;
+
+    expect([server.requests.length, usages.length, exchanges.length]).toEqual([3, 1, 1]);
+    expect(usage).toMatchObject({ model: 'm', promptTokens: expect.any(Number) });
+    const each = (usage?.promptTokens ?? 0) + (usage?.completionTokens ?? 0);
+    expect([each > 0, tokens()]).toEqual([true, each]);
+
+    expect(await ask()).toEqual(first);
+    expect(usages).toEqual([usage, usage]);
+    expect([tokens(), exchanges.length]).toEqual([2 * each, 2]);
+  });
+
   test('with a picture does not go to a model that sees none by the word of its server, which is asked of it once', async () => {
     const server = await serve(() => ({ content: 'A gull.' }));
     const image = { mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const;
