@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { EXIT, endToExitCode, statusToExitCode, toExitCode } from '@gaia-mesh/cli/command-line/exit-code.ts';
+import { commands } from '@gaia-mesh/cli/commands.ts';
 import { runCli } from '@gaia-mesh/cli/testing/cli.ts';
 import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '@gaia-mesh/core/contracts/limits.ts';
 import { EXAMPLES, parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
@@ -158,6 +160,61 @@ describe('docs/delivery.md', () => {
 });
 
 describe('docs/troubleshooting.md', () => {
+  const outcomes = [...text('docs/troubleshooting.md').matchAll(/^\| (.+) \| (.+) \| (\d+) \|$/gm)].map(
+    ([, outcome = '', who = '', code]) => ({ outcome, who, code: Number(code) }),
+  );
+
+  test('has an outcome for every exit code, and no other code', () => {
+    expect([...new Set(outcomes.map(({ code }) => code))]).toEqual(Object.values(EXIT));
+    expect(new Set(outcomes.map(({ outcome }) => outcome)).size).toBe(outcomes.length);
+  });
+
+  test.each<[string, number]>([
+    ['Ctrl-C interrupted', toExitCode({ code: 'interrupted' })],
+    ['Ctrl-C interrupted', endToExitCode({ kind: 'interrupted', reason: '' })],
+    ['a limit ended the batch', endToExitCode({ kind: 'limit', reason: '' })],
+    ['an option or an input file cannot be used', toExitCode({ code: 'usage' })],
+    ['an option or an input file cannot be used', toExitCode({ code: 'config' })],
+    ['a place cannot be used', toExitCode({ code: 'io' })],
+    ['a place cannot be used', toExitCode({ code: 'locked' })],
+    ['the model server is not there', toExitCode({ code: 'engine' })],
+    ['an agent did not come up', toExitCode({ code: 'agent' })],
+    ['a task failed', statusToExitCode('failed')],
+    ['a task ran out of time', statusToExitCode('timeout')],
+    ['the command did its work', statusToExitCode('answered')],
+    ['every question ran out of time', statusToExitCode('timeout')],
+  ])('says how a command ends: %s with %i', (what, code) => {
+    expect(outcomes.filter(({ outcome }) => outcome.includes(what)).map((row) => row.code)).toEqual([code]);
+  });
+
+  test('names commands that there are, and each one that has an exit code of its own', () => {
+    const named = new Set(outcomes.flatMap(({ who }) => who.match(/(?<=`)[a-z-]+/g) ?? []));
+    const names = commands.map(({ name }) => name);
+    const setting = names.filter((name) =>
+      ['', 'installation/'].some((folder) => {
+        const file = `scripts/commands/${folder}${name}.ts`;
+        return existsSync(path.join(codeFolder, file)) && text(file).includes('process.exitCode');
+      }),
+    );
+
+    expect([...named].filter((name) => !names.includes(name))).toEqual([]);
+    expect(setting.filter((name) => !named.has(name))).toEqual([]);
+  });
+
+  test('has all codes: commands set no other number', () => {
+    const files = readdirSync(path.join(codeFolder, 'scripts'), { recursive: true, encoding: 'utf8' });
+    const literal = /process\.exitCode [|?]*= \d|process\.exit\([1-9]/;
+    const found = files.filter(
+      // The process of an agent answers to its launcher.
+      (name) =>
+        /(?<!\.test)\.ts$/.test(name) &&
+        name !== 'launched-agent.ts' &&
+        literal.test(text(`scripts/${name}`)),
+    );
+
+    expect(found).toEqual([]);
+  });
+
   /** All that commands can print, with `…` for what is filled in. */
   const sources = ['core', 'evaluation', 'protocols', 'tools', 'scripts']
     .flatMap((folder) =>

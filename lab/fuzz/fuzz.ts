@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { INTERRUPTED_EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
+import { EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
 import { parsePositiveInteger, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
@@ -61,7 +61,7 @@ async function run(options: FuzzOptions): Promise<void> {
   if (options.json) printJson({ seed, minutes, targets: reports });
   else printReports(reports);
   if (reports.some((report) => report.failure !== null)) process.exitCode = 1;
-  else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
+  else if (signal.aborted) process.exitCode = EXIT.interrupted;
 }
 
 function printReports(reports: readonly TargetReport[]): void {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { INTERRUPTED_EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
+import { EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
 import { parsePositiveInteger, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
 import { addWatchOptions, openWatch, type WatchChoice } from '@gaia-mesh/cli/command-line/watching.ts';
@@ -75,7 +75,7 @@ async function run(options: SoakOptions): Promise<void> {
   if (options.json) printJson(report);
   else printReport(report);
   if (report.violations.length > 0) process.exitCode = 1;
-  else if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
+  else if (signal.aborted) process.exitCode = EXIT.interrupted;
   await watch?.end(report.violations.length > 0 ? 'not sound' : 'sound', signal);
 }
 

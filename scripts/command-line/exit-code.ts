@@ -2,19 +2,18 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 
-/** Exit codes of the command, which `docs/troubleshooting.md` lists. */
-const USAGE_EXIT = 2;
-export const INTERRUPTED_EXIT = 130;
+/** Exit codes of all commands; `docs/troubleshooting.md` has a table of the outcomes. */
+export const EXIT = { done: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
 
 export function toExitCode(error: Pick<MeshError, 'code'>): number {
   switch (error.code) {
     case 'usage':
     case 'config':
-      return USAGE_EXIT;
+      return EXIT.usage;
     case 'interrupted':
-      return INTERRUPTED_EXIT;
+      return EXIT.interrupted;
     default:
-      return 1;
+      return EXIT.failed;
   }
 }
 
@@ -22,7 +21,7 @@ export function toExitCode(error: Pick<MeshError, 'code'>): number {
 export function endToExitCode(end: Exclude<BatchEnd, { kind: 'finished' }>): number {
   switch (end.kind) {
     case 'interrupted':
-      return INTERRUPTED_EXIT;
+      return EXIT.interrupted;
     case 'limit':
       return toExitCode(new MeshError('limit', end.reason));
     case 'stopped':
@@ -33,10 +32,10 @@ export function endToExitCode(end: Exclude<BatchEnd, { kind: 'finished' }>): num
 export function statusToExitCode(status: TaskStatus): number {
   switch (status) {
     case 'answered':
-      return 0;
+      return EXIT.done;
     case 'failed':
-      return 1;
+      return EXIT.failed;
     case 'timeout':
-      return 3;
+      return EXIT.timeout;
   }
 }

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { INTERRUPTED_EXIT } from './exit-code.ts';
+import { EXIT } from './exit-code.ts';
 
 /** One Ctrl-C may arrive twice within this time: from the terminal, and from npm or the entry, which pass it on. */
 const SAME_SIGNAL_MS = 250;
@@ -14,7 +14,7 @@ export function handleInterrupt(what = 'the run'): AbortController {
   let abortedMs = 0;
   const onSignal = () => {
     if (controller.signal.aborted) {
-      if (performance.now() - abortedMs > SAME_SIGNAL_MS) process.exit(INTERRUPTED_EXIT);
+      if (performance.now() - abortedMs > SAME_SIGNAL_MS) process.exit(EXIT.interrupted);
       return;
     }
     abortedMs = performance.now();

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { EXIT } from './exit-code.ts';
 
 export interface OtlpOption {
   readonly otlp?: string;
@@ -32,7 +33,7 @@ export async function runExporter({ otlp }: OtlpOption): Promise<ExportRun> {
       printError(
         `Not exported: ${error.message}. To try again: ${formatCommandLine('export', [archive, '--as', 'otlp', '--out', otlp])}`,
       );
-      process.exitCode ||= 1;
+      process.exitCode ||= EXIT.failed;
     }
   };
 }

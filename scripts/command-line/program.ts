@@ -9,7 +9,7 @@ import { checkOptionNeeds } from '@gaia-mesh/evaluation/plan/option-needs.ts';
 import { printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { Command, CommanderError } from 'commander';
-import { toExitCode } from './exit-code.ts';
+import { EXIT, toExitCode } from './exit-code.ts';
 import { explainHelp, twoLevelHelp } from './help.ts';
 import { resumption } from './resume-command.ts';
 
@@ -40,6 +40,7 @@ export async function runProgram(
   args: readonly string[] = process.argv.slice(2),
 ): Promise<void> {
   const [first, ...rest] = args;
+  resumption.reset();
   try {
     // `help bench` means `bench --help`.
     const words = first === 'help' ? [...rest.slice(0, 1), '--help'] : args;
@@ -103,7 +104,7 @@ function failAtEnd(): boolean {
   if (isFailed) return false;
   isFailed = true;
   process.on('exit', () => {
-    process.exitCode ||= 1;
+    process.exitCode ||= EXIT.failed;
   });
   return true;
 }
@@ -111,17 +112,17 @@ function failAtEnd(): boolean {
 /** Prints why a command failed, and returns its exit code. */
 function reportFault(name: string, error: unknown): number {
   // Commander has printed the fault; help and version end here too, with 0.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : toExitCode({ code: 'usage' });
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? EXIT.done : toExitCode({ code: 'usage' });
   if (error instanceof MeshError) {
     const option = error.setting === undefined ? '' : ` (--${error.setting})`;
-    const hint = error.code === 'io' || error.code === 'store' ? resumption.hint() : '';
-    printError(`${name}: ${error.message}${option}${hint}`);
+    printError(`${name}: ${error.message}${option}${resumption.hint(error.code)}`);
     return toExitCode(error);
   }
   const fault = explainSystemFault(error);
   if (fault !== undefined) printError(`${name}: ${fault}${resumption.hint()}`);
   else printError(`${name}: ${(error instanceof Error ? error.stack : undefined) ?? String(error)}`);
-  return 1;
+  return EXIT.failed;
 }
 
 function isBug(error: unknown): boolean {

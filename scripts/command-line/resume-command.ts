@@ -1,22 +1,51 @@
+import type { ErrorCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
-let isResumable = false;
+/** The state of the command's batch: it has none, nothing of it is on disk, or its finished answers are. */
+let stage: 'none' | 'planned' | 'begun' = 'none';
+
+/** Faults that the same command would meet again; their messages say what to change. */
+const CHANGES_COMMAND: readonly ErrorCode[] = ['usage', 'config', 'locked'];
 
 /** The end of messages about a batch that failed. */
 export const resumption = {
+  /** Forgets the batch of an earlier command in this process. */
+  reset(): void {
+    stage = 'none';
+  },
+  /** Notes that this command runs a batch. */
+  plan(): void {
+    stage = 'planned';
+  },
   /** Notes that finished answers are on disk from now on. */
   begin(): void {
-    isResumable = true;
+    stage = 'begun';
   },
-  /** Returns a sentence that says how to go on; empty if there is nothing on disk. */
-  hint(): string {
-    return isResumable ? `. Finished answers are kept. To go on: ${resumption.command()}` : '';
+  /** Returns a sentence that says how to go on after a fault; empty for commands without a batch. */
+  hint(code?: ErrorCode): string {
+    if (stage === 'none' || (code !== undefined && CHANGES_COMMAND.includes(code))) return '';
+    if (stage === 'begun') return `. Finished answers are kept. To go on: ${resumption.command()}`;
+    return readWords().includes('--resume')
+      ? `. To go on: ${resumption.command()}`
+      : `. To ask again: ${resumption.again()}`;
   },
   /** Returns the command line of this process with `--resume`. */
   command(): string {
-    const [name = '', ...options] = process.argv.slice(2).map(createRedactor(process.env));
+    const [name = '', ...options] = readWords();
     const words = options.includes('--resume') ? options : [...options, '--resume'];
     return formatCommandLine(name, words);
   },
+  /** Returns the command line of this process without `--resume`, which asks everything again. */
+  again(): string {
+    const [name = '', ...options] = readWords();
+    return formatCommandLine(
+      name,
+      options.filter((word) => word !== '--resume'),
+    );
+  },
 };
+
+function readWords(): string[] {
+  return process.argv.slice(2).map(createRedactor(process.env));
+}

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import type { AgentEndpoint } from '@gaia-mesh/core/agent/spec.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
+import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
@@ -37,7 +38,7 @@ import { buildRunReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { endToExitCode, INTERRUPTED_EXIT, statusToExitCode } from '../command-line/exit-code.ts';
+import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
@@ -88,6 +89,7 @@ export function defineBench(command: Command): void {
 /** Runs the benchmark: one task, or a file of tasks on the same live agents. */
 async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<void> {
   const exportRun = await runExporter(options);
+  if (options.tasks !== undefined || options.repeat > 1) resumption.plan();
   const plan = await planBench(options);
   const out = chooseResultFolder(options.out);
   const { journalFile } = RunFolder.at(out);
@@ -124,13 +126,13 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   }
   const metrics = await mesh.close();
   report(plan, options, mesh.folder, metrics, batch);
-  if (signal.aborted) process.exitCode = INTERRUPTED_EXIT;
+  if (signal.aborted) process.exitCode = EXIT.interrupted;
   else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = endToExitCode(batch.end);
   // A batch succeeds when every task was finished, whatever its score.
   else {
     const code = statusToExitCode(batch?.summary.status ?? metrics.status);
     const isFaulty = options.strict === true && metrics.warnings.length > 0;
-    process.exitCode = code === 0 && isFaulty ? 1 : code;
+    process.exitCode = code === 0 && isFaulty ? EXIT.failed : code;
   }
   await exportRun(mesh.folder.archiveFile);
   await watch?.end(batch?.summary.status ?? metrics.status, signal, () =>
@@ -228,8 +230,11 @@ function report(
 ): void {
   const summary = batch && summarizeBench(batch, metrics);
   printWarnings(metrics.warnings);
+  const status = batch?.summary.status ?? metrics.status;
+  const fault = explainFault(plan, folder, { status, answered: summary?.json.answered }, batch);
   if (options.json) {
     printJson(summary?.json ?? metrics);
+    if (batch !== undefined && fault !== undefined) printError(fault);
     return;
   }
   const [task] = plan.tasks;
@@ -244,20 +249,33 @@ function report(
   } else if (batch === undefined && metrics.answer !== null) {
     printText(`${toOneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
   }
-  const status = batch?.summary.status ?? metrics.status;
   const single =
     status === 'answered' || task === undefined ? [] : [formatFailure(task.taskId, status, metrics.reason)];
   for (const line of batch?.failures ?? single) printError(line);
-  const files = [...(plan.isBatch ? [folder.resultsFile] : []), folder.metricsFile, folder.archiveFile]
+  if (fault === undefined) print(formatDone(listFiles(plan, folder), metrics.warnings));
+  else printError(fault);
+}
+
+/** Explains a run that did not answer all of its tasks, and how a batch goes on or is asked again; undefined for all others. */
+function explainFault(
+  plan: BenchPlan,
+  folder: RunFolder,
+  { status, answered }: { readonly status: TaskStatus; readonly answered: number | undefined },
+  batch: BenchBatch | undefined,
+): string | undefined {
+  const files = listFiles(plan, folder);
+  if (batch !== undefined && batch.end.kind !== 'finished')
+    return `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumption.command()}`;
+  if (status === 'answered') return undefined;
+  const again = answered === 0 ? `. To ask again: ${resumption.again()}` : '';
+  return `Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}${again}`;
+}
+
+function listFiles(plan: BenchPlan, folder: RunFolder): string {
+  return [...(plan.isBatch ? [folder.resultsFile] : []), folder.metricsFile, folder.archiveFile]
     .map(shortenPath)
     .join(', ')
     .replace(/, ([^,]*)$/, ' and $1');
-  if (batch !== undefined && batch.end.kind !== 'finished') {
-    printError(
-      `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumption.command()}`,
-    );
-  } else if (status === 'answered') print(formatDone(files, metrics.warnings));
-  else printError(`Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`);
 }
 
 const LOG = 'reason.log';

@@ -29,7 +29,7 @@ import { buildComparisonReport } from '@gaia-mesh/evaluation/watch/finished-repo
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { type Command, Option } from 'commander';
-import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
+import { EXIT } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import {
@@ -150,7 +150,7 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
       await writePage(report, scenarios, options);
       settle(toComparedAdapters(report), demands, options, formatJson(report));
       if (signal.aborted) {
-        process.exitCode = INTERRUPTED_EXIT;
+        process.exitCode = EXIT.interrupted;
         return;
       }
       if (page !== undefined) await writeMeasured(page, process.argv.slice(2), buildComparisonPart(report));

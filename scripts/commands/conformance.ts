@@ -3,6 +3,7 @@ import { CHECK_SECONDS, checkContract } from '@gaia-mesh/evaluation/teams/contra
 import { parseFileName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
+import { EXIT } from '../command-line/exit-code.ts';
 import { parsePositiveNumber } from '../command-line/option-values.ts';
 
 interface ConformanceOptions {
@@ -50,5 +51,5 @@ async function run(fileOrName: string, options: ConformanceOptions): Promise<voi
     if (isFile && !hasWriter)
       print('Not tried: duplicate and missing keys, other orders and types: export an EnvelopeWriter');
   }
-  if (failed.length > 0) process.exitCode = 1;
+  if (failed.length > 0) process.exitCode = EXIT.failed;
 }

@@ -1,4 +1,3 @@
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
@@ -37,7 +36,7 @@ import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/t
 import { buildBatchReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import { type Command, Option } from 'commander';
-import { endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
+import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
 import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
@@ -118,10 +117,8 @@ async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<voi
   const name = options.format === 'wtq' ? 'gaia-tables.md' : 'gaia.md';
   const resultsPage = options.write === true ? resolvePage(`docs/results/${name}`) : undefined;
   const interruption = handleInterrupt('the batch');
-  const plan = await planGaia(options, interruption.signal).catch((error: unknown) => {
-    if (!(error instanceof MeshError && error.code === 'engine')) throw error;
-    throw new MeshError('engine', `${error.message}. To go on: ${resumption.command()}`, { cause: error });
-  });
+  resumption.plan();
+  const plan = await planGaia(options, interruption.signal);
   const watch = await openWatch(options, 'gaia');
   const store = await openBatchStore(plan.places.store, plan.teams, options);
   try {
@@ -300,7 +297,7 @@ async function finish(
   if (first !== undefined) {
     printError(
       `No question was answered: ${formatFailure(first.task_id, first.status, first.reason)}. ` +
-        `Reasons of all: ${answers} and ${page}. To ask again: ${resumption.command().replace(/ --resume$/, '')}`,
+        `Reasons of all: ${answers} and ${page}. To ask again: ${resumption.again()}`,
     );
     process.exitCode = statusToExitCode('timeout');
     return;
@@ -311,7 +308,7 @@ async function finish(
     }
     if (options.json === true) printError(`written: ${answers}, ${page}`);
     else print(formatDone(`${answers} and ${page}`, warnings));
-    if (options.strict === true && warnings.length > 0) process.exitCode = 1;
+    if (options.strict === true && warnings.length > 0) process.exitCode = EXIT.failed;
     return;
   }
   printError(

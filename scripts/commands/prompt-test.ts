@@ -12,6 +12,7 @@ import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
 import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import type { Command } from 'commander';
+import { EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { readFixtures } from '../prompt-test/fixture.ts';
@@ -162,7 +163,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
   } else {
     printText(`${formatPromptReport(name, pairs, createStyles(process.stdout))}\n`);
   }
-  if (passed.new < passed.old) process.exitCode = 1;
+  if (passed.new < passed.old) process.exitCode = EXIT.failed;
 }
 
 function findFixtures(name: string): string {

@@ -28,6 +28,7 @@ import {
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { createTableView, formatTerminalTable } from '@gaia-mesh/evaluation/terminal/table-view.ts';
+import { EXIT } from '../command-line/exit-code.ts';
 
 export interface OutcomeOptions {
   readonly failIf?: readonly string[];
@@ -83,7 +84,7 @@ export function settle(
   const conditions = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
   for (const { text, outcome, found } of conditions) {
     printError(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
-    if (outcome === 'failed') process.exitCode = 1;
+    if (outcome === 'failed') process.exitCode = EXIT.failed;
   }
   const command = ['npm run', 'compare', '--', ...process.argv.slice(3).map(quoteShellWord)].join(' ');
   if (junit !== undefined) writeOutput(junit, formatJunit(conditions));

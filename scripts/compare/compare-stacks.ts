@@ -37,7 +37,7 @@ import { buildComparisonReport } from '@gaia-mesh/evaluation/watch/finished-repo
 import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
-import { INTERRUPTED_EXIT } from '../command-line/exit-code.ts';
+import { EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { chooseResultFolder } from '../command-line/result-folder.ts';
 import { openWatch } from '../command-line/watching.ts';
@@ -143,10 +143,10 @@ export async function compareStacks(names: readonly string[], options: CompareOp
     await writeAll(report, out);
     if (options.json) printJson(report);
     else printText(`${formatStacks(report)}\n`);
-    if (report.failed.length > 0) process.exitCode = 1;
+    if (report.failed.length > 0) process.exitCode = EXIT.failed;
     settle(toComparedStacks(report), demands, options, formatJson(report));
     if (signal.aborted) {
-      process.exitCode = INTERRUPTED_EXIT;
+      process.exitCode = EXIT.interrupted;
       return;
     }
     if (page !== undefined) await writeMeasured(page, process.argv.slice(2), formatStacksPart(report));

@@ -17,6 +17,7 @@ import { probePython } from '@gaia-mesh/tools/compute/python/python-sandbox.ts';
 import { checkOllama } from '@gaia-mesh/tools/engines/servers/ollama.ts';
 import { SERVICES, type Service } from '@gaia-mesh/tools/web/services.ts';
 import { type Command, Option } from 'commander';
+import { EXIT } from '../../command-line/exit-code.ts';
 import { loadKeys } from '../../command-line/load-keys.ts';
 import { parsePositiveInteger } from '../../command-line/option-values.ts';
 import { checkModel, type Finding } from '../../doctor/model-finding.ts';
@@ -63,7 +64,7 @@ async function run(options: DoctorOptions): Promise<void> {
     print(bold(`Gaia Mesh ${packageVersion}`));
     for (const { what, status, detail } of findings) print(`${mark[status]} ${what.padEnd(16)} ${detail}`);
   }
-  if (findings.some((finding) => finding.status === 'bad')) process.exitCode = 1;
+  if (findings.some((finding) => finding.status === 'bad')) process.exitCode = EXIT.failed;
 }
 
 /** Reports features that are missing because this is not Linux. */

@@ -69,7 +69,7 @@ describe('gaia with a model', () => {
     await server.close();
     const gone = await teams('single,react');
     expect([gone.code, gone.stdout]).toEqual([1, '']);
-    expect(gone.stderr).toContain('No agent was started and nothing was asked');
+    expect(gone.stderr).toContain('No agent was started and nothing was asked. To ask again: ');
     expect(existsSync(path.join(folder, 'a.runs', 'react'))).toBe(false);
   });
 

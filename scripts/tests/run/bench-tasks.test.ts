@@ -261,6 +261,17 @@ describe('a file of tasks', () => {
     );
   });
 
+  test('without any answer says how to ask again, beside JSON, too', async () => {
+    const { code, stdout, stderr } = await benchOf(taskFile(yesNo(['silent-1'])), [
+      '--timeout',
+      '1',
+      '--json',
+    ]);
+
+    expect([code, JSON.parse(stdout)]).toMatchObject([3, { answered: 0, timeout: 1 }]);
+    expect(stderr).toMatch(/Run timed out\. Partial results: .*\. To ask again: .* --timeout 1 --json\n$/);
+  });
+
   test('scores with --scorer as well', async () => {
     const { out } = await benchOf(taskFile(yesNo(['a'])), ['--scorer', 'gaia']);
 
