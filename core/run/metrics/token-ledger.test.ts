@@ -144,7 +144,31 @@ describe('an exchange', () => {
     expect(ledger.figures?.completion).toEqual(ofAll(5).map((line) => ({ ...line, kind: 'answer' })));
   });
 
-  test('with replies alone is on lines, too', () => {
+  test('is on lines of its own where names only read the same together', () => {
+    const ledger = new TokenLedger();
+    ledger.add({ ...once, role: 'plan', packetType: 'ner.call' });
+    ledger.add({ ...once, role: 'planner', packetType: '.call' });
+    const { prompt, completion } = ledger.figures ?? {};
+    expect(prompt?.map(({ role, kind, tokens }) => [role, kind, tokens])).toEqual([
+      ['plan', 'peer', 20],
+      ['plan', 'structure', 7],
+      ['plan', 'residual', 3],
+      ['planner', 'peer', 20],
+      ['planner', 'structure', 7],
+      ['planner', 'residual', 3],
+    ]);
+    expect(completion?.map(({ role, tokens }) => [role, tokens])).toEqual([
+      ['plan', 5],
+      ['planner', 5],
+    ]);
+  });
+
+  test('with a prompt alone is on lines, and so is one with a reply alone', () => {
+    const silent = new TokenLedger();
+    const nothing = { answer: 0, reasoning: 0, tool_calls: 0 };
+    silent.add({ ...once, completionTokens: 0, counted: { ...once.counted, completion: nothing } });
+    expect(silent.figures?.prompt).toHaveLength(3);
+    expect(silent.figures?.completion).toEqual([]);
     const ledger = new TokenLedger();
     ledger.add({ ...once, promptTokens: 0, counted: { ...once.counted, parts: [] } });
     expect(ledger.figures).toMatchObject({ prompt: [], completion: [{ kind: 'answer', tokens: 5 }] });
