@@ -143,6 +143,7 @@ describe('the token', () => {
         { protocolBinding: 'JSONRPC', url: `${serving.url}/a2a/jsonrpc` },
         { protocolBinding: 'HTTP+JSON', url: `${serving.url}/a2a/rest` },
         { protocolBinding: 'GRPC', url: serving.grpc },
+        { protocolBinding: 'JSONRPC', url: `${serving.url}/a2a/jsonrpc`, protocolVersion: '0.3' },
       ],
     });
   });

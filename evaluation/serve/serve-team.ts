@@ -8,8 +8,14 @@ import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import { createFaultError } from '@gaia-mesh/stacks/a2a/agent/faults.ts';
 import { formatCard } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
 import { answerA2a, createBareAgent } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
+import { legacy } from '@gaia-mesh/stacks/a2a/bare/legacy.ts';
 import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
-import { CARD_PATH, listInterfaces } from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import {
+  type AgentInterface,
+  CARD_PATH,
+  JSON_RPC_PATH,
+  listInterfaces,
+} from '@gaia-mesh/stacks/a2a/interfaces.ts';
 import { listenHttp, readPath, toUrlHost, writeRefusal } from '@gaia-mesh/stacks/http/http-server.ts';
 import { Admission } from '@gaia-mesh/stacks/listen.ts';
 import { MCP_PATH } from '@gaia-mesh/stacks/mcp/revision.ts';
@@ -188,7 +194,7 @@ export async function serveTeam(
     admission.dropUnfinished();
     return false;
   });
-  let card = '';
+  const cards = { own: '', legacy: '' };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const path = readPath(request);
     // The card is public: it tells clients without the token that they need one.
@@ -196,8 +202,9 @@ export async function serveTeam(
     const refused = isCard ? guard.refusedPlace(request.headers) : guard.refused(request.headers);
     if (refused !== undefined) return writeError(response, refused.status, refused.reason);
     const exchange = { isWhole: () => request.complete, answer: response };
+    const card = legacy.isVersion(request.headers['a2a-version']) ? cards.legacy : cards.own;
     // The card is no proof of a token, so its connection does not stay.
-    if (isCard) response.setHeader('Connection', 'close');
+    if (isCard) response.setHeader('Connection', 'close').setHeader('Vary', 'A2A-Version');
     else if (!admission.admit(request.socket, exchange))
       return writeError(response, 503, 'all connections are in use: try again later');
     if (a2a !== undefined && path === OLD_CARD_PATH && request.method === 'GET') {
@@ -237,8 +244,13 @@ export async function serveTeam(
     throw error;
   }
   if (a2a !== undefined && grpc !== undefined) {
-    const own = { url: grpc.url, protocolBinding: 'GRPC', protocolVersion: '1.0' } as const;
-    card = formatCard(a2a.agent, listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON', 'GRPC'], [own]));
+    const further: readonly AgentInterface[] = [
+      { url: grpc.url, protocolBinding: 'GRPC', protocolVersion: '1.0' },
+      { url: `${http.url}${JSON_RPC_PATH}`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ];
+    const interfaces = listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON', 'GRPC'], further);
+    cards.own = formatCard(a2a.agent, interfaces);
+    cards.legacy = legacy.formatCard(a2a.agent, interfaces);
   }
   const serving: Serving = {
     url: http.url,

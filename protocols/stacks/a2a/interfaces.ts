@@ -2,7 +2,7 @@
 export interface AgentInterface {
   readonly url: string;
   readonly protocolBinding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
-  readonly protocolVersion: '1.0';
+  readonly protocolVersion: '1.0' | '0.3';
 }
 
 export const CARD_PATH = '/.well-known/agent-card.json';

@@ -72,6 +72,8 @@ const pushConfigSchema = z.looseObject({
   taskId: z.string().optional(),
   url: z.url({ protocol: /^https?$/ }),
   token: z.string().optional(),
+  /** The version of A2A in whose forms its client reads events; 1.0 if it is absent. */
+  protocolVersion: z.string().optional(),
   authentication: z.looseObject({ scheme: z.string(), credentials: z.string().optional() }).optional(),
 });
 export type PushConfig = z.infer<typeof pushConfigSchema>;

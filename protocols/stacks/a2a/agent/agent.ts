@@ -40,7 +40,7 @@ interface ClosingAnswer {
 }
 
 /** Limits of an agent that untrusted clients may call. */
-export interface AgentLimits {
+interface AgentLimits {
   /** Maximum number of tasks that are kept, including finished ones. */
   readonly maxTasks?: number;
   /** Maximum bytes of one request. */

@@ -6,6 +6,7 @@ import type { HttpRequest } from '../../http/http-client.ts';
 import type { AgentInterface } from '../interfaces.ts';
 import { parseAnswer } from '../model.ts';
 import type { Operation } from './agent-wire.ts';
+import { legacy } from './legacy.ts';
 
 /** Requests and answers of one of the two HTTP transports. */
 export interface HttpDialect {
@@ -43,45 +44,16 @@ export const jsonRpcDialect: HttpDialect = {
   },
 };
 
-/** The methods of 0.3, which most public agents still speak. */
-const LEGACY_METHODS: Readonly<Record<Operation['method'], string>> = {
-  SendMessage: 'message/send',
-  SendStreamingMessage: 'message/stream',
-  GetTask: 'tasks/get',
-  SubscribeToTask: 'tasks/resubscribe',
-  CancelTask: 'tasks/cancel',
-};
-
 /** JSON-RPC of A2A 0.3, whose answers `foreign/agent-reply.ts` reads. The SDK's client for it bounds no answer. */
 const legacyDialect: HttpDialect = {
   ...jsonRpcDialect,
   version: '0.3',
-  request: ({ method, params }) => ({
+  request: (operation) => ({
     method: 'POST',
     path: '',
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: LEGACY_METHODS[method], params: toLegacy(params) }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...legacy.writeRequest(operation) }),
   }),
 };
-
-const legacyParamsSchema = z.looseObject({
-  message: z.looseObject({ parts: z.array(z.looseObject({ text: z.string().optional() })) }).optional(),
-  configuration: z.looseObject({ returnImmediately: z.boolean().optional() }).optional(),
-});
-
-function toLegacy(params: object): object {
-  const { message, configuration, ...others } = legacyParamsSchema.parse(params);
-  if (message === undefined) return others;
-  const parts = message.parts.map(({ text, ...file }) =>
-    text === undefined ? { kind: 'file', file } : { kind: 'text', text },
-  );
-  const { returnImmediately, ...rest } = configuration ?? {};
-  const blocking = returnImmediately === undefined ? undefined : !returnImmediately;
-  return {
-    ...others,
-    message: { ...message, kind: 'message', role: 'user', parts },
-    configuration: { ...rest, blocking },
-  };
-}
 
 const problemSchema = z.object({ error: z.unknown() });
 
@@ -140,7 +112,7 @@ export function parseJsonBody(text: string): unknown {
 
 /** Returns the dialect of a card's interface; undefined for one that is not spoken here. */
 export function findDialect(binding: string, version: string): HttpDialect | undefined {
-  const isLegacy = /^0\.[23](\.|$)/.test(version);
+  const isLegacy = version !== '' && legacy.isVersion(version);
   if (!isLegacy && !/^1(\.|$)/.test(version)) return undefined;
   const known = isLegacy ? [legacyDialect] : [jsonRpcDialect, restDialect];
   return known.find(({ protocolBinding }) => protocolBinding === binding);

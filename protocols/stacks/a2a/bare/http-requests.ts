@@ -5,6 +5,7 @@ import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { createFaultError } from '../agent/faults.ts';
 import type { AgentInterface } from '../interfaces.ts';
+import { legacy } from './legacy.ts';
 
 /** This module holds the common part of the two HTTP transports of a bare A2A server. */
 
@@ -21,7 +22,10 @@ export function formatCard({ card }: A2aAgent, supportedInterfaces: readonly Age
 export function checkVersion(version: unknown): void {
   if (typeof version === 'string' && /^1\.0(\.\d+)?$/.test(version)) return;
   const came = typeof version === 'string' && version !== '' ? version.slice(0, 16) : '0.3';
-  throw createFaultError('versionNotSupported', `A2A-Version: expected 1.0, received ${came}`);
+  const how = legacy.isVersion(version)
+    ? ', which is spoken over JSON-RPC by its own methods (message/send)'
+    : '';
+  throw createFaultError('versionNotSupported', `A2A-Version: expected 1.0, received ${came}${how}`);
 }
 
 /** @throws MeshError with the fault `contentTypeNotSupported` */

@@ -6,7 +6,7 @@ import type { StackSettings } from '../../contract/stack.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
 import { type ClientSettings, HttpClient } from '../../http/http-client.ts';
 import { type HttpServer, listenHttp, readPath, readRequestBody, writeJson } from '../../http/http-server.ts';
-import { A2aAgent, type AgentCard, type AgentLimits } from '../agent/agent.ts';
+import { A2aAgent, type AgentCard } from '../agent/agent.ts';
 import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
 import type { PushSender } from '../agent/push.ts';
 import { encodeAnswer } from '../agent/task.ts';
@@ -14,6 +14,7 @@ import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, listInterfaces, REST_PAT
 import type { PushConfig } from '../model.ts';
 import type { AgentWork } from '../work.ts';
 import { checkContentType, checkVersion, formatCard, parseBody } from './http-requests.ts';
+import { legacy } from './legacy.ts';
 import { serveRest } from './rest-server.ts';
 
 /** Time after which a webhook without an answer is given up, so that it does not delay other events. */
@@ -51,7 +52,8 @@ export function answerA2a(
   else if (path.startsWith(`${REST_PATH}/`)) {
     const [, query = ''] = request.url?.split('?') ?? [];
     void serveRest(agent, `${path.slice(REST_PATH.length)}?${query}`, request, response);
-  } else return false;
+  } else if (path.startsWith('/v1/')) void serveRest(agent, path, request, response);
+  else return false;
   return true;
 }
 
@@ -73,11 +75,12 @@ export function createBareAgent(
   card: AgentCard,
   work: AgentWork,
   settings: ClientSettings,
-  limits?: AgentLimits,
+  limits?: ConstructorParameters<typeof A2aAgent>[3],
 ) {
   const webhooks = new Map<string, HttpClient>();
   const send: PushSender = async (config, event) => {
     const { origin, pathname, search } = new URL(config.url);
+    const isLegacy = config.protocolVersion === '0.3';
     const http = webhooks.get(origin) ?? new HttpClient(origin, settings, limits?.mayPush);
     webhooks.delete(origin);
     webhooks.set(origin, http);
@@ -89,8 +92,11 @@ export function createBareAgent(
     const status = await http.send({
       method: 'POST',
       path: `${pathname}${search}`,
-      headers: { 'Content-Type': 'application/a2a+json', ...buildAuthorization(config) },
-      body: JSON.stringify(event),
+      headers: {
+        'Content-Type': isLegacy ? 'application/json' : 'application/a2a+json',
+        ...buildAuthorization(config),
+      },
+      body: JSON.stringify(isLegacy ? legacy.writeEvent(event) : event),
       signal: AbortSignal.timeout(PUSH_TIMEOUT_MS),
     });
     if (status >= 300)
@@ -139,16 +145,16 @@ async function serveJsonRpc(
     const { success, data } = requestSchema.safeParse(value);
     if (!success) throw createFaultError('invalidRequest', 'expected jsonrpc 2.0 with an id and a method');
     id = data.id;
-    checkVersion(request.headers['a2a-version']);
-    if (STREAMS.has(data.method)) {
-      const events = agent.stream(data.method, data.params, response);
-      await writeEvents(response, formatAnswers(events, data.id));
+    const { operation, params, write } = readCall(data, request.headers['a2a-version']);
+    if (STREAMS.has(operation)) {
+      const events = agent.stream(operation, params, response);
+      await writeEvents(response, formatAnswers(events, data.id, write));
       return;
     }
-    const result = await agent.call(data.method, data.params);
+    const result = await agent.call(operation, params);
     const text = encodeAnswer(
       result,
-      (written) => JSON.stringify({ jsonrpc: '2.0', id, result: written }),
+      (written) => JSON.stringify({ jsonrpc: '2.0', id, result: write(written) }),
       MAX_MESSAGE_DEPTH,
     );
     agent.kept?.holdUntilSent(text.length, response);
@@ -161,6 +167,16 @@ async function serveJsonRpc(
   }
 }
 
-async function* formatAnswers(results: AsyncIterable<object>, id: Id) {
-  for await (const result of results) yield JSON.stringify({ jsonrpc: '2.0', id, result });
+/** Reads a request of 1.0, or one of 0.3 as that of 1.0 which answers it. */
+function readCall(
+  { method, params }: Pick<z.infer<typeof requestSchema>, 'method' | 'params'>,
+  version: unknown,
+): NonNullable<ReturnType<typeof legacy.readCall>> {
+  const converted = legacy.readCall(method, params, version);
+  if (converted === undefined) checkVersion(version);
+  return converted ?? { operation: method, params, write: (answer) => answer };
+}
+
+async function* formatAnswers(results: AsyncIterable<object>, id: Id, write: (result: object) => unknown) {
+  for await (const result of results) yield JSON.stringify({ jsonrpc: '2.0', id, result: write(result) });
 }

@@ -6,6 +6,7 @@ import { readRequestBody, writeJson } from '../../http/http-server.ts';
 import type { A2aAgent } from '../agent/agent.ts';
 import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
 import { encodeAnswer } from '../agent/task.ts';
+import { JSON_RPC_PATH } from '../interfaces.ts';
 import { checkContentType, checkVersion, parseBody } from './http-requests.ts';
 
 /** An operation by its URL (§11.3); values in the path are parameters like those of the query or the body. */
@@ -57,6 +58,12 @@ export async function serveRest(
       const match = rest.verb === request.method ? pattern.exec(pathname) : null;
       return match === null ? [] : [{ ...rest, inPath: decodeGroups(match.groups ?? {}) }];
     })[0];
+    // The operations of 0.3 were below this path.
+    if (found === undefined && pathname.startsWith('/v1/'))
+      throw createFaultError(
+        'versionNotSupported',
+        `REST of A2A 0.3 is not served: use JSON-RPC at ${JSON_RPC_PATH}, or A2A 1.0`,
+      );
     if (found === undefined)
       throw createFaultError('methodNotFound', `no operation at ${request.method} ${pathname}`);
     if (body.length > 0) checkContentType(request);

@@ -5,6 +5,7 @@ import {
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { formatForeignJson, keepForeignValue } from '@gaia-mesh/core/system/parse-json.ts';
+import { legacy } from '../bare/legacy.ts';
 import {
   isSettled,
   parseAnswer,
@@ -268,7 +269,7 @@ function toState(state: string): string {
 function readParts(parts: JsonValue, lost: string[]): JsonValue[] {
   const read: JsonValue[] = [];
   for (const part of isJsonList(parts) ? parts : [parts]) {
-    const own = isJsonObject(part) ? toPart(part) : part;
+    const own = isJsonObject(part) ? legacy.readPart(part) : part;
     if (partSchema.safeParse(own).success) read.push(own);
     else
       lost.push(
@@ -276,17 +277,6 @@ function readParts(parts: JsonValue, lost: string[]): JsonValue[] {
       );
   }
   return read;
-}
-
-function toPart({ kind: _kind, file, ...part }: JsonObject): JsonObject {
-  const own: Record<string, JsonValue> = {};
-  for (const [key, member] of Object.entries(part)) if (member !== null) own[key] = member;
-  if (!isJsonObject(file)) return own;
-  if (typeof file.bytes === 'string') own.raw = file.bytes;
-  else if (typeof file.uri === 'string') own.url = file.uri;
-  if (typeof file.name === 'string') own.filename = file.name;
-  if (typeof file.mimeType === 'string') own.mediaType = file.mimeType;
-  return own;
 }
 
 /** Returns the data of a part as a packet can hold it. */
