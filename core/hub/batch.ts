@@ -6,7 +6,7 @@ import type { Link } from './link.ts';
 export interface AuthorizedPacket {
   /** Valid as long as the bytes it was read from: see {@link Batch}. */
   readonly head: PacketHead;
-  /** The same list object for the same agents; see {@link Router}. */
+  /** The recipients: the same agents are the same list object; see {@link Router}. */
   readonly recipients: readonly Link[];
   /** Size of the whole frame, including the prefix. */
   readonly frameBytes: number;

@@ -18,7 +18,7 @@ export interface Verdict {
   readonly what: string;
   /** Undefined if this run has not measured it. */
   readonly estimate: Estimate | undefined;
-  /** The same ratio with the C relay in the flood's place: the limit of this machine without JavaScript. */
+  /** The ratio to the C relay in place of the flood, which is the limit of this machine without JavaScript. */
   readonly ofC: Estimate | undefined;
   readonly bound: 'at least' | 'at most';
   readonly floor: number;

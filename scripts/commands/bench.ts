@@ -240,8 +240,8 @@ function report(
   const [task] = plan.tasks;
   if (!options.quiet) {
     if (batch !== undefined && summary !== undefined) {
-      // Where every task ran out of time there is nothing to tabulate: zeros with intervals would look like a
-      // result. Injected faults are a result in themselves.
+      // A table of zeros with intervals would look like a result where every task ran out of time. Injected
+      // faults are a result in themselves.
       if (summary.json.timeout < summary.json.tasks || metrics.faults !== undefined)
         printText(formatBatchReport(summary.json, metrics, summary.interval, batch));
     } else if (task !== undefined)

@@ -48,7 +48,7 @@ const importAgentSession: Importer = (values, notes) => {
     return { line, where, read: readClaudeLine(line) ?? readCodexLine(line) };
   });
   let session = 'session';
-  // What comes before the first line with a model is for that model.
+  // Lines before the first one with a model belong to that model.
   let model = lines.find(({ read }) => read?.model !== undefined)?.read?.model ?? 'assistant';
   for (const { line, where, read } of lines) {
     session = read?.session ?? session;
