@@ -3,6 +3,7 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { GaiaOptions, GaiaPlan } from '../plan/gaia-plan.ts';
 import type { TeamFingerprint } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';
+import type { AnswerUse } from '../store/answer-use.ts';
 import { readCacheFile, writeCacheFile } from '../store/cache-file.ts';
 import type { CacheKey } from '../store/cache-key.ts';
 import type { Store } from '../store/store.ts';
@@ -24,6 +25,8 @@ export interface CachedAnswer {
   readonly finalAnswer: string;
   readonly rawAnswer: string | null;
   readonly reasoningTrace: string;
+  /** What the answer took when it was asked; undefined if it is not known. */
+  readonly took?: AnswerUse | undefined;
 }
 
 /** Returns the store's table of answers as one team sees it: the key is question, file, team, model and prompts (C-11). */
@@ -34,11 +37,16 @@ export function createStoreCache(store: Store, team: string, fingerprint: TeamFi
       const found = key === undefined ? undefined : await store.cachedAnswer(key);
       if (found === undefined) return undefined;
       const reasoningTrace = `From the answer cache, where it was put at ${found.created_at}.`;
-      return { finalAnswer: found.answer, rawAnswer: null, reasoningTrace };
+      return {
+        finalAnswer: found.answer,
+        rawAnswer: null,
+        reasoningTrace,
+        took: found.took ?? undefined,
+      };
     },
-    async put(question, { finalAnswer }) {
+    async put(question, { finalAnswer, took }) {
       const key = buildCacheKey(question, team, fingerprint);
-      if (key !== undefined) await store.cacheAnswer(key, finalAnswer);
+      if (key !== undefined) await store.cacheAnswer(key, finalAnswer, took);
     },
   };
 }

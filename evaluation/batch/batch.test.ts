@@ -160,6 +160,7 @@ describe('the answer cache in a batch', () => {
       finalAnswer: 'answer of q0',
       rawAnswer: 'raw',
       reasoningTrace: 'as then',
+      took: { tokens: 7, cost: 0.5, packets: 3, bytes: 70, seconds: 2 },
     });
     const { asked, askTeam } = teamOf();
 
@@ -177,8 +178,14 @@ describe('the answer cache in a batch', () => {
       packets: 0,
       bytes: 0,
       seconds: 0.003,
+      took: { tokens: 7, cost: 0.5, packets: 3, bytes: 70, seconds: 2 },
     });
-    expect(cache.entries.get('What is q1?')).toMatchObject({ finalAnswer: 'answer of q1' });
+    expect(kept('q1')).not.toHaveProperty('took');
+    const { tokens, cost, packets, bytes, seconds } = kept('q1') ?? {};
+    expect(cache.entries.get('What is q1?')).toMatchObject({
+      finalAnswer: 'answer of q1',
+      took: { tokens, cost, packets, bytes, seconds },
+    });
   });
 
   test('keeps no failure, and is left alone when questions are repeated (C-11)', async () => {

@@ -1,6 +1,7 @@
 import { type ErrorCode, MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
 import { buildGaiaResult, type GaiaResult } from '../results/gaia-result.ts';
+import type { AnswerUse } from '../store/answer-use.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { CachedAnswer, TeamCache } from './answer-cache.ts';
 import type { Journal } from './journal/journal.ts';
@@ -202,10 +203,8 @@ async function ask(run: Run, asked: Question, cycle: number): Promise<QuestionOu
   if (cache !== undefined) batch.onEvent({ kind: 'cache', team, question, isHit: stored !== undefined });
   if (stored !== undefined) {
     const reply = toCachedReply(stored, (performance.now() - startMs) / 1000);
-    return {
-      result: buildGaiaResult(reply, { ...facts, cached: true, endedAt: Date.now() }),
-      code: undefined,
-    };
+    const result = buildGaiaResult(reply, { ...facts, cached: true, endedAt: Date.now() });
+    return { result: { ...result, took: stored.took }, code: undefined };
   }
   const reply = await askInTime(run, question, cycle);
   // An interrupted question has no result, unless its answer came in time.
@@ -219,12 +218,17 @@ async function ask(run: Run, asked: Question, cycle: number): Promise<QuestionOu
       finalAnswer: result.final_answer,
       rawAnswer: result.raw_answer,
       reasoningTrace: result.reasoning_trace,
+      took: toAnswerUse(result),
     });
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     return { result, code: reply.code, cacheFault: error };
   }
   return { result, code: reply.code };
+}
+
+function toAnswerUse({ tokens, cost, packets, bytes, seconds }: GaiaResult): AnswerUse {
+  return { tokens, cost, packets, bytes, seconds };
 }
 
 /** Asks the team within the question's limits. */
@@ -265,7 +269,7 @@ const NOTHING: Omit<TeamReply, 'status' | 'rawAnswer' | 'answer' | 'reasoningTra
   modelCalls: 0,
 };
 
-function toCachedReply({ finalAnswer, ...answer }: CachedAnswer, seconds: number): TeamReply {
+function toCachedReply({ finalAnswer, took: _, ...answer }: CachedAnswer, seconds: number): TeamReply {
   return { ...NOTHING, status: 'answered', answer: finalAnswer, ...answer, seconds };
 }
 

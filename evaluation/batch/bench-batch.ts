@@ -5,6 +5,7 @@ import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { BenchPlan } from '../plan/bench-plan.ts';
 import { type Question, toAttemptId } from '../questions/question.ts';
 import { type BatchSummary, SummaryBuilder } from '../results/bench-summary.ts';
+import { type Figures, FiguresSum } from '../results/figures.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
 import { summarizeTeam } from '../results/summary.ts';
 import { formatCycles } from '../results/tables/batch-table.ts';
@@ -48,6 +49,8 @@ interface BenchBatch {
   readonly wallMs: number;
   readonly failures: readonly string[];
   readonly wrong: WrongAnswers;
+  /** The answers from the cache, and what they took when they were asked. */
+  readonly fromCache: Pick<Figures, 'cached' | 'cached_use'>;
   /** Set with `--repeat`. */
   readonly cycles: Pick<ReturnType<typeof summarizeTeam>, 'cycles' | 'pass_at' | 'pass_hat'> | undefined;
   readonly cycleLines: readonly string[];
@@ -72,7 +75,7 @@ export async function runBenchBatch(
   const { team, setup, concurrency } = planned;
   const byId = new Map(tasks.map((task) => [task.taskId, task]));
   const score = createTaskScorer(findScorer(team.scorer));
-  const fromCache = (task: Question, { final_answer, seconds, cycle }: GaiaResult) => {
+  const toCached = (task: Question, { final_answer, seconds, cycle }: GaiaResult) => {
     const outcome = createCachedOutcome(toAttemptId(task.taskId, cycle), final_answer, seconds);
     const scores = score(task, final_answer);
     const result = buildTaskResult(task, { outcome, scores, models: undefined });
@@ -99,7 +102,7 @@ export async function runBenchBatch(
       if (event.kind !== 'finished' || !event.result.cached) return;
       const task = byId.get(event.result.task_id);
       if (task === undefined) return;
-      const { result, ...asked } = fromCache(task, event.result);
+      const { result, ...asked } = toCached(task, event.result);
       mesh.answered(asked, result);
       watching.onCached();
     },
@@ -109,12 +112,14 @@ export async function runBenchBatch(
   const summary = new SummaryBuilder();
   const failures: string[] = [];
   const wrong = new WrongAnswers();
+  const figures = new FiguresSum();
   for (let cycle = 1; cycle <= repeat; cycle++) {
     for (const task of tasks) {
       const key = { task_id: task.taskId, team: team.name, cycle };
       const result = journal.read(key);
       if (result === undefined) continue;
-      const onMesh = result.mesh ?? fromCache(task, result).result;
+      figures.add(result, task.truths.length > 0);
+      const onMesh = result.mesh ?? toCached(task, result).result;
       if (kept.has(formatResultKey(key))) summary.addEarlier(task, onMesh);
       else summary.add(task, onMesh);
       if (onMesh.status !== 'answered' && failures.length < SHOWN_FAILURES)
@@ -139,6 +144,7 @@ export async function runBenchBatch(
     wallMs,
     failures,
     wrong,
+    fromCache: figures.figures(),
     cycles: repeated && {
       cycles: repeated.cycles,
       pass_at: repeated.pass_at,
@@ -150,13 +156,18 @@ export async function runBenchBatch(
 
 /** Returns the output of `bench --tasks --json`, and the intervals that its table shows. */
 export function summarizeBench(
-  { summary, wallMs, cycles }: BenchBatch,
+  { summary, wallMs, cycles, fromCache }: BenchBatch,
   metrics: RunMetrics,
 ): { readonly json: BatchSummary; readonly interval: (part?: string) => Interval | null } {
   const { run_id, team, adapter, engine, ledger } = metrics;
   const facts = { run_id, team, adapter, engine, balanced: ledger.balanced };
   return {
-    json: { ...summary.summary(facts, metrics, wallMs), ...cycles },
+    json: {
+      ...summary.summary(facts, metrics, wallMs),
+      cached: fromCache.cached || undefined,
+      cached_use: fromCache.cached_use,
+      ...cycles,
+    },
     interval: (part) => summary.interval(part),
   };
 }

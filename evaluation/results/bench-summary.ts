@@ -5,6 +5,7 @@ import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
 import { Samples } from '@gaia-mesh/core/run/metrics/samples.ts';
 import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
+import type { ResourceUse } from './figures.ts';
 import type { MeshResult } from './task-result.ts';
 
 /** Mean scores of a group of tasks; null if no true answer is known. */
@@ -37,6 +38,9 @@ export interface BatchSummary extends PartSummary, Partial<ModelSums> {
   readonly balanced: boolean;
   /** Tasks that an earlier, interrupted run finished; set when that run is resumed. */
   readonly resumed?: number | undefined;
+  /** Answers from the cache, which took nothing in this run, and what they took when they were asked. */
+  readonly cached?: number | undefined;
+  readonly cached_use?: ResourceUse | undefined;
   /** Summaries by part, see {@link listTaskParts}. */
   readonly by_part: Readonly<Record<string, PartSummary>>;
 }

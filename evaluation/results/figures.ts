@@ -16,7 +16,7 @@ export interface ResourceUse {
 
 /**
  * Score and cost of a group of questions. The denominator is every question with a known answer: failed, timed-out and unasked
- * ones count as wrong (OV-44). Answers from the cache are marked, and took nothing.
+ * ones count as wrong (OV-44). The resources are those of this run, in which answers from the cache took nothing.
  */
 export interface Figures extends ResourceUse {
   readonly questions: number;
@@ -25,6 +25,8 @@ export interface Figures extends ResourceUse {
   readonly timeout: number;
   readonly not_asked: number;
   readonly cached: number;
+  /** What answers from the cache took when they were asked; null where one is not known, and undefined without any. */
+  readonly cached_use?: ResourceUse | undefined;
   /** Questions whose true answer is known. */
   readonly scored: number;
   readonly correct: number;
@@ -38,14 +40,45 @@ export interface Figures extends ResourceUse {
   readonly per_correct: ResourceUse;
 }
 
+const UNKNOWN_USE: ResourceUse = { tokens: null, cost: null, packets: null, bytes: null, seconds: null };
+
 /**
- * Returns what answers took, for a table of costs. The cache keeps answers and not what they took when they were asked: if all are from it,
- * that is unknown, and not the nothing that this run took.
+ * Returns what answers took, for a table of costs, in total and per right answer: in this run, and those from the cache when they were
+ * asked. Where the latter is not known, answers from the cache are left out; if there are no others, all is unknown.
  */
-export function findKnownUse(figures: Figures): ResourceUse {
-  const { cached, questions, not_asked } = figures;
+export function findKnownUse(figures: Figures): {
+  readonly total: ResourceUse;
+  readonly perRight: ResourceUse;
+  readonly hasCached: boolean;
+} {
+  const { cached, cached_use, correct, questions, not_asked, per_correct } = figures;
   const isAllCached = cached > 0 && cached === questions - not_asked;
-  return isAllCached ? { tokens: null, cost: null, packets: null, bytes: null, seconds: null } : figures;
+  // Packets are counted for every attempt, so that only an attempt without any figures leaves them unknown.
+  if (cached_use === undefined || cached_use.packets === null)
+    return { total: isAllCached ? UNKNOWN_USE : figures, perRight: per_correct, hasCached: false };
+  const total = addUse(figures, cached_use);
+  return { total, perRight: divideUse(total, correct), hasCached: true };
+}
+
+function addUse(a: ResourceUse, b: ResourceUse): ResourceUse {
+  return {
+    tokens: sumOfKnown(a.tokens, b.tokens),
+    cost: sumOfKnown(a.cost, b.cost),
+    packets: sumOfKnown(a.packets, b.packets),
+    bytes: sumOfKnown(a.bytes, b.bytes),
+    seconds: sumOfKnown(a.seconds, b.seconds),
+  };
+}
+
+function divideUse({ tokens, cost, packets, bytes, seconds }: ResourceUse, by: number): ResourceUse {
+  const each = (sum: number | null) => (sum === null || by === 0 ? null : sum / by);
+  return {
+    tokens: each(tokens),
+    cost: each(cost),
+    packets: each(packets),
+    bytes: each(bytes),
+    seconds: each(seconds),
+  };
 }
 
 /** Adds up results. Its memory does not grow with their number. */
@@ -63,6 +96,7 @@ export class FiguresSum {
   #packets = 0;
   #bytes = 0;
   #seconds = 0;
+  #cachedUse: ResourceUse | undefined;
 
   /** @param isScored true if the question has a known answer; a question that was not asked has no result that would show it */
   add(result: GaiaResult | undefined, isScored: boolean): void {
@@ -77,6 +111,8 @@ export class FiguresSum {
     if (result.correct_lenient === true) this.#correctLenient += 1;
     if (result.cached) {
       this.#cached += 1;
+      const took = result.took ?? UNKNOWN_USE;
+      this.#cachedUse = this.#cachedUse === undefined ? took : addUse(this.#cachedUse, took);
       return;
     }
     if (result.correct === true) this.#correctFresh += 1;
@@ -97,13 +133,12 @@ export class FiguresSum {
       bytes: this.#bytes,
       seconds: Math.round(this.#seconds * 1e6) / 1e6,
     };
-    const each = (sum: number | null) =>
-      sum === null || this.#correctFresh === 0 ? null : sum / this.#correctFresh;
     return {
       questions: this.#questions,
       ...this.#status,
       not_asked: this.#notAsked,
       cached: this.#cached,
+      cached_use: this.#cachedUse,
       scored: this.#scored,
       correct: this.#correct,
       accuracy: isScored ? this.#correct / this.#scored : null,
@@ -111,13 +146,7 @@ export class FiguresSum {
       high: isScored ? high : null,
       correct_lenient: this.#correctLenient,
       ...taken,
-      per_correct: {
-        tokens: each(taken.tokens),
-        cost: each(taken.cost),
-        packets: each(taken.packets),
-        bytes: each(taken.bytes),
-        seconds: each(taken.seconds),
-      },
+      per_correct: divideUse(taken, this.#correctFresh),
     };
   }
 }

@@ -5,6 +5,7 @@ import type { TeamReply } from '../batch/teams/team-reply.ts';
 import type { Attachment, Question } from '../questions/question.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { isWtqCorrect } from '../scorers/wtq.ts';
+import { answerUseSchema } from '../store/answer-use.ts';
 import { guessKnownGap, KNOWN_GAPS } from './failures/known-gap.ts';
 import { isLenientlyCorrect } from './lenient.ts';
 import { roleUsageSchema, toolCallsSchema } from './role-usage.ts';
@@ -15,7 +16,7 @@ const whole = z.int().nonnegative();
 
 /**
  * One finished attempt at a question: a line of the journal, and the source of answers, summary and log. Costs are in US dollars,
- * null if a price is not known. A cached attempt took nothing and is left out of every sum of resources.
+ * null if a price is not known. A cached attempt took nothing in this run; `took` is what it took when it was asked.
  */
 export const gaiaResultSchema = z.strictObject({
   task_id: z.string().min(1).describe('id of the question'),
@@ -55,8 +56,11 @@ export const gaiaResultSchema = z.strictObject({
   cached: z
     .boolean()
     .describe(
-      'true where the answer was taken from the cache: it took nothing, and is kept out of every sum',
+      'true where the answer was taken from the cache: it took nothing in this run, and is kept out of every sum',
     ),
+  took: answerUseSchema
+    .optional()
+    .describe('what the answer took when it was asked; only where it was cached, and this is known'),
   tokens: whole.nullable().describe("tokens; null where a model's server did not say"),
   cost: amount.nullable().describe('US dollars; null where a price is not known'),
   packets: whole.describe('packets that agents sent'),

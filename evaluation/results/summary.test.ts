@@ -74,6 +74,35 @@ describe('the summary of a team', () => {
     expect(table).toContain('* 2 of 2 answers are from the cache');
   });
 
+  test('shows what answers from the cache took when they were asked, marked, and keeps it out of what this run took', () => {
+    const cached = { cached: true, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0.001, model_calls: 0 };
+    const took = { tokens: 300, cost: 0.03, packets: 6, bytes: 900, seconds: 4.5 };
+    const questions = ['a', 'b', 'c'].map((id) => questionOf(id));
+    const hit = (id: string) => resultOf(id, { ...cached, took });
+
+    const all = summaryOf(questions.slice(0, 2), [hit('a'), hit('b')]);
+    expect(all).toMatchObject({ cached: 2, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0 });
+    expect(all.cached_use).toEqual({ tokens: 600, cost: 0.06, packets: 12, bytes: 1800, seconds: 9 });
+    const table = formatBatchTable({ single: all });
+    expect(table).toMatch(/in total \* +600 +0\.0600 +12 +1,800 +9\.00\n/);
+    expect(table).toMatch(/per right answer \* +300 +0\.0300 +6\.0 +900 +4\.50\n/);
+    expect(table).toContain(
+      '* 2 of 2 answers are from the cache; their share is what they took when they were asked',
+    );
+    expect(table).toContain('this run itself took 0 tokens, 0.0000 $, 0 packets and 0.00 s');
+
+    const fresh = { tokens: 100, cost: 0.01, packets: 2, bytes: 100, seconds: 1 };
+    const mixed = summaryOf(questions, [hit('a'), hit('b'), resultOf('c', fresh)]);
+    expect(mixed).toMatchObject({ cached: 2, ...fresh, per_correct: fresh });
+    expect(formatBatchTable({ single: mixed })).toMatch(/in total \* +700 +0\.0700 +14 +1,900 +10\.00\n/);
+
+    // One answer whose figures are not known leaves the sum unknown.
+    const old = summaryOf(questions, [hit('a'), resultOf('b', cached), resultOf('c', fresh)]);
+    expect(old.cached_use).toMatchObject({ tokens: null, packets: null });
+    expect(formatBatchTable({ single: old })).toMatch(/in total \* +100 [\s\S]*not known and left out/);
+    expect(summaryOf(questions, []).cached_use).toBeUndefined();
+  });
+
   test('adds up what answers took, and per correct one; the cached are marked and left out of both (C-11)', () => {
     const took = { tokens: 30, cost: 0.06, packets: 6, bytes: 600, seconds: 3 };
     const cached = { cached: true, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0.001, model_calls: 0 };

@@ -1,6 +1,7 @@
 import type { AttemptOutcome, RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import type { AttemptMemory } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
 import type { ReviewVerdict, StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import type { AnswerUse } from './answer-use.ts';
 import type { CacheKey } from './cache-key.ts';
 
 /**
@@ -28,8 +29,8 @@ export interface Store extends AttemptMemory {
 
   cachedAnswer(key: CacheKey): Promise<CachedAnswer | undefined>;
 
-  /** Stores an answer, replacing an older one. An empty answer is refused. */
-  cacheAnswer(key: CacheKey, answer: string): Promise<void>;
+  /** Stores an answer and what it took, replacing an older one. An empty answer is refused. */
+  cacheAnswer(key: CacheKey, answer: string, took?: AnswerUse): Promise<void>;
 
   /** Returns the newest answer of each question, at most 100,000: the content of `agent_cache.json` (RA-07). */
   exportCache(filter?: CacheFilter): Promise<Map<string, string>>;
@@ -60,6 +61,8 @@ interface CachedAnswer {
   readonly answer: string;
   /** ISO 8601, UTC. */
   readonly created_at: string;
+  /** Null if it is not known: the answer was imported, or stored by an earlier version. */
+  readonly took: AnswerUse | null;
 }
 
 type CacheFilter = Partial<Pick<CacheKey, 'team' | 'model' | 'promptVersion'>>;

@@ -1,6 +1,7 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { isToolStep, splitSteps } from '../../results/failures/trace-steps.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
+import type { AnswerUse } from '../../store/answer-use.ts';
 import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { bindNumbers, formatBytes, formatCounted } from '../wording.ts';
 
@@ -123,18 +124,22 @@ export function markAttempt(result: Pick<GaiaResult, 'status' | 'correct' | 'cac
   return result.cached ? mark.toUpperCase() : mark;
 }
 
+function formatUse({ tokens, packets, bytes, seconds, cost }: AnswerUse, modelCalls?: number): string {
+  return [
+    tokens === null ? 'tokens not known' : formatCounted(tokens, 'token'),
+    formatCounted(packets, 'packet'),
+    formatBytes(bytes),
+    `${formatDecimals(seconds, 2)} s`,
+    ...(modelCalls === undefined ? [] : [formatCounted(modelCalls, 'model call')]),
+    ...(cost === null || cost === 0 ? [] : [`$${formatDecimals(cost, 4)}`]),
+  ].join(' · ');
+}
+
 function toAttemptView(result: GaiaResult, room: number): AttemptView {
   const { final_answer, reason, tokens, packets, bytes, seconds, model_calls, cost, cached } = result;
   const took = cached
-    ? `from the cache in ${formatDecimals(seconds, 3)} s`
-    : [
-        tokens === null ? 'tokens not known' : formatCounted(tokens, 'token'),
-        formatCounted(packets, 'packet'),
-        formatBytes(bytes),
-        `${formatDecimals(seconds, 2)} s`,
-        formatCounted(model_calls, 'model call'),
-        ...(cost === null || cost === 0 ? [] : [`$${formatDecimals(cost, 4)}`]),
-      ].join(' · ');
+    ? `from the cache in ${formatDecimals(seconds, 3)} s${result.took === undefined ? '' : `; when it was asked: ${formatUse(result.took)}`}`
+    : formatUse({ tokens, packets, bytes, seconds, cost }, model_calls);
   const tools = result.tool_calls.map(({ tool, count: times, failed }) =>
     failed === 0 ? `${tool} ${times}` : `${tool} ${times} (${failed} failed)`,
   );

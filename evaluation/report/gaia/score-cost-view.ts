@@ -1,4 +1,5 @@
 import { BASELINE } from '../../results/baseline.ts';
+import { findKnownUse } from '../../results/figures.ts';
 import { count, formatDecimals, formatPercent } from '../../terminal/table.ts';
 import { formatBytes } from '../wording.ts';
 import type { NamedSummary } from './team-tables.ts';
@@ -58,11 +59,9 @@ export function buildScoreCostView(teams: readonly NamedSummary[]): ScoreCostVie
   return measures.length === 0 ? null : { finding: describeFrontier(measures[0]?.points ?? []), measures };
 }
 
-function toScorePoint(
-  [team, { accuracy, low, high, per_correct }]: NamedSummary,
-  { key, text }: (typeof MEASURES)[number],
-): ScorePoint[] {
-  const per = per_correct[key];
+function toScorePoint([team, summary]: NamedSummary, { key, text }: (typeof MEASURES)[number]): ScorePoint[] {
+  const { accuracy, low, high } = summary;
+  const per = findKnownUse(summary).perRight[key];
   if (accuracy === null || low === null || high === null || per === null || per === 0) return [];
   const score = `${formatPercent(accuracy)} (${formatPercent(low)} to ${formatPercent(high)})`;
   return [{ team, isBaseline: team === BASELINE, accuracy, low, high, per, text: `${score}, ${text(per)}` }];

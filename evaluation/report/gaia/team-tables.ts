@@ -136,7 +136,8 @@ function formatGroup(names: readonly string[], what: string): string[] {
 /** Builds the tables of costs: in total, and for each right answer. */
 export function buildCostTables(teams: readonly NamedSummary[], { teams: facts }: BatchHead): ScoreView[] {
   const baseline = findBaseline(teams.map(([name]) => name));
-  const base = teams.length > 1 ? teams.find(([name]) => name === baseline)?.[1] : undefined;
+  const [, first] = teams.length > 1 ? (teams.find(([name]) => name === baseline) ?? []) : [];
+  const base = first && findKnownUse(first).perRight;
   const titles = ['#tokens', '#cost $', '#packets', '#bytes', '#seconds'];
   const how = (name: string) => {
     const fact = facts.find((one) => one.name === name);
@@ -150,32 +151,38 @@ export function buildCostTables(teams: readonly NamedSummary[], { teams: facts }
       finding: 'What all answers took',
       table: createTableView(
         ['team', 'routing', '#agents', '#at once', ...titles],
-        teams.map(([name, summary]) => [name, ...how(name), ...formatCostCells(findKnownUse(summary), 0)]),
+        teams.map(([name, summary]) => [
+          markCached(name, summary),
+          ...how(name),
+          ...formatCostCells(findKnownUse(summary).total, 0),
+        ]),
       ),
-      note: 'bytes: as they travelled, copies included: broadcast sends each packet to every other agent, topic to those that subscribe to its type, direct to its addressee. seconds: of all questions, each by its own clock, so they add up to more than the wall where several are on their way at once. What answers from the cache once took is not known and left out. –: not known, such as the price of a model.',
+      note: 'bytes: as they travelled, copies included: broadcast sends each packet to every other agent, topic to those that subscribe to its type, direct to its addressee. seconds: of all questions, each by its own clock, so they add up to more than the wall where several are on their way at once. Answers from the cache count with what they took when they were asked; where that is not known, they are left out; how many they are stands beside the team. –: not known, such as the price of a model.',
     },
     {
       finding: describeRightCosts(teams),
       table: createTableView(
         ['team', ...titles, ...perRight],
-        teams.map(([name, { per_correct }]) => [
-          name,
-          ...formatCostCells(per_correct, 1),
-          ...(base === undefined
-            ? []
-            : [
-                formatAgainst(per_correct.bytes, base.per_correct.bytes),
-                isOneConcurrency ? formatAgainst(per_correct.seconds, base.per_correct.seconds) : '–',
-              ]),
-        ]),
+        teams.map(([name, summary]) => {
+          const { perRight: own } = findKnownUse(summary);
+          const cells = [markCached(name, summary), ...formatCostCells(own, 1)];
+          if (base === undefined) return cells;
+          const seconds = isOneConcurrency ? formatAgainst(own.seconds, base.seconds) : '–';
+          return [...cells, formatAgainst(own.bytes, base.bytes), seconds];
+        }),
       ),
-      note: `All that a team took, wrong answers included, for each right one that did not come from the cache. ${
+      note: `All that a team took, wrong answers included, for each right one. Answers from the cache count as above. ${
         isOneConcurrency
           ? `Seconds are those of ${[...atOnce].join()} at once, for all teams.`
           : 'Teams had different numbers of questions on their way at once, so their seconds are not set against each other.'
       }`,
     },
   ];
+}
+
+/** Returns a team's name with the number of its answers that are from the cache. */
+function markCached(name: string, { cached }: NamedSummary[1]): string {
+  return cached === 0 ? name : `${name} (${count(cached)} cached)`;
 }
 
 function formatCostCells({ tokens, cost, packets, bytes, seconds }: ResourceUse, digits: number): string[] {
@@ -194,9 +201,10 @@ function formatAgainst(value: number | null, base: number | null): string {
 
 function describeRightCosts(teams: readonly NamedSummary[]): string {
   const known = teams
-    .flatMap(([name, { per_correct }]) =>
-      per_correct.bytes === null ? [] : [{ name, bytes: per_correct.bytes }],
-    )
+    .flatMap(([name, summary]) => {
+      const { bytes } = findKnownUse(summary).perRight;
+      return bytes === null ? [] : [{ name, bytes }];
+    })
     .toSorted((a, b) => a.bytes - b.bytes);
   const [least] = known;
   const most = known.at(-1);

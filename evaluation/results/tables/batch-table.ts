@@ -31,18 +31,29 @@ export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): 
     '',
     formatTable([
       ['team', 'taken', 'tokens', 'cost $', 'packets', 'bytes', 'seconds'],
-      ...entries.flatMap(([name, team]) => [
-        [
-          shortenTeamName(name),
-          `in total${team.cached > 0 ? ' *' : ''}`,
-          ...formatCostCells(findKnownUse(team), 0),
-        ],
-        ['', `per right answer${team.cached > 0 ? ' *' : ''}`, ...formatCostCells(team.per_correct, 1)],
-      ]),
+      ...entries.flatMap(([name, team]) => {
+        const { total, perRight } = findKnownUse(team);
+        const mark = team.cached > 0 ? ' *' : '';
+        return [
+          [shortenTeamName(name), `in total${mark}`, ...formatCostCells(total, 0)],
+          ['', `per right answer${mark}`, ...formatCostCells(perRight, 1)],
+        ];
+      }),
     ]),
     ...entries.flatMap(([name, team]) => ['', ...listNotes(name, team)]),
     '',
   ].join('\n');
+}
+
+/** Explains the mark of figures with answers from the cache. */
+function formatCachedNotes(team: TeamSummary): string[] {
+  const from = `  * ${count(team.cached)} of ${count(team.answered)} answers are from the cache`;
+  if (!findKnownUse(team).hasCached) return [`${from}; what they took then is not known and left out`];
+  const [tokens = '', cost = '', packets = '', , seconds = ''] = formatCostCells(team, 0);
+  return [
+    `${from}; their share is what they took when they were asked`,
+    `    this run itself took ${tokens} tokens, ${cost} $, ${packets} packets and ${seconds} s`,
+  ];
 }
 
 function formatScoreRows(name: string, team: TeamSummary): string[][] {
@@ -104,10 +115,7 @@ function listNotes(name: string, team: TeamSummary): string[] {
       `${formatPercent(metrics.cache_hit_rate)} from the cache`,
     `  per question ${formatDecimals(metrics.model_calls_per_question, 1)} model calls, ${formatDecimals(metrics.seconds_per_question, 2)} s`,
   );
-  if (team.cached > 0)
-    lines.push(
-      `  * ${count(team.cached)} of ${count(team.answered)} answers are from the cache; what they took then is not known and left out`,
-    );
+  if (team.cached > 0) lines.push(...formatCachedNotes(team));
   if (tools.length > 0) lines.push(`  tools: ${tools.join(', ')}`);
   const spent = team.token_ledger === undefined ? [] : formatTokenLines(team.token_ledger);
   lines.push(

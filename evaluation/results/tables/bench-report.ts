@@ -192,6 +192,7 @@ export function formatBatchReport(
     ...formatDelivery(metrics),
     ...cycleLines,
     ...formatResumed(summary),
+    ...formatCached(summary),
     dim(formatLedger(metrics)),
     '',
     ...wrong.lines(),
@@ -204,6 +205,23 @@ function formatResumed({ resumed, tasks }: BatchSummary): string[] {
     `Resumed   ${count(resumed)} of ${count(tasks)} tasks were finished before; traffic is that of the others.`,
     '',
   ];
+}
+
+function formatCached({ cached, cached_use, tasks }: BatchSummary): string[] {
+  if (cached === undefined || cached_use === undefined) return [];
+  const from = `Cached    ${count(cached)} of ${count(tasks)} answers are from the cache and took nothing in this run`;
+  const { tokens, cost, packets, bytes, seconds } = cached_use;
+  if (packets === null) return [`${from}; what they took before is not known`, ''];
+  const known = (value: number | null) => (value === null ? '–' : count(value));
+  return [
+    `${from}. When they were asked they took`,
+    `          ${known(tokens)} tokens, ${formatCost(cost)}, ${known(packets)} packets, ${known(bytes)} bytes and ${formatDecimals(seconds, 2)} s`,
+    '',
+  ];
+}
+
+function formatCost(cost: number | null): string {
+  return cost === null ? 'cost not known' : `$${formatDecimals(cost, 4)}`;
 }
 
 /** Formats a task that failed or timed out. */
@@ -220,7 +238,7 @@ function formatModelUse({
   token_ledger,
 }: RunMetrics): string[] {
   if (model_calls === undefined) return [];
-  const cost = cost_usd === null ? 'cost not known' : `$${formatDecimals(cost_usd, 4)}`;
+  const cost = formatCost(cost_usd);
   return [
     '',
     `Model     ${count(model_calls)} calls, ${prompt_tokens === null ? '–' : count(prompt_tokens)} tokens in, ${completion_tokens === null ? '–' : count(completion_tokens)} out, ${cost}`,

@@ -9,7 +9,7 @@ import {
 import { type MeasuredPart, stripFolders } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
-import type { Figures, ResourceUse } from '../figures.ts';
+import { type Figures, findKnownUse, type ResourceUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatInterval } from './batch-table.ts';
 import { formatDetectable } from './detectable-text.ts';
@@ -98,7 +98,9 @@ function formatSource(source: string | null | undefined): string {
 
 function formatCached(teams: Rows): string {
   const cached = teams.reduce((sum, [, figures]) => sum + figures.cached, 0);
-  return cached === 0 ? 'nothing from a cache' : `${count(cached)} answers from a cache, which took nothing`;
+  return cached === 0
+    ? 'nothing from a cache'
+    : `${count(cached)} answers from a cache, with what they took when they were asked, where that is known`;
 }
 
 type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
@@ -162,10 +164,13 @@ function formatCostTable(teams: Rows): string {
     formatDecimals(cost, 4),
     formatDecimals(seconds, 2),
   ];
-  const rows = teams.flatMap(([name, summary]) => [
-    [name, 'in total', ...cells(summary, 0), formatDecimals(summary.questions_per_s, 1)],
-    ['', 'per right answer', ...cells(summary.per_correct, 1), ''],
-  ]);
+  const rows = teams.flatMap(([name, summary]) => {
+    const { total, perRight } = findKnownUse(summary);
+    return [
+      [name, 'in total', ...cells(total, 0), formatDecimals(summary.questions_per_s, 1)],
+      ['', 'per right answer', ...cells(perRight, 1), ''],
+    ];
+  });
   return formatMarkdownTable([
     ['team', '', 'tokens', 'packets', 'bytes', 'cost $', 'seconds', 'questions/s'],
     ...rows,

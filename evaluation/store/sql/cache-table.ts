@@ -7,18 +7,23 @@ import {
   MAX_TEXT_CHARACTERS,
 } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import * as z from 'zod';
+import { type AnswerUse, answerUseSchema } from '../answer-use.ts';
 import { type CacheKey, hashCacheKey } from '../cache-key.ts';
 import { MAX_CACHE_ENTRIES } from '../limits.ts';
 import type { Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
-import { buildConditions, parseRow, type SqlTables, timeCell } from './sql-tables.ts';
+import { buildConditions, jsonCell, parseRow, type SqlTables, timeCell } from './sql-tables.ts';
 
-/** Answers per import statement: 4,000 of at most 32,766 parameters that SQLite accepts. */
+/** Answers per import statement: 4,500 of at most 32,766 parameters that SQLite accepts. */
 const IMPORT_BATCH = 500;
 
-const CACHE_COLUMNS = 'cache_key, question, file_hash, team, model, prompt_version, answer, created_at';
+const CACHE_COLUMNS = 'cache_key, question, file_hash, team, model, prompt_version, answer, created_at, took';
 
-const cacheRow = z.object({ answer: z.string(), created_at: timeCell });
+const cacheRow = z.object({
+  answer: z.string(),
+  created_at: timeCell,
+  took: jsonCell.pipe(answerUseSchema.nullable()),
+});
 const exportRow = z.object({ question: z.string(), answer: z.string() });
 
 const keySchema = z.strictObject({
@@ -38,27 +43,32 @@ export function createCacheTable(
   tables: SqlTables,
 ): Pick<Store, 'cachedAnswer' | 'cacheAnswer' | 'exportCache' | 'importCache'> {
   /** Returns the values of a row in the order of {@link CACHE_COLUMNS}. */
-  const rowOf = (given: CacheKey, answer: string): readonly SqlValue[] => {
+  const rowOf = (given: CacheKey, answer: string, took?: AnswerUse): readonly SqlValue[] => {
     const { question, fileHash, team, model, promptVersion } = parseRow(
       keySchema,
       given,
       'a key of the answer cache',
     );
     const kept = parseRow(answerSchema, answer, 'an answer for the cache');
-    return [hashCacheKey(given), question, fileHash, team, model, promptVersion, kept, tables.time()];
+    const use =
+      took === undefined
+        ? null
+        : JSON.stringify(parseRow(answerUseSchema, took, 'what an answer for the cache took'));
+    return [hashCacheKey(given), question, fileHash, team, model, promptVersion, kept, tables.time(), use];
   };
   return {
     async cachedAnswer(key) {
       const [found] = await tables.rows(cacheRow, 'cached_answers', {
-        text: 'SELECT answer, created_at FROM cached_answers WHERE cache_key = $1',
+        text: 'SELECT answer, created_at, took FROM cached_answers WHERE cache_key = $1',
         values: [hashCacheKey(key)],
       });
       return found;
     },
 
-    async cacheAnswer(key, answer) {
-      const row = rowOf(key, answer);
-      const newer = 'DO UPDATE SET answer = excluded.answer, created_at = excluded.created_at';
+    async cacheAnswer(key, answer, took) {
+      const row = rowOf(key, answer, took);
+      const newer =
+        'DO UPDATE SET answer = excluded.answer, created_at = excluded.created_at, took = excluded.took';
       await tables.database.write([insertAnswers([row], newer)]);
     },
 

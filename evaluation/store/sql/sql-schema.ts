@@ -96,6 +96,9 @@ export function listSchemaSteps(words: SchemaWords): readonly string[] {
     ALTER TABLE gap_records ADD COLUMN point text NOT NULL DEFAULT 'unknown';
     ALTER TABLE gap_records ADD COLUMN tool text NOT NULL DEFAULT '';
     `,
+    `
+    ALTER TABLE cached_answers ADD COLUMN took ${json};
+    `,
   ];
 }
 

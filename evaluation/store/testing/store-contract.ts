@@ -1,5 +1,6 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashCacheKey } from '../cache-key.ts';
 import { openStore } from '../open-store.ts';
 import type { Store } from '../store.ts';
 import { attemptsContract } from './attempts-contract.ts';
@@ -47,6 +48,7 @@ export function storeContract(name: string, place: ContractPlace): void {
         expect(await at.store.cachedAnswer(sampleKey())).toEqual({
           answer: '42',
           created_at: expect.any(String),
+          took: null,
         });
         for (const change of [
           { question: 'How old? ' },
@@ -126,6 +128,52 @@ export function storeContract(name: string, place: ContractPlace): void {
           at.store.importCache(answers, (question) => sampleKey({ question })),
         ).rejects.toMatchObject({ code: 'store' });
         expect(await at.store.exportCache()).toEqual(new Map());
+      });
+    });
+
+    describe('what a cached answer took', () => {
+      const TOOK = { tokens: 1200, cost: 0.0125, packets: 7, bytes: 9_000_000_000, seconds: 1.25 };
+
+      test('is kept beside it, and replaced with it', async () => {
+        await at.store.cacheAnswer(sampleKey(), '41', TOOK);
+        expect(await at.store.cachedAnswer(sampleKey())).toMatchObject({ answer: '41', took: TOOK });
+        const unknown = { ...TOOK, tokens: null, cost: null };
+        await at.store.cacheAnswer(sampleKey(), '42', unknown);
+        expect(await at.store.cachedAnswer(sampleKey())).toMatchObject({ answer: '42', took: unknown });
+        await at.store.cacheAnswer(sampleKey(), '43');
+        expect(await at.store.cachedAnswer(sampleKey())).toMatchObject({ answer: '43', took: null });
+      });
+
+      test('is not part of an export, and not known of an import', async () => {
+        await at.store.cacheAnswer(sampleKey({ question: 'a' }), '41', TOOK);
+        expect(await at.store.exportCache()).toEqual(new Map([['a', '41']]));
+        await at.store.importCache(new Map([['b', '42']]), (question) => sampleKey({ question }));
+        expect(await at.store.cachedAnswer(sampleKey({ question: 'b' }))).toMatchObject({ took: null });
+      });
+
+      test.each([{ tokens: -1 }, { packets: 0.5 }, { seconds: Number.NaN }])(
+        'is refused as %j',
+        async (odd) => {
+          await expect(at.store.cacheAnswer(sampleKey(), '42', { ...TOOK, ...odd })).rejects.toMatchObject({
+            code: 'store',
+          });
+          expect(await at.store.cachedAnswer(sampleKey())).toBeUndefined();
+        },
+      );
+
+      test('is not known of an answer that an earlier version stored', async () => {
+        at.url = await place.fresh();
+        const steps = place.steps.slice(0, 3);
+        await place.execute(
+          at.url,
+          `CREATE TABLE store_schema (version bigint NOT NULL); INSERT INTO store_schema VALUES (${steps.length}); ${steps.join(';')};
+           INSERT INTO cached_answers (cache_key, question, team, model, prompt_version, answer, created_at)
+           VALUES ('${hashCacheKey(sampleKey())}', 'q', 't', 'm', '1', '42', '2026-04-01T10:00:00Z')`,
+        );
+        const newer = await at.open();
+        expect(await newer.cachedAnswer(sampleKey())).toMatchObject({ answer: '42', took: null });
+        await newer.cacheAnswer(sampleKey(), '43', TOOK);
+        expect(await newer.cachedAnswer(sampleKey())).toMatchObject({ answer: '43', took: TOOK });
       });
     });
 

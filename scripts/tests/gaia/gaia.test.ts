@@ -93,6 +93,9 @@ describe('gaia on a file of questions', () => {
 
     const second = JSON.parse((await runSingle(folder, '--json')).stdout);
     expect(second.teams.single).toMatchObject({ correct: 3, cached: 3, tokens: 0, packets: 0 });
+    const { tokens, cost, packets, bytes, seconds } = first.teams.single;
+    expect(second.teams.single.cached_use).toMatchObject({ tokens, cost, packets, bytes });
+    expect(second.teams.single.cached_use.seconds).toBeCloseTo(seconds, 6);
     expect(second.teams.single.metrics).toMatchObject({
       cache_hit_rate: 1,
       model_calls_per_question: null,

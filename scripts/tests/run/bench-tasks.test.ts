@@ -193,10 +193,14 @@ describe('a file of tasks', () => {
     const first = await runCli([...args, '--out', path.join(folder, 'a')]);
     expect(first.code, first.stderr).toBe(0);
 
-    const { code, stderr } = await runCli([...args, '--out', path.join(folder, 'b')]);
+    const { code, stdout, stderr } = await runCli([...args, '--out', path.join(folder, 'b')]);
 
     expect(code, stderr).toBe(0);
-    const { tasks, answered, normalized_em } = readMetrics(path.join(folder, 'a'));
+    const { tasks, answered, normalized_em, token_sum, pkt_cnt } = readMetrics(path.join(folder, 'a'));
+    expect(stdout).toContain(
+      '2 of 2 answers are from the cache and took nothing in this run. When they were',
+    );
+    expect(stdout).toContain(`${token_sum} tokens, $0.0000, ${pkt_cnt} packets, `);
     expect(readMetrics(path.join(folder, 'b'))).toMatchObject({
       status: 'answered',
       tasks,
