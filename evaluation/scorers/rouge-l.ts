@@ -29,7 +29,6 @@ export function scoreRougeL(prediction: string, truth: string): number {
   const score = loadRouge().l(a.join(' '), b.join(' '), {
     tokenizer: splitRougeWords,
     segmenter: (text) => [text],
-    caseSensitive: false,
     beta: 1,
   });
   // F1 is 2 × matches / words of both sides, so the omitted words only change the divisor.

@@ -199,6 +199,7 @@ describe('a text', () => {
     ['mill .', 'mill', true],
     ['MILL', 'mill', true],
     ['a*b', 'ab', false],
+    ['Straße', 'strasse', false],
     ['Mill (old) [1] (new)', 'mill', true],
     ['Mill [a] (b) [c]', 'mill', true],
     ['mill(a) (b)', 'mill(a)', true],

@@ -45,21 +45,19 @@ function parseWtqValue(answer: string): WtqValue {
   const plain = answer.trim();
   if (NUMBER.test(plain)) return { kind: 'number', text, amount: Number(plain) };
   const parts = plain.toLowerCase().split('-');
-  const [year = '', month = '', day = ''] = parts;
   if (parts.length !== 3) return { kind: 'text', text };
-  const y = year === 'xx' || year === 'xxxx' ? -1 : parseWhole(year);
-  const m = month === 'xx' ? -1 : parseWhole(month);
-  const d = day === 'xx' ? -1 : parseWhole(day);
-  const isDate = y !== undefined && isWithin(m, 12) && isWithin(d, 31) && (y !== -1 || m !== -1 || d !== -1);
+  const [y = Number.NaN, m = Number.NaN, d = Number.NaN] = parts.map((part, at) =>
+    part === 'xx' || (at === 0 && part === 'xxxx') ? -1 : parseWhole(part),
+  );
+  const isDate = !Number.isNaN(y) && isWithin(m, 12) && isWithin(d, 31) && (y !== -1 || m !== -1 || d !== -1);
   if (!isDate) return { kind: 'text', text };
   return m === -1 && d === -1
     ? { kind: 'number', text, amount: y }
     : { kind: 'date', text, date: `${y}-${m}-${d}` };
 }
 
-const parseWhole = (text: string) => (/^\d+$/.test(text) ? Number(text) : undefined);
-const isWithin = (value: number | undefined, most: number) =>
-  value !== undefined && (value === -1 || (value >= 1 && value <= most));
+const parseWhole = (text: string) => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
+const isWithin = (value: number, most: number) => value === -1 || (value >= 1 && value <= most);
 
 /** Normalises a text as the evaluator does: it drops accents, footnote marks, a last bracket, enclosing quotes and the last full stop. */
 function normalizeWtq(answer: string): string {
@@ -69,11 +67,14 @@ function normalizeWtq(answer: string): string {
     .replaceAll(/[‘’´`]/g, "'")
     .replaceAll(/[“”]/g, '"')
     .replaceAll(/[‐‑‒–—−]/g, '-');
-  for (let before = ''; before !== text; ) {
+  let before: string;
+  do {
     before = text;
-    text = text.trim().replace(/((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$/, '');
-    text = text.trim().replace(/(?<!^)( \([^)]*\))*$/, '');
-    text = text.trim().replace(/^"([^"]*)"$/, '$1');
-  }
+    text = text
+      .trim()
+      .replace(/((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$/, '')
+      .replace(/( \([^)]*\))*$/, '')
+      .replace(/^"([^"]*)"$/, '$1');
+  } while (before !== text);
   return text.replace(/\.$/, '').replaceAll(/\s+/g, ' ').toLowerCase().trim();
 }
