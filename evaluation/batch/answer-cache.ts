@@ -3,7 +3,7 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import type { GaiaOptions, GaiaPlan } from '../plan/gaia-plan.ts';
 import type { TeamFingerprint } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';
-import type { AnswerUse } from '../store/answer-use.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
 import { readCacheFile, writeCacheFile } from '../store/cache-file.ts';
 import type { CacheKey } from '../store/cache-key.ts';
 import type { Store } from '../store/store.ts';
@@ -26,7 +26,7 @@ export interface CachedAnswer {
   readonly rawAnswer: string | null;
   readonly reasoningTrace: string;
   /** What the answer took when it was asked; undefined if it is not known. */
-  readonly took?: AnswerUse | undefined;
+  readonly took?: GaiaResult['took'];
 }
 
 /** Returns the store's table of answers as one team sees it: the key is question, file, team, model and prompts (C-11). */

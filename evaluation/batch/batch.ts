@@ -1,7 +1,6 @@
 import { type ErrorCode, MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Question } from '../questions/question.ts';
 import { buildGaiaResult, type GaiaResult } from '../results/gaia-result.ts';
-import type { AnswerUse } from '../store/answer-use.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { CachedAnswer, TeamCache } from './answer-cache.ts';
 import type { Journal } from './journal/journal.ts';
@@ -227,7 +226,7 @@ async function ask(run: Run, asked: Question, cycle: number): Promise<QuestionOu
   return { result, code: reply.code };
 }
 
-function toAnswerUse({ tokens, cost, packets, bytes, seconds }: GaiaResult): AnswerUse {
+function toAnswerUse({ tokens, cost, packets, bytes, seconds }: GaiaResult): NonNullable<GaiaResult['took']> {
   return { tokens, cost, packets, bytes, seconds };
 }
 

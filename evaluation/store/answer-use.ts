@@ -11,5 +11,3 @@ export const answerUseSchema = z.strictObject({
   bytes: whole.describe('bytes of packets, read and written by the hub'),
   seconds: amount.describe('seconds from the question to the answer'),
 });
-
-export type AnswerUse = Readonly<z.infer<typeof answerUseSchema>>;

@@ -1,7 +1,8 @@
 import type { AttemptOutcome, RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import type { AttemptMemory } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
 import type { ReviewVerdict, StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
-import type { AnswerUse } from './answer-use.ts';
+import type * as z from 'zod';
+import type { answerUseSchema } from './answer-use.ts';
 import type { CacheKey } from './cache-key.ts';
 
 /**
@@ -44,7 +45,7 @@ export interface Store extends AttemptMemory {
   close(): Promise<void>;
 }
 
-export interface AttemptFilter {
+interface AttemptFilter {
   readonly run_id?: string;
   readonly team?: string;
   readonly task_id?: string;
@@ -56,6 +57,8 @@ interface Page {
   /** 1 to 50; 50 by default. */
   readonly limit?: number;
 }
+
+type AnswerUse = Readonly<z.infer<typeof answerUseSchema>>;
 
 interface CachedAnswer {
   readonly answer: string;

@@ -1,7 +1,6 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { isToolStep, splitSteps } from '../../results/failures/trace-steps.ts';
 import type { GaiaResult } from '../../results/gaia-result.ts';
-import type { AnswerUse } from '../../store/answer-use.ts';
 import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { bindNumbers, formatBytes, formatCounted } from '../wording.ts';
 
@@ -124,7 +123,10 @@ export function markAttempt(result: Pick<GaiaResult, 'status' | 'correct' | 'cac
   return result.cached ? mark.toUpperCase() : mark;
 }
 
-function formatUse({ tokens, packets, bytes, seconds, cost }: AnswerUse, modelCalls?: number): string {
+function formatUse(
+  { tokens, packets, bytes, seconds, cost }: NonNullable<GaiaResult['took']>,
+  modelCalls?: number,
+): string {
   return [
     tokens === null ? 'tokens not known' : formatCounted(tokens, 'token'),
     formatCounted(packets, 'packet'),

@@ -10,7 +10,7 @@ import { attemptSchema, RESOLUTION_TYPES } from '@gaia-mesh/tools/roles/memory/a
 import { gapRecordSchema } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import * as z from 'zod';
 import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES, MAX_OUTCOMES } from '../limits.ts';
-import type { AttemptFilter, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 import {
   buildConditions,
@@ -147,6 +147,6 @@ export async function findRecordedAttempt(
 }
 
 /** Picks the known keys of a filter, which may come from a packet: its other keys must not become part of a statement. */
-function buildFilter({ run_id, team, task_id, attempt_id }: AttemptFilter): Statement {
+function buildFilter({ run_id, team, task_id, attempt_id }: Parameters<Store['outcomes']>[0]): Statement {
   return buildConditions({ run_id, team, task_id, attempt_id });
 }

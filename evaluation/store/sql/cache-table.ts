@@ -7,7 +7,7 @@ import {
   MAX_TEXT_CHARACTERS,
 } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import * as z from 'zod';
-import { type AnswerUse, answerUseSchema } from '../answer-use.ts';
+import { answerUseSchema } from '../answer-use.ts';
 import { type CacheKey, hashCacheKey } from '../cache-key.ts';
 import { MAX_CACHE_ENTRIES } from '../limits.ts';
 import type { Store } from '../store.ts';
@@ -43,7 +43,11 @@ export function createCacheTable(
   tables: SqlTables,
 ): Pick<Store, 'cachedAnswer' | 'cacheAnswer' | 'exportCache' | 'importCache'> {
   /** Returns the values of a row in the order of {@link CACHE_COLUMNS}. */
-  const rowOf = (given: CacheKey, answer: string, took?: AnswerUse): readonly SqlValue[] => {
+  const rowOf = (
+    given: CacheKey,
+    answer: string,
+    took?: Parameters<Store['cacheAnswer']>[2],
+  ): readonly SqlValue[] => {
     const { question, fileHash, team, model, promptVersion } = parseRow(
       keySchema,
       given,
