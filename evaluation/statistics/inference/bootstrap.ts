@@ -1,5 +1,6 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { computeNormalTail } from './normal.ts';
+import { computeStudentQuantile } from './student.ts';
 
 export interface BootstrapOptions {
   /** Confidence as standard deviations of a normal variable; 95 % by default. */
@@ -41,8 +42,9 @@ export function bootstrapMedian(values: ArrayLike<number>, options: BootstrapOpt
     throw new RangeError(`expected ${MIN_RESAMPLES} to ${MAX_RESAMPLES} resamples, got ${resamples}`);
   }
   const n = values.length;
-  if (2 ** -n > computeNormalTail(z)) return { low: -Infinity, high: Infinity };
-  const tail = computeNormalTail(approximateStudentQuantile(z, n - 1) * Math.sqrt(n / (n - 1)));
+  const wanted = computeNormalTail(z);
+  if (2 ** -n > wanted) return { low: -Infinity, high: Infinity };
+  const tail = computeNormalTail(computeStudentQuantile(wanted, n - 1) * Math.sqrt(n / (n - 1)));
   const medians = resampleMedians(Float64Array.from(values).sort(), resamples, new Random(seed)).sort();
   // The k-th smallest and the k-th largest (Efron and Tibshirani, 1993, "An introduction to the bootstrap", 12.5).
   const k = Math.max(1, Math.floor((resamples + 1) * tail));
@@ -73,16 +75,4 @@ function resampleMedians(sorted: Float64Array, resamples: number, random: Random
     medians[b] = (below + (sorted[place] ?? Number.NaN)) / 2;
   }
   return medians;
-}
-
-/**
- * Returns the quantile of Student's t where the normal quantile is `z`, to 0.3 % from 5 degrees of freedom (Abramowitz and Stegun, 26.7.5).
- */
-function approximateStudentQuantile(z: number, freedom: number): number {
-  return (
-    z +
-    (z ** 3 + z) / (4 * freedom) +
-    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2) +
-    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * freedom ** 3)
-  );
 }
