@@ -115,6 +115,8 @@ export class NatsServer {
         maxReconnectAttempts: -1,
         reconnectTimeWait: RECONNECT_WAIT_MS,
         pingInterval: PING_EVERY_MS,
+        // Servers that this one announces would get the credentials, too.
+        ignoreClusterUpdates: true,
         ...(user === undefined ? {} : { user, pass: password ?? '' }),
         ...(token === undefined ? {} : { token }),
         ...(isTls ? { tls } : {}),
