@@ -69,7 +69,7 @@ describe('a run with faults', () => {
       /Lost +1 deliveries \(1 dropped, 0 between groups, 0 to agents that were gone\), by agent: 1 extract 1\n/,
     );
     expect(stdout).toContain('Answers   0 of 1, 0 right');
-    expect(stderr).not.toContain('--fault-seed');
+    expect(stderr).not.toContain('faults drawn with seed');
   });
 
   test('scores an answer once though every packet comes twice', async () => {
