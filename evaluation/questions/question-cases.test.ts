@@ -83,6 +83,12 @@ const cases: readonly Case[] = [
   { what: 'CSV with semicolons and a mark', name: 'q.csv', content: `\ufeff${toCsv(';')}`, read: both },
   { what: 'CSV that names its delimiter', name: 'q.csv', content: `sep=|\r\n${toCsv('|')}`, read: both },
   { what: 'CSV with tabs in UTF-16', name: 'q.csv', content: toUtf16(toCsv('\t')), read: both },
+  {
+    what: 'CSV that is not Unicode',
+    name: 'q.csv',
+    content: Buffer.from('task_id,question\na,caf\u00e9\n', 'latin1'),
+    read: 'cannot be read as CSV: The encoded data was not valid for encoding utf-8',
+  },
   { what: 'CSV with commas', name: 'q.csv', content: toCsv(','), read: both },
 ];
 

@@ -33,17 +33,17 @@ export async function exportRows(file: LoadedFile): Promise<string> {
 /** Parses CSV whose first line has the names of the columns. */
 async function parseCsvRows(file: LoadedFile): Promise<readonly unknown[]> {
   const { parse } = await import('csv-parse/sync');
-  const { text, delimiter } = readCsvText(file.bytes);
-  return fromLibrary(file, 'CSV', () =>
-    parse(text, {
+  return fromLibrary(file, 'CSV', () => {
+    const { text, delimiter } = readCsvText(file.bytes);
+    return parse(text, {
       bom: true,
       delimiter,
       columns: true,
       skip_empty_lines: true,
       max_record_size: MAX_ROW_CHARACTERS,
       to: MAX_ROWS + 1,
-    }),
-  );
+    });
+  });
 }
 
 /** Delimiters of CSV; programs in languages with a decimal comma write semicolons. */
