@@ -232,10 +232,7 @@ const OTHER_JSON: readonly (readonly [string, RegExp])[] = [
  * @throws MeshError `config`
  */
 function refuseOtherFile(file: string, isArchiveWanted: boolean): void {
-  const descriptor = openUserFile(file, { what: isArchiveWanted ? 'archive' : 'recording' });
-  const bytes = Buffer.alloc(PROBE_BYTES);
-  const start = bytes.subarray(0, readSync(descriptor, bytes));
-  closeSync(descriptor);
+  const start = readStart(file, isArchiveWanted ? 'archive' : 'recording');
   const kind = recogniseOtherFile(start, isArchiveWanted);
   if (kind === undefined) return;
   const wanted = isArchiveWanted ? '' : ', or a recording of hub --record or import';
@@ -264,11 +261,19 @@ function recogniseOtherFile(start: Buffer, isArchiveWanted: boolean): string | u
  * recording.
  */
 export function isArchive(file: string): boolean {
-  const start = Buffer.alloc(PROBE_BYTES);
-  const descriptor = openUserFile(file, { what: 'archive' });
-  const bytes = readSync(descriptor, start);
-  closeSync(descriptor);
-  return (isGzip(start) ? gunzipStart(start.subarray(0, bytes)) : start)[0] !== OPENING_BRACE;
+  const start = readStart(file, 'archive');
+  return (isGzip(start) ? gunzipStart(start) : start)[0] !== OPENING_BRACE;
+}
+
+/** Reads the beginning of a file. */
+function readStart(file: string, what: string): Buffer {
+  const descriptor = openUserFile(file, { what });
+  try {
+    const bytes = Buffer.alloc(PROBE_BYTES);
+    return bytes.subarray(0, readSync(descriptor, bytes));
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Unpacks the beginning of a gzipped file; returns an empty buffer if the file is invalid. */
