@@ -55,7 +55,7 @@ export class Timeline {
   sum(): TimeSplit | null {
     const ended = new Set<string>();
     let sum: TimeSplit | null = null;
-    for (const { packet } of this.#traces.values()) {
+    for (const { packet } of this.traces) {
       if (packet.tag !== FINAL_ANSWER || ended.has(packet.task_id)) continue;
       ended.add(packet.task_id);
       const split = this.#split(packet.id);
@@ -64,10 +64,15 @@ export class Timeline {
     return sum && roundTimeSplit(sum);
   }
 
+  /** The packets, in the order in which they came. */
+  get traces(): Iterable<PacketTrace> {
+    return this.#traces.values();
+  }
+
   /** Yields the piece of each packet, in the order in which the packets came. */
   *pieces(): Generator<Piece> {
-    for (const trace of this.#traces.values()) {
-      const piece = this.#piece(trace);
+    for (const trace of this.traces) {
+      const piece = this.measurePiece(trace);
       if (piece !== undefined) yield piece;
     }
   }
@@ -79,7 +84,7 @@ export class Timeline {
     // A chain cannot be longer than the number of packets; a longer one is a cycle.
     for (let steps = 0; trace !== undefined && steps <= this.#traces.size; steps++) {
       if (trace.cause === null) return split;
-      const piece = this.#piece(trace);
+      const piece = this.measurePiece(trace);
       if (piece === undefined) return undefined;
       split = addTimeSplits(split, { ...piece.parts, relay: piece.relayUs, total: piece.us });
       trace = this.#traces.get(trace.cause);
@@ -87,7 +92,8 @@ export class Timeline {
     return undefined;
   }
 
-  #piece(trace: PacketTrace): Piece | undefined {
+  /** Returns the piece of a packet; undefined if the clocks of it and of its cause do not give one. */
+  measurePiece(trace: PacketTrace): Piece | undefined {
     const cause = trace.cause === null ? undefined : this.#traces.get(trace.cause);
     if (cause?.relayed === undefined || trace.relayed === undefined) return undefined;
     const us = trace.relayed.arrivedUs - cause.relayed.arrivedUs;

@@ -251,9 +251,10 @@ export class MeshRun {
     };
     // Whatever packets do to the work that describes them, the run's figures are on disk before it begins.
     write(build(this.#buildLedger(network), undefined), NOT_RECORDED);
+    const links = [...network.formerLinks, ...network.links];
     const isTimeUp = this.#limitDescription();
     const isHalfUp = () => isTimeUp(0.5);
-    const decoded = await this.#decodeLines(network, isHalfUp);
+    const decoded = await this.#decodeLines(links, isHalfUp);
     const metrics = build(this.#buildLedger(network, decoded), await this.#exchanges?.total(isHalfUp));
     network.close();
     await this.#transport.close();
@@ -261,7 +262,7 @@ export class MeshRun {
     const { balanced } = metrics.ledger;
     this.#log.info({ event: 'run_ended', status: metrics.status, balanced });
     this.#log.close();
-    const { whole, text } = write(metrics, await this.#writeRecording(network, decoded, () => isTimeUp()));
+    const { whole, text } = write(metrics, await this.#writeRecording(links, decoded, () => isTimeUp()));
     this.#tasks.close();
     await archiveRun(this.folder, this.#options, {
       runId: this.runId,
@@ -298,8 +299,7 @@ export class MeshRun {
   }
 
   /** Decodes the packets of agents that kept no ledger. */
-  #decodeLines(network: MeshNetwork, isTimeUp: () => boolean): Promise<ReadonlyMap<Link, LinesByType>> {
-    const links = [...network.formerLinks, ...network.links];
+  #decodeLines(links: readonly Link[], isTimeUp: () => boolean): Promise<ReadonlyMap<Link, LinesByType>> {
     return this.#record.linesOf(
       new Set(links.filter(({ ledgerReport: books }) => books === undefined)),
       isTimeUp,
@@ -308,7 +308,7 @@ export class MeshRun {
 
   /** Writes the recording. A run whose recording cannot be written still has its figures. */
   async #writeRecording(
-    network: MeshNetwork,
+    links: readonly Link[],
     decoded: ReadonlyMap<Link, LinesByType>,
     isTimeUp: () => boolean,
   ): Promise<Recorded> {
@@ -319,9 +319,8 @@ export class MeshRun {
         this.#options,
         { runId: this.runId, tasks: this.#tasks, isTimeUp },
       );
-      const links = [...network.formerLinks, ...network.links];
-      const hops = summarizeHops(traces, links, decoded);
-      return { hops, time_us: new Timeline(traces).sum(), recording };
+      const timeline = new Timeline(traces);
+      return { hops: summarizeHops(timeline, links, decoded), time_us: timeline.sum(), recording };
     } catch (error) {
       if (!(error instanceof MeshError) && readSystemCode(error) === undefined) throw error;
       const missing = [`the recording, which could not be written: ${toErrorMessage(error)}`];

@@ -1,9 +1,8 @@
 import { findOrAddEntry, OTHERS } from '../../contracts/others.ts';
 import { HUB_ID } from '../../contracts/packet.ts';
 import type { Link } from '../../hub/link.ts';
-import type { PacketTrace } from '../../recording/recording.ts';
 import type { LinesByType } from '../../recording/run-record.ts';
-import { Timeline } from '../../recording/timeline.ts';
+import type { Timeline } from '../../recording/timeline.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 import { Samples } from './samples.ts';
 
@@ -16,14 +15,13 @@ type Sender = Pick<Link, 'ledgerReport'> & { readonly node: Pick<Link['node'], '
  * @param decoded lines of agents that handed in no ledger
  */
 export function summarizeHops(
-  traces: readonly PacketTrace[],
+  timeline: Timeline,
   links: readonly Sender[],
   decoded: ReadonlyMap<Sender, LinesByType>,
 ): RunMetrics['hops'] {
   const headers = sumHeaderBytes(links, decoded);
   const hops = new Map<string, Hop>();
-  const pieces = new Map([...new Timeline(traces).pieces()].map((piece) => [piece.trace, piece]));
-  for (const trace of traces) {
+  for (const trace of timeline.traces) {
     const { from, type } = trace.packet;
     if (from === HUB_ID) continue;
     const hop = findOrAddEntry(hops, `${from} ${type}`, (key) => ({
@@ -37,7 +35,7 @@ export function summarizeHops(
     }));
     hop.packets += 1;
     hop.bytes += trace.relayed?.bytes ?? 0;
-    const piece = pieces.get(trace);
+    const piece = timeline.measurePiece(trace);
     if (piece === undefined) continue;
     hop.latencyUs.add(piece.us);
     hop.sumUs += piece.us;

@@ -1,11 +1,12 @@
 import { createLedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
 import { summarizeHops } from '@gaia-mesh/core/run/metrics/hops.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runReport } from './bench-report.ts';
 
-type Traces = Parameters<typeof summarizeHops>[0];
+type Traces = ConstructorParameters<typeof Timeline>[0];
 type Links = Parameters<typeof summarizeHops>[1];
 
 interface Sent {
@@ -53,7 +54,7 @@ function metricsOf(sent: readonly Sent[]): RunMetrics {
   const sum = (value: (one: Sent) => number) => sent.reduce((all, one) => all + value(one), 0);
   const total = { ...createLedgerLine(), packets: sent.length + 1 };
   return {
-    hops: summarizeHops([opened, ...traces], links, new Map()),
+    hops: summarizeHops(new Timeline([opened, ...traces]), links, new Map()),
     agents: [],
     pkt_cnt: sent.length,
     bytes_rx: sum(({ bytes }) => bytes),
