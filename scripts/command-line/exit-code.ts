@@ -1,4 +1,4 @@
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 
@@ -23,7 +23,7 @@ export function endToExitCode(end: Exclude<BatchEnd, { kind: 'finished' }>): num
     case 'interrupted':
       return EXIT.interrupted;
     case 'limit':
-      return toExitCode(new MeshError('limit', end.reason));
+      return toExitCode({ code: 'limit' });
     case 'stopped':
       return toExitCode(end.error);
   }
