@@ -2,6 +2,16 @@ import { expect, test } from 'vitest';
 import { sampleSource } from '../../report/testing/sample-batch.ts';
 import { buildGaiaPart } from './results-page.ts';
 
+/** Facts of a team's run beside its summary. */
+const facts = {
+  engine: 'extractive',
+  model: null,
+  adapter: 'json',
+  wall_seconds: 4,
+  questions_per_s: 5,
+  warnings: [],
+};
+
 test('the page of results has every team against single, what answers took, and what the numbers cannot tell', () => {
   const { batch, summaries } = sampleSource({
     teams: ['single', 'react'],
@@ -9,14 +19,6 @@ test('the page of results has every team against single, what answers took, and 
     result: ({ team, index }) =>
       team === 'react' || index < 5 ? {} : { correct: false, correct_lenient: false },
   });
-  const facts = {
-    engine: 'extractive',
-    model: null,
-    adapter: 'json',
-    wall_seconds: 4,
-    questions_per_s: 5,
-    warnings: [],
-  };
 
   const {
     facts: about,
@@ -47,14 +49,6 @@ test('with repeats it sets each team against itself', () => {
     repeat: 2,
     result: ({ index, cycle }) => ({ correct: index < 8 || (cycle === 2 && index === 8) }),
   });
-  const facts = {
-    engine: 'extractive',
-    model: null,
-    adapter: 'json',
-    wall_seconds: 4,
-    questions_per_s: 5,
-    warnings: [],
-  };
   const { single } = summaries;
   if (single === undefined) throw new Error('the sample has it');
   const { body } = buildGaiaPart({ batch, summaries: { single: { ...single, ...facts } } });
@@ -70,14 +64,6 @@ test('of questions about tables it says by whose rules, how sure the teams may b
     result: ({ index }) => (index < 2 ? { confidence: 0.9 } : { confidence: 0.3, correct: false }),
   });
   const questions = batch.questions.map((question) => ({ ...question, scorer: 'wtq' as const }));
-  const facts = {
-    engine: 'extractive',
-    model: null,
-    adapter: 'json',
-    wall_seconds: 4,
-    questions_per_s: 5,
-    warnings: [],
-  };
   const { single } = summaries;
   if (single === undefined) throw new Error('the sample has it');
   const {
