@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { streamLines } from '@gaia-mesh/core/system/stream-lines.ts';
 import { writeJson } from './http-server.ts';
 
 /**
@@ -60,35 +61,16 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   if (rest !== '' && tryParseJson(rest) !== undefined) yield rest;
 }
 
-/** Any of the three line ends; a CR at the end may be half of one. */
-const LINE_END = /\r\n|\n|\r(?!$)/;
-
 /**
- * Yields the lines of a stream of events as they come, without a byte order mark. A line in many pieces is
- * joined once, so that its bytes are not copied with each piece.
+ * Yields the lines of a stream of events as they come.
  *
  * @throws MeshError `limit` for a line that is longer than any packet
  */
-export async function* readEventLines(
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  let begun: string[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    const text = decoder.decode(chunk, { stream: true });
-    begun.push(text);
-    length += text.length;
-    if (/[\r\n]/.test(text) || begun.at(-2)?.endsWith('\r') === true) {
-      const lines = begun.join('').split(LINE_END);
-      const rest = lines.pop() ?? '';
-      yield* lines;
-      begun = rest === '' ? [] : [rest];
-      ({ length } = rest);
-    }
-    if (length > MAX_FRAME_BYTES)
-      throw new MeshError('limit', `HTTP event: expected at most ${MAX_FRAME_BYTES} bytes`);
-  }
-  const last = begun.join('') + decoder.decode();
-  if (last !== '') yield last.replace(/\r$/, '');
+export function readEventLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  return streamLines(body, {
+    check(lineCharacters) {
+      if (lineCharacters > MAX_FRAME_BYTES)
+        throw new MeshError('limit', `HTTP event: expected at most ${MAX_FRAME_BYTES} bytes`);
+    },
+  });
 }

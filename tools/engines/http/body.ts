@@ -1,5 +1,6 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { streamLines } from '@gaia-mesh/core/system/stream-lines.ts';
 
 // Maximum bytes of a body, far above any reply that fits a context, even with each character written as \uXXXX.
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -42,31 +43,43 @@ export async function readStart(response: Response, maxBytes: number): Promise<s
   return Buffer.concat(parts).toString();
 }
 
-/**
- * Yields the lines of a streamed body as they arrive; the last is the text after the last line end.
- *
- * @throws Error for a stream or a line that is too long
- */
-export async function* streamLines(response: Response, end: string | RegExp): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let bytes = 0;
-  let rest = '';
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    rest += decoder.decode(part, { stream: true });
-    if (rest.length > MAX_BODY_BYTES || bytes > MAX_STREAM_BYTES) {
-      throw new Error(
-        `it is more than ${MAX_STREAM_BYTES} bytes, or a line of it more than ${MAX_BODY_BYTES}`,
-      );
-    }
-    const lines = rest.split(end);
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  yield rest + decoder.decode();
+/** Refuses a stream or a line that is too long. */
+function checkLength(lineCharacters: number, streamBytes: number): void {
+  if (lineCharacters <= MAX_BODY_BYTES && streamBytes <= MAX_STREAM_BYTES) return;
+  throw new Error(`it is more than ${MAX_STREAM_BYTES} bytes, or a line of it more than ${MAX_BODY_BYTES}`);
 }
 
 /** Yields each line of a streamed body as JSON. @throws SyntaxError for a line that is not */
 export async function* readJsonLines(response: Response): AsyncGenerator<JsonValue> {
-  for await (const line of streamLines(response, '\n')) if (line.trim() !== '') yield parseExactJson(line);
+  const lines = streamLines(response.body ?? [], { end: '\n', check: checkLength });
+  for await (const line of lines) if (line.trim() !== '') yield parseExactJson(line);
+}
+
+/** The end of a stream in OpenAI's format. */
+export const END_OF_EVENTS = Symbol('end of events');
+
+export function isEventStream(response: Response): boolean {
+  return /^text\/event-stream\b/i.test(response.headers.get('Content-Type') ?? '');
+}
+
+/**
+ * Yields the data of each event of a stream as JSON, as it arrives (server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ *
+ * @throws SyntaxError for data that is not JSON; Error for a stream that is too long
+ */
+export async function* readEvents(response: Response): AsyncGenerator<JsonValue | typeof END_OF_EVENTS> {
+  let data: string[] = [];
+  for await (const line of streamLines(response.body ?? [], { check: checkLength })) {
+    if (line === '') {
+      yield* parseEvent(data);
+      data = [];
+    } else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''));
+  }
+  yield* parseEvent(data);
+}
+
+function* parseEvent(data: readonly string[]): Generator<JsonValue | typeof END_OF_EVENTS> {
+  const text = data.join('\n').trim();
+  if (text === '') return;
+  yield text === '[DONE]' ? END_OF_EVENTS : parseExactJson(text);
 }

@@ -4,8 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
-import { readWholeJson } from '../http/body.ts';
-import { END_OF_EVENTS, isEventStream, readEvents } from '../http/events.ts';
+import { END_OF_EVENTS, isEventStream, readEvents, readWholeJson } from '../http/body.ts';
 import { toReplyFailure } from '../http/exchange.ts';
 import { requireMember, ServerReply } from '../replies/server-reply.ts';
 import type { ModelReply } from './model-client.ts';
