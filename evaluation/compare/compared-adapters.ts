@@ -55,7 +55,10 @@ function buildSummaryTable(file: ComparisonFile): TableView {
       return [
         toOneLine(row.adapter, 40),
         count(row.ledger.total.wire),
-        formatBytesRatio(row, file),
+        formatBytesRatio(
+          row,
+          file.adapters.find(({ adapter }) => adapter === file.baseline),
+        ),
         formatDecimals(row.latency_us.median / 1000, 2),
         time === undefined ? '1.00' : formatDecimals(time.ratio, 2),
         time === undefined ? '–' : formatInterval(time),

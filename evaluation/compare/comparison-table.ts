@@ -1,3 +1,4 @@
+import { type Column, explainColumns, formatColumns, formatColumnsMarkdown } from '../terminal/columns.ts';
 import { escapeMarkdown } from '../terminal/markdown-table.ts';
 import { createStyles } from '../terminal/print.ts';
 import { count, formatDecimals, toOneLine, wrapText } from '../terminal/table.ts';
@@ -16,63 +17,128 @@ import {
   formatVerdict,
 } from './verdict-text.ts';
 
-interface Column {
-  /** Title of the column; it begins with `#` if the column holds numbers. */
-  readonly title: string;
-  text(row: ComparedAdapter, file: ComparisonFile): string;
+/** Lists the figures of each adapter; those without a heading are in the CSV file alone. */
+export function listAdapterColumns({
+  packets,
+  adapters,
+  baseline,
+}: ComparisonFile): Column<ComparedAdapter>[] {
+  const base = adapters.find(({ adapter }) => adapter === baseline);
+  return [
+    { key: 'adapter', header: 'adapter', value: ({ adapter }) => adapter, format: formatAdapter },
+    {
+      key: 'wire_bytes',
+      header: 'bytes',
+      value: ({ ledger }) => ledger.total.wire,
+      explain: 'all packets, each counted once, and × as a multiple of the baseline',
+    },
+    {
+      key: 'bytes_ratio',
+      header: '×',
+      value: ({ ledger }) => ledger.total.wire / (base?.ledger.total.wire ?? 0),
+      format: (row) => formatBytesRatio(row, base),
+    },
+    { key: 'payload_bytes', value: ({ ledger }) => ledger.total.payload },
+    {
+      key: 'header_bytes',
+      header: 'header',
+      value: ({ ledger }) => ledger.total.header_size,
+      explain: 'bytes that are not payload',
+      rank: 1,
+    },
+    { key: 'payload_coding_bytes', value: ({ ledger }) => ledger.total.payload_coding },
+    { key: 'layer_bytes', value: ({ ledger }) => ledger.total.layers },
+    {
+      key: 'session_bytes',
+      header: 'session',
+      value: ({ session_bytes }) => session_bytes,
+      explain: 'the handshake, with keys and tables',
+      rank: 2,
+    },
+    { key: 'encode_us', value: ({ encode_us }) => encode_us },
+    { key: 'decode_us', value: ({ decode_us }) => decode_us },
+    {
+      key: 'code_us_per_packet',
+      header: 'code µs',
+      value: ({ encode_us, decode_us }) => (encode_us + decode_us) / packets,
+      explain: 'wall-clock time in the codecs to encode and decode one packet',
+      rank: 3,
+    },
+    { key: 'cpu_us', value: ({ cpu_us }) => cpu_us },
+    {
+      key: 'cpu_us_per_packet',
+      header: 'CPU µs',
+      value: ({ cpu_us }) => (cpu_us === null ? null : cpu_us / packets),
+      explain: 'time of all processes for one packet',
+      rank: 5,
+    },
+    { key: 'first_us', value: ({ first_us }) => first_us },
+    { key: 'first_code_us', value: ({ first_code_us }) => first_code_us },
+    {
+      key: 'first_ms',
+      header: 'first ms',
+      value: ({ first_us }) => first_us / 1000,
+      format: ({ first_us }) => formatDecimals(first_us / 1000, 1),
+      explain: 'all tasks in fresh processes, with cold code and key generation',
+      rank: 4,
+    },
+    { key: 'latency_us_median', value: ({ latency_us }) => latency_us.median },
+    { key: 'latency_us_p95', value: ({ latency_us }) => latency_us.p95 },
+    {
+      key: 'latency_ms_median',
+      header: 'ms',
+      value: ({ latency_us }) => latency_us.median / 1000,
+      format: ({ latency_us }) => formatDecimals(latency_us.median / 1000, 2),
+      explain: 'the same in steady state, without tool time, as a median',
+    },
+    { key: 'invocations', value: ({ samples_us }) => samples_us.length },
+    { key: 'bytes_verdict', value: ({ vs_baseline: vs }) => vs?.bytes.verdict ?? 'equal' },
+    {
+      key: 'time_ratio',
+      header: 'time',
+      value: ({ vs_baseline: vs }) => vs?.time.ratio ?? 1,
+      format: ({ vs_baseline: vs }) => formatDecimals(vs?.time.ratio ?? 1, 2),
+      explain: 'its ratio to the baseline, from the means of fresh processes, with its 95 % interval',
+    },
+    {
+      key: 'time_low',
+      header: '95 %',
+      value: ({ vs_baseline: vs }) => vs?.time.low,
+      format: ({ vs_baseline: vs }) => (vs === null ? '–' : formatInterval(vs.time)),
+    },
+    { key: 'time_high', value: ({ vs_baseline: vs }) => vs?.time.high },
+    { key: 'time_adjusted_p', value: ({ vs_baseline: vs }) => vs?.time.adjustedP },
+    {
+      key: 'time_detectable',
+      header: 'detects',
+      value: ({ vs_baseline: vs }) => vs?.time.detectable,
+      format: ({ vs_baseline: vs }) => (vs === null ? '–' : formatDetectable(vs.time)),
+      explain:
+        'the smallest ratio, or its inverse, that this many processes would show in four of five measurements',
+      rank: 6,
+    },
+    { key: 'time_needed', value: ({ vs_baseline: vs }) => vs?.time.needed },
+    {
+      key: 'time_verdict',
+      header: 'verdict',
+      value: ({ vs_baseline: vs }) => vs?.time.verdict ?? 'baseline',
+      format: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : formatVerdict(vs.time)),
+    },
+    { key: 'cpu_ratio', value: ({ vs_baseline: vs }) => (vs === null ? 1 : vs.cpu?.ratio) },
+    { key: 'cpu_verdict', value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs.cpu?.verdict) },
+    { key: 'first_ratio', value: ({ vs_baseline: vs }) => (vs === null ? 1 : vs.first?.ratio) },
+    { key: 'first_verdict', value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs.first?.verdict) },
+  ];
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: 'adapter', text: ({ adapter }) => toOneLine(adapter, 40) },
-  { title: '#bytes', text: ({ ledger }) => count(ledger.total.wire) },
-  { title: '#×', text: (row, file) => formatBytesRatio(row, file) },
-  { title: '#header', text: ({ ledger }) => count(ledger.total.header_size) },
-  { title: '#session', text: ({ session_bytes }) => count(session_bytes) },
-  {
-    title: '#code µs',
-    text: ({ encode_us, decode_us }, { packets }) => count((encode_us + decode_us) / packets),
-  },
-  {
-    title: '#CPU µs',
-    text: ({ cpu_us: us }, { packets }) => (us === null ? '–' : count(us / packets)),
-  },
-  { title: '#first ms', text: ({ first_us }) => formatDecimals(first_us / 1000, 1) },
-  { title: '#ms', text: ({ latency_us }) => formatDecimals(latency_us.median / 1000, 2) },
-  {
-    title: '#time',
-    text: ({ vs_baseline: vs }) => (vs === null ? '1.00' : formatDecimals(vs.time.ratio, 2)),
-  },
-  { title: '#95 %', text: ({ vs_baseline: vs }) => (vs === null ? '–' : formatInterval(vs.time)) },
-  { title: '#detects', text: ({ vs_baseline: vs }) => (vs === null ? '–' : formatDetectable(vs.time)) },
-  { title: 'verdict', text: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : formatVerdict(vs.time)) },
-];
-
-/** Explanation of the columns for the reader of the table. */
-export const COLUMNS_EXPLAINED =
-  'bytes: all packets, each counted once, and × as a multiple of the baseline. header: bytes that are not payload. session: the handshake, with ' +
-  'keys and tables. code: wall-clock time in the codecs to encode and decode one packet. CPU: time of all processes for one packet. first: all ' +
-  'tasks in fresh processes, with cold code and key generation. ms: the same in steady state, without tool time, as a median. time: its ratio to ' +
-  'the baseline, from the means of fresh processes, with its 95 % interval. detects: the smallest ratio, or its inverse, that this many processes ' +
-  'would show in four of five measurements.';
-
-/** Builds the table of costs and verdicts, one row for each adapter. */
-export function buildComparisonTable(
-  file: ComparisonFile,
-  adapters: readonly ComparedAdapter[] = file.adapters,
-): TableView {
-  return createTableView(
-    COLUMNS.map(({ title }) => title),
-    adapters.map((row) => COLUMNS.map(({ text }) => text(row, file))),
-  );
+function formatAdapter({ adapter }: ComparedAdapter): string {
+  return toOneLine(adapter, 40);
 }
 
 /** Formats the bytes as a multiple of the baseline: `0.95`. */
-export function formatBytesRatio(
-  { ledger }: ComparedAdapter,
-  { adapters, baseline }: ComparisonFile,
-): string {
-  const base = adapters.find(({ adapter }) => adapter === baseline)?.ledger.total.wire ?? 0;
-  return base === 0 ? '–' : formatDecimals(ledger.total.wire / base, 2);
+export function formatBytesRatio({ ledger }: ComparedAdapter, base: ComparedAdapter | undefined): string {
+  const bytes = base?.ledger.total.wire ?? 0;
+  return bytes === 0 ? '–' : formatDecimals(ledger.total.wire / bytes, 2);
 }
 
 /**
@@ -175,7 +241,8 @@ export function groupTables({ adapters, baseline }: ComparisonFile): TableView[]
 /** Formats the comparison for a terminal. */
 export function formatComparison(file: ComparisonFile): string {
   const { bold, dim, yellow } = createStyles(process.stdout);
-  const compared = formatTerminalTable(buildComparisonTable(file), RANK);
+  const columns = listAdapterColumns(file);
+  const compared = formatColumns(columns, file.adapters);
   const open = openText(file);
   return [
     '',
@@ -204,19 +271,17 @@ function hasOnePair({ adapters }: ComparisonFile): boolean {
   return adapters.length === 2;
 }
 
-/** Columns that a narrow terminal drops, the least important first. */
-const RANK = ['header', 'session', 'code µs', 'first ms', 'CPU µs', 'detects'];
-
 /** Formats the comparison as Markdown. */
 export function formatComparisonMarkdown(file: ComparisonFile): string {
+  const columns = listAdapterColumns(file);
   const parts = [
-    formatMarkdown(buildComparisonTable(file)),
+    formatColumnsMarkdown(columns, file.adapters),
     ...[
       ...(file.sentence === null ? [] : [file.sentence]),
       ...(openText(file) === null || hasOnePair(file) ? [] : [openText(file) ?? '']),
       ...file.warnings.map((warning) => `Warning: ${warning}.`),
       `${describeTaskShare(file)} ${describePlayed(file)}. ${describeNullTest(file)}.`,
-      COLUMNS_EXPLAINED,
+      explainColumns(columns),
     ].map(escapeMarkdown),
   ];
   const groups = groupTables(file);

@@ -1,20 +1,21 @@
+import { explainColumns, formatColumnsMarkdown } from '../terminal/columns.ts';
 import type { MeasuredPart } from '../terminal/docs-page.ts';
 import { count } from '../terminal/table.ts';
 import { createTableView, formatMarkdown } from '../terminal/table-view.ts';
 import { type ComparisonFile, hasMatrix } from './comparison-file.ts';
 import {
-  buildComparisonTable,
   buildMatrixTable,
-  COLUMNS_EXPLAINED,
   describeNullTest,
   describePlayed,
   describeTaskShare,
+  listAdapterColumns,
   openText,
 } from './comparison-table.ts';
 
 /** Builds the measured part of `docs/results/comparison.md`. */
 export function buildComparisonPart(report: ComparisonFile): MeasuredPart {
   const { team, engine, agents } = report;
+  const columns = listAdapterColumns(report);
   const growth = hasMatrix(report)
     ? `\n## How the cost grows\n\n${formatMarkdown(buildMatrixTable(report))}\n`
     : '';
@@ -23,10 +24,10 @@ export function buildComparisonPart(report: ComparisonFile): MeasuredPart {
     limits: listLimits(report),
     body: `## Adapters
 
-${formatMarkdown(buildComparisonTable(report))}
+${formatColumnsMarkdown(columns, report.adapters)}
 
 All adapters carry the same packets, which were recorded once. Each invocation of each adapter is a set of fresh processes; adapters take
-turns within a round, in random order. ${COLUMNS_EXPLAINED}
+turns within a round, in random order. ${explainColumns(columns)}
 
 ${[report.sentence, openText(report), ...report.warnings.map((warning) => `Warning: ${warning}.`)].filter((text) => text !== null).join('\n\n')}
 

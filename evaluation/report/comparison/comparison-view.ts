@@ -1,15 +1,15 @@
 import type { ComparedAdapter, ComparisonFile, JudgedPair } from '../../compare/comparison-file.ts';
 import {
-  buildComparisonTable,
-  COLUMNS_EXPLAINED,
   describeNullTest,
   describePlayed,
   describeTaskShare,
   formatBytesRatio,
   groupTables,
+  listAdapterColumns,
   openText,
 } from '../../compare/comparison-table.ts';
 import { formatDetectable, formatInterval, formatMargin, formatVerdict } from '../../compare/verdict-text.ts';
+import { explainColumns, toTableView } from '../../terminal/columns.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import type { PanelsView } from '../panels-view.ts';
@@ -71,12 +71,14 @@ const NOTHING = 'Nothing was compared';
 export function buildComparisonView(file: ComparisonFile): ComparisonView {
   const byBytes = file.adapters.toSorted((a, b) => a.ledger.total.wire - b.ledger.total.wire);
   const byTime = file.adapters.toSorted((a, b) => readTimeRatio(a) - readTimeRatio(b));
+  const base = file.adapters.find(({ adapter }) => adapter === file.baseline);
+  const columns = listAdapterColumns(file);
   return {
     sentence: bindNumbers(toOneLine(file.sentence ?? openText(file) ?? NOTHING, 1200)),
     warnings: file.warnings.map((warning) => toOneLine(warning, 200)),
     made: describeOrigin(file),
-    table: buildComparisonTable(file, byBytes),
-    columns: COLUMNS_EXPLAINED,
+    table: toTableView(columns, byBytes),
+    columns: explainColumns(columns),
     baseline: toOneLine(file.baseline, 40),
     bytes: {
       finding: describeBytes(file),
@@ -85,7 +87,7 @@ export function buildComparisonView(file: ComparisonFile): ComparisonView {
         return buildByteWaterfall(
           formatAdapterName(row),
           total,
-          `${formatBytes(total.wire)} · ${formatBytesRatio(row, file)}×`,
+          `${formatBytes(total.wire)} · ${formatBytesRatio(row, base)}×`,
         );
       }),
       table: buildBytesTable(byBytes.map((row) => [formatAdapterName(row), row.ledger.total])),

@@ -1,0 +1,103 @@
+import { formatMarkdownTable } from './markdown-table.ts';
+import { count, formatTable, toOneLine } from './table.ts';
+import type { TableView } from './table-view.ts';
+
+type Cell = string | number | boolean | null | undefined;
+
+/**
+ * A figure of a table, worded once: every output of the table derives from it, which is a terminal, a Markdown page, a CSV file, and the
+ * viewer.
+ */
+export interface Column<Row> {
+  /** Its name in CSV files and data, with the unit last: `first_ms`. */
+  readonly key: string;
+  /** Heading for people. A column without one is in CSV files and data alone. */
+  readonly header?: string;
+  /** Returns the figure in full precision. */
+  readonly value: (row: Row) => Cell;
+  /**
+   * Words the figure for people. By default, numbers are whole and have separators, and what is missing is `–`.
+   */
+  readonly format?: (row: Row) => string;
+  /** Meaning of the column, for the legend. */
+  readonly explain?: string;
+  /** Rank of a dispensable column: a narrow terminal drops the lowest first. */
+  readonly rank?: number;
+}
+
+type ShownColumn<Row> = Column<Row> & { readonly header: string };
+
+/** Builds the table for people, whose cells are texts. */
+export function toTableView<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): TableView {
+  const shown = listShown(columns);
+  return {
+    columns: shown.map((column) => ({ title: column.header, isNumber: holdsNumbers(column, rows) })),
+    rows: rows.map((row) => shown.map((column) => formatCell(column, row))),
+  };
+}
+
+/** Formats a table for the terminal, without the dispensable columns that do not fit. */
+export function formatColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const ranked = listShown(columns)
+    .filter(({ rank }) => rank !== undefined)
+    .toSorted((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
+  return formatTable(
+    listTexts(columns, rows),
+    ranked.map(({ header }) => header),
+  );
+}
+
+/** Formats a table as Markdown. */
+export function formatColumnsMarkdown<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  return formatMarkdownTable(listTexts(columns, rows));
+}
+
+/** Formats a table as CSV: all columns by their keys, with figures in full precision. */
+export function formatColumnsCsv<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const lines = rows.map((row) => columns.map(({ value }) => formatCsvCell(value(row))));
+  return `${[columns.map(({ key }) => formatCsvCell(key)), ...lines].map((line) => line.join(',')).join('\n')}\n`;
+}
+
+/** Explains the columns for the reader of the table: `header: bytes that are not payload. session: …` */
+export function explainColumns<Row>(columns: readonly Column<Row>[]): string {
+  return listShown(columns)
+    .flatMap(({ header, explain }) => (explain === undefined ? [] : [`${header}: ${explain}.`]))
+    .join(' ');
+}
+
+function listShown<Row>(columns: readonly Column<Row>[]): ShownColumn<Row>[] {
+  return columns.filter((column): column is ShownColumn<Row> => column.header !== undefined);
+}
+
+function listTexts<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[][] {
+  const shown = listShown(columns);
+  return [
+    shown.map(({ header }) => header),
+    ...rows.map((row) => shown.map((column) => formatCell(column, row))),
+  ];
+}
+
+function formatCell<Row>({ value, format }: Column<Row>, row: Row): string {
+  if (format !== undefined) return format(row);
+  const cell = value(row);
+  if (cell === null || cell === undefined) return '–';
+  return typeof cell === 'number' ? count(cell) : toOneLine(String(cell), MAX_TEXT);
+}
+
+/** Maximum characters of a text in a table; names of users' adapters and stacks may be long. */
+const MAX_TEXT = 60;
+
+function holdsNumbers<Row>({ value }: Column<Row>, rows: readonly Row[]): boolean {
+  const known = rows.map(value).filter((cell) => cell !== null && cell !== undefined);
+  return known.length > 0 && known.every((cell) => typeof cell === 'number');
+}
+
+/**
+ * Formats one cell. Names of users' adapters and stacks may hold any characters; those with which spreadsheets
+ * begin a formula get an apostrophe in front, which they do not show.
+ */
+export function formatCsvCell(value: Cell): string {
+  const isFormula = typeof value === 'string' && /^\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/.test(value);
+  const text = `${isFormula ? "'" : ''}${value ?? ''}`;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
