@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isWtqCorrect, isWtqMatch, parseWtqValues } from './wtq.ts';
 
@@ -59,6 +60,14 @@ describe('a set of values', () => {
     [['a', 'b'], ['a', 'b.', 'B'], true],
     [['1', '1.0', '1e0'], ['1'], true],
     [['xx-05-xx', 'xxxx-5-xx'], ['xx-5-xx'], true],
+    // Of equal values the first is kept, and its text may be given as a text.
+    [['3', '3.0'], ['"3"'], true],
+    [['3.0', '3'], ['"3"'], false],
+    // Neither is a finite number.
+    [['1e999', '1e998'], ['1e999'], false],
+    // Texts that look like the values of other kinds.
+    [['3', 'number 3'], ['3'], false],
+    [['1990-05-02'], ['"1990-5-2"'], false],
   ])(
     '%j is answered by %j: %s, since each value counts once and none may be too many',
     (answers, predicted, correct) => {
@@ -219,6 +228,17 @@ describe('a text', () => {
     ['mill.[1]', 'mill', true],
     ['mill. ', 'mill', true],
     ['""', '', true],
+    ['"', '', false],
+    [']', '', false],
+    ['[]', '', false],
+    ['[1[2]', '[1', true],
+    ['x[1[2]', 'x', true],
+    ['x (1 (2)', 'x', true],
+    ['x (1) 2)', 'x', false],
+    ['x[1]2]', 'x', false],
+    ['[12][note]', '', true],
+    ['"[12]"', '', true],
+    ['"mill" (old) there "x"', '"mill" (old) there x', false],
     ['" mill "', 'mill', true],
     ['mill\u00a0x', 'mill x', true],
     ['mill\n\nx', 'mill x', true],
@@ -236,4 +256,35 @@ describe('a text', () => {
     for (const quote of '“”') expect(isWtqCorrect(['a"b'], [`a${quote}b`]), quote).toBe(true);
     for (const mark of '•♦†‡*#+') expect(isWtqCorrect(['mill'], [`mill${mark}${mark}`]), mark).toBe(true);
   });
+
+  test('loses at its end what the evaluator’s expressions remove', () => {
+    const byExpressions = (text: string) => {
+      let rest = text;
+      let before: string;
+      do {
+        before = rest;
+        rest = rest.trim().replace(/((?<!^)\[[^\]]*\]|\[\d+\]|[•♦†‡*#+])*$/, '');
+        rest = rest.trim().replace(/(?<!^)( \([^)]*\))*$/, '');
+        rest = rest.trim().replace(/^"([^"]*)"$/, '$1');
+      } while (before !== rest);
+      return rest.replace(/\.$/, '').replaceAll(/\s+/g, ' ').toLowerCase().trim();
+    };
+    const part = fc.constantFrom('a', '1', ' ', '[', ']', '(', ')', ' (', '[1]', ' (b)', '"', '*', '.');
+    const texts = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(parseWtqValues([text]).map((value) => value.text)).toEqual([byExpressions(text)]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test.each([' [a] (b)', '[', ']', '[1', '[1]', ' (', ' )', '*', '* ', '"', '. ', '1', '-'])(
+    'of 400,000 characters takes linear time, such as %j many times',
+    (part) => {
+      const text = part.repeat(Math.ceil(400_000 / part.length));
+      for (const given of [text, `x${text}`, `${text}x`, `[${text}]`, `x (${text})`, `"${text}"`])
+        expect(parseWtqValues([given])).toHaveLength(1);
+    },
+  );
 });
