@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { runLab } from '../testing/run-lab.ts';
 import { findTargets, fuzzTargets, replayCase, runCampaign, SEEDS } from './fuzz.ts';
 import { Defect, fuzzTarget } from './target.ts';
@@ -67,6 +67,21 @@ describe('a campaign', () => {
     expect(late?.runs).toBeGreaterThan(0);
     expect(quick?.runs).toBeGreaterThan(late?.runs ?? 0);
   });
+});
+
+test('a case that fails after minutes is a failure, and ends the shrinking', async () => {
+  vi.useFakeTimers();
+  let tried = 0;
+  const slow = fuzzTarget('slow', fc.array(fc.nat(), { minLength: 5 }), async () => async () => {
+    tried += 1;
+    await vi.advanceTimersByTimeAsync(70_000);
+    throw new Defect('late');
+  });
+  const { failure } = await slow.fuzz({ seed: 7, runs: 3 });
+  vi.useRealTimers();
+
+  expect(failure?.reason).toBe('late');
+  expect(tried).toBeLessThanOrEqual(3);
 });
 
 describe('the command', () => {
