@@ -120,6 +120,8 @@ describe('by the definition', () => {
     ['one word of many', 'a', 'a b c d', Math.exp(1 - 4 / 1) * 100],
     ['a word twice that the truth has twice', 'a a', 'a b a', Math.exp(1 - 3 / 2) * mean(2 / 2, 1 / 2 / 1)],
     ['a pair twice that the truth has once', 'a b a b', 'a b', mean(2 / 4, 1 / 3, 1 / 2 / 2, 1 / 4 / 1)],
+    // `ab c` and `a bc` are the same letters and other words.
+    ['other words of the same letters', 'ab c', 'a bc ab', Math.exp(1 - 3 / 2) * mean(1 / 2, 1 / 2 / 1)],
     ['no prediction', '', 'Oslo', 0],
     ['no truth', 'Oslo', '', 0],
     ['neither', '', '', 0],

@@ -14,12 +14,10 @@ export function scoreSentenceBleu(prediction: string, truth: string): number {
 
   // Effective order: a prediction of two tokens has no trigrams, and the mean is taken over what it has.
   const order = Math.min(MAX_ORDER, predicted.length);
-  let matches = predicted.length;
   let smoothing = 1;
   let logSum = 0;
   for (let n = 1; n <= order; n++) {
-    // If no n-gram matches, no longer one can match.
-    if (matches > 0) matches = countBagOverlap(listNgrams(predicted, n), listNgrams(expected, n));
+    const matches = countBagOverlap(listNgrams(predicted, n), listNgrams(expected, n));
     if (matches === 0) {
       if (n === 1) return 0;
       smoothing *= 2;
