@@ -89,13 +89,13 @@ describe('the plain cache file', () => {
     const plan = await planGaia(options, new AbortController().signal);
     const [only] = plan.teams;
     if (only === undefined) throw new Error('there is one team');
-    const take = () => importCacheFile(plan, options, store, (text) => warnings.push(text));
-    const cache = createStoreCache(store, only.team.name, only.setup);
-    return { plan, options, cacheFile, take, cache };
+    const take = () => importCacheFile(plan, store, (text) => warnings.push(text));
+    const cache = createStoreCache(store, only.team.name, only.fingerprint);
+    return { plan, cacheFile, take, cache };
   }
 
   test('is taken in before a batch, but for questions with a file, and written after it (RA-07, RA-13)', async () => {
-    const { plan, options, cacheFile, take, cache } = await planned();
+    const { plan, cacheFile, take, cache } = await planned();
     writeFileSync(cacheFile, JSON.stringify({ 'What is a?': 'A', 'What is b?': 'B', 'What is c?': ' ' }));
     await take();
 
@@ -103,7 +103,7 @@ describe('the plain cache file', () => {
     expect(await cache.get(questionOf('b'))).toBeUndefined();
 
     await cache.put(questionOf('b', { attachment: file('1') }), { ...answer, finalAnswer: 'B2' });
-    await exportCacheFile(plan, options, store);
+    await exportCacheFile(plan, store);
     expect(JSON.parse(readFileSync(cacheFile, 'utf8'))).toEqual({ 'What is a?': 'A', 'What is b?': 'B2' });
   });
 

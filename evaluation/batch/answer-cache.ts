@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import type { GaiaOptions, GaiaPlan } from '../plan/gaia-plan.ts';
+import type { GaiaPlan } from '../plan/gaia-plan.ts';
 import type { TeamFingerprint } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';
 import type { GaiaResult } from '../results/gaia-result.ts';
@@ -79,38 +78,32 @@ function toKeyParts({
  */
 export async function importCacheFile(
   plan: GaiaPlan,
-  { cacheFile }: GaiaOptions,
   store: Store | undefined,
   note: (text: string) => void,
 ): Promise<void> {
+  const { cacheFile } = plan;
   if (cacheFile === undefined || store === undefined) return;
-  const { team, setup } = requireOnlyTeam(plan);
+  const { team, fingerprint } = requireOnlyTeam(plan);
   const withFile = new Set(
     plan.questions.flatMap(({ question, fileName }) => (fileName === undefined ? [] : [question])),
   );
-  const answers = [...readCacheFile(resolveUserPath(cacheFile), note)].filter(
+  const answers = [...readCacheFile(cacheFile, note)].filter(
     ([question, answer]) => !withFile.has(question) && answer.trim() !== '',
   );
   await store.importCache(new Map(answers), (question) => ({
     question,
     fileHash: null,
     team: team.name,
-    ...toKeyParts(setup),
+    ...toKeyParts(fingerprint),
   }));
 }
 
 /** Writes the cached answers of the plan's team to the plain file. */
-export async function exportCacheFile(
-  plan: GaiaPlan,
-  { cacheFile }: GaiaOptions,
-  store: Store | undefined,
-): Promise<void> {
+export async function exportCacheFile(plan: GaiaPlan, store: Store | undefined): Promise<void> {
+  const { cacheFile } = plan;
   if (cacheFile === undefined || store === undefined) return;
-  const { team, setup } = requireOnlyTeam(plan);
-  writeCacheFile(
-    resolveUserPath(cacheFile),
-    await store.exportCache({ team: team.name, ...toKeyParts(setup) }),
-  );
+  const { team, fingerprint } = requireOnlyTeam(plan);
+  writeCacheFile(cacheFile, await store.exportCache({ team: team.name, ...toKeyParts(fingerprint) }));
 }
 
 function requireOnlyTeam({ teams }: GaiaPlan): GaiaPlan['teams'][number] {

@@ -2,13 +2,6 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hasStore, type PlannedTeam } from '../plan/team-options.ts';
 import type { Store } from '../store/store.ts';
 
-/** Options of the command line about the store. */
-interface CacheUse {
-  readonly store?: string | undefined;
-  readonly cache?: boolean;
-  readonly repeat: number;
-}
-
 /** The store that a batch and its agents use. */
 export interface BatchStore {
   /** Undefined if no team takes answers from it. */
@@ -23,8 +16,8 @@ export interface BatchStore {
  *
  * @throws MeshError `usage`
  */
-export function checkStoreUse(teams: readonly PlannedTeam[], use: CacheUse): void {
-  if (use.store === undefined || usesStore(teams, use)) return;
+export function checkStoreUse(teams: readonly PlannedTeam[], store: string | undefined): void {
+  if (store === undefined || teams.some(usesStore)) return;
   const names = teams.map(({ team }) => team.name).join(', ');
   throw new MeshError(
     'usage',
@@ -33,8 +26,8 @@ export function checkStoreUse(teams: readonly PlannedTeam[], use: CacheUse): voi
   );
 }
 
-function usesStore(teams: readonly PlannedTeam[], use: CacheUse): boolean {
-  return teams.some((planned) => canUseCache(planned, use) || hasStore(planned.team));
+function usesStore({ team, usesCache }: PlannedTeam): boolean {
+  return usesCache || hasStore(team);
 }
 
 /**
@@ -43,30 +36,20 @@ function usesStore(teams: readonly PlannedTeam[], use: CacheUse): boolean {
  *
  * @throws MeshError `store`
  */
-export async function openBatchStore(
-  place: string,
-  teams: readonly PlannedTeam[],
-  use: CacheUse,
-): Promise<BatchStore> {
+export async function openBatchStore(place: string, teams: readonly PlannedTeam[]): Promise<BatchStore> {
   const said: string[] = [];
   let warn = (text: string): void => void said.push(text);
-  const isCache = teams.some((planned) => canUseCache(planned, use));
   let store: Store | undefined;
-  if (usesStore(teams, use)) {
+  if (teams.some(usesStore)) {
     const { openStore } = await import('../store/open-store.ts');
     store = await openStore(place, { warn: (text) => warn(text) });
   }
   return {
-    cache: isCache ? store : undefined,
+    cache: teams.some(({ usesCache }) => usesCache) ? store : undefined,
     onNotice(note) {
       warn = note;
       for (const text of said.splice(0)) note(text);
     },
     close: async () => store?.close(),
   };
-}
-
-/** Tells if a team may take answers of earlier runs. Repeated questions may not, because they could not improve (C-11). */
-export function canUseCache({ team }: PlannedTeam, { cache, repeat }: CacheUse): boolean {
-  return cache === true && team.use_cache && repeat === 1;
 }

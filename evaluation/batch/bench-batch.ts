@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
-import type { BenchPlan } from '../plan/bench-plan.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
 import { type Question, toAttemptId } from '../questions/question.ts';
 import { type BatchSummary, SummaryBuilder } from '../results/bench-summary.ts';
 import { type Figures, FiguresSum } from '../results/figures.ts';
@@ -30,10 +30,10 @@ const SHOWN_FAILURES = 5;
  *
  * @throws MeshError `usage` if there is none, if it belongs to another batch, or if the batch is finished
  */
-export function openResumedJournal(file: string, plan: BenchPlan): Journal {
+export function openResumedJournal(file: string, plan: RunPlan): Journal {
   if (!existsSync(file)) throw new MeshError('usage', `--resume: no batch to resume: ${file} does not exist`);
-  const journal = Journal.open(file, plan.setup, { resume: true });
-  const total = plan.tasks.length * plan.repeat;
+  const journal = Journal.open(file, plan.fingerprint, { resume: true });
+  const total = plan.questions.length * plan.repeat;
   if (journal.size < total) return journal;
   journal.close();
   throw new MeshError(
@@ -66,13 +66,15 @@ interface BenchWatching {
 
 /** Runs all tasks of a plan through the team, except those in the journal. */
 export async function runBenchBatch(
-  plan: BenchPlan,
+  plan: RunPlan,
   mesh: MeshTeam,
   journal: Journal,
   { store, signal, ...watching }: BenchWatching,
 ): Promise<BenchBatch> {
-  const { planned, tasks, repeat, limits } = plan;
-  const { team, setup, concurrency } = planned;
+  const { questions: tasks, repeat, limits } = plan;
+  const [planned] = plan.teams;
+  if (planned === undefined) throw new Error('a bench has one team');
+  const { team, fingerprint, concurrency } = planned;
   const byId = new Map(tasks.map((task) => [task.taskId, task]));
   const score = createTaskScorer(findScorer(team.scorer));
   const toCached = (task: Question, { final_answer, seconds, cycle }: GaiaResult) => {
@@ -90,7 +92,7 @@ export async function runBenchBatch(
     concurrency,
     repeat,
     limits,
-    cache: store.cache && createStoreCache(store.cache, team.name, setup),
+    cache: store.cache && createStoreCache(store.cache, team.name, fingerprint),
     journal,
     toleratesFailures: planned.faults !== undefined,
     placeFile: async (task) => task,

@@ -18,7 +18,14 @@ function batchOf(): { answers: string; journal: Journal } {
   const journal = Journal.open(file, setup, { resume: false });
   const questions = [questionOf('lamp', { level: '2', fileName: 'lamp.txt' }), questionOf('bridge')];
   const teams = [{ team: loadTeam('single'), concurrency: 4 }];
-  writeBatchHead({ places: { answers, head }, setup, teams, questions }, 1, '/elsewhere/q.jsonl');
+  writeBatchHead({
+    paths: { answers, head },
+    fingerprint: setup,
+    repeat: 1,
+    source: '/elsewhere/q.jsonl',
+    teams,
+    questions,
+  });
   journal.append(resultOf('lamp', { final_answer: 'Zoë 🏁' }));
   return { answers, journal };
 }

@@ -7,29 +7,18 @@ import { FINAL_ANSWER, type JsonObject } from '@gaia-mesh/core/contracts/packet.
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from '../batch/journal/batch-head.ts';
-import { type LimitOptions, toBatchLimits } from '../batch/limits.ts';
-import { shortenPath } from '../plan/batch-places.ts';
-import { findFilesFolder, type PlaceOptions, resolveGaiaPaths } from '../plan/gaia-places.ts';
-import type { GaiaPlan } from '../plan/gaia-plan.ts';
-import {
-  applyTeamOptions,
-  fingerprintBatch,
-  hasStore,
-  type PlannedTeam,
-  planTeam,
-  type TeamOptions,
-} from '../plan/team-options.ts';
+import { findFilesFolder, type PlaceOptions, resolveGaiaPaths, shortenPath } from '../plan/batch-places.ts';
+import { planRun, type RunOptions, type RunPlan } from '../plan/run-plan.ts';
+import { hasStore, loadTeams, type PlannedTeam, type TeamOptions } from '../plan/team-options.ts';
 import { findMissingFiles } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
 import { buildGaiaResult } from '../results/gaia-result.ts';
-import { checkTeamModels } from '../teams/check-models.ts';
-import { loadTeam } from '../teams/load-team.ts';
 import { REPLACEMENTS, type Replacement } from './judge.ts';
 import { type RecordedQuestion, readRecordedQuestion } from './recorded-question.ts';
 
 /** The question whose answer is examined, and how. */
-export interface BlamePlan extends Pick<GaiaPlan, 'folder' | 'limits' | 'places' | 'setup'> {
+export interface BlamePlan extends RunPlan {
   readonly question: Question;
   readonly recorded: RecordedQuestion;
   readonly answer: { readonly text: string; readonly isRight: boolean };
@@ -41,16 +30,16 @@ export interface BlamePlan extends Pick<GaiaPlan, 'folder' | 'limits' | 'places'
   readonly replacements: readonly Replacement[];
   /** The file of branches, which agents read. */
   readonly branches: string;
+  /** The page with the findings, and the same as JSON. */
+  readonly findings: { readonly page: string; readonly json: string };
 }
 
-interface BlameOptions extends TeamOptions, LimitOptions, PlaceOptions {
+interface BlameOptions extends Omit<RunOptions, 'repeat' | 'store'>, Omit<PlaceOptions, 'store'> {
   readonly team?: string;
   readonly repeat?: number;
   readonly margin: number;
   readonly replace: readonly string[];
-  readonly resume?: boolean;
   readonly json?: boolean;
-  readonly portBase?: number | 'auto';
 }
 
 /** Maximum messages of a question. More would take too long, and no test can tell so many apart. */
@@ -58,22 +47,13 @@ const MAX_MESSAGES = 200;
 /** First tries of each branch: enough to see a suspect. A conviction takes twice as many more. */
 const TRIES = 5;
 
-/** Output files of a blame, besides the run's own. */
-interface BlamePaths {
-  readonly page: string;
-  readonly json: string;
-}
-
 /**
  * Plans a blame: the question `id` of a finished batch with its recording, its team, and the engine of the new answers. Whatever
  * the options leave out is as in that batch.
  *
  * @throws MeshError `usage`, `config`
  */
-export async function blamePlan(
-  id: string,
-  options: BlameOptions,
-): Promise<{ plan: BlamePlan; places: BlamePaths; warnings: readonly string[] }> {
+export async function blamePlan(id: string, options: BlameOptions): Promise<BlamePlan> {
   const batch = resolveGaiaPaths(options);
   const head = existsSync(batch.head) ? readBatchHead(batch.head) : undefined;
   const question = await findQuestion(id, options, head);
@@ -85,38 +65,50 @@ export async function blamePlan(
     given === undefined ? path.join(batch.runs, name, 'run_artifacts.tar.gz') : resolveUserPath(given);
   const recorded = cutAfterAnswer(await readRecordedQuestion(archive, id), archive);
   const { replies: _replies, ...live } = resolveTeamOptions(options, head, name);
-  const team = await planTeam(applyTeamOptions(loadTeam(name), live), live);
-  if (hasStore(team.team))
+  const [team] = await loadTeams([name], live);
+  if (team === undefined) throw new Error('one team was named');
+  if (hasStore(team))
     throw new MeshError(
       'usage',
-      `team ${team.team.name} learns from one question to the next, so its branches would not meet the team that was recorded`,
+      `team ${team.name} learns from one question to the next, so its branches would not meet the team that was recorded`,
     );
-  if (recorded.team !== team.team.name)
+  if (recorded.team !== team.name)
     throw new MeshError(
       'usage',
-      `${shortenPath(archive)} is of team ${recorded.team}, not ${team.team.name} (--team)`,
+      `${shortenPath(archive)} is of team ${recorded.team}, not ${team.name} (--team)`,
     );
-  const warnings = await checkTeamModels(team.team, new Map());
   const folder = path.join(batch.runs, 'blame', toFolderName(id));
-  const plan: BlamePlan = {
+  const branches = path.join(folder, 'branches.json');
+  const paths = resolveGaiaPaths({ out: path.join(folder, 'branches.jsonl') });
+  const tries = options.repeat ?? TRIES;
+  const run = await planRun(
+    { ...live, repeat: tries },
+    {
+      teams: [team],
+      questions: [question],
+      isBatch: true,
+      external: new Set(),
+      folder: await findQuestionFile(question, options, head),
+      fingerprint: { question: id },
+      warnings: [],
+    },
+    { ...paths, branches },
+    () => path.join(paths.runs, team.name),
+  );
+  const [planned] = run.teams;
+  if (planned === undefined) throw new Error('one team was planned');
+  return {
+    ...run,
     question,
     recorded,
-    answer: scoreAnswer(question, recorded, team.team.name),
-    team,
+    answer: scoreAnswer(question, recorded, team.name),
+    team: planned,
     archive: shortenPath(archive),
-    tries: options.repeat ?? TRIES,
+    tries,
     margin: options.margin,
     replacements: parseReplacements(options.replace),
-    folder: await findQuestionFile(question, options, head),
-    limits: toBatchLimits(options),
-    places: resolveGaiaPaths({ out: path.join(folder, 'branches.jsonl') }),
-    setup: fingerprintBatch({ question: id }, options.repeat ?? 0, [team]),
-    branches: path.join(folder, 'branches.json'),
-  };
-  return {
-    plan,
-    places: { page: path.join(folder, 'blame.html'), json: path.join(folder, 'blame.json') },
-    warnings,
+    branches,
+    findings: { page: path.join(folder, 'blame.html'), json: path.join(folder, 'blame.json') },
   };
 }
 
@@ -186,7 +178,7 @@ function chooseTeam({ team }: BlameOptions, head: BatchHead | undefined, file: s
 }
 
 /** Takes engine and model from the batch, unless the options name others. */
-function resolveTeamOptions(options: BlameOptions, head: BatchHead | undefined, name: string): TeamOptions {
+function resolveTeamOptions(options: BlameOptions, head: BatchHead | undefined, name: string): BlameOptions {
   const { engine, model } = head?.teams.find((team) => team.name === name) ?? {};
   if (options.engine !== undefined || options.baseUrl !== undefined || engine === undefined) return options;
   if (engine === 'recorded')

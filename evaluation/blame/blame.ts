@@ -5,7 +5,6 @@ import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import type { BatchEnd } from '../batch/batch.ts';
 import { Journal } from '../batch/journal/journal.ts';
 import { runTeam, type SharedBatch } from '../batch/teams/run-team.ts';
-import type { GaiaPlan } from '../plan/gaia-plan.ts';
 import { type Question, toAttemptId } from '../questions/question.ts';
 import { type Arm, buildBranchFile, createReplacers, listArms } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
@@ -16,15 +15,13 @@ import { findSuspects } from './judge.ts';
 /** Returns the number of fresh tries for a suspect's branches. */
 const countConfirmTries = (tries: number) => 2 * tries;
 
-type BlameShared = Omit<SharedBatch, 'journal' | 'repeat'> & { readonly resume: boolean };
-
 /**
  * Runs branches of the question, as often as the plan says, and judges its messages: first each message as recorded and with the
  * truth; then suspects, with fresh tries; then the other replacements of the messages that matter.
  */
 export async function blame(
   plan: BlamePlan,
-  shared: BlameShared,
+  shared: Omit<SharedBatch, 'journal'>,
 ): Promise<{ found: BlameFile; end: BatchEnd }> {
   const { recorded, tries } = plan;
   const arms = planArms(plan);
@@ -32,14 +29,14 @@ export async function blame(
   const file = JSON.stringify(buildBranchFile(recorded, arms, (taskId) => listAttemptIds(taskId, all)));
   mkdirSync(path.dirname(plan.branches), { recursive: true });
   writeWhole(plan.branches, file);
-  const setup = { ...plan.setup, branches: createHash('sha256').update(file).digest('hex') };
-  const journal = Journal.open(plan.places.journal, setup, { resume: shared.resume });
+  const fingerprint = { ...plan.fingerprint, branches: createHash('sha256').update(file).digest('hex') };
+  const journal = Journal.open(plan.paths.journal, fingerprint, { resume: plan.resumes });
   const read: Read = (taskId) =>
     Array.from({ length: all }, (_, i) =>
       journal.read({ task_id: taskId, team: plan.team.team.name, cycle: i + 1 }),
     ).filter((result) => result !== undefined);
   const ask = (chosen: readonly Arm[], repeat: number) =>
-    askArms(plan, { ...shared, journal, repeat }, chosen);
+    askArms(plan, repeat, { ...shared, journal }, chosen);
   try {
     const isFirst = ({ says }: Arm) => says === 'kept' || says === 'truth';
     let end = await ask(arms.filter(isFirst), tries);
@@ -83,18 +80,15 @@ function planArms({ question, recorded, answer, replacements }: BlamePlan): Arm[
   return listArms(recorded, Object.fromEntries(replacements.map((name) => [name, replacers[name]])));
 }
 
-async function askArms(plan: BlamePlan, shared: SharedBatch, arms: readonly Arm[]): Promise<BatchEnd> {
+async function askArms(
+  plan: BlamePlan,
+  repeat: number,
+  shared: SharedBatch,
+  arms: readonly Arm[],
+): Promise<BatchEnd> {
   if (arms.length === 0) return { kind: 'finished' };
-  const { question, team, places, branches } = plan;
-  const batch: GaiaPlan = {
-    ...plan,
-    teams: [team],
-    questions: arms.map(({ taskId }): Question => ({ ...question, taskId })),
-    api: undefined,
-    places: { ...places, branches },
-    warnings: [],
-  };
-  return (await runTeam(batch, team, shared, undefined)).end;
+  const questions = arms.map(({ taskId }): Question => ({ ...plan.question, taskId }));
+  return (await runTeam({ ...plan, questions, repeat }, plan.team, shared, undefined)).end;
 }
 
 const listAttemptIds = (taskId: string, tries: number) =>

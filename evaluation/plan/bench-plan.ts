@@ -4,28 +4,18 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { checkStoreUse } from '../batch/batch-store.ts';
-import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import { listTruths, type Question } from '../questions/question.ts';
 import { readTasks } from '../questions/question-rows.ts';
 import { readTaskFolder, readTruth } from '../questions/read-questions.ts';
 import { findScorer } from '../scorers/scorer.ts';
-import { checkReachable } from '../teams/check-reachable.ts';
-import { loadTeam } from '../teams/load-team.ts';
-import type { Fingerprint } from './batch-setup.ts';
-import { withReplies } from './replies-file.ts';
-import {
-  applyTeamOptions,
-  fingerprintBatch,
-  isUsersOwn,
-  type PlannedTeam,
-  planTeam,
-  type TeamOptions,
-} from './team-options.ts';
+import { chooseResultFolder } from './batch-places.ts';
+import { EMBEDDED, planRun, type RunOptions, type RunPlan } from './run-plan.ts';
+import { loadTeams } from './team-options.ts';
 
-export interface BenchOptions extends TeamOptions, LimitOptions {
+export interface BenchOptions extends RunOptions {
   readonly team: string;
   readonly task?: string;
   readonly document?: string;
@@ -33,38 +23,20 @@ export interface BenchOptions extends TeamOptions, LimitOptions {
   readonly answer?: string;
   readonly tasks?: string;
   readonly limit?: number;
-  readonly resume?: boolean;
   /** Makes a run with warnings fail. */
   readonly strict?: boolean;
-  readonly repeat: number;
-  /** Allows answers of earlier runs. */
-  readonly cache?: boolean;
-  readonly store?: string;
   readonly out?: string;
-  readonly portBase?: number | 'auto';
   readonly external?: readonly string[];
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
 
-/** The plan of a `bench` with all options resolved and checked. Nothing has been started or written yet. */
-export interface BenchPlan {
-  readonly planned: PlannedTeam;
-  readonly tasks: readonly Question[];
+/** The plan of a `bench`, which has one team. */
+export interface BenchPlan extends RunPlan {
   /** Offsets of the pages in the user's document, if it has pages. */
   readonly pageStarts?: readonly number[] | undefined;
-  /** Several tasks, or one task several times: results are written line by line, and a summary is printed. */
-  readonly isBatch: boolean;
-  readonly repeat: number;
-  readonly setup: Fingerprint;
-  readonly limits: BatchLimits;
-  readonly external: ReadonlySet<string>;
-  /** Warnings for the user that stop nothing. */
-  readonly warnings: readonly string[];
 }
 
-const MAX_PORT = 65_535;
-const EMBEDDED = 'extractive';
 const DEFAULT_TASK = 'cairn-astel-light';
 
 /**
@@ -72,50 +44,36 @@ const DEFAULT_TASK = 'cairn-astel-light';
  *
  * @throws MeshError `usage` or `config`
  */
-export async function planBench(given: BenchOptions): Promise<BenchPlan> {
-  const options = await withReplies(given);
+export async function planBench(options: BenchOptions): Promise<BenchPlan> {
   const warnings: string[] = [];
-  const team = applyTeamOptions(loadTeam(options.team), options);
   const external = new Set(options.external);
-  for (const id of external) {
-    if (team.agents.some((agent) => agent.id === id)) continue;
-    const ids = team.agents.map((agent) => agent.id).join(', ');
-    throw new MeshError('usage', `--external ${id}: team ${team.name} has no agent ${id}; it has ${ids}`);
-  }
-  const lastPort = Number(options.portBase) + team.agents.length - 1;
-  if (lastPort > MAX_PORT) {
-    const most = MAX_PORT - team.agents.length + 1;
-    throw new MeshError(
-      'usage',
-      `--port-base ${options.portBase}: ${team.agents.length} agents need at most ${most}`,
-    );
-  }
-  if (isUsersOwn(options.team, options)) await checkReachable(team, external);
+  const teams = await loadTeams([options.team], options, external);
+  const [team] = teams;
+  if (team === undefined) throw new Error('a bench has one team');
   findScorer(team.scorer);
-  const isBatch = options.tasks !== undefined || options.repeat > 1;
   const one = options.tasks === undefined ? await planOneTask(team, options, warnings) : undefined;
   const { tasks, sha256 } =
     one === undefined
       ? await readTasks(resolveUserPath(options.tasks ?? ''), options.limit)
       : toTaskList(one.task);
-  const planned = await planTeam(team, options, external);
-  checkStoreUse([planned], options);
-  if (team.agents.some((agent) => resolveEngine(team, agent).engine !== EMBEDDED)) {
-    // Most runs have no model and start faster without this module.
-    const { checkTeamModels } = await import('../teams/check-models.ts');
-    warnings.push(...(await checkTeamModels(planned.team, new Map(), options.cache === true)));
-  }
-  return {
-    planned,
-    tasks,
-    pageStarts: one?.pageStarts,
-    isBatch,
-    repeat: options.repeat,
-    setup: fingerprintBatch({ tasks: `sha256:${sha256}`, scorer: team.scorer }, options.repeat, [planned]),
-    limits: toBatchLimits(options),
-    external,
-    warnings,
-  };
+  const out = chooseResultFolder(options.out);
+  const plan = await planRun(
+    options,
+    {
+      teams,
+      questions: tasks,
+      isBatch: options.tasks !== undefined || options.repeat > 1,
+      external,
+      fingerprint: { tasks: `sha256:${sha256}`, scorer: team.scorer },
+      warnings,
+    },
+    {
+      journal: RunFolder.at(out).journalFile,
+      store: options.store ?? path.join(out, 'store', 'attempts.sqlite'),
+    },
+    () => out,
+  );
+  return { ...plan, pageStarts: one?.pageStarts };
 }
 
 function toTaskList(task: Task): Awaited<ReturnType<typeof readTasks>> {

@@ -11,17 +11,17 @@ export interface FaultOptions {
   readonly restart?: string;
 }
 
-/** Says how to repeat faults with a drawn seed; undefined without faults, or if the user gave the seed. */
-export function describeSeed(
-  faults: FaultRequest | undefined,
-  { faultSeed }: Pick<FaultOptions, 'faultSeed'>,
-): string | undefined {
-  if (typeof faults?.spec !== 'string' || faultSeed !== undefined) return undefined;
-  return `faults drawn with seed ${faults.seed}; --fault-seed ${faults.seed} repeats them`;
-}
-
 /** Drawn seeds are below this bound: short enough to type. */
 const DRAWN_SEEDS = 2 ** 31;
+
+/** Draws a seed for faults, and says how to repeat them. */
+export function drawSeed(): { faultSeed: number; said: string } {
+  const faultSeed = randomInt(1, DRAWN_SEEDS);
+  return {
+    faultSeed,
+    said: `faults drawn with seed ${faultSeed}; --fault-seed ${faultSeed} repeats them`,
+  };
+}
 
 /**
  * Parses the fault options, and draws a seed if none is given. Returns undefined if they request nothing.
@@ -55,5 +55,5 @@ export function parseFaultRequest(
       `--faults: ${JSON.stringify(fault.text)}: you started agent ${fault.agent} yourself (--external); a run can control only agents that it has started`,
     );
   }
-  return { spec, seed: faultSeed ?? randomInt(1, DRAWN_SEEDS), faults, restarts: restart !== undefined };
+  return { spec, seed: faultSeed ?? drawSeed().faultSeed, faults, restarts: restart !== undefined };
 }

@@ -1,40 +1,26 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { checkStoreUse } from '../batch/batch-store.ts';
 import type { BatchHead } from '../batch/journal/batch-head.ts';
-import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
 import type { Questions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { readWtq } from '../questions/wtq-questions.ts';
 import { BASELINE } from '../results/baseline.ts';
-import { checkTeamModels } from '../teams/check-models.ts';
-import { checkReachable } from '../teams/check-reachable.ts';
-import { loadTeam } from '../teams/load-team.ts';
-import type { Fingerprint } from './batch-setup.ts';
 import {
   describeExposure,
   findFilesFolder,
   type GaiaPaths,
   type PlaceOptions,
   resolveGaiaPaths,
-} from './gaia-places.ts';
-import { withReplies } from './replies-file.ts';
-import {
-  applyTeamOptions,
-  fingerprintBatch,
-  hasStore,
-  isUsersOwn,
-  type PlannedTeam,
-  planTeam,
-  type TeamOptions,
-} from './team-options.ts';
+} from './batch-places.ts';
+import { planRun, type RunOptions, type RunPlan } from './run-plan.ts';
+import { hasStore, loadTeams } from './team-options.ts';
 
-export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
+export interface GaiaOptions extends RunOptions, PlaceOptions {
   /** Names of teams; `all` alone means all that ship. */
   readonly team: readonly string[];
   /** Format of the question file: GAIA's, or that of WikiTableQuestions, whose tables are in a separate file. */
@@ -45,13 +31,10 @@ export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
   readonly limit?: number;
   readonly username?: string;
   readonly agentCode?: string;
-  readonly resume?: boolean;
   /** Makes a run with warnings fail. */
   readonly strict?: boolean;
-  readonly repeat: number;
   /** The comparisons of teams that are judged together. */
   readonly pairs?: BatchHead['pairs'];
-  readonly portBase?: number | 'auto';
   /** False with `--no-cache`. */
   readonly cache: boolean;
   readonly cacheFile?: string;
@@ -60,19 +43,16 @@ export interface GaiaOptions extends TeamOptions, LimitOptions, PlaceOptions {
   readonly write?: boolean;
 }
 
-/** The plan of a `gaia` with all options resolved and checked. Nothing has been started or written yet. */
-export interface GaiaPlan {
-  readonly teams: readonly PlannedTeam[];
-  readonly questions: readonly Question[];
-  readonly setup: Fingerprint;
+/** The plan of a `gaia`, which may have several teams. */
+export interface GaiaPlan extends RunPlan {
+  readonly paths: GaiaPaths;
   readonly pairs?: BatchHead['pairs'] | undefined;
-  /** The user's folder with the attachments. */
-  readonly folder: string | undefined;
-  readonly api: ScoringApi | undefined;
-  readonly limits: BatchLimits;
-  readonly places: GaiaPaths;
-  /** Warnings for the user that stop nothing. */
-  readonly warnings: readonly string[];
+  /** The user's file of questions. */
+  readonly source: string | undefined;
+  /** The plain file of cached answers. */
+  readonly cacheFile: string | undefined;
+  /** The name under which answers are submitted, and the agents' code; undefined if nothing is submitted. */
+  readonly submitter: { readonly username: string; readonly agentCode: string } | undefined;
 }
 
 /** The teams of `--team all`, in this order: the baseline first. */
@@ -83,44 +63,48 @@ const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'pan
  *
  * @throws MeshError `usage`, `config`, and `io` for a scoring API that cannot be reached
  */
-export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
-  const options = await withReplies(given);
+export async function planGaia(options: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
   const warnings: string[] = [];
+  const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;
+  const loaded = await loadTeams(names, options);
   const api = options.api === undefined ? undefined : new ScoringApi(options.api, signal);
   const { questions, sha256 } = await loadQuestions(options, api);
-  const teams = await Promise.all(
-    loadTeams(options, questions, warnings).map(async (team) => {
-      if (options.team.some((name) => isUsersOwn(name, options))) await checkReachable(team);
-      return planTeam(team, options);
-    }),
-  );
-  checkStoreUse(teams, options);
-  const asked: Parameters<typeof checkTeamModels>[1] = new Map();
-  for (const { team } of teams) warnings.push(...(await checkTeamModels(team, asked, mayBeCached(options))));
+  const teams = leaveOutLearners(loaded, questions, warnings);
   if (options.cacheFile !== undefined && teams.length > 1)
     throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');
-  const exposed = teams.some(({ team }) => hasStore(team)) ? describeExposure(options) : undefined;
+  const exposed = teams.some(hasStore) ? describeExposure(options) : undefined;
   if (exposed !== undefined) warnings.push(exposed);
-  return {
-    teams,
-    questions,
-    setup: fingerprintBatch(
-      options.pairs === 'all' ? { questions: sha256, pairs: 'all' } : { questions: sha256 },
-      options.repeat,
+  const { pairs, cacheFile } = options;
+  const paths = resolveGaiaPaths(options);
+  const plan = await planRun(
+    options,
+    {
       teams,
-    ),
-    pairs: options.pairs,
-    folder: options.format === 'wtq' ? findTablesFolder(options) : findFilesFolder(options),
-    api,
-    limits: toBatchLimits(options),
-    places: resolveGaiaPaths(options),
-    warnings: [...new Set(warnings)],
+      questions,
+      isBatch: true,
+      external: new Set(),
+      folder: options.format === 'wtq' ? findTablesFolder(options) : findFilesFolder(options),
+      api,
+      fingerprint: pairs === 'all' ? { questions: sha256, pairs } : { questions: sha256 },
+      warnings,
+    },
+    paths,
+    (team) => path.join(paths.runs, team),
+  );
+  const isSubmitted =
+    options.submission !== undefined || (api !== undefined && options.questions === undefined);
+  return {
+    ...plan,
+    pairs,
+    source: options.questions === undefined ? undefined : resolveUserPath(options.questions),
+    cacheFile: cacheFile === undefined ? undefined : resolveUserPath(cacheFile),
+    submitter: isSubmitted
+      ? {
+          username: options.username ?? process.env.HF_USERNAME ?? 'gaia-mesh',
+          agentCode: options.agentCode ?? `gaia-mesh ${packageVersion}`,
+        }
+      : undefined,
   };
-}
-
-/** Tells if answers may be in the cache, so that a batch can go on without the model. */
-function mayBeCached(options: GaiaOptions): boolean {
-  return options.cache && options.repeat === 1 && existsSync(resolveGaiaPaths(options).store);
 }
 
 async function loadQuestions(
@@ -158,16 +142,17 @@ function loadWtqQuestions(options: GaiaOptions): Questions {
 
 const findTablesFolder = (options: GaiaOptions) => path.join(resolveGaiaPaths(options).runs, 'tables');
 
-function loadTeams(options: GaiaOptions, questions: readonly Question[], warnings: string[]): Team[] {
-  const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;
-  const teams = names.map((name) => applyTeamOptions(loadTeam(name), options));
-  const twice = teams.find((team, index) => teams.findIndex(({ name }) => name === team.name) !== index);
-  if (twice !== undefined) throw new MeshError('usage', `--team: ${twice.name} is named twice`);
+/** Leaves out teams that learn from true answers if questions have none; other teams can run (C-12). */
+function leaveOutLearners(
+  teams: readonly Team[],
+  questions: readonly Question[],
+  warnings: string[],
+): readonly Team[] {
+  const unknown = questions.filter(({ truths }) => truths.length === 0).length;
+  if (unknown === 0) return teams;
   return teams.filter((team) => {
-    const unknown = questions.filter(({ truths }) => truths.length === 0).length;
-    if (!team.agents.some(({ tool }) => tool === 'oversee') || unknown === 0) return true;
+    if (!team.agents.some(({ tool }) => tool === 'oversee')) return true;
     const why = `team ${team.name} learns from true answers, and ${unknown} of ${questions.length} questions have none`;
-    // The team does not run without true answers (C-12); the other teams can.
     if (teams.length === 1) throw new MeshError('usage', why);
     warnings.push(`${why}: it is left out`);
     return false;

@@ -21,11 +21,14 @@ import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
 import { createPromptLoader } from '@gaia-mesh/tools/prompts.ts';
 import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
 import * as z from 'zod';
+import { checkReachable } from '../teams/check-reachable.ts';
+import { loadTeam } from '../teams/load-team.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { type FaultOptions, parseFaultRequest } from './fault-request.ts';
 import { checkEngineOptions } from './option-needs.ts';
+import { withReplies } from './replies-file.ts';
 
 /** Options of the command line that override every team's file. */
 export interface TeamOptions extends FaultOptions {
@@ -61,9 +64,13 @@ export interface TeamOptions extends FaultOptions {
 export interface PlannedTeam {
   readonly team: Team;
   readonly adapter: ProtocolAdapter;
-  readonly setup: TeamFingerprint;
+  readonly fingerprint: TeamFingerprint;
   readonly concurrency: number;
   readonly faults: FaultRequest | undefined;
+  /** True if the team may take answers of earlier runs. */
+  readonly usesCache: boolean;
+  /** Folder for the results of its mesh. */
+  readonly out: string;
 }
 
 /**
@@ -73,14 +80,59 @@ export interface PlannedTeam {
 const CONCURRENCY = 4;
 const ONE_AT_A_TIME: readonly string[] = ['oversee', 'moderate'];
 
+const MAX_PORT = 65_535;
+
+/**
+ * Loads teams by their names or files and applies the command line to each.
+ *
+ * @param external agents that the user starts
+ * @throws MeshError `usage`, `config`
+ */
+export async function loadTeams(
+  names: readonly string[],
+  given: TeamOptions & { readonly portBase?: number | 'auto' },
+  external: ReadonlySet<string> = new Set(),
+): Promise<Team[]> {
+  const options = await withReplies(given);
+  const teams = names.map((name) => applyTeamOptions(loadTeam(name), options));
+  const twice = teams.find((team, index) => teams.findIndex(({ name }) => name === team.name) !== index);
+  if (twice !== undefined) throw new MeshError('usage', `--team: ${twice.name} is named twice`);
+  const isUsersOwn = names.some((name) => /\.ya?ml$/i.test(name)) || (options.tool ?? []).length > 0;
+  for (const team of teams) {
+    checkExternal(team, external);
+    checkPorts(team, options.portBase);
+    // Tests check the teams that ship.
+    if (isUsersOwn) await checkReachable(team, external);
+  }
+  return teams;
+}
+
+/** @throws MeshError `usage` for an agent that the team does not have */
+function checkExternal(team: Team, external: ReadonlySet<string>): void {
+  for (const id of external) {
+    if (team.agents.some((agent) => agent.id === id)) continue;
+    const ids = team.agents.map((agent) => agent.id).join(', ');
+    throw new MeshError('usage', `--external ${id}: team ${team.name} has no agent ${id}; it has ${ids}`);
+  }
+}
+
+/** @throws MeshError `usage` for a first port that leaves too few for the team */
+function checkPorts({ agents }: Team, portBase: number | 'auto' | undefined): void {
+  const most = MAX_PORT - agents.length + 1;
+  if (Number(portBase) > most)
+    throw new MeshError('usage', `--port-base ${portBase}: ${agents.length} agents need at most ${most}`);
+}
+
 /**
  * Resolves a team's adapter, fingerprint and faults.
  *
+ * @param out folder for the results of its mesh
  * @param external agents that the user starts
  */
 export async function planTeam(
   team: Team,
-  options: TeamOptions,
+  options: TeamOptions & { readonly repeat?: number | undefined; readonly cache?: boolean },
+  out: string,
   external: ReadonlySet<string> = new Set(),
 ): Promise<PlannedTeam> {
   const adapter = await loadAdapter(team.adapter);
@@ -88,9 +140,12 @@ export async function planTeam(
   return {
     team,
     adapter,
-    setup: fingerprintTeam(team),
+    fingerprint: fingerprintTeam(team),
     concurrency: options.concurrency ?? (isSequential ? 1 : CONCURRENCY),
     faults: parseFaultRequest(options, team, adapter, external),
+    // Repeated questions may not use the cache, because they could not improve (C-11).
+    usesCache: options.cache === true && options.repeat === 1 && team.use_cache,
+    out,
   };
 }
 
@@ -100,12 +155,13 @@ export function fingerprintBatch(
   repeat: number,
   teams: readonly PlannedTeam[],
 ): Fingerprint {
-  const setup: Record<string, string> = { ...questions, repeat: String(repeat) };
-  for (const { team, setup: own, faults } of teams) {
-    setup[`team ${team.name}`] = `${own.model}, ${team.adapter}, prompts ${own.promptVersion}`;
-    if (faults !== undefined) setup.faults = faults.spec ?? 'restarts';
+  const batch: Record<string, string> = { ...questions, repeat: String(repeat) };
+  for (const { team, fingerprint, faults } of teams) {
+    batch[`team ${team.name}`] =
+      `${fingerprint.model}, ${team.adapter}, prompts ${fingerprint.promptVersion}`;
+    if (faults !== undefined) batch.faults = faults.spec ?? 'restarts';
   }
-  return setup;
+  return batch;
 }
 
 /**
@@ -291,11 +347,6 @@ function stripPlace(team: Team): Team {
   if (typeof replies !== 'string') return team;
   const name = path.basename(path.dirname(replies)).replace(/-\d+$/, '');
   return { ...team, engine_options: { ...team.engine_options, replies: name } };
-}
-
-/** Tells if a team or one of its tools comes from the user. Teams that ship are checked by tests. */
-export function isUsersOwn(nameOrFile: string, { tool = [] }: TeamOptions): boolean {
-  return /\.ya?ml$/i.test(nameOrFile) || tool.length > 0;
 }
 
 /** Tells if an agent of the team works with the store itself. */

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Journal } from '../batch/journal/journal.ts';
-import { type GaiaPaths, nameTeamFile } from '../plan/gaia-places.ts';
+import { type GaiaPaths, nameTeamFile } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';
 import { answerLine, buildSubmission, formatLeaderboardLine, writeLines } from './answers.ts';

@@ -1,17 +1,8 @@
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkStoreUse } from '../batch/batch-store.ts';
 import { resolveTaskFolder } from '../plan/bench-plan.ts';
-import { withReplies } from '../plan/replies-file.ts';
-import {
-  applyTeamOptions,
-  isUsersOwn,
-  type PlannedTeam,
-  planTeam,
-  type TeamOptions,
-} from '../plan/team-options.ts';
+import { loadTeams, type PlannedTeam, planTeam, type TeamOptions } from '../plan/team-options.ts';
 import { readTaskFolder } from '../questions/read-questions.ts';
-import { checkReachable } from '../teams/check-reachable.ts';
-import { loadTeam } from '../teams/load-team.ts';
 import type { ServeLimits } from './served-team.ts';
 
 export interface ServeCommandOptions extends TeamOptions {
@@ -49,12 +40,12 @@ interface ServePlan {
  *
  * @throws MeshError `usage` or `config`
  */
-export async function servePlan(given: ServeCommandOptions): Promise<ServePlan> {
-  const options = await withReplies(given);
-  const team = applyTeamOptions(loadTeam(options.team), options);
-  if (isUsersOwn(options.team, options)) await checkReachable(team, new Set());
-  const planned = await planTeam(team, options);
-  checkStoreUse([planned], { store: options.store, repeat: 1 });
+export async function servePlan(options: ServeCommandOptions): Promise<ServePlan> {
+  const [team] = await loadTeams([options.team], options);
+  if (team === undefined) throw new Error('one team is served');
+  const out = resolveOutFolder(options.out);
+  const planned = await planTeam(team, options, out);
+  checkStoreUse([planned], options.store);
   const { mcp, a2a = false } = options;
   // Serve every protocol if none is named.
   const isAll = mcp === undefined && !a2a;

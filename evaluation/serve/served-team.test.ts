@@ -30,9 +30,8 @@ async function start(options: Partial<Options> = {}, answer: MeshAsk = async () 
   const mesh = { ask, folder: { archiveFile: '/x/archive' }, close: async () => ({ tasks: 1 }) };
   const started = vi.spyOn(MeshTeam, 'start').mockResolvedValue(mesh as unknown as MeshTeam);
   const served = await ServedTeam.start({
-    planned: { team: { name: 'team' }, adapter: {}, faults: [] },
+    planned: { team: { name: 'team' }, adapter: {}, faults: [], out: '/x' },
     limits: { tasks: 1, waiting: 1, bytes: 10 },
-    out: '/x',
     store: '/x/store',
     portBase: 1,
     observer: {},

@@ -20,7 +20,6 @@ interface ServedTeamOptions {
   readonly limits: ServeLimits;
   /** The document of questions that bring none. */
   readonly document?: string | undefined;
-  readonly out: string;
   readonly store: string;
   readonly portBase: number | 'auto' | undefined;
   readonly observer: RunObserver;
@@ -51,13 +50,13 @@ export class ServedTeam {
    * @throws MeshError `locked`, `io`, `agent`, `usage`
    */
   static async start(options: ServedTeamOptions): Promise<ServedTeam> {
-    const { planned, out, store, portBase, observer, signal } = options;
+    const { planned, store, portBase, observer, signal } = options;
     const watching: Watching = new Map();
     const mesh = await MeshTeam.start({
       team: planned.team,
       adapter: planned.adapter,
       faults: planned.faults,
-      out,
+      out: planned.out,
       places: { store },
       portBase,
       questions: [],

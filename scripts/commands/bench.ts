@@ -4,7 +4,7 @@ import type { AgentEndpoint } from '@gaia-mesh/core/agent/spec.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
+import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
@@ -17,7 +17,6 @@ import { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { MeshTeam } from '@gaia-mesh/evaluation/batch/teams/mesh-team.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { type BenchOptions, type BenchPlan, planBench } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
-import { describeSeed } from '@gaia-mesh/evaluation/plan/fault-request.ts';
 import { answerPlace } from '@gaia-mesh/evaluation/questions/answer-place.ts';
 import type { Question } from '@gaia-mesh/evaluation/questions/question.ts';
 import {
@@ -43,7 +42,6 @@ import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
 import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
-import { chooseResultFolder } from '../command-line/result-folder.ts';
 import { resumption } from '../command-line/resume-command.ts';
 import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
 import { formatDone, printWarnings } from '../command-line/warnings.ts';
@@ -91,29 +89,27 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   const exportRun = await runExporter(options);
   if (options.tasks !== undefined || options.repeat > 1) resumption.plan();
   const plan = await planBench(options);
-  const out = chooseResultFolder(options.out);
-  const { journalFile } = RunFolder.at(out);
-  const resumed = options.resume === true ? openResumedJournal(journalFile, plan) : undefined;
-  const total = plan.tasks.length * plan.repeat;
+  const { journal: journalFile } = plan.paths;
+  const resumed = plan.resumes ? openResumedJournal(journalFile, plan) : undefined;
+  const total = plan.questions.length * plan.repeat;
   const progress = await createProgress(plan, options, total - (resumed?.size ?? 0));
   if (resumed !== undefined) progress.note(`${resumed.size} of ${total} tasks were finished before`);
   for (const warning of plan.warnings) progress.note(warning);
   const interruption = handleInterrupt();
   const { signal } = interruption;
   const watch = await openWatch(options, 'bench');
-  const place = options.store ?? path.join(out, 'store', 'attempts.sqlite');
-  const store = await openBatchStore(place, [plan.planned], options);
+  const store = await openBatchStore(plan.paths.store, plan.teams);
   store.onNotice(progress.note);
-  const around = { out, place, resumed, store, progress, signal, watch };
-  const mesh = await start(plan, options, around);
+  const around = { resumed, store, progress, signal, watch };
+  const mesh = await start(plan, around);
   let batch: BenchBatch | undefined;
   try {
     if (plan.isBatch) {
-      const journal = resumed ?? Journal.open(journalFile, plan.setup, { resume: false });
+      const journal = resumed ?? Journal.open(journalFile, plan.fingerprint, { resume: false });
       resumption.begin();
       batch = await runJournalled(plan, mesh, journal, around);
     } else {
-      for (const task of plan.tasks) await mesh.ask(task, { cycle: 1 }, signal);
+      for (const task of plan.questions) await mesh.ask(task, { cycle: 1 }, signal);
     }
   } catch (error) {
     // After any failure, such as a full disk or a bug, no process and no port stays behind.
@@ -143,9 +139,6 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
 type BenchBatch = Awaited<ReturnType<typeof runBenchBatch>>;
 
 interface RunContext {
-  readonly out: string;
-  /** Address of the store. */
-  readonly place: string;
   readonly resumed: Journal | undefined;
   readonly store: BatchStore;
   readonly progress: Progress;
@@ -187,31 +180,29 @@ function listEndpointOptions(endpoint: AgentEndpoint): string[] {
   return ['--transport', 'nats', ...url, ...subject];
 }
 
-async function start(
-  plan: BenchPlan,
-  options: BenchOptions,
-  { out, place, resumed, progress, signal, watch }: RunContext,
-): Promise<MeshTeam> {
-  const { team, adapter, faults } = plan.planned;
+async function start(plan: BenchPlan, { resumed, progress, signal, watch }: RunContext): Promise<MeshTeam> {
+  const [planned] = plan.teams;
+  if (planned === undefined) throw new Error('a bench has one team');
+  const { team, adapter, faults, out } = planned;
+  const { seconds, tokens } = plan.limits.question;
   const observer = { ...progress.observer, faultEvent: progress.note };
-  const drawn = describeSeed(faults, options);
-  if (drawn !== undefined) progress.note(drawn);
   try {
     return await MeshTeam.start({
       team,
       adapter,
       faults,
       out,
-      places: { store: place },
-      portBase: options.portBase,
+      places: plan.paths,
+      portBase: plan.portBase,
       external: plan.external,
       howToStart: formatAgentCommand,
-      questions: plan.tasks,
+      questions: plan.questions,
       repeat: plan.repeat,
-      maxTokens: options.questionTokens,
+      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+      maxTokens: tokens,
       isBatch: plan.isBatch,
       isFinished: resumed && ((key) => resumed.has(key)),
-      observer: watch?.beside(observer, plan.tasks.length * plan.repeat) ?? observer,
+      observer: watch?.beside(observer, plan.questions.length * plan.repeat) ?? observer,
       signal,
     });
   } catch (error) {
@@ -237,7 +228,7 @@ function report(
     if (batch !== undefined && fault !== undefined) printError(fault);
     return;
   }
-  const [task] = plan.tasks;
+  const [task] = plan.questions;
   if (!options.quiet) {
     if (batch !== undefined && summary !== undefined) {
       // A table of zeros with intervals would look like a result where every task ran out of time. Injected
@@ -310,12 +301,13 @@ function readFileEnd(file: string): string {
 
 /** Finds the answer in the document, with the passage that it was taken from. */
 function findSource(
-  { planned, pageStarts }: BenchPlan,
+  { teams, pageStarts }: BenchPlan,
   task: Question,
   { answer }: RunMetrics,
   workspaces: string,
 ) {
-  if (answer === null || task.document === undefined) return undefined;
+  const [planned] = teams;
+  if (answer === null || task.document === undefined || planned === undefined) return undefined;
   const evidence = findEvidence(path.join(workspaces, toFolderName(planned.team.final)), task.taskId);
   const place = answerPlace({ text: task.document, pageStarts }, answer, evidence);
   return place === undefined ? undefined : { place, evidence };

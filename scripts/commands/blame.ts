@@ -120,28 +120,26 @@ function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
 async function run(id: string, options: Parameters<typeof blamePlan>[1]): Promise<void> {
   loadKeys();
   const interruption = handleInterrupt('blame');
-  const { plan, places, warnings } = await blamePlan(id, options);
+  const plan = await blamePlan(id, options);
   const progress = await createBatchProgress(countBranches(plan), false, 'branches');
-  for (const warning of warnings) progress.note(warning);
+  for (const warning of plan.warnings) progress.note(warning);
   const { messages } = plan.recorded;
   progress.note(
-    `${messages.length} messages of team ${plan.team.team.name}; ${countBranches(plan)} branches, and some more for suspects, live with ${plan.team.setup.model}`,
+    `${messages.length} messages of team ${plan.team.team.name}; ${countBranches(plan)} branches, and some more for suspects, live with ${plan.team.fingerprint.model}`,
   );
   const { found, end } = await blame(plan, {
     redact: createRedactor(process.env),
     onEvent: (event) => progress.event(event),
     signal: interruption.signal,
     watch: (observer) => observer,
-    portBase: options.portBase ?? 'auto',
     note: (text) => progress.note(text),
-    resume: options.resume === true,
   }).finally(() => progress.end());
   const text = formatJson(found);
-  writeWhole(places.json, text);
-  writeWhole(places.page, await buildReportHtml({ runs: [], blame: found }));
+  writeWhole(plan.findings.json, text);
+  writeWhole(plan.findings.page, await buildReportHtml({ runs: [], blame: found }));
   if (options.json === true) printText(text);
   else printText(`\n${blameText(found)}`);
-  const written = `${shortenPath(places.page)} and ${shortenPath(places.json)}`;
+  const written = `${shortenPath(plan.findings.page)} and ${shortenPath(plan.findings.json)}`;
   if (end.kind !== 'finished') {
     printError(
       `Blame ended early: ${end.reason}. Partial results: ${written}. To go on: ${resumption.command()}`,

@@ -19,6 +19,7 @@ import { formatAdaptersCsv, formatMatrixCsv } from '@gaia-mesh/evaluation/compar
 import { measure } from '@gaia-mesh/evaluation/compare/measure.ts';
 import { buildComparisonPart } from '@gaia-mesh/evaluation/compare/results-page.ts';
 import { listScenarios } from '@gaia-mesh/evaluation/compare/scenario.ts';
+import { chooseResultFolder } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
@@ -38,7 +39,6 @@ import {
   parsePositiveInteger,
   parsePositiveNumber,
 } from '../command-line/option-values.ts';
-import { chooseResultFolder } from '../command-line/result-folder.ts';
 import { useTemporaryFolder } from '../command-line/temporary-folder.ts';
 import { addWatchOptions, openWatch } from '../command-line/watching.ts';
 import type { CompareOptions } from '../compare/compare-options.ts';

@@ -1,6 +1,4 @@
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import {
   createStoreCache,
   exportCacheFile,
@@ -8,7 +6,7 @@ import {
 } from '@gaia-mesh/evaluation/batch/answer-cache.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
-import { type BatchStore, canUseCache, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
+import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import type { FinishedBatch } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
 import { type BatchHead, writeBatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
 import { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
@@ -16,9 +14,7 @@ import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { RunLog } from '@gaia-mesh/evaluation/batch/run-log.ts';
 import { runTeam, type SharedBatch, type TeamEnd } from '@gaia-mesh/evaluation/batch/teams/run-team.ts';
 import { buildTeamFacts, type TeamFacts } from '@gaia-mesh/evaluation/batch/teams/team-facts.ts';
-import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { describeSeed } from '@gaia-mesh/evaluation/plan/fault-request.ts';
-import { nameTeamFile } from '@gaia-mesh/evaluation/plan/gaia-places.ts';
+import { nameTeamFile, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { type GaiaOptions, type GaiaPlan, planGaia } from '@gaia-mesh/evaluation/plan/gaia-plan.ts';
 import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
@@ -120,7 +116,7 @@ async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<voi
   resumption.plan();
   const plan = await planGaia(options, interruption.signal);
   const watch = await openWatch(options, 'gaia');
-  const store = await openBatchStore(plan.places.store, plan.teams, options);
+  const store = await openBatchStore(plan.paths.store, plan.teams);
   try {
     await runPlan(plan, options, { store, resultsPage, exportRun, signal: interruption.signal, watch });
   } catch (error) {
@@ -129,7 +125,7 @@ async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<voi
   } finally {
     await store.close();
   }
-  await watch?.end('ended', interruption.signal, () => buildBatchReport(plan.places.answers));
+  await watch?.end('ended', interruption.signal, () => buildBatchReport(plan.paths.answers));
 }
 
 interface RunContext {
@@ -142,15 +138,14 @@ interface RunContext {
 }
 
 async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext): Promise<void> {
-  const { places, questions, setup } = plan;
+  const { paths, questions, repeat } = plan;
   const { store, signal, resultsPage, exportRun, watch } = context;
   const redact = createRedactor(process.env);
-  const journal = Journal.open(places.journal, setup, { resume: options.resume === true });
+  const journal = Journal.open(paths.journal, plan.fingerprint, { resume: plan.resumes });
   resumption.begin();
-  const log = new RunLog(places.folder, redact);
-  const source = options.questions === undefined ? undefined : resolveUserPath(options.questions);
+  const log = new RunLog(paths.folder, redact);
   const progress = await createBatchProgress(
-    plan.teams.length * options.repeat * questions.length,
+    plan.teams.length * repeat * questions.length,
     plan.api !== undefined,
   );
   const note = (text: string) => {
@@ -159,20 +154,18 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
   };
   const shared: SharedBatch = {
     journal,
-    repeat: options.repeat,
     redact,
     onEvent: (event) => {
       progress.event(event);
       log.event(event);
       watch?.batchEvent(event);
     },
-    watch: (observer) => watch?.beside(observer, questions.length * options.repeat) ?? observer,
+    watch: (observer) => watch?.beside(observer, questions.length * repeat) ?? observer,
     signal,
-    portBase: options.portBase ?? 'auto',
     note,
   };
   try {
-    const head = writeBatchHead(plan, options.repeat, source);
+    const head = writeBatchHead(plan);
     for (const warning of plan.warnings) {
       note(warning);
       watch?.note(warning);
@@ -180,7 +173,7 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
     store.onNotice(note);
     if (journal.dropped !== undefined) note(journal.dropped);
     await reportMissing(plan, note);
-    const { teams, end } = await runTeams(plan, options, shared, store.cache);
+    const { teams, end } = await runTeams(plan, shared, store.cache);
     progress.end();
     await finish(plan, options, { journal, head, resultsPage }, teams, end, signal);
     if (end.kind !== 'finished') log.note(end.reason);
@@ -200,22 +193,17 @@ type Ends = ReadonlyMap<string, TeamEnd>;
 
 async function runTeams(
   plan: GaiaPlan,
-  options: GaiaOptions,
   shared: SharedBatch,
   store: Store | undefined,
 ): Promise<{ teams: Ends; end: BatchEnd }> {
   const teams = new Map<string, TeamEnd>();
   let unfinished: Exclude<BatchEnd, { kind: 'finished' }> | undefined;
   let isStopped = false;
-  await importCacheFile(plan, options, store, shared.note);
+  await importCacheFile(plan, store, shared.note);
   for (const planned of plan.teams) {
-    const { team, setup, faults } = planned;
-    const drawn = describeSeed(faults, options);
-    if (drawn !== undefined) shared.note(`${team.name}: ${drawn}`);
+    const { team, fingerprint, usesCache } = planned;
     const cache =
-      store === undefined || !canUseCache(planned, options)
-        ? undefined
-        : createStoreCache(store, team.name, setup);
+      store === undefined || !usesCache ? undefined : createStoreCache(store, team.name, fingerprint);
     const result = await runTeam(plan, planned, shared, cache);
     teams.set(team.name, result);
     const { end } = result;
@@ -229,7 +217,7 @@ async function runTeams(
     isStopped = end.kind !== 'finished';
   }
   if (unfinished !== undefined) return { teams, end: unfinished };
-  await exportCacheFile(plan, options, store);
+  await exportCacheFile(plan, store);
   return { teams, end: { kind: 'finished' } };
 }
 
@@ -256,23 +244,23 @@ async function finish(
   end: BatchEnd,
   signal: AbortSignal,
 ): Promise<void> {
-  const { places, questions } = plan;
+  const { paths, questions, repeat } = plan;
   const names = plan.teams.map(({ team }) => team.name);
-  const finished: Finished = { journal, teams: names, questions, repeat: options.repeat };
-  writeAnswers(finished, places);
+  const finished: Finished = { journal, teams: names, questions, repeat };
+  writeAnswers(finished, paths);
   const summaries: Record<string, TeamSummary & TeamFacts> = {};
   for (const { team } of plan.teams) {
-    const summary = summarizeTeam(questions, options.repeat, ({ taskId }, cycle) =>
+    const summary = summarizeTeam(questions, repeat, ({ taskId }, cycle) =>
       journal.read({ task_id: taskId, team: team.name, cycle }),
     );
     summaries[team.name] = { ...summary, ...buildTeamFacts(team, ends.get(team.name)) };
   }
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
-  writeWhole(places.report, await buildReportHtml({ runs: [], gaia: { batch, summaries } }));
+  writeWhole(paths.report, await buildReportHtml({ runs: [], gaia: { batch, summaries } }));
   const isComplete = end.kind === 'finished';
   const isAnswered = Object.values(summaries).some(({ answered }) => answered > 0);
   const [first] = isComplete ? listTimeouts(batch) : [];
-  const submissions = await submitTeams(plan, options, finished, isAnswered && isComplete && !signal.aborted);
+  const submissions = await submitTeams(plan, finished, isAnswered && isComplete && !signal.aborted);
   if (options.json === true) {
     const summary = {
       schema_version: 1,
@@ -281,7 +269,7 @@ async function finish(
       reason: isComplete ? undefined : end.reason,
       scorer: 'gaia',
       questions: questions.length,
-      repeat: options.repeat,
+      repeat,
       teams: summaries,
       submissions: submissions.size === 0 ? undefined : Object.fromEntries(submissions),
     };
@@ -293,7 +281,7 @@ async function finish(
   }
   const warnings = [...ends.values()].flatMap((one) => one.warnings);
   for (const [team, one] of ends) printWarnings(one.warnings, ends.size === 1 ? undefined : team);
-  const [answers, page] = [shortenPath(places.answers), shortenPath(places.report)];
+  const [answers, page] = [shortenPath(paths.answers), shortenPath(paths.report)];
   if (first !== undefined) {
     printError(
       `No question was answered: ${formatFailure(first.task_id, first.status, first.reason)}. ` +
@@ -343,22 +331,16 @@ function collectWrongAnswers({ head, questions, read }: FinishedBatch): WrongAns
  */
 async function submitTeams(
   plan: GaiaPlan,
-  options: GaiaOptions,
   finished: Finished,
   isComplete: boolean,
 ): Promise<Map<string, SubmissionScore>> {
   const scores = new Map<string, SubmissionScore>();
-  const isWanted =
-    options.submission !== undefined || (plan.api !== undefined && options.questions === undefined);
-  if (!isWanted) return scores;
-  const who = {
-    username: options.username ?? process.env.HF_USERNAME ?? 'gaia-mesh',
-    agentCode: options.agentCode ?? `gaia-mesh ${packageVersion}`,
-  };
+  const { submitter } = plan;
+  if (submitter === undefined) return scores;
   for (const { team } of plan.teams) {
-    const file = nameTeamFile(plan.places.submission, team.name, plan.teams.length);
+    const file = nameTeamFile(plan.paths.submission, team.name, plan.teams.length);
     const api = isComplete ? plan.api : undefined;
-    const score = await submitAnswers(finished, team.name, who, file, api);
+    const score = await submitAnswers(finished, team.name, submitter, file, api);
     if (score !== undefined) scores.set(team.name, score);
   }
   return scores;

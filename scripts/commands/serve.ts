@@ -4,7 +4,6 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { type ServeCommandOptions, servePlan } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
 import { createTeamServer, type Serving, serveTeam } from '@gaia-mesh/evaluation/serve/serve-team.ts';
@@ -95,12 +94,11 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
   const plan = await servePlan(options);
   const interruption = handleInterrupt('the server');
   const { signal } = interruption;
-  const out = resolveOutFolder(options.out);
+  const { out } = plan.planned;
   const served = await ServedTeam.start({
     planned: plan.planned,
     limits: plan.limits,
     document: plan.document,
-    out,
     store: options.store ?? path.join(out, 'store', 'attempts.sqlite'),
     portBase: options.portBase,
     observer: {

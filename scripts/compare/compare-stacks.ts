@@ -28,6 +28,7 @@ import {
   buildRecordedWorkload,
   buildSyntheticWorkload,
 } from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
+import { chooseResultFolder } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { formatCommand, resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatJson, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -39,7 +40,6 @@ import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
 import { EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
-import { chooseResultFolder } from '../command-line/result-folder.ts';
 import { openWatch } from '../command-line/watching.ts';
 import type { CompareOptions } from './compare-options.ts';
 import { parseDemands, settle } from './compare-outcome.ts';

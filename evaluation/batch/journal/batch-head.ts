@@ -59,20 +59,23 @@ export type BatchHead = z.infer<typeof batchHeadSchema>;
 
 /** The parts of a plan that its head describes. */
 interface HeadFacts {
-  readonly places: { readonly answers: string; readonly head: string };
-  readonly setup: Fingerprint;
+  readonly paths: { readonly answers: string; readonly head: string };
+  readonly fingerprint: Fingerprint;
+  readonly repeat: number;
+  /** The user's file of questions. */
+  readonly source: string | undefined;
   readonly pairs?: BatchHead['pairs'] | undefined;
   readonly teams: readonly { readonly team: Team; readonly concurrency: number }[];
   readonly questions: readonly Question[];
 }
 
 /** Writes the head before the first question is asked, so that a report can be made of an unfinished batch. */
-export function writeBatchHead(facts: HeadFacts, repeat: number, source: string | undefined): BatchHead {
-  const { places, setup, pairs = 'baseline', teams, questions } = facts;
+export function writeBatchHead(facts: HeadFacts): BatchHead {
+  const { paths, fingerprint: setup, repeat, source, pairs = 'baseline', teams, questions } = facts;
   const head: BatchHead = {
     schema_version: HEAD_VERSION,
     gaia_mesh: packageVersion,
-    answers: path.basename(places.answers),
+    answers: path.basename(paths.answers),
     source: source === undefined ? null : shortenPath(source),
     repeat,
     pairs,
@@ -97,9 +100,9 @@ export function writeBatchHead(facts: HeadFacts, repeat: number, source: string 
     })),
   };
   try {
-    writeWhole(places.head, `${JSON.stringify(head)}\n`);
+    writeWhole(paths.head, `${JSON.stringify(head)}\n`);
   } catch (error) {
-    throw new MeshError('io', `cannot write ${places.head}: ${toErrorMessage(error)}`, { cause: error });
+    throw new MeshError('io', `cannot write ${paths.head}: ${toErrorMessage(error)}`, { cause: error });
   }
   return head;
 }

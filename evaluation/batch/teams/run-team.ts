@@ -1,9 +1,8 @@
-import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
-import type { GaiaPlan } from '../../plan/gaia-plan.ts';
+import type { RunPlan } from '../../plan/run-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import { placeFile } from '../../questions/place-file.ts';
 import { toOneLine } from '../../terminal/table.ts';
@@ -11,8 +10,7 @@ import { type Batch, type BatchEnd, runBatch } from '../batch.ts';
 import { MeshTeam } from './mesh-team.ts';
 
 /** Settings shared by the teams of a batch. */
-export type SharedBatch = Pick<Batch, 'journal' | 'repeat' | 'redact' | 'onEvent' | 'signal'> & {
-  readonly portBase: number | 'auto';
+export type SharedBatch = Pick<Batch, 'journal' | 'redact' | 'onEvent' | 'signal'> & {
   /** Adds the watchers of the batch to the observer of a run. */
   readonly watch: (observer: RunObserver) => RunObserver;
   /** Reports a problem in the mesh. */
@@ -32,14 +30,14 @@ export interface TeamEnd {
 
 /** Runs a plan's questions through one team. No agent is started if all of them are finished. */
 export async function runTeam(
-  plan: GaiaPlan,
+  plan: RunPlan,
   planned: PlannedTeam,
   shared: SharedBatch,
   cache: Batch['cache'],
 ): Promise<TeamEnd> {
-  const { questions, limits, places } = plan;
+  const { questions, limits, repeat, paths } = plan;
   const { team, concurrency } = planned;
-  const { journal, repeat } = shared;
+  const { journal } = shared;
   const before = journal.size;
   const keys = Array.from({ length: repeat }, (_, i) =>
     questions.map(({ taskId }) => ({ task_id: taskId, team: team.name, cycle: i + 1 })),
@@ -54,6 +52,7 @@ export async function runTeam(
   const run = async () => {
     const end = await runBatch({
       ...shared,
+      repeat,
       team: team.name,
       questions,
       askTeam: mesh.ask,
@@ -61,12 +60,10 @@ export async function runTeam(
       limits,
       toleratesFailures: planned.faults !== undefined,
       cache,
-      placeFile: (question, cycle) =>
-        placeFile(question, cycle, {
-          root: places.files,
-          folder: plan.folder,
-          api: plan.api,
-        }),
+      placeFile: async (question, cycle) =>
+        paths.files === undefined
+          ? question
+          : placeFile(question, cycle, { root: paths.files, folder: plan.folder, api: plan.api }),
       clean: (raw) => cleanAnswer(raw) ?? undefined,
     });
     return { end, asked: journal.size - before, wallSeconds: (performance.now() - startMs) / 1000 };
@@ -90,29 +87,25 @@ const NOTHING_ASKED = { asked: 0, wallSeconds: 0, warnings: [] };
  * writing.
  */
 async function startMesh(
-  plan: GaiaPlan,
+  plan: RunPlan,
   planned: PlannedTeam,
   shared: SharedBatch,
 ): Promise<MeshTeam | BatchEnd> {
-  const { questions, limits, places } = plan;
-  const { team, adapter, faults } = planned;
+  const { questions, limits, repeat, paths, portBase = 'auto' } = plan;
+  const { team, adapter, faults, out } = planned;
   const { seconds, tokens } = limits.question;
   const { signal } = shared;
   try {
     return await MeshTeam.start({
       team,
-      out: path.join(places.runs, team.name),
+      out,
       adapter,
-      places: {
-        files: places.files,
-        store: places.store,
-        branches: places.branches,
-      },
+      places: paths,
       isBatch: true,
       faults,
-      portBase: shared.portBase,
+      portBase,
       questions,
-      repeat: shared.repeat,
+      repeat,
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       maxTokens: tokens,
       observer: shared.watch(createAlarms(shared.note)),

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { checkStoreUse } from '../batch/batch-store.ts';
+import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
+import type { Question } from '../questions/question.ts';
+import type { ScoringApi } from '../questions/scoring-api.ts';
+import { resolveStoreFile } from '../store/sql/store-file.ts';
+import type { Fingerprint } from './batch-setup.ts';
+import { drawSeed } from './fault-request.ts';
+import { fingerprintBatch, type PlannedTeam, planTeam, type TeamOptions } from './team-options.ts';
+
+/**
+ * The plan of a run with all options resolved and checked: `bench` asks one team, `gaia` several. Nothing has been started or
+ * written yet.
+ */
+export interface RunPlan {
+  /** The teams, each of which is asked all questions. */
+  readonly teams: readonly PlannedTeam[];
+  readonly questions: readonly Question[];
+  /** False for one question that is asked once, which has no journal. */
+  readonly isBatch: boolean;
+  readonly repeat: number;
+  /** True to continue the batch in the journal. */
+  readonly resumes: boolean;
+  readonly limits: BatchLimits;
+  /** The fingerprint of the batch; a resumed one must have the same. */
+  readonly fingerprint: Fingerprint;
+  readonly paths: {
+    readonly journal: string;
+    /** A file, or the URL of a server. */
+    readonly store: string;
+    /** The folder of all questions' files. */
+    readonly files?: string;
+    /** The file of branches of a recorded question, if the questions are branches. */
+    readonly branches?: string | undefined;
+  };
+  readonly portBase: number | 'auto' | undefined;
+  /** Agents that the user starts. */
+  readonly external: ReadonlySet<string>;
+  /** The user's folder with the attachments. */
+  readonly folder?: string | undefined;
+  /** The server that the questions came from. */
+  readonly api?: ScoringApi | undefined;
+  /** Warnings for the user that stop nothing. */
+  readonly warnings: readonly string[];
+}
+
+/** Options that every run has. */
+export interface RunOptions extends TeamOptions, LimitOptions {
+  readonly resume?: boolean;
+  readonly repeat: number;
+  readonly cache?: boolean;
+  readonly store?: string;
+  readonly portBase?: number | 'auto';
+}
+
+/** The parts of a run that its command chooses. */
+interface RunParts extends Pick<RunPlan, 'questions' | 'isBatch' | 'external' | 'folder' | 'api'> {
+  readonly teams: readonly Team[];
+  /** The fingerprint of the questions. */
+  readonly fingerprint: Fingerprint;
+  readonly warnings: readonly string[];
+}
+
+/** The engine that ships with the project. Most runs have no model and start faster without the module that asks for it. */
+export const EMBEDDED = 'extractive';
+
+/**
+ * Plans a run of any command: resolves its teams, and asks their model servers what the models can do.
+ *
+ * @param outOf returns the folder for the results of a team's mesh
+ * @throws MeshError `usage`, `config`, `engine`
+ */
+export async function planRun<Paths extends RunPlan['paths']>(
+  options: RunOptions,
+  { teams, fingerprint, warnings, ...parts }: RunParts,
+  paths: Paths,
+  outOf: (team: string) => string,
+): Promise<RunPlan & { readonly paths: Paths }> {
+  const drawn = options.faults === undefined || options.faultSeed !== undefined ? undefined : drawSeed();
+  const planned = await Promise.all(
+    teams.map((team) => planTeam(team, { ...options, ...drawn }, outOf(team.name), parts.external)),
+  );
+  checkStoreUse(planned, options.store);
+  const said: string[] = [];
+  if (
+    teams.some(({ agents, ...team }) =>
+      agents.some((agent) => resolveEngine({ agents, ...team }, agent).engine !== EMBEDDED),
+    )
+  ) {
+    const { checkTeamModels } = await import('../teams/check-models.ts');
+    const asked: Parameters<typeof checkTeamModels>[1] = new Map();
+    for (const { team, usesCache } of planned)
+      said.push(...(await checkTeamModels(team, asked, usesCache && mayHaveAnswers(paths.store))));
+  }
+  return {
+    ...parts,
+    teams: planned,
+    repeat: options.repeat,
+    resumes: options.resume === true,
+    limits: toBatchLimits(options),
+    fingerprint: fingerprintBatch(fingerprint, options.repeat, planned),
+    paths,
+    portBase: options.portBase,
+    warnings: [...new Set([...warnings, ...said, ...(drawn === undefined ? [] : [drawn.said])])],
+  };
+}
+
+/** Tells if answers may be in the store, so that a run can go on without the model. */
+function mayHaveAnswers(store: string): boolean {
+  const file = resolveStoreFile(store);
+  return file === undefined || existsSync(file);
+}
