@@ -1,7 +1,7 @@
 import type { ChatMessage, ModelExchange } from '../contracts/engine.ts';
 import { type ExchangeLine, hashText, type MessageLine } from '../contracts/model-exchange.ts';
 import type { PromptPart } from '../contracts/prompt-part.ts';
-import type { Log } from '../system/log.ts';
+import { type Log, openLog } from '../system/log.ts';
 import { listParts } from '../tokens/parts-of.ts';
 
 /** Maximum tasks whose written texts are remembered; texts of an older task are written again. */
@@ -24,8 +24,8 @@ export class ExchangeLog {
   readonly #log: Log;
   readonly #written = new Map<string, Set<string>>();
 
-  constructor(log: Log) {
-    this.#log = log;
+  constructor(file: string) {
+    this.#log = openLog(file, { durability: 'each' });
   }
 
   /** Appends an exchange; it is in the file when this returns. */
@@ -52,7 +52,6 @@ export class ExchangeLog {
       ended_us: endedUs,
     };
     this.#log.info({ task_id: taskId, ...line });
-    this.#log.flush();
   }
 
   close(): void {

@@ -70,10 +70,10 @@ describe('an outbox', () => {
     const folder = workspace();
     const outbox = outboxIn(folder);
     rmSync(folder, { recursive: true });
-    expect(() => outbox.add([caused('1')], 'doc')).toThrow(expect.objectContaining({ code: 'io' }));
-    expect([outbox.hasFailed, outbox.isDone('doc')]).toEqual([true, false]);
+    expect(() => outbox.begin(null)).toThrow(expect.objectContaining({ code: 'io' }));
+    expect(outbox.hasFailed).toBe(true);
     mkdirSync(folder);
-    expect(() => outbox.add([caused('2')])).toThrow(expect.objectContaining({ code: 'io' }));
+    expect(() => outbox.add([caused('2')], 'doc')).toThrow(expect.objectContaining({ code: 'io' }));
   });
 
   test('of another run is empty', () => {
@@ -133,7 +133,12 @@ describe('an outbox', () => {
   test('that is broken in the middle is a fault, not an empty one', () => {
     const folder = workspace();
     writeFileSync(fileIn(folder), '{"run":"run"}\nnonsense\n{"done":[],"sent":[]}\n');
-    expect(() => found(folder)).toThrow(/outbox.jsonl cannot be read/);
+    expect(() => found(folder)).toThrow(
+      expect.objectContaining({
+        code: 'store',
+        message: expect.stringMatching(/the outbox is damaged at .*outbox.jsonl:2/),
+      }),
+    );
   });
 
   test('does not grow on disk with what was taken over', () => {

@@ -1,7 +1,7 @@
-import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { MeshError, toErrorMessage } from '../contracts/errors.ts';
+import { MeshError } from '../contracts/errors.ts';
 import {
   DELIVERY_WINDOW,
   MAX_DONE_IDS,
@@ -10,7 +10,7 @@ import {
   MAX_OUTBOX_PACKETS,
 } from '../contracts/limits.ts';
 import { type Packet, parsePacket } from '../contracts/packet.ts';
-import { parseJsonText } from '../system/parse-json.ts';
+import { AppendLog, RecordReader } from '../system/append-log.ts';
 import { onAbort } from '../system/process/abort.ts';
 
 /** Obsolete bytes in the file above which it is rewritten without the packets that the hub has taken over. */
@@ -25,6 +25,11 @@ const lineSchema = z.object({
    */
   restarts: z.int().nonnegative().exactOptional(),
 });
+type Line = z.infer<typeof lineSchema>;
+const headSchema = z.object({ run: z.string() });
+type Head = z.infer<typeof headSchema>;
+
+const OUTBOX = { what: 'outbox', schema: lineSchema, head: headSchema };
 
 /** A packet, and the id of the packet that caused it. */
 export interface Caused {
@@ -48,8 +53,7 @@ const OUTBOX_FILE = 'outbox.jsonl';
 export class Outbox {
   readonly runId: string;
   readonly #file: string;
-  readonly #head: string;
-  #descriptor: number | undefined;
+  #log: AppendLog<Line, Head> | undefined;
   #kept: Kept[] = [];
   readonly #done = new Set<string>();
   #restarts = 0;
@@ -62,18 +66,11 @@ export class Outbox {
   #waiting: (() => void)[] = [];
   #hasFailed = false;
 
-  /** @throws MeshError `io` when the file cannot be read; a file with any fault is not used at all */
+  /** @throws MeshError `store` when the file is damaged: it is then not used at all */
   constructor(workspace: string, runId: string) {
     this.runId = runId;
     this.#file = path.join(workspace, OUTBOX_FILE);
-    this.#head = JSON.stringify({ run: runId });
-    try {
-      const lines = this.#read();
-      for (const line of lines) this.#load(line);
-      if (lines.length > 0) this.#restarts += 1;
-    } catch (error) {
-      throw new MeshError('io', `${this.#file} cannot be read: ${toErrorMessage(error)}`, { cause: error });
-    }
+    if (existsSync(this.#file)) this.#read();
   }
 
   /** Number of earlier processes that have worked with this outbox. */
@@ -121,7 +118,7 @@ export class Outbox {
    * @throws MeshError `io` when they could not be kept
    */
   add(sent: readonly Caused[], done?: string): void {
-    this.#write(() => this.#append(JSON.stringify({ done: done === undefined ? [] : [done], sent })));
+    this.#write(() => this.#append({ done: done === undefined ? [] : [done], sent: [...sent] }));
     for (const caused of sent) this.#keep(caused);
     if (done !== undefined) this.#remember(done);
     // The file still has the lines of packets that the hub has taken over.
@@ -159,8 +156,8 @@ export class Outbox {
   }
 
   close(): void {
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined;
+    this.#log?.close();
+    this.#log = undefined;
   }
 
   #keep({ packet, cause }: Caused): void {
@@ -186,39 +183,37 @@ export class Outbox {
       work();
     } catch (error) {
       this.#hasFailed = true;
-      throw new MeshError('io', `${this.#file}: ${toErrorMessage(error)}`, { cause: error });
+      throw error;
     }
   }
 
-  #append(line: string): void {
-    this.#descriptor ??= openSync(this.#file, 'a', 0o600);
-    const bytes = Buffer.from(`${line}\n`);
-    for (let from = 0; from < bytes.length; ) from += writeSync(this.#descriptor, bytes, from);
+  #append(line: Line): void {
+    if (this.#log === undefined) throw new MeshError('io', `${this.#file}: the outbox is closed`);
+    this.#bytes += this.#log.append(line).bytes;
     this.#lines += 1;
-    this.#bytes += bytes.length;
   }
 
-  /** Rewrites the file atomically: a reader sees the old file or the new one, never half of it. */
+  /** Rewrites the file: a reader sees the old one or the new one, never half of it. */
   #rewrite(): void {
     this.close();
     const sent = this.#kept.map(({ packet, cause }) => ({ cause, packet }));
-    const line = JSON.stringify({ done: [...this.#done], sent, restarts: this.#restarts });
-    const text = `${this.#head}\n${line}\n`;
-    writeFileSync(`${this.#file}.part`, text, { mode: 0o600 });
-    renameSync(`${this.#file}.part`, this.#file);
+    const line: Line = { done: [...this.#done], sent, restarts: this.#restarts };
+    this.#log = AppendLog.create(this.#file, OUTBOX, [{ run: this.runId }, line]);
     this.#lines = 0;
-    this.#bytes = Buffer.byteLength(text);
+    this.#bytes = this.#keptBytes;
   }
 
-  /** Returns the lines of this run without an unfinished last one, of which nothing was sent. */
-  #read(): string[] {
-    if (!existsSync(this.#file)) return [];
-    const [head, ...lines] = readFileSync(this.#file, 'utf8').split('\n').slice(0, -1);
-    return head === this.#head ? lines : [];
+  /** Reads the lines of this run; of an unfinished last one nothing was sent. */
+  #read(): void {
+    const lines: Line[] = [];
+    const reader = RecordReader.open(this.#file, OUTBOX, ({ value }) => lines.push(value));
+    reader.close();
+    if (reader.head?.run !== this.runId) return;
+    for (const line of lines) this.#load(line);
+    if (lines.length > 0) this.#restarts += 1;
   }
 
-  #load(line: string): void {
-    const { done, sent, restarts } = lineSchema.parse(parseJsonText(line));
+  #load({ done, sent, restarts }: Line): void {
     if (restarts !== undefined) {
       this.#restarts = restarts;
       this.#done.clear();

@@ -5,9 +5,7 @@ import type { ModelExchange } from '../contracts/engine.ts';
 import { MeshError } from '../contracts/errors.ts';
 import { EXCHANGES_FILE } from '../contracts/model-exchange.ts';
 import type { JsonObject } from '../contracts/packet.ts';
-import { TRACE_FILE } from '../contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
-import { WARNINGS_FILE } from '../contracts/warning.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog } from '../system/log.ts';
 import { ExchangeLog, type ExchangeOf } from './exchange-log.ts';
@@ -80,10 +78,7 @@ export class Workspace {
     if (fileName === '' || path.basename(fileName) !== fileName || fileName.startsWith('.')) {
       throw new MeshError('io', `a record needs a plain file name, not ${JSON.stringify(fileName)}`);
     }
-    const record = this.#recordOf(fileName);
-    record.info(entry);
-    // The record of a task's work must be on disk even if the task fails or times out.
-    if (fileName === TRACE_FILE || fileName === WARNINGS_FILE) record.flush();
+    this.#recordOf(fileName).info(entry);
   }
 
   /**
@@ -92,9 +87,7 @@ export class Workspace {
    * never left.
    */
   noteUsage(taskId: string, usage: Usage): void {
-    const record = this.#recordOf(USAGE_FILE);
-    record.info({ task_id: taskId, ...usage });
-    record.flush();
+    this.#recordOf(USAGE_FILE).info({ task_id: taskId, ...usage });
   }
 
   /**
@@ -102,7 +95,7 @@ export class Workspace {
    * then finds the exchange, too.
    */
   noteExchange(of: ExchangeOf, exchange: ModelExchange): void {
-    this.#exchanges ??= new ExchangeLog(openLog(path.join(this.directory, EXCHANGES_FILE)));
+    this.#exchanges ??= new ExchangeLog(path.join(this.directory, EXCHANGES_FILE));
     this.#exchanges.note(of, exchange);
   }
 
@@ -126,7 +119,8 @@ export class Workspace {
   #recordOf(fileName: string): Log {
     let record = this.#records.get(fileName);
     if (record === undefined) {
-      record = openLog(path.join(this.directory, fileName));
+      // The record of a task's work is in the file even if the task fails or times out.
+      record = openLog(path.join(this.directory, fileName), { durability: 'each' });
       this.#records.set(fileName, record);
     }
     return record;

@@ -129,6 +129,12 @@ export const MAX_MESSAGE_DEPTH = MAX_PAYLOAD_DEPTH + 16;
 export const MAX_LOG_BYTES = 256 * 1024 * 1024;
 
 /**
+ * Bounds of a log of records, such as the journal of a batch. The file is never in memory as a whole, but the
+ * place of each record is: a million of them take some 200 MB. The largest batches have a tenth of that.
+ */
+export const APPEND_LOG_LIMITS = { bytes: 64 * 1024 * 1024 * 1024, lines: 1_000_000 } as const;
+
+/**
  * Maximum bytes of a recording, written or read, and its values. Readers hold it as text and as objects; with
  * these bounds they take less than 1 GB. It has room for some 300,000 small packets.
  */

@@ -1,55 +1,53 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import * as z from 'zod';
 import type { JsonObject } from '../contracts/packet.ts';
 import { buildDocumentPayload, type Task } from '../contracts/task.ts';
+import { AppendLog, type RecordPlace } from '../system/append-log.ts';
+
+const taskLineSchema = z.object({
+  task_id: z.string(),
+  question: z.string(),
+  document: z.string(),
+  answer: z.string().optional(),
+  aliases: z.array(z.string()).optional(),
+  file_name: z.string().optional(),
+  source: z.string().optional(),
+  level: z.string().optional(),
+});
+type TaskLine = z.infer<typeof taskLineSchema>;
 
 /**
  * Logs the tasks of a run as lines of `tasks.jsonl`, from which the run can be repeated. Documents and
  * batches are long, so they are kept there and not in memory.
  */
 export class TaskLog {
-  readonly #descriptor: number;
-  readonly #lines = new Map<string, { readonly at: number; readonly bytes: number }>();
-  #end = 0;
+  readonly #log: AppendLog<TaskLine>;
+  readonly #places = new Map<string, RecordPlace>();
 
   constructor(file: string) {
-    this.#descriptor = openSync(file, 'w+', 0o600);
+    this.#log = AppendLog.create(file, { what: 'log of tasks', schema: taskLineSchema });
   }
 
   /** Adds a task; a repeated task is stored once. */
   add(task: Task): void {
-    if (this.#lines.has(task.taskId)) return;
-    const line = Buffer.from(formatTaskLine(task));
-    for (let from = 0; from < line.length; )
-      from += writeSync(this.#descriptor, line, from, line.length - from, this.#end + from);
-    this.#lines.set(task.taskId, { at: this.#end, bytes: line.length });
-    this.#end += line.length;
+    if (!this.#places.has(task.taskId)) this.#places.set(task.taskId, this.#log.append(toTaskLine(task)));
   }
 
   /** Rebuilds the payload of the document that opened a task; undefined for a task that was not asked. */
   payloadOf(taskId: string): JsonObject | undefined {
-    const line = this.#lines.get(taskId);
-    if (line === undefined) return undefined;
-    const bytes = Buffer.allocUnsafe(line.bytes);
-    readSync(this.#descriptor, bytes, 0, line.bytes, line.at);
-    const { task_id, question, document, file_name: fileName } = JSON.parse(bytes.toString());
-    return buildDocumentPayload({
-      taskId: task_id,
-      question,
-      document,
-      truths: [],
-      fileName,
-    });
+    const place = this.#places.get(taskId);
+    if (place === undefined) return undefined;
+    const { question, document, file_name: fileName } = this.#log.read(place);
+    return buildDocumentPayload({ taskId, question, document, truths: [], fileName });
   }
 
   close(): void {
-    closeSync(this.#descriptor);
+    this.#log.close();
   }
 }
 
-/** Formats a task as a line of `tasks.jsonl`. */
-export function formatTaskLine(task: Task): string {
+function toTaskLine(task: Task): TaskLine {
   const [answer, ...aliases] = task.truths;
-  const line = {
+  return {
     task_id: task.taskId,
     question: task.question,
     document: task.document,
@@ -59,5 +57,9 @@ export function formatTaskLine(task: Task): string {
     source: task.source,
     level: task.level,
   };
-  return `${JSON.stringify(line)}\n`;
+}
+
+/** Formats a task as a line of `tasks.jsonl`. */
+export function formatTaskLine(task: Task): string {
+  return `${JSON.stringify(toTaskLine(task))}\n`;
 }

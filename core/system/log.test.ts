@@ -86,7 +86,7 @@ describe('openLog', () => {
   });
 
   it('stops at its bound, counted in bytes, and says so in the last line', () => {
-    const log = openLog(file, 1000);
+    const log = openLog(file, { maxBytes: 1000 });
     for (let i = 0; i < 100; i++) log.info({ said: 'é'.repeat(50) });
     log.close();
     const kept = lines().map((line) => JSON.parse(line));
@@ -106,7 +106,7 @@ describe('openLog', () => {
   it.each([0, 1, 6, 7, 8, 20])(
     'takes whole lines as they are, and of those that go %i bytes beyond its bound none',
     (room) => {
-      const log = openLog(file, 8 + room);
+      const log = openLog(file, { maxBytes: 8 + room });
       log.append(Buffer.from('{"a":1}\n'));
       expect(log.isOpen).toBe(true);
       log.append(Buffer.from('{"b":2}\n{"c":3}\n'));

@@ -17,8 +17,7 @@ import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { createStoreCache } from './answer-cache.ts';
 import { type BatchEnd, type BatchEvent, runBatch } from './batch.ts';
 import type { BatchStore } from './batch-store.ts';
-import { Journal } from './journal/journal.ts';
-import { formatResultKey } from './journal/journal-index.ts';
+import { formatResultKey, Journal } from './journal/journal.ts';
 import { createRedactor } from './redact.ts';
 import type { MeshTeam } from './teams/mesh-team.ts';
 

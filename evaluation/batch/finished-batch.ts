@@ -1,22 +1,16 @@
-import { closeSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
-import type { GaiaResult } from '../results/gaia-result.ts';
 import { summarizeTeam, type TeamSummary } from '../results/summary.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
 import { type BatchHead, checkSameBatch, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
-import { parseJournalHeader } from './journal/journal.ts';
-import { JournalIndex, type ResultKey } from './journal/journal-index.ts';
+import { openJournal, type ReadJournal } from './journal/journal.ts';
 
 /** A batch read from its files: its questions, and the result of each finished attempt. */
-export interface FinishedBatch {
+export interface FinishedBatch extends Pick<ReadJournal, 'read'> {
   readonly head: BatchHead;
   readonly questions: readonly Question[];
-  /** Reads one result; a batch may be larger than memory. */
-  readonly read: (key: ResultKey) => GaiaResult | undefined;
 }
 
 /**
@@ -28,27 +22,23 @@ export interface FinishedBatch {
 export function openBatch(file: string): FinishedBatch & { readonly answers: string; close(): void } {
   const { answers, head: headFile, journal } = findBatchFiles(file);
   const head = readBatchHead(headFile);
-  let descriptor: number;
+  let results: ReadJournal;
   try {
-    descriptor = openUserFile(journal, { what: 'journal', code: 'usage' });
+    results = openJournal(journal);
   } catch (error) {
-    throw new MeshError('usage', `${toErrorMessage(error)}: ${formatCommandLine('gaia')} writes it`, {
+    if (!(error instanceof MeshError) || error.code !== 'usage') throw error;
+    throw new MeshError('usage', `${error.message}: ${formatCommandLine('gaia')} writes it`, {
       cause: error,
     });
   }
+  const { setup, read, close } = results;
   try {
-    const index = new JournalIndex(journal, descriptor);
-    index.load((line, isWhole, where) => {
-      // A batch that is just beginning has no results yet.
-      if (isWhole) checkSameBatch(head, headFile, parseJournalHeader(line, where).setup, journal);
-      return isWhole;
-    });
-    const close = () => closeSync(descriptor);
-    return { head, answers, questions: listHeadQuestions(head), read: (key) => index.read(key), close };
+    if (setup !== undefined) checkSameBatch(head, headFile, setup, journal);
   } catch (error) {
-    closeSync(descriptor);
+    close();
     throw error;
   }
+  return { head, answers, questions: listHeadQuestions(head), read, close };
 }
 
 /** Summarizes each team of a batch. */

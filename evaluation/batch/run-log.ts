@@ -1,7 +1,7 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { AppendFile } from '@gaia-mesh/core/system/files/append-file.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import type { Question } from '../questions/question.ts';
 import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
@@ -30,9 +30,8 @@ const SYMBOLS = {
  */
 export class RunLog {
   readonly file: string;
-  readonly #descriptor: number;
+  readonly #target: AppendFile;
   readonly #redact: (text: string) => string;
-  #bytes = 0;
 
   /** @throws MeshError `io` when the folder cannot be written */
   constructor(folder: string, redact: (text: string) => string, startedAt = new Date()) {
@@ -41,10 +40,16 @@ export class RunLog {
     this.#redact = redact;
     try {
       makeFolder(folder);
-      this.#descriptor = openSync(this.file, 'a');
     } catch (error) {
       throw new MeshError('io', `log ${this.file}: ${toErrorMessage(error)}`, { cause: error });
     }
+    this.#target = new AppendFile(this.file, {
+      what: 'log',
+      durability: 'each',
+      maxBytes: MAX_LOG_BYTES,
+      formatEnding: (bound) =>
+        `${new Date().toISOString()} ${SYMBOLS.note} the log reached ${bound}; what follows is not kept\n`,
+    });
     this.#line(
       'run',
       '',
@@ -81,7 +86,7 @@ export class RunLog {
   }
 
   close(): void {
-    closeSync(this.#descriptor);
+    this.#target.close();
   }
 
   #asked(team: string, cycle: number, { taskId, level, question, attachment }: Question): void {
@@ -111,20 +116,12 @@ export class RunLog {
   }
 
   #line(kind: keyof typeof SYMBOLS, who: string, text: string): void {
-    if (this.#bytes > MAX_LOG_BYTES) return;
     const time = new Date().toISOString();
     const more = this.#redact(text).replaceAll(/\r?\n/g, '\n    ');
     // Text from agents must not control the terminal of a reader.
     const plain = more.replaceAll(/[^\P{Cc}\n]/gu, ' ');
-    const bytes = Buffer.from(`${time} ${SYMBOLS[kind]} ${who === '' ? '' : `[${who}] `}${plain}\n`);
-    this.#bytes += bytes.length;
-    const cut = `${time} ${SYMBOLS.note} the log reached ${MAX_LOG_BYTES} bytes; what follows is not kept\n`;
-    const written = this.#bytes > MAX_LOG_BYTES ? Buffer.from(cut) : bytes;
-    try {
-      for (let from = 0; from < written.length; ) from += writeSync(this.#descriptor, written, from);
-    } catch (error) {
-      throw new MeshError('io', `log ${this.file}: ${toErrorMessage(error)}`, { cause: error });
-    }
+    const line = `${time} ${SYMBOLS[kind]} ${who === '' ? '' : `[${who}] `}${plain}\n`;
+    this.#target.append(Buffer.from(line));
   }
 }
 

@@ -36,7 +36,7 @@ export function writeWhole(file: string, text: string | Uint8Array): void {
 }
 
 /** Explains in words why a file cannot be written. */
-function explainWriteFault(error: unknown): string {
+export function explainWriteFault(error: unknown): string {
   switch (readSystemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':

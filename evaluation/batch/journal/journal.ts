@@ -1,11 +1,10 @@
-import { closeSync, existsSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs';
-import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { existsSync, renameSync } from 'node:fs';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { AppendLog, type RecordPlace, RecordReader } from '@gaia-mesh/core/system/append-log.ts';
 import { FileLock } from '@gaia-mesh/core/system/files/file-lock.ts';
-import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { checkSetup, type Fingerprint } from '../../plan/batch-setup.ts';
-import type { GaiaResult } from '../../results/gaia-result.ts';
-import { formatResultKey, JournalIndex, type ResultKey } from './journal-index.ts';
+import { type GaiaResult, gaiaResultSchema } from '../../results/gaia-result.ts';
 
 /** Version of the journal's format. */
 const JOURNAL_VERSION = 1;
@@ -14,27 +13,97 @@ const headerSchema = z.strictObject({
   journal: z.literal(JOURNAL_VERSION),
   setup: z.record(z.string(), z.string()),
 });
+type Header = z.infer<typeof headerSchema>;
+
+const JOURNAL = {
+  what: 'journal of a batch',
+  schema: gaiaResultSchema,
+  head: headerSchema,
+  advice: ', or start over without --resume',
+};
+
+/** The key of an attempt: one question in one cycle by one team. */
+export type ResultKey = Pick<GaiaResult, 'task_id' | 'team' | 'cycle'>;
+
+export function formatResultKey({ team, cycle, task_id }: ResultKey): string {
+  return JSON.stringify([team, cycle, task_id]);
+}
+
+type PlacedResult = RecordPlace & { readonly value: GaiaResult };
+
+/** The places of a journal's results in its file. Only these are held in memory. */
+class ResultPlaces {
+  readonly #places = new Map<string, RecordPlace>();
+  /** The timeouts after the last other result. */
+  #lastTimeouts: { readonly key: string; readonly place: RecordPlace }[] = [];
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  find(key: ResultKey): RecordPlace | undefined {
+    return this.#places.get(formatResultKey(key));
+  }
+
+  add({ value, at, bytes }: PlacedResult): void {
+    const key = formatResultKey(value);
+    const place = { at, bytes };
+    this.#places.set(key, place);
+    if (value.status === 'timeout') this.#lastTimeouts.push({ key, place });
+    else if (this.#lastTimeouts.length > 0) this.#lastTimeouts = [];
+  }
+
+  /**
+   * Forgets the timeouts after the last other result, so that their questions are asked again: nothing shows that a server or an
+   * agent still worked then.
+   *
+   * @returns the place of the first of them, if there is one
+   */
+  forgetLastTimeouts(): RecordPlace | undefined {
+    const [first] = this.#lastTimeouts;
+    for (const { key } of this.#lastTimeouts) this.#places.delete(key);
+    this.#lastTimeouts = [];
+    return first?.place;
+  }
+}
 
 /**
- * The results of a batch, one JSON line each, after a line with the batch's fingerprint. Each line is appended in one write, so
- * that a killed process leaves whole lines and at most one torn one, which is dropped on resume. Only the positions of the lines
- * are held in memory.
+ * The results of a batch, one JSON line each, after a line with the batch's fingerprint. A journal belongs to one process at a
+ * time.
  */
 export class Journal {
   readonly file: string;
   /** Notice about a line that was dropped because it was torn when the writer was killed. */
   readonly dropped: string | undefined;
-  readonly #descriptor: number;
+  readonly #log: AppendLog<GaiaResult, Header>;
   readonly #lock: FileLock;
-  readonly #index: JournalIndex;
-  #end = 0;
+  readonly #places = new ResultPlaces();
 
-  private constructor(file: string, descriptor: number, lock: FileLock, fingerprint: Fingerprint) {
+  private constructor(file: string, lock: FileLock, fingerprint: Fingerprint) {
     this.file = file;
-    this.#descriptor = descriptor;
     this.#lock = lock;
-    this.#index = new JournalIndex(file, descriptor);
-    this.dropped = this.#readAll(fingerprint);
+    const header = { journal: JOURNAL_VERSION, setup: fingerprint } as const;
+    const log = AppendLog.open(file, JOURNAL, (result) => this.#places.add(result));
+    const { head, torn } = log;
+    if (head === undefined) {
+      log.close();
+      // The writer was killed within the first write. Any other beginning means that the file is not ours.
+      if (torn !== undefined && !JSON.stringify(header).startsWith(torn.text))
+        throw new MeshError('store', `${torn.where}: this is not the ${JOURNAL.what}, and is left unchanged`);
+      this.#log = AppendLog.create(file, JOURNAL, [header]);
+      return;
+    }
+    this.#log = log;
+    try {
+      checkSetup(file, head.setup, fingerprint);
+    } catch (error) {
+      log.close();
+      throw error;
+    }
+    if (torn !== undefined)
+      this.dropped = `${torn.where}: the last line was cut off when the earlier run ended: its question is asked again`;
+    const forgotten = this.#places.forgetLastTimeouts();
+    if (forgotten !== undefined) log.forgetFrom(forgotten, 1 + this.size);
   }
 
   /**
@@ -46,13 +115,10 @@ export class Journal {
    */
   static open(file: string, fingerprint: Fingerprint, { resume }: { readonly resume: boolean }): Journal {
     const lock = lockBatch(file, 'another batch');
-    let descriptor: number | undefined;
     try {
       if (!resume && existsSync(file)) renameSync(file, `${file}.previous`);
-      descriptor = openSync(file, existsSync(file) ? 'r+' : 'w+');
-      return new Journal(file, descriptor, lock, fingerprint);
+      return new Journal(file, lock, fingerprint);
     } catch (error) {
-      if (descriptor !== undefined) closeSync(descriptor);
       lock.release();
       if (error instanceof MeshError) throw error;
       throw new MeshError('io', `journal ${file}: ${toErrorMessage(error)}`, { cause: error });
@@ -60,11 +126,11 @@ export class Journal {
   }
 
   get size(): number {
-    return this.#index.size;
+    return this.#places.size;
   }
 
   has(key: ResultKey): boolean {
-    return this.#index.has(key);
+    return this.#places.find(key) !== undefined;
   }
 
   /**
@@ -74,71 +140,47 @@ export class Journal {
    */
   append(result: GaiaResult): void {
     // This is a bug of the batch, which would pay for the question twice.
-    if (this.#index.has(result))
-      throw new Error(`result ${formatResultKey(result)} is in the journal already`);
-    const { at, bytes } = this.#write(`${JSON.stringify(result)}\n`);
-    this.#index.set(result, at, bytes);
+    if (this.has(result)) throw new Error(`result ${formatResultKey(result)} is in the journal already`);
+    this.#places.add({ value: result, ...this.#log.append(result) });
   }
 
   /** Reads a result from the file, or returns undefined if the attempt is not finished. */
   read(key: ResultKey): GaiaResult | undefined {
-    return this.#index.read(key);
+    const place = this.#places.find(key);
+    return place && this.#log.read(place);
   }
 
   close(): void {
-    closeSync(this.#descriptor);
+    this.#log.close();
     this.#lock.release();
-  }
-
-  #write(line: string): { at: number; bytes: number } {
-    const bytes = Buffer.from(line);
-    const at = this.#end;
-    try {
-      for (let from = 0; from < bytes.length; )
-        from += writeSync(this.#descriptor, bytes, from, bytes.length - from, at + from);
-    } catch (error) {
-      const full = readSystemCode(error) === 'ENOSPC' ? 'the disk is full' : toErrorMessage(error);
-      throw new MeshError('io', `journal ${this.file}: ${full}: finished results are kept`, {
-        cause: error,
-      });
-    }
-    this.#end = at + bytes.length;
-    return { at, bytes: bytes.length };
-  }
-
-  #readAll(fingerprint: Fingerprint): string | undefined {
-    const header = `${JSON.stringify({ journal: JOURNAL_VERSION, setup: fingerprint })}\n`;
-    const { end, dropped } = this.#index.load((line, isWhole, where) => {
-      // The writer was killed within the first write. Any other beginning means that the file is not ours.
-      if (!isWhole && header.startsWith(line)) return false;
-      checkSetup(this.file, parseJournalHeader(line, where).setup, fingerprint);
-      return true;
-    });
-    this.#end = this.#index.forgetLastTimeouts() ?? end;
-    // The next result must begin on a line of its own.
-    ftruncateSync(this.#descriptor, this.#end);
-    if (end === 0) this.#write(header);
-    return dropped;
   }
 }
 
+/** The results of a batch that is finished, interrupted or still running. */
+export interface ReadJournal {
+  /** The batch's fingerprint; undefined for a batch that is just beginning. */
+  readonly setup: Fingerprint | undefined;
+  /** Reads a result, or returns undefined if the attempt is not finished; a batch may be larger than memory. */
+  readonly read: (key: ResultKey) => GaiaResult | undefined;
+  close(): void;
+}
+
 /**
- * Parses the first line of a journal.
+ * Opens a journal for reading and leaves it as it is.
  *
- * @throws MeshError `store` if the file is not a journal
+ * @throws MeshError `usage` if it cannot be opened, `store` if it is damaged or not a journal
  */
-export function parseJournalHeader(line: string, where: string): z.infer<typeof headerSchema> {
-  try {
-    return parseJsonLine(line, headerSchema, where);
-  } catch (error) {
-    throw new MeshError(
-      'store',
-      `${where}: this is not the journal of a batch, and is left unchanged: ${toErrorMessage(error)}`,
-      {
-        cause: error,
-      },
-    );
-  }
+export function openJournal(file: string): ReadJournal {
+  const places = new ResultPlaces();
+  const log = RecordReader.open(file, JOURNAL, (result) => places.add(result));
+  return {
+    setup: log.head?.setup,
+    read(key) {
+      const place = places.find(key);
+      return place && log.read(place);
+    },
+    close: () => log.close(),
+  };
 }
 
 /**

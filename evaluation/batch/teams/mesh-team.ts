@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
@@ -14,8 +14,9 @@ import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import type { RunObserver, TaskRunResult } from '@gaia-mesh/core/run/run-options.ts';
+import { AppendLog, RecordReader } from '@gaia-mesh/core/system/append-log.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
-import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { NO_ANSWER } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
@@ -32,7 +33,7 @@ import { buildTaskResult, createTaskScorer } from '../../results/task-result.ts'
 import { findScorer } from '../../scorers/scorer.ts';
 import { buildAgentLaunch, type RunPaths } from '../../teams/agent-launch.ts';
 import { PORT_HINT } from '../../teams/port-hint.ts';
-import type { ResultKey } from '../journal/journal-index.ts';
+import type { ResultKey } from '../journal/journal.ts';
 import { createRedactor } from '../redact.ts';
 import type { AskTeam, TeamReply } from './team-reply.ts';
 
@@ -139,6 +140,8 @@ export class MeshTeam {
   readonly #traces: RunTraces;
   readonly #hasModel: boolean;
   readonly #options: MeshTeamOptions;
+  /** Present only in a batch. */
+  readonly #results: AppendLog<ResultLine> | undefined;
 
   /** @param hasModel true if any of the agents may ask a model */
   private constructor(run: MeshRun, options: MeshTeamOptions, hasModel: boolean) {
@@ -150,10 +153,13 @@ export class MeshTeam {
       options.team.agents.map(({ id }) => id),
     );
     this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
+    const { resultsFile } = run.folder;
     if (options.isBatch)
-      writeFileSync(run.folder.resultsFile, keepFinishedLines(run.folder.resultsFile, options), {
-        mode: 0o600,
-      });
+      this.#results = AppendLog.create<ResultLine>(
+        resultsFile,
+        RESULTS,
+        readFinishedLines(resultsFile, options),
+      );
   }
 
   /**
@@ -200,13 +206,14 @@ export class MeshTeam {
 
   /** Stops the agents and writes the mesh's own results. */
   close(): Promise<RunMetrics> {
+    this.#results?.close();
     return this.#run.close(this.#options.isBatch);
   }
 
   /** Records a task that the cache answered; `result` is its line of the results file. */
-  answered(asked: Pick<TaskRunResult, 'outcome' | 'scores'>, result: object): void {
+  answered(asked: Pick<TaskRunResult, 'outcome' | 'scores'>, result: ResultLine): void {
     this.#run.answered(asked.outcome, asked.scores);
-    appendFileSync(this.folder.resultsFile, `${JSON.stringify(result)}\n`);
+    this.#results?.append(result);
   }
 
   get folder(): RunFolder {
@@ -221,7 +228,7 @@ export class MeshTeam {
       ...omitUndefined({ timeoutMs, maxTokens }),
     });
     const result = buildTaskResult(task, asked);
-    if (this.#options.isBatch) appendFileSync(this.#run.folder.resultsFile, `${JSON.stringify(result)}\n`);
+    this.#results?.append(result);
     const { answer: _answer, truth: _truth, reason: _reason, ...mesh } = result;
     return { ...toTeamReply(asked, this.#traces.ended(task.taskId)), mesh };
   }
@@ -232,19 +239,25 @@ function findUnseenAgents({ agents }: Team): ReadonlySet<string> {
   return new Set(agents.filter(({ tool, options }) => isUnseen(tool, options)).map(({ id }) => id));
 }
 
-/** Returns the whole lines of an earlier run whose attempts are finished. */
-function keepFinishedLines(file: string, { isFinished, team, questions, repeat }: MeshTeamOptions): string {
-  if (isFinished === undefined || !existsSync(file)) return '';
+const RESULTS = { what: 'file of results', schema: z.looseObject({ task_id: z.string() }) };
+type ResultLine = z.infer<(typeof RESULTS)['schema']>;
+
+/** Returns the results of an earlier run whose attempts are finished. */
+function readFinishedLines(
+  file: string,
+  { isFinished, team, questions, repeat }: MeshTeamOptions,
+): ResultLine[] {
+  if (isFinished === undefined || !existsSync(file)) return [];
   const finished = new Set<string>();
   for (let cycle = 1; cycle <= repeat; cycle++)
     for (const { taskId } of questions)
       if (isFinished({ task_id: taskId, team: team.name, cycle })) finished.add(toAttemptId(taskId, cycle));
-  const whole = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  const kept = whole.filter((line) => finished.has(parseJsonLine(line, keySchema, file).task_id));
-  return kept.map((line) => `${line}\n`).join('');
+  const kept: ResultLine[] = [];
+  RecordReader.open(file, RESULTS, ({ value }) => {
+    if (finished.has(value.task_id)) kept.push(value);
+  }).close();
+  return kept;
 }
-
-const keySchema = z.looseObject({ task_id: z.string() });
 
 /**
  * Adds the run's facts to the team: the overseer keeps its attempts by run, and both the entry agent and every agent that waits
