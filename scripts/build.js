@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /** Packages that are bundled, since every process loads them. All others are loaded from `node_modules`. */
-const BUNDLED = ['zod', 'pino', 'commander', 'yaml', 'gpt-tokenizer'];
+const BUNDLED = ['zod', 'commander', 'yaml', 'gpt-tokenizer'];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');
