@@ -9,7 +9,7 @@ import { writeWhole } from './files/whole-file.ts';
 import { parseJsonLine } from './json-line.ts';
 
 /** The kind of a file of records; `Head` is its first line, if that is none of them. */
-export interface RecordKind<T, Head = never> {
+interface RecordKind<T, Head = never> {
   /** Its name in messages, such as `journal of a batch`. */
   readonly what: string;
   readonly schema: z.ZodType<T>;
