@@ -79,6 +79,15 @@ describe('the exact test of swaps', () => {
   });
 });
 
+/** Two questions at each of which the other is better by half, so that the accuracies are correlated perfectly. */
+const alike: PairedAttempts = {
+  attempts: 2,
+  questions: [
+    { baseline: 0, other: 0.5 },
+    { baseline: 0.5, other: 1 },
+  ],
+};
+
 describe('the difference of paired accuracies', () => {
   test.each([
     // Fagerland, Lydersen and Laake, Statistical Analysis of Contingency Tables, chapter 8, without its correction for continuity.
@@ -113,6 +122,13 @@ describe('the difference of paired accuracies', () => {
   test('of one question or none is unknown', () => {
     expect(comparePaired(counts(0, 0, 0, 0))).toEqual({ difference: 0, low: -1, high: 1 });
     expect(comparePaired(counts(0, 0, 1, 0))).toEqual({ difference: 1, low: -1, high: 1 });
+    expect(comparePaired(counts(0, 1, 0, 0))).toEqual({ difference: -1, low: -1, high: 1 });
+    expect(comparePaired(counts(1, 0, 0, 0))).toEqual({ difference: 0, low: -1, high: 1 });
+  });
+
+  test('of two questions that differ alike has no width', () => {
+    const same = expect.closeTo(0.5, 12);
+    expect(comparePaired(alike)).toEqual({ difference: same, low: same, high: same });
   });
 
   test('of repeated attempts is as sure as the questions, not as the attempts', () => {
@@ -163,6 +179,44 @@ describe('verdicts', () => {
     expect(first?.verdict).toBe('no detectable difference');
     expect(first?.adjustedP).toBeCloseTo(5 * testSwaps(close), 9);
     expect(first?.low).toBeLessThan(0);
+  });
+
+  test('are none where the test finds none, whatever the width of the interval', () => {
+    const [better, worse] = [alike, swap(alike)].map((pair) => judgeAnswers([pair])[0]);
+    expect(better).toMatchObject({ verdict: 'no detectable difference', low: 0, adjustedP: 0.5 });
+    expect(worse).toMatchObject({ verdict: 'no detectable difference', high: 0, adjustedP: 0.5 });
+  });
+
+  describe('at the level of a step of Holm’s procedure', () => {
+    const [strong, weak] = [counts(5, 0, 6, 5), counts(5, 0, 5, 5)];
+    const interval = (judged: ReturnType<typeof judgeAnswers>, at: number) => [
+      judged[at]?.low,
+      judged[at]?.high,
+    ];
+
+    test('are of a p-value below it, not of one that reaches it', () => {
+      expect(judgeAnswers([weak], 1 / 16)[0]).toMatchObject({
+        adjustedP: 1 / 16,
+        verdict: 'no detectable difference',
+      });
+      expect(judgeAnswers([weak], 1 / 15.9)[0]?.verdict).toBe('better');
+    });
+
+    test('have the step at which the procedure stopped', () => {
+      // The stronger of the two has an adjusted p of 1/16.
+      for (const alpha of [1 / 32, 1 / 16])
+        expect(interval(judgeAnswers([strong, weak], alpha), 1)).toEqual(
+          interval(judgeAnswers([weak, weak], alpha), 0),
+        );
+      const [alone] = judgeAnswers([weak], 1 / 15);
+      expect(interval(judgeAnswers([strong, weak], 1 / 15), 1)).toEqual([alone?.low, alone?.high]);
+    });
+
+    test('are the same for equal results', () => {
+      const judged = judgeAnswers([strong, strong, weak], 0.2);
+      expect(judged.map(({ verdict }) => verdict)).toEqual(['better', 'better', 'better']);
+      expect(interval(judged, 0)).toEqual(interval(judged, 1));
+    });
   });
 
   test('say a difference exactly where the interval excludes 0, in every family', () => {

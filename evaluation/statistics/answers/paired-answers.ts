@@ -1,5 +1,6 @@
 import { adjustHolm } from '../inference/holm.ts';
 import { computeNormalQuantile, computeNormalTail } from '../inference/normal.ts';
+import { computeExactTail } from '../inference/signed-rank.ts';
 import { computeClusteredInterval } from './clustered.ts';
 
 /** Results of a baseline and another team on the same questions, each tried as often by both. */
@@ -53,8 +54,7 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
     // The correlation of very few questions may leave an interval without width.
     const low = isCalled ? reached.low : Math.min(0, reached.low);
     const high = isCalled ? reached.high : Math.max(0, reached.high);
-    const verdict =
-      isCalled && low > 0 ? 'better' : isCalled && high < 0 ? 'worse' : 'no detectable difference';
+    const verdict = low > 0 ? 'better' : high < 0 ? 'worse' : 'no detectable difference';
     const error = (high - low) / (2 * z);
     const least = countFewestPairs(comparisons.length, alpha) / pair.questions.length;
     const detectable =
@@ -87,7 +87,10 @@ function countFewestPairs(comparisons: number, alpha: number): number {
   return Math.floor(1 + Math.log2(comparisons / alpha)) + 1;
 }
 
-/** Returns the level of a comparison's step in Holm's procedure, or of the step at which the procedure stopped before it. */
+/**
+ * Returns the level of a comparison's step in Holm's procedure, or of the step at which the procedure stopped before it. Equal p-values
+ * have the same step.
+ */
 function findHolmLevel(
   pValues: readonly number[],
   adjusted: readonly number[],
@@ -95,10 +98,7 @@ function findHolmLevel(
   alpha: number,
 ): number {
   const own = pValues[index] ?? 1;
-  const isCalled = (adjusted[index] ?? 1) < alpha;
-  const before = isCalled
-    ? pValues.filter((p, other) => p < own || (p === own && other < index)).length
-    : adjusted.filter((p) => p < alpha).length;
+  const before = pValues.filter((p, other) => p < own && (adjusted[other] ?? 1) < alpha).length;
   return alpha / (pValues.length - before);
 }
 
@@ -166,32 +166,15 @@ const MAX_UNITS = 20_000;
  */
 export function testSwaps({ questions, attempts }: PairedAttempts): number {
   const units = questions.map(({ baseline, other }) => Math.round((other - baseline) * attempts));
-  const sizes = units.map(Math.abs).filter((size) => size > 0);
+  const sizes = units.map(Math.abs);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const found = Math.abs(units.reduce((sum, unit) => sum + unit, 0));
-  if (found === 0) return 1;
   if (total > MAX_UNITS) {
     const error = Math.sqrt(sizes.reduce((sum, size) => sum + size ** 2, 0));
     return Math.min(1, 2 * computeNormalTail(found / error));
   }
-  // The probability of each sum of the sizes that favour the other: half of them, whichever they are.
-  let chances = new Float64Array(total + 1);
-  chances[0] = 1;
-  let reached = 0;
-  for (const size of sizes) {
-    const next = new Float64Array(total + 1);
-    for (let sum = 0; sum <= reached; sum++) {
-      const half = (chances[sum] ?? 0) / 2;
-      next[sum] = (next[sum] ?? 0) + half;
-      next[sum + size] = (next[sum + size] ?? 0) + half;
-    }
-    chances = next;
-    reached += size;
-  }
-  // A sum s favours the other by 2s - total.
-  let tail = 0;
-  for (let sum = 0; 2 * sum <= total - found; sum++) tail += chances[sum] ?? 0;
-  return Math.min(1, 2 * tail);
+  // If sizes of the sum s favour the other, the difference is 2s - total.
+  return Math.min(1, 2 * computeExactTail(sizes, (total - found) / 2));
 }
 
 /** Returns Pearson's correlation; 0 where one side does not vary. */

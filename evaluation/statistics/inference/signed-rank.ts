@@ -63,7 +63,7 @@ export function testSignedRank(differences: ArrayLike<number>): SignedRank {
 }
 
 /** Returns P(sum of the ranks whose coin shows heads ≤ `bound`), by adding one rank after the other to the distribution. */
-function computeExactTail(ranks: readonly number[], bound: number): number {
+export function computeExactTail(ranks: readonly number[], bound: number): number {
   const probability = new Float64Array(bound + 1);
   probability[0] = 1;
   for (const rank of ranks) {
