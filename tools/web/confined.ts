@@ -44,6 +44,7 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MEMORY_CHECK_MS = 100;
 const PAGE_BYTES = 4096;
 const MAX_STDERR_CHARACTERS = 2000;
+const MAX_REASON_CHARACTERS = 300;
 /** The prefix of an error's message on the child's standard error. */
 const FAULT = 'confined work failed: ';
 
@@ -158,7 +159,9 @@ export async function answerConfined(work: (bytes: Uint8Array) => Promise<string
   for await (const part of process.stdin) parts.push(part);
   const [stream, text] = await work(Buffer.concat(parts)).then(
     (answer) => [process.stdout, answer] as const,
-    (error: unknown) => [process.stderr, `${FAULT}${toErrorMessage(error)}`] as const,
+    // The parent keeps the end of what is written here, and looks for the prefix in it.
+    (error: unknown) =>
+      [process.stderr, `${FAULT}${toErrorMessage(error).slice(0, MAX_REASON_CHARACTERS)}`] as const,
   );
   await new Promise<void>((resolve) => stream.write(text, () => resolve()));
   // Threads of a library may still run.
@@ -172,7 +175,7 @@ function findThrownReason(said: string): string {
     own === -1
       ? said.split('\n').filter((line) => /^\w*Error\b.*:|^FATAL ERROR/.test(line))
       : [said.slice(own + FAULT.length)];
-  return lines.length === 0 ? '' : ` (${lines.at(-1)?.replace(/\s+/g, ' ').slice(0, 300)})`;
+  return lines.length === 0 ? '' : ` (${lines.at(-1)?.replace(/\s+/g, ' ').slice(0, MAX_REASON_CHARACTERS)})`;
 }
 
 /** Returns the folders of this project's code and of the packages that it finds. */
