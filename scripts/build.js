@@ -6,8 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/** Packages that are bundled, since every process loads them. All others are loaded from `node_modules`. */
-const BUNDLED = ['zod', 'commander', 'yaml', 'gpt-tokenizer'];
+/** Packages that are bundled: every process loads them, or they have hundreds of modules. Others are loaded from `node_modules`. */
+const BUNDLED = ['zod', 'commander', 'yaml', 'gpt-tokenizer', 'kysely'];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { findDefaultOut, resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { resolveStoreFile } from '../store/sql/store-file.ts';
+import { resolveStoreFile } from '../store/open-store.ts';
 import { quoteShellWord } from '../terminal/shell-word.ts';
 
 /** Returns the paths of the files beside an answers file. */

@@ -4,7 +4,7 @@ import { checkStoreUse } from '../batch/batch-store.ts';
 import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi } from '../questions/scoring-api.ts';
-import { resolveStoreFile } from '../store/sql/store-file.ts';
+import { resolveStoreFile } from '../store/open-store.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
 import { fingerprintBatch, type PlannedTeam, planTeam, type TeamOptions } from './team-options.ts';

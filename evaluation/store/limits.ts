@@ -13,12 +13,6 @@ export const MAX_TERM_CHARACTERS = 64;
 /** Maximum attempts of a page. They are large, since they include their traces. */
 export const MAX_ATTEMPTS_PER_PAGE = 50;
 
-/**
- * Maximum attempts of a report, far above 1,000 questions in 50 cycles. One more is refused rather than left out, because a
- * report on part of the attempts would have the wrong denominator.
- */
-export const MAX_OUTCOMES = 100_000;
-
 /** Maximum gap records of a brief: more than a planner weighs. */
 export const MAX_GAP_RECORDS = 50;
 

@@ -2,8 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { openStore } from './open-store.ts';
-import { resolveStoreFile } from './sql/store-file.ts';
+import { openStore, resolveStoreFile } from './open-store.ts';
 
 test.each([
   ['store.db', '/base/store.db'],

@@ -1,23 +1,6 @@
-import { createAttemptTable } from './sql/attempt-table.ts';
-import { createCacheTable } from './sql/cache-table.ts';
-import { createGapTable } from './sql/gap-table.ts';
-import type { Warn } from './sql/set-aside.ts';
-import type { SqlDatabase } from './sql/sql-database.ts';
-import { SqlTables } from './sql/sql-tables.ts';
-import { resolveStoreFile } from './sql/store-file.ts';
-import type { Store } from './store.ts';
-
-interface StoreOptions {
-  /** Receives warnings about faults that do not stop the work, such as a corrupt file that was set aside. */
-  readonly warn: Warn;
-  /** Folder of relative paths; by default the process's folder. */
-  readonly folder?: string;
-  readonly now?: () => Date;
-  /** Milliseconds for which a busy SQLite file is retried. */
-  readonly busyTimeoutMs?: number | undefined;
-  /** Maximum connections to Postgres. */
-  readonly connections?: number;
-}
+import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Store, StoreOptions } from './store.ts';
 
 /**
  * Opens the store at `url`: a file, `sqlite:<file>`, or `postgres://user:password@host:5432/database`.
@@ -25,24 +8,32 @@ interface StoreOptions {
  * @throws MeshError `usage` for another kind of address, `store` if it cannot be opened
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
-  const { folder, now = () => new Date(), ...rest } = options;
-  const file = resolveStoreFile(url, folder);
-  if (file !== undefined) {
-    const { openSqlite } = await import('./sql/sqlite-store.ts');
-    return createSqlStore(await openSqlite(file, rest), now);
+  const file = resolveStoreFile(url, options.folder);
+  // Databases and the query builder take longer to load than most runs without a store take to start.
+  const { createSqlStore } = await import('./sql/sql-store.ts');
+  if (file === undefined) {
+    const { openPostgres } = await import('./sql/postgres.ts');
+    return createSqlStore(openPostgres(url, options), options.now);
   }
-  const { openPostgres } = await import('./sql/postgres-store.ts');
-  return createSqlStore(await openPostgres(url, rest), now);
+  const { openSqlite } = await import('./sql/sqlite.ts');
+  return createSqlStore(await openSqlite(file, options), options.now);
 }
 
-/** Creates a store from either database. Everything but the access to the database is the same for both. */
-function createSqlStore(database: SqlDatabase, now: () => Date): Store {
-  const tables = new SqlTables(database, now);
-  return {
-    location: database.location,
-    ...createAttemptTable(tables),
-    ...createGapTable(tables),
-    ...createCacheTable(tables),
-    close: () => database.close(),
-  };
+/**
+ * Returns the file of the store at `url`; undefined for Postgres. A process needs read and write permission for its folder
+ * (`--allow-fs-read`, `--allow-fs-write`), because SQLite puts two more files beside it.
+ *
+ * @throws MeshError `usage` for an address that is neither
+ */
+export function resolveStoreFile(url: string, folder = process.cwd()): string | undefined {
+  if (/^postgres(ql)?:/i.test(url)) return undefined;
+  const file = url.replace(/^sqlite:(\/\/(?=\/))?/i, '');
+  if (file === '' || /^[a-z][a-z0-9+.-]+:/i.test(file)) {
+    // Show only the scheme, since the rest may hold a password.
+    throw new MeshError(
+      'usage',
+      `the store must be a file, sqlite:<file> or postgres://…, not ${JSON.stringify(url.slice(0, url.indexOf(':') + 1))}…`,
+    );
+  }
+  return path.resolve(folder, file);
 }

@@ -1,9 +1,10 @@
-import type { AttemptOutcome, RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import type { RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import type { AttemptMemory } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
 import type { ReviewVerdict, StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import type * as z from 'zod';
 import type { answerUseSchema } from './answer-use.ts';
 import type { CacheKey } from './cache-key.ts';
+import type { Warn } from './sql/set-aside.ts';
 
 /**
  * The store of attempts, gap records and cached answers: an SQLite file by default, or Postgres (OV-38). Several processes may
@@ -18,9 +19,6 @@ export interface Store extends AttemptMemory {
 
   /** Returns whole attempts in the order of recording, at most 50 per call; the last one's `id` is the next call's `after`. */
   attempts(filter: AttemptFilter & Page): Promise<RecordedAttempt[]>;
-
-  /** Returns all matching attempts without their large fields. More than 100,000 are refused: a report must not leave any out. */
-  outcomes(filter: AttemptFilter): Promise<AttemptOutcome[]>;
 
   /** Returns gap records in the order of storing, at most 50 per call; the last one's `id` is the next call's `after`. */
   gapRecordPage(page: Page): Promise<StoredGapRecord[]>;
@@ -45,14 +43,26 @@ export interface Store extends AttemptMemory {
   close(): Promise<void>;
 }
 
-interface AttemptFilter {
+export interface StoreOptions {
+  /** Receives warnings about faults that do not stop the work, such as a corrupt file that was set aside. */
+  readonly warn: Warn;
+  /** Folder of relative paths; by default the process's folder. */
+  readonly folder?: string;
+  readonly now?: () => Date;
+  /** Milliseconds for which a busy SQLite file is retried. */
+  readonly busyTimeoutMs?: number | undefined;
+  /** Maximum connections to Postgres. */
+  readonly connections?: number;
+}
+
+export interface AttemptFilter {
   readonly run_id?: string;
   readonly team?: string;
   readonly task_id?: string;
   readonly attempt_id?: string;
 }
 
-interface Page {
+export interface Page {
   readonly after?: number;
   /** 1 to 50; 50 by default. */
   readonly limit?: number;

@@ -4,7 +4,7 @@ import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contra
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { describeEngineNeeds } from '@gaia-mesh/tools/engines/registry.ts';
 import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
-import { resolveStoreFile } from '../store/sql/store-file.ts';
+import { resolveStoreFile } from '../store/open-store.ts';
 import { listUserFiles, listUserReads } from './user-files.ts';
 
 /** Environment variables of Postgres' own programs. */

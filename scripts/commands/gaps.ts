@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveStorePath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
-import { resolveStoreFile } from '@gaia-mesh/evaluation/store/sql/store-file.ts';
+import { openStore, resolveStoreFile } from '@gaia-mesh/evaluation/store/open-store.ts';
 import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
 import {
   createStyles,

@@ -1,13 +1,14 @@
 import { GAP_RECORD_KINDS, isAwaitingReview, isInforming } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import { MAX_GAP_TEXT_CHARACTERS } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { describe, expect, test } from 'vitest';
+import { MAX_GAP_CANDIDATES } from '../limits.ts';
 import { sampleAttempt, sampleGapRecord } from './samples.ts';
-import type { StoreUnderTest } from './store-under-test.ts';
+import type { ContractPlace, StoreUnderTest } from './store-under-test.ts';
 
 const ORIGIN = { attempt_id: null, question: '', answers: [] };
 
 /** The part of the contract that is about gap records. */
-export function gapRecordsContract(at: StoreUnderTest): void {
+export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): void {
   describe('gap records', () => {
     const query = { questionType: 'lookup', question: 'How many ships were there in 1900?', limit: 5 };
 
@@ -28,6 +29,25 @@ export function gapRecordsContract(at: StoreUnderTest): void {
         },
       ]);
       expect(await other.attempts({})).toMatchObject([{ gap_record: record }]);
+    });
+
+    test('a record and the words that find it are stored together or not at all', async () => {
+      await place.execute(at.url, 'DROP TABLE gap_terms');
+      await expect(at.store.addGapRecord(sampleGapRecord(), ORIGIN)).rejects.toMatchObject({ code: 'store' });
+      expect(await at.store.gapRecordPage({})).toEqual([]);
+    });
+
+    test('a record that shares a rare word is found among many newer ones that share a common word (OV-16)', async () => {
+      const rare = sampleGapRecord({ question_type: 'x', pattern: 'tables of lighthouses' });
+      await at.store.addGapRecord(rare, ORIGIN);
+      for (let n = 0; n <= MAX_GAP_CANDIDATES; n++)
+        await at.store.addGapRecord(
+          sampleGapRecord({ question_type: 'x', pattern: `tables, no. ${n}` }),
+          ORIGIN,
+        );
+      const question = 'Which lighthouses are in the table?';
+      const [first] = await at.store.gapRecords({ questionType: 'lookup', question, limit: 1 });
+      expect(first).toMatchObject(rare);
     });
 
     test('a record of an attempt that is not recorded is refused', async () => {

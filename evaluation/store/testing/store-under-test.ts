@@ -9,8 +9,6 @@ export interface ContractPlace {
   execute(url: string, sql: string): Promise<void>;
   /** Characters of the largest trace, if the test's server is too slow for the true bound. */
   readonly largestTrace?: number;
-  /** The schema's versions, as SQL. */
-  readonly steps: readonly string[];
 }
 
 /** The store of the running test. */

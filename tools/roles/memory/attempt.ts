@@ -76,19 +76,3 @@ export interface RecordedAttempt extends Attempt {
   /** ISO 8601, UTC. */
   readonly created_at: string;
 }
-
-/** The fields of an attempt that reports over many attempts use. */
-export type AttemptOutcome = Pick<
-  RecordedAttempt,
-  | 'run_id'
-  | 'cycle'
-  | 'attempt_number'
-  | 'task_id'
-  | 'question_type'
-  | 'level'
-  | 'correct'
-  | 'resolution_type'
-  | 'tokens'
-  | 'cost'
-  | 'seconds'
->;

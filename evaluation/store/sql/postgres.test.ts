@@ -10,7 +10,6 @@ import { type PostgresServer, postgresPrograms, startPostgres } from '../testing
 import { sampleAttempt, sampleKey } from '../testing/samples.ts';
 import { storeContract } from '../testing/store-contract.ts';
 import type { ContractPlace } from '../testing/store-under-test.ts';
-import { postgresSteps } from './postgres-store.ts';
 
 async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -30,7 +29,6 @@ function placeAt(server: () => PostgresServer): ContractPlace {
       return url;
     },
     execute,
-    steps: postgresSteps,
   };
 }
 

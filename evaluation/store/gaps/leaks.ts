@@ -1,4 +1,56 @@
-import { listReadings, type Standing, splitWords, type Word } from './text-words.ts';
+import type { Leak, Secrets } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
+import { hasPhrase, listReadings, type Standing, splitWords, type Word } from './text-words.ts';
+
+/**
+ * Minimum characters of an answer that is also found inside words ("Guatemala" in "Guatemalan"); a shorter one is inside too many
+ * of them.
+ */
+const MIN_INSIDE_CHARACTERS = 6;
+
+/** Minimum characters of a list item that counts as an answer by itself; shorter ones occur in any text. */
+const MIN_ITEM_CHARACTERS = 3;
+
+/**
+ * Returns what `text` reveals of the correct answer and of the question's names, numbers and quotations (OV-12, C-12); empty if
+ * nothing. Case, accents, punctuation and the format of numbers are ignored. This guards the store but proves nothing: a
+ * paraphrase passes it.
+ */
+export function findLeaks(text: string, { question, answers }: Secrets): Leak[] {
+  const readings = listReadings(text).map(splitWords);
+  const leaks: Leak[] = [];
+  for (const answer of new Set(answers.flatMap(withItems))) {
+    if (readings.some((words) => hasAnswer(words, answer))) leaks.push({ what: 'answer', text: answer });
+  }
+  for (const name of findNames(question)) {
+    if (readings.some((words) => hasPhrase(words, name.words, name.isIn)))
+      leaks.push({ what: 'name', text: name.text });
+  }
+  return leaks;
+}
+
+function withItems(answer: string): string[] {
+  const items = answer.split(/[,;]/).map((item) => item.trim());
+  return [answer, ...items.filter((item) => item.length >= MIN_ITEM_CHARACTERS && items.length > 1)];
+}
+
+function hasAnswer(words: readonly Word[], answer: string): boolean {
+  return listReadings(answer).some((reading) => {
+    const all = splitWords(reading);
+    const sought = all.length > 1 && /^(a|an|the)$/.test(all[0]?.key ?? '') ? all.slice(1) : all;
+    if (sought.length === 0) return false;
+    const keys = sought.map(({ key }) => key);
+    const squeezed = keys.join('');
+    if (squeezed.length >= MIN_INSIDE_CHARACTERS && /\p{L}/u.test(squeezed)) {
+      return words
+        .map(({ key }) => key)
+        .join('')
+        .includes(squeezed);
+    }
+    // "A" as an answer is a letter to choose, and in a sentence an article: only a capital inside a sentence counts.
+    const isArticle = squeezed === 'a' || squeezed === 'i';
+    return hasPhrase(words, keys, isArticle ? 'capital inside a sentence' : 'anywhere');
+  });
+}
 
 /** A name in a question. */
 interface Name {
@@ -56,7 +108,7 @@ const CONNECTORS = new Set([
  * Finds the names, numbers, quotations, file names and addresses of a question by their spelling. There is no dictionary and no
  * model here, so a name without a capital is missed, and any other word with a capital counts as one.
  */
-export function findNames(question: string): Name[] {
+function findNames(question: string): Name[] {
   const names = new Map<string, Name>();
   const add = (words: readonly string[], isIn: Standing) => {
     const text = words.join(' ');

@@ -4,13 +4,11 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { MAX_OUTCOMES } from '../limits.ts';
 import { openStore } from '../open-store.ts';
 import type { Store } from '../store.ts';
 import { sampleKey } from '../testing/samples.ts';
 import { storeContract } from '../testing/store-contract.ts';
 import { Writer } from '../testing/writer.ts';
-import { openSqlite, sqliteSteps } from './sqlite-store.ts';
 
 const folders: string[] = [];
 const stores: Store[] = [];
@@ -46,28 +44,6 @@ async function open(file: string, warnings: string[] = [], busyTimeoutMs?: numbe
 storeContract('SQLite', {
   fresh: async () => freshFile(),
   execute: async (url, sql) => execute(url, sql),
-  steps: sqliteSteps,
-});
-
-describe('statements that belong together', () => {
-  test('are written all, or none of them', async () => {
-    const file = freshFile();
-    await open(file);
-    const database = await openSqlite(file, { warn: () => undefined });
-    const insert = (key: string) => ({
-      text: `INSERT INTO cached_answers (cache_key, question, file_hash, team, model, prompt_version, answer, created_at)
-             VALUES ($1, 'q', NULL, 't', 'm', 'p', 'a', '2026-01-01T00:00:00.000Z')`,
-      values: [key],
-    });
-    const count = async () =>
-      (await database.read({ text: 'SELECT cache_key FROM cached_answers', values: [] })).length;
-    // The same key twice: the second is refused.
-    await expect(database.write([insert('a'), insert('b'), insert('a')])).rejects.toThrow();
-    expect(await count()).toBe(0);
-    await database.write([insert('a'), insert('b')]);
-    expect(await count()).toBe(2);
-    await database.close();
-  });
 });
 
 describe('a file that is locked', () => {
@@ -191,14 +167,6 @@ describe('a file that never was a store', () => {
   });
 });
 
-test('a store that an older version left without its mark gets it when it is opened', async () => {
-  const file = freshFile();
-  await (await openStore(file, { warn: () => undefined })).close();
-  execute(file, 'PRAGMA application_id = 0');
-  await (await openStore(file, { warn: () => undefined })).close();
-  expect(readFileSync(file).toString('latin1', 68, 72)).toBe('Gaia');
-});
-
 test('the database of another program is refused and left alone', async () => {
   const file = freshFile();
   execute(file, 'CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)');
@@ -251,25 +219,5 @@ describe("under Node's permission model", () => {
     const writer = new Writer(file, 'a', 1, permissions);
     await expect(writer.done()).rejects.toThrow(/MeshError: .*store\.db: .*(permission|folder)/);
     expect(writer.acknowledged).toEqual([]);
-  });
-});
-
-test(`a report of ${MAX_OUTCOMES} attempts is made, of one more refused`, async () => {
-  const file = freshFile();
-  const store = await open(file);
-  const insert = (from: number, to: number) =>
-    execute(
-      file,
-      `WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to})
-       INSERT INTO gaia_attempts (attempt_id, run_id, team, cycle, attempt_number, task_id, question, question_hash, question_type,
-         pm_brief, tool_calls, trace, raw_answer, final_answer, tokens, seconds, created_at)
-       SELECT 'a' || i, 'r', 't', 1, i, 't', 'q', 'h', 'x', '', '[]', '[]', '', '', 0, 0, '2026-04-01T10:00:00Z' FROM n`,
-    );
-  insert(1, MAX_OUTCOMES);
-  expect(await store.outcomes({ run_id: 'r' })).toHaveLength(MAX_OUTCOMES);
-  insert(MAX_OUTCOMES + 1, MAX_OUTCOMES + 1);
-  await expect(store.outcomes({ run_id: 'r' })).rejects.toMatchObject({
-    code: 'store',
-    message: expect.stringContaining('narrow it'),
   });
 });

@@ -1,6 +1,6 @@
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { describe, expect, test } from 'vitest';
-import { findLeaks } from './gap-table.ts';
+import { findLeaks } from './leaks.ts';
 
 /** What `text` tells of these answers. */
 const told = (text: string, ...answers: string[]) =>

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { attemptSchema, type RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import { gapRecordSchema } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import { toStorable } from '@gaia-mesh/tools/roles/memory/storable.ts';
+import { sql } from 'kysely';
+import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES } from '../limits.ts';
+import type { AttemptFilter, Page } from '../store.ts';
+import { checkLimit, parseJsonCell, parseStorable, type StoreContext } from './tables.ts';
+
+/** Stores an attempt, and returns its number. In a transaction it is stored together with the transaction's other changes. */
+export async function recordAttempt({ db, location, now }: StoreContext, given: unknown): Promise<number> {
+  const attempt = parseStorable(attemptSchema, given, 'an attempt');
+  const { attempt_id, run_id, team, task_id } = attempt;
+  const question_hash = createHash('sha256').update(attempt.question).digest('hex');
+  const insert = db
+    .insertInto('gaia_attempts')
+    .values(({ selectFrom }) => ({
+      attempt_id,
+      run_id,
+      team,
+      task_id,
+      question_hash,
+      attempt_number: selectFrom('gaia_attempts')
+        .select(sql<number>`coalesce(max(attempt_number), 0) + 1`.as('next'))
+        .where('team', '=', team)
+        .where('task_id', '=', task_id)
+        .where('question_hash', '=', question_hash),
+      created_at: now().toISOString(),
+      record: JSON.stringify(attempt),
+    }))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('attempt_number');
+  for (let tries = 0; tries < MAX_NUMBERING_TRIES; tries++) {
+    const inserted = await insert.executeTakeFirst();
+    if (inserted !== undefined) return inserted.attempt_number;
+    // Another process took the number at the same moment, or the id exists.
+    const same = await db
+      .selectFrom('gaia_attempts')
+      .select('created_at')
+      .where('attempt_id', '=', attempt_id)
+      .executeTakeFirst();
+    if (same !== undefined) {
+      throw new MeshError(
+        'store',
+        `${location}: attempt ${attempt_id} was recorded already, at ${same.created_at}`,
+      );
+    }
+  }
+  throw new MeshError(
+    'store',
+    `${location}: attempt ${attempt_id} got no number in ${MAX_NUMBERING_TRIES} tries: too many processes record attempts at task ` +
+      `${task_id} at once`,
+  );
+}
+
+const FILTERS = ['run_id', 'team', 'task_id', 'attempt_id'] as const;
+
+export async function readAttempts(
+  { db, location }: StoreContext,
+  { after = 0, limit = MAX_ATTEMPTS_PER_PAGE, ...filter }: AttemptFilter & Page,
+): Promise<RecordedAttempt[]> {
+  let query = db
+    .selectFrom('gaia_attempts')
+    .select(['id', 'attempt_number', 'created_at', 'record'])
+    .select(({ selectFrom }) =>
+      selectFrom('gap_records')
+        .select('gap_records.record')
+        .whereRef('gap_records.attempt_id', '=', 'gaia_attempts.attempt_id')
+        .orderBy('gap_records.id', 'desc')
+        .limit(1)
+        .as('gap_record'),
+    )
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(checkLimit(limit, MAX_ATTEMPTS_PER_PAGE));
+  for (const column of FILTERS) {
+    const value = filter[column];
+    if (value !== undefined) query = query.where(column, '=', toStorable(value));
+  }
+  return (await query.execute()).map(({ id, attempt_number, created_at, record, gap_record }) => ({
+    ...parseJsonCell(attemptSchema, record, { location, table: 'gaia_attempts' }),
+    id,
+    attempt_number,
+    created_at,
+    gap_record: parseJsonCell(gapRecordSchema.nullable(), gap_record, { location, table: 'gap_records' }),
+  }));
+}

@@ -1,0 +1,100 @@
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import pg from 'pg';
+import * as z from 'zod';
+import { CONNECT_TIMEOUT_MS, MAX_CONNECTIONS, QUERY_TIMEOUT_MS } from '../limits.ts';
+import type { StoreOptions } from '../store.ts';
+import { parseConnection } from './postgres-url.ts';
+import type { SqlConnection, SqlDatabase } from './sql-database.ts';
+
+/**
+ * Prepares the connections to a Postgres database by URL, Supabase's too. {@link parseConnection} describes the URL.
+ *
+ * @throws MeshError `usage` for an invalid URL
+ */
+export function openPostgres(url: string, options: StoreOptions): SqlDatabase {
+  const { config, location } = parseConnection(url);
+  const pool = new pg.Pool({
+    ...config,
+    max: options.connections ?? MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    application_name: 'gaia-mesh',
+    // A run that has ended must not wait for idle connections.
+    allowExitOnIdle: true,
+  });
+  // A lost idle connection is replaced at the next query; without a listener its error would end the process.
+  pool.on('error', (error) =>
+    options.warn(`${location}: an idle connection was lost: ${toErrorMessage(error)}`),
+  );
+  // A connection lost in use fails its query, or the next one. Its error event adds nothing, and would end the process, too.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const explain = (error: unknown): unknown => {
+    // Keep bugs as they are.
+    if (error instanceof TypeError || error instanceof RangeError) return error;
+    const { code, message } = toFault(error);
+    const shown = config.password ? message.replaceAll(config.password, '***') : message;
+    return new MeshError('store', `${location}: ${shown}: ${adviseCode(code)}`, { cause: error });
+  };
+  return {
+    kind: 'postgres',
+    location,
+    async connect() {
+      try {
+        return createConnection(await pool.connect(), explain);
+      } catch (error) {
+        throw explain(error);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+function createConnection(client: pg.PoolClient, explain: (error: unknown) => unknown): SqlConnection {
+  let hasFailed = false;
+  return {
+    async query(text, parameters) {
+      try {
+        return (await client.query(text, [...parameters])).rows;
+      } catch (error) {
+        hasFailed = true;
+        throw explain(error);
+      }
+    },
+    release: () => client.release(hasFailed),
+  };
+}
+
+/** Returns the first error of a host with several addresses, for which Node gives a single error without a message. */
+function toFault(error: unknown): { code: string | undefined; message: string } {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const { data } = z.object({ code: z.string().optional() }).safeParse(first);
+  return { code: data?.code, message: toErrorMessage(first) };
+}
+
+/** Returns advice by SQLSTATE (PostgreSQL, appendix A) or system code. */
+function adviseCode(code: string | undefined): string {
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return 'check user and password of the store';
+    case '3D000':
+      return 'create the database, or name one that exists';
+    case '42501':
+      return 'the user needs the right to create and write tables there';
+    case '53300':
+      return 'the server has no connection left: run fewer programs at once, or use its pooler';
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+      return 'check that the server runs and can be reached from here, or name a file as the store';
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+      return 'name its certificate in the URL: ?sslrootcert=<file>';
+    default:
+      return 'check the server and its log';
+  }
+}
