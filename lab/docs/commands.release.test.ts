@@ -3,7 +3,7 @@ import path from 'node:path';
 import { runCli } from '@gaia-mesh/cli/testing/cli.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 /** Commands of the pages that cannot run here, by what they need. */
 const LEFT_OUT: readonly (readonly [string, RegExp])[] = [
@@ -36,6 +36,10 @@ const commands = new Set(
 );
 const kept = [...commands].filter((command) => !LEFT_OUT.some(([, pattern]) => pattern.test(command)));
 
+/** Time for a command on a busy machine: a comparison with many settings starts dozens of processes. */
+const PATIENCE_MS = 480_000;
+vi.setConfig({ testTimeout: PATIENCE_MS });
+
 const folder = temporaryFolder();
 const out = path.join(folder, 'out');
 mkdirSync(out);
@@ -66,7 +70,7 @@ test.each(['bench', ...kept.filter((command) => command !== 'bench')])('npm run 
     ...(name === 'bench' ? ['--port-base', 'auto'] : []),
     ...(name === 'compare' ? ['--invocations', '1', '--rounds', '1', '--budget', '90'] : []),
   ];
-  const { code, stderr } = await runCli(args, { cwd: folder });
+  const { code, stderr } = await runCli(args, { cwd: folder, patienceMs: PATIENCE_MS });
   // A condition may fail in a measurement as short as this.
   const isMeasured = options.includes('--fail-if') && code === 1;
   expect(isMeasured || code === 0, `${code}: ${stderr}`).toBe(true);

@@ -30,6 +30,8 @@ export interface CliOptions {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly stdin?: string;
+  /** Maximum wait for the end of a command that works for minutes. */
+  readonly patienceMs?: number;
   /** Another command than Node with the entry, e.g. `npm`. */
   readonly program?: string | undefined;
 }
@@ -43,7 +45,7 @@ export interface CliResult {
 
 /** Runs `gaia-mesh` to its end. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  return new Cli(args, options).ended();
+  return new Cli(args, options).ended(options.patienceMs);
 }
 
 /** A running command. It leads a process group, as it would in a terminal. */
@@ -82,8 +84,8 @@ export class Cli {
     return this.#child.pid ?? 0;
   }
 
-  async ended(): Promise<CliResult> {
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);
+  async ended(patienceMs: number = PATIENCE_MS): Promise<CliResult> {
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), patienceMs);
     const result = await this.#end;
     clearTimeout(timer);
     return result;
