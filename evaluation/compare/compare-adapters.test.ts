@@ -13,23 +13,34 @@ interface Simulated {
   readonly design?: { invocations?: number; rounds?: number; budgetMs?: number };
   /** Starts, counted from 1, that fail. */
   readonly lost?: ReadonlySet<number>;
+  /** The error of an adapter that fails whenever it is played. */
+  readonly breaks?: (adapter: string) => MeshError | false;
   /** It is interrupted at this start. */
   readonly last?: number;
 }
 
 /** Meshes whose passes take no time, and what became of them. */
-async function compareSimulated({ ms = () => 40, processes = 4, design, lost, last }: Simulated = {}) {
+async function compareSimulated({
+  ms = () => 40,
+  processes = 4,
+  design,
+  lost,
+  last,
+  breaks,
+}: Simulated = {}) {
   const controller = new AbortController();
   const seen = { started: 0, alive: 0, mostAlive: 0, passes: [] as number[] };
-  const start = async () => {
+  const start = async (signal: AbortSignal) => {
     seen.started += 1;
     if (lost?.has(seen.started)) throw new MeshError('agent', 'agent 2 on port 9002: no handshake message');
     if (seen.started === last) controller.abort(new Error('interrupted'));
-    controller.signal.throwIfAborted();
+    signal.throwIfAborted();
     seen.alive += 1;
     seen.mostAlive = Math.max(seen.mostAlive, seen.alive);
     return {
       play: async ({ name }: { name: string }, passes = 1): Promise<Round> => {
+        const error = breaks?.(name) ?? false;
+        if (error !== false) throw error;
         seen.passes.push(passes);
         const total = { ...createLedgerLine(), wire: 100 * passes };
         const ledger = { types: {}, total, written: { packets: 1 }, read: { packets: 1 } };
@@ -53,8 +64,8 @@ async function compareSimulated({ ms = () => 40, processes = 4, design, lost, la
     ...{ start, processes, packets: 5, margin: 0.05, random: new Random(1) },
     adapters: [await loadAdapter('json'), await loadAdapter('cbor')],
     design: { invocations: 6, rounds: 3, budgetMs: 60_000, ...design },
-    onInvocation: () => undefined,
-    onLost: () => undefined,
+    onProgress: () => undefined,
+    onNote: () => undefined,
     signal: controller.signal,
   });
   return { ...comparison, seen };
@@ -148,14 +159,34 @@ describe('a comparison that is interrupted', () => {
 });
 
 describe('a connection that does not come about', () => {
-  test('costs its invocation, and no other', async () => {
+  test('is played again in fresh processes', async () => {
     const { invocations, lost_invocations, seen } = await compareSimulated({ lost: new Set([1, 4]) });
     expect({ invocations, lost_invocations, alive: seen.alive }).toEqual({
       ...{ invocations: 6, lost_invocations: 2, alive: 0 },
     });
   });
 
-  test('again and again ends it, with the reason', async () => {
-    await expect(compareSimulated({ lost: new Set([2, 5, 8, 11]) })).rejects.toThrow('no handshake message');
+  test('again and again leaves its arm out, with the reason, and keeps the others', async () => {
+    const { adapters, failed, lost_invocations, invocations } = await compareSimulated({
+      breaks: (name) => name === 'cbor' && new MeshError('agent', 'agent 2: no handshake message'),
+    });
+    expect(failed).toEqual(['cbor: agent 2: no handshake message']);
+    expect(adapters.map(({ adapter }) => adapter)).toEqual(['json']);
+    expect({ lost_invocations, invocations }).toEqual({ lost_invocations: 2, invocations: 6 });
+  });
+
+  test('of the baseline ends it', async () => {
+    const breaks = (name: string) =>
+      name === 'json' && new MeshError('agent', 'agent 2: no handshake message');
+    await expect(compareSimulated({ breaks })).rejects.toThrow('no handshake message');
+  });
+});
+
+test('an adapter that is wrong is left out at once', async () => {
+  const breaks = (name: string) => name === 'cbor' && new MeshError('packet', 'packet 0-1 never came');
+  const { failed, lost_invocations } = await compareSimulated({ breaks });
+  expect({ failed, lost_invocations }).toEqual({
+    failed: ['cbor: packet 0-1 never came'],
+    lost_invocations: 0,
   });
 });

@@ -1,15 +1,15 @@
-import os from 'node:os';
 import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { computeMedian, computePercentile } from '../statistics/inference/quantile.ts';
 import { type JudgedComparison, judgeComparisons } from '../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../statistics/levels.ts';
-import { listBudgetWarnings, listMachineWarnings } from './machine-warnings.ts';
-import { type PlayedInvocation, playInvocations } from './play-invocations.ts';
+import { AdapterArms, type PlayedInvocation } from './adapter-arms.ts';
+import { Experiment, type ExperimentOptions } from './experiment.ts';
 
-type CompareOptions = Parameters<typeof playInvocations>[0] & {
-  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
-  readonly margin: number;
-};
+type CompareOptions = ConstructorParameters<typeof AdapterArms>[0] &
+  Pick<ExperimentOptions<PlayedInvocation>, 'random' | 'onProgress' | 'onBlock' | 'onNote'> & {
+    /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
+    readonly margin: number;
+  };
 
 /** Returns a figure of each sample for one pass of the recording; undefined if this machine does not count it. */
 type Figure = (invocation: PlayedInvocation) => readonly (number | undefined)[];
@@ -46,13 +46,14 @@ export function judgeBytes(baseline: number, other: number): JudgedBytes {
  * of the recording, all its tasks, without tool time: in steady state, and for the first pass of fresh processes.
  */
 export async function compareAdapters(options: CompareOptions) {
-  const { adapters, margin, design } = options;
-  const [baseline] = adapters;
-  const loadBefore = os.loadavg()[0] ?? 0;
-  const played = await playInvocations(options);
-  const { passes, nullArm, machine, lost, stopped, elapsedMs } = played;
-  const reference = played.arms.get(baseline.name) ?? [];
-  const others = adapters.slice(1).map(({ name }) => played.arms.get(name) ?? []);
+  const { margin } = options;
+  const arms = new AdapterArms(options);
+  const played = await new Experiment({ ...options, ...arms.plan() }).run();
+  const { nullArm, machine, lost, stopped, elapsedMs, warnings, failed } = played;
+  const adapters = options.adapters.filter(({ name }) => played.invocations.has(name));
+  const [baseline] = options.adapters;
+  const reference = played.invocations.get(baseline.name) ?? [];
+  const others = adapters.slice(1).map(({ name }) => played.invocations.get(name) ?? []);
   const compareNull = (figure: Figure, fewestRounds?: number) => {
     const [base, again] = [collectValues(reference, figure), collectValues(nullArm, figure)];
     return base === null || again === null ? undefined : compareNestedSamples(base, again, fewestRounds);
@@ -80,7 +81,7 @@ export async function compareAdapters(options: CompareOptions) {
       first: nulls.first ?? null,
     },
     adapters: adapters.map(({ name }, index) => {
-      const own = played.arms.get(name) ?? [];
+      const own = played.invocations.get(name) ?? [];
       const at = (all: readonly JudgedComparison[] | null) => all?.[index - 1] ?? null;
       const [time, cpu, first] = [at(verdicts.time), at(verdicts.cpu), at(verdicts.first)];
       const bytes: JudgedBytes = judgeBytes(wire, readWireBytes(own));
@@ -91,9 +92,10 @@ export async function compareAdapters(options: CompareOptions) {
     }),
     invocations: reference.length,
     rounds: Math.min(...reference.map(({ rounds }) => rounds.length)),
-    passes,
+    passes: arms.passes,
     elapsed_ms: elapsedMs,
     lost_invocations: lost,
+    failed,
     stopped,
     machine: machine.map(({ invocation, round, load, stealMs, throttledMs, availableBytes }) => ({
       invocation,
@@ -103,10 +105,7 @@ export async function compareAdapters(options: CompareOptions) {
       throttled_ms: throttledMs,
       available_bytes: availableBytes,
     })),
-    warnings: [
-      ...listBudgetWarnings(design, reference, elapsedMs),
-      ...listMachineWarnings(machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
-    ],
+    warnings,
   };
 }
 

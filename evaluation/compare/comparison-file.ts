@@ -143,6 +143,8 @@ const comparisonSchema = z.object({
   elapsed_ms: amount,
   /** Invocations that a failed connection ended; they are in no figure. */
   lost_invocations: z.int().nonnegative(),
+  /** Adapters that failed, with reasons. */
+  failed: z.array(z.string()).default([]),
   stopped: z.enum(['invocations', 'budget', 'interrupted']),
   /** State of the machine during the measurement, one element for each round. */
   machine: z

@@ -9,10 +9,10 @@ import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/s
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { listUserFiles, listUserReads } from '../teams/user-files.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
-import { toOneLine } from '../terminal/table.ts';
+import type { PlayedInvocation, PlayedMesh } from './adapter-arms.ts';
 import { compareAdapters } from './compare-adapters.ts';
 import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from './comparison-file.ts';
-import type { Design, InvocationProgress, PlayedMesh } from './play-invocations.ts';
+import type { Design, ExperimentOptions } from './experiment.ts';
 import { formatVerdicts } from './verdict-text.ts';
 
 interface MeasureOptions {
@@ -29,8 +29,8 @@ interface MeasureOptions {
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
   readonly signal: AbortSignal;
-  /** Receives each invocation, and the share of the measurement that is done, 0 to 1. */
-  readonly onInvocation?: (progress: InvocationProgress, share: number) => void;
+  readonly onProgress?: ExperimentOptions<PlayedInvocation>['onProgress'];
+  readonly onBlock?: ExperimentOptions<PlayedInvocation>['onBlock'];
 }
 
 const TASK_TIMEOUT_MS = 60_000;
@@ -39,14 +39,14 @@ const TASK_TIMEOUT_MS = 60_000;
 export async function measure(recording: Recording, options: MeasureOptions): Promise<ComparisonFile> {
   const { adapters, agents, seed, design } = options;
   let started = 0;
-  const start = async (): Promise<PlayedMesh> => {
+  const start = async (signal: AbortSignal): Promise<PlayedMesh> => {
     started += 1;
     const workspaces = path.join(options.workspaces, String(started));
     const mesh = await ReplayMesh.start({
       recording,
       workspaces,
       timeoutMs: TASK_TIMEOUT_MS,
-      signal: options.signal,
+      signal,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: listReadablePaths(),
       userAdapters: { files: listUserFiles(), reads: listUserReads(listUserFiles()) },
@@ -64,7 +64,7 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
       },
     };
   };
-  const bar = await ProgressBar.start(design.invocations, 'invocations');
+  const bar = await ProgressBar.start(100, '% done');
   const comparison = await compareAdapters({
     start,
     adapters,
@@ -74,13 +74,12 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     random: new Random(seed),
     packets: recording.packets.length,
     processes: agents ?? recording.header.agents.length,
-    onLost: (why) => bar.note(`an invocation was lost: ${toOneLine(why, 200)}`),
-    onInvocation: (progress) => {
-      const { invocations, elapsedMs } = progress;
-      const share = Math.max(invocations / design.invocations, elapsedMs / design.budgetMs);
-      bar.at(Math.min(design.invocations, share * design.invocations), `${invocations} played`);
-      options.onInvocation?.(progress, Math.min(1, share));
+    onNote: (note) => bar.note(note),
+    onProgress: (share, what) => {
+      bar.at(100 * share, what);
+      options.onProgress?.(share, what);
     },
+    onBlock: options.onBlock,
   }).finally(() => bar.end());
   const { header, packets } = recording;
   const tasks = packets.filter(({ cause }) => cause === null).length;

@@ -1,9 +1,9 @@
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
-import type { InvocationProgress } from '../compare/play-invocations.ts';
+import type { PlayedInvocation } from '../compare/adapter-arms.ts';
+import type { MeasuredInvocation } from '../compare/experiment.ts';
 import type { Arm } from '../compare/stacks/arms.ts';
-import type { MeasuredInvocation } from '../compare/stacks/compare-stacks.ts';
-import { medianLatency } from '../compare/stacks/invocation.ts';
+import { type Invocation, medianLatency } from '../compare/stacks/invocation.ts';
 import type { PlannedExchange } from '../compare/stacks/peers/protocol.ts';
 import { computeMedian } from '../statistics/inference/quantile.ts';
 import type { EventFeed } from './event-feed.ts';
@@ -12,15 +12,15 @@ import { createRunEvent, cutName } from './run-events.ts';
 /** Creates a listener that sends each invocation of a comparison of adapters to a feed. */
 export function createComparisonFeed(feed: EventFeed, recording: Recording, adapters: readonly string[]) {
   beginComparison(feed, recording, adapters);
-  return ({ invocations, played }: InvocationProgress, share: number) => {
-    for (const { arm, rounds } of played) {
+  return (measured: readonly MeasuredInvocation<PlayedInvocation>[]) => {
+    for (const { arm, isNull, result } of measured) {
+      const { rounds } = result;
       const [first] = rounds;
-      if (first === undefined) continue;
+      if (first === undefined || isNull) continue;
       const ms = computeMedian(rounds.map(({ elapsedMs, passes }) => elapsedMs / passes));
       const bytes = Math.round(first.ledger.total.wire / first.passes);
       feed.add({ kind: 'sample', arm: cutName(arm), ms, bytes });
     }
-    feed.add({ kind: 'progress', share, text: `${invocations} invocations` });
   };
 }
 
@@ -41,7 +41,7 @@ export function createStackListener(
   const answered = new Map(
     arms.map((arm) => [arm.name, exchangesOf(arm).filter(({ replies }) => replies.length > 0).length]),
   );
-  return (measured: readonly MeasuredInvocation[]) => {
+  return (measured: readonly MeasuredInvocation<Invocation>[]) => {
     for (const { arm, isNull, result } of measured) {
       if (isNull) continue;
       const exchanges = answered.get(arm) ?? 0;

@@ -148,6 +148,7 @@ async function run(given: CompareOptions & { readonly bindings?: readonly string
       if (options.json) printJson(report);
       else printText(`${formatComparison(report)}\n`);
       await writePage(report, scenarios, options);
+      if (report.failed.length > 0) process.exitCode = EXIT.failed;
       settle(toComparedAdapters(report), demands, options, formatJson(report));
       if (signal.aborted) {
         process.exitCode = EXIT.interrupted;
@@ -222,15 +223,15 @@ async function compareOne(
     seed,
     workspaces,
     signal,
-    ...(watch === undefined
-      ? {}
-      : {
-          onInvocation: createComparisonFeed(
+    onProgress: (share, text) => watch?.feed.add({ kind: 'progress', share, text }),
+    onBlock:
+      watch === undefined
+        ? undefined
+        : createComparisonFeed(
             watch.feed,
             recorded,
             adapters.map(({ name }) => name),
           ),
-        }),
   });
 }
 

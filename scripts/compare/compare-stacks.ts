@@ -6,13 +6,10 @@ import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-fi
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readComparisonText } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import { Experiment, type MeasuredInvocation } from '@gaia-mesh/evaluation/compare/experiment.ts';
 import { defaultRecording } from '@gaia-mesh/evaluation/compare/scenario.ts';
 import { type Arm, combineArms } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
 import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks.ts';
-import {
-  type MeasuredInvocation,
-  measureStacks,
-} from '@gaia-mesh/evaluation/compare/stacks/compare-stacks.ts';
 import { parseFactors } from '@gaia-mesh/evaluation/compare/stacks/factors.ts';
 import { toComparedStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/compared-stacks.ts';
 import { formatStacksCsv } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-csv.ts';
@@ -24,6 +21,8 @@ import {
 import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
 import { formatStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-table.ts';
 import { countTokenFigures } from '@gaia-mesh/evaluation/compare/stacks/figures/token-figures.ts';
+import type { Invocation } from '@gaia-mesh/evaluation/compare/stacks/invocation.ts';
+import { StackArms } from '@gaia-mesh/evaluation/compare/stacks/stack-arms.ts';
 import {
   buildRecordedWorkload,
   buildSyntheticWorkload,
@@ -88,17 +87,18 @@ export async function compareStacks(names: readonly string[], options: CompareOp
     const budget = options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (arms.length + 1));
     const listener =
       watch === undefined ? undefined : createStackListener(watch.feed, recording, arms, exchangesOf);
-    const invocations: MeasuredInvocation[] = [];
+    const invocations: MeasuredInvocation<Invocation>[] = [];
     const command = formatCommand(process.argv.slice(2));
-    const measured = await measureStacks({
+    const stackArms = new StackArms({
       arms: [baseline, ...others],
       exchangesOf,
       identity,
       concurrency: factors.concurrency,
       ratePerS: options.rate,
-      budgetMs: budget * 1000,
-      invocations: options.invocations,
-      rounds: options.rounds,
+      design: { budgetMs: budget * 1000, invocations: options.invocations, rounds: options.rounds },
+    });
+    const played = await new Experiment({
+      ...stackArms.plan(),
       random: new Random(seed),
       onProgress: (share, what) => {
         bar.at(100 * share, what);
@@ -106,16 +106,19 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       },
       onMeasured: (invocation) => {
         // Figures are derived from these afterwards; whatever happens then, they are kept.
-        invocations.push(invocation);
+        invocations.push(...invocation);
         writeWhole(path.join(out, MEASURED_FILE), formatJson({ command, invocations }));
       },
-      onInvocation: (block) => listener?.(block),
+      onBlock: (block) => listener?.(block),
       onNote: (note) => {
         bar.note(note);
         watch?.note(note);
       },
       signal,
-    }).finally(() => bar.end());
+    })
+      .run()
+      .finally(() => bar.end());
+    const measured = { ...played, warnings: [...stackArms.warnings, ...played.warnings] };
     const tokens = await countTokenFigures(
       recording,
       {
@@ -131,6 +134,7 @@ export async function compareStacks(names: readonly string[], options: CompareOp
     const report = reportStacks({
       arms: [baseline, ...others],
       measured,
+      concurrency: stackArms.concurrency,
       traffic,
       exchangesOf,
       ratePerS: options.rate,

@@ -1,9 +1,10 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { expect, test } from 'vitest';
+import { Experiment } from '../experiment.ts';
 import { combineArms } from './arms.ts';
-import { measureStacks } from './compare-stacks.ts';
 import { parseFactors } from './factors.ts';
+import { StackArms } from './stack-arms.ts';
 import { buildSyntheticWorkload } from './workload.ts';
 
 const BUDGET_MS = 8_000;
@@ -16,25 +17,20 @@ test('keeps the budget by fewer rounds, whatever an exchange takes, and says so'
   if (baseline === undefined) throw new Error('expected an arm');
   const { exchanges } = buildSyntheticWorkload(256, 1);
   const startMs = performance.now();
-  const { invocations, nullInvocations, stopped, warnings, failed } = await measureStacks({
+  const own = new StackArms({
     arms: [baseline],
     exchangesOf: () => exchanges,
     identity: null,
     concurrency: [1, 4],
     ratePerS: 200,
-    budgetMs: BUDGET_MS,
-    invocations: 5,
-    rounds: 9,
-    random: new Random(1),
-    onProgress: () => undefined,
-    onNote: () => undefined,
-    signal: new AbortController().signal,
+    design: { budgetMs: BUDGET_MS, invocations: 5, rounds: 9 },
   });
+  const { invocations, nullArm, stopped, warnings, failed } = await run(own);
   expect(performance.now() - startMs).toBeLessThan(1.25 * BUDGET_MS);
   expect({ stopped, failed }).toEqual({ stopped: 'budget', failed: [] });
-  const [own] = invocations.get(baseline.name) ?? [];
-  expect(own?.rounds.length).toBeGreaterThan(0);
-  expect(own?.rounds.length).toBe(nullInvocations[0]?.rounds.length);
+  const [first] = invocations.get(baseline.name) ?? [];
+  expect(first?.rounds.length).toBeGreaterThan(0);
+  expect(first?.rounds.length).toBe(nullArm[0]?.rounds.length);
   expect(warnings.join()).toMatch(/the budget of 8 s allowed \d of 9 rounds in 1 of 5 invocations/);
 }, 60_000);
 
@@ -45,20 +41,26 @@ test('leaves out concurrencies whose exchanges would fill the memory', async () 
   const [exchange] = buildSyntheticWorkload(256, 1).exchanges;
   if (baseline === undefined || exchange === undefined) throw new Error('expected an arm and an exchange');
   const payload = { text: 'x'.repeat(3 * 1024 * 1024) };
-  const { concurrency, warnings, failed } = await measureStacks({
+  const own = new StackArms({
     arms: [baseline],
     exchangesOf: () => [{ ...exchange, request: { ...exchange.request, payload } }],
     identity: null,
     concurrency: [1, 4, 16],
     ratePerS: 200,
-    budgetMs: 8_000,
-    invocations: 1,
-    rounds: 1,
+    design: { budgetMs: BUDGET_MS, invocations: 1, rounds: 1 },
+  });
+  const { failed } = await run(own);
+  const { concurrency, warnings } = own;
+  expect({ concurrency, failed }).toEqual({ concurrency: [1, 4], failed: [] });
+  expect(warnings).toContainEqual(expect.stringContaining('concurrency 16 was left out'));
+}, 60_000);
+
+function run(arms: StackArms) {
+  return new Experiment({
+    ...arms.plan(),
     random: new Random(1),
     onProgress: () => undefined,
     onNote: () => undefined,
     signal: new AbortController().signal,
-  });
-  expect({ concurrency, failed }).toEqual({ concurrency: [1, 4], failed: [] });
-  expect(warnings).toContainEqual(expect.stringContaining('concurrency 16 was left out'));
-}, 60_000);
+  }).run();
+}

@@ -1,12 +1,13 @@
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computePercentile } from '../../statistics/inference/quantile.ts';
+import type { InvocationPlan, Session } from '../experiment.ts';
 import { type Growth, type LoadPoint, loadCurve, measureGrowth } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
 import type { CpuUs, Part } from './peers/protocol.ts';
 
-/** The plan for measuring one pair of fresh processes. */
-export interface Protocol {
+/** The load of one pair of fresh processes. */
+interface PairProtocol {
   /** Milliseconds for the rounds and the warm-up, without set-up, byte counts and extras. */
   readonly budgetMs: number;
   readonly rounds: number;
@@ -21,10 +22,6 @@ export interface Protocol {
   readonly raisesLoad: boolean;
   /** Maximum concurrent exchanges: their messages are in memory several times at both ends. */
   readonly maxInFlight: number;
-  /** Time (of `performance.now()`) after which no further round or extra begins. */
-  readonly plannedEndMs: number;
-  /** Time at which the pair is ended, whatever it does; the rounds that are complete by then count. */
-  readonly endMs: number;
 }
 
 export interface Round {
@@ -71,58 +68,78 @@ const EXTRA_MS = 3500;
 /** Minimum exchanges of an open load; with fewer, a percentile would be chance. */
 const MIN_OPEN = 20;
 
-/**
- * Starts a pair, measures it and stops it. It plays fewer rounds if time is short, at least one.
- *
- * @returns undefined if the time was over before the first round
- */
-export async function measureInvocation(
-  options: PairOptions,
-  protocol: Protocol,
-  signal: AbortSignal,
-): Promise<Invocation | undefined> {
-  const { plannedEndMs, endMs, maxInFlight } = protocol;
-  const beganMs = performance.now();
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), endMs - performance.now());
-  let pair: Pair | undefined;
-  let measured: Invocation | undefined;
-  try {
-    pair = await Pair.start(options, AbortSignal.any([signal, over.signal]));
-    const { setup } = pair;
-    const bytes = protocol.countsBytes ? await countBytes(pair, options, maxInFlight) : null;
+/** A pair of fresh processes that is measured. */
+export class PairSession implements Session<Invocation> {
+  readonly #pair: Pair;
+  readonly #options: PairOptions;
+  readonly #protocol: PairProtocol;
+  readonly #beganMs: number;
+  readonly #plannedEndMs: number;
+  #measured: Invocation;
+
+  private constructor(pair: Pair, options: PairOptions, protocol: PairProtocol, times: [number, number]) {
+    this.#pair = pair;
+    this.#options = options;
+    this.#protocol = protocol;
+    [this.#beganMs, this.#plannedEndMs] = times;
+    const rssBytes = { client: 0, server: 0 };
+    this.#measured = { setup: pair.setup, bytes: null, rounds: [], growth: null, curve: null, rssBytes };
+  }
+
+  static async open(
+    options: PairOptions,
+    protocol: PairProtocol,
+    { plannedEndMs, signal }: InvocationPlan,
+  ): Promise<PairSession> {
+    const beganMs = performance.now();
+    const pair = await Pair.start(options, signal);
+    return new PairSession(pair, options, protocol, [beganMs, plannedEndMs]);
+  }
+
+  async begin(): Promise<void> {
+    const { countsBytes, maxInFlight } = this.#protocol;
+    if (countsBytes) this.#keep({ bytes: await countBytes(this.#pair, this.#options, maxInFlight) });
+  }
+
+  async warmUp(): Promise<void> {
     // Exchanges that have taken most of the time so far have warmed up the pair as well.
-    if (performance.now() - beganMs < (plannedEndMs - beganMs) / 2) await warmUp(pair, protocol);
-    const rounds: Round[] = [];
-    const roundMs = (protocol.budgetMs * (1 - WARM_UP)) / protocol.rounds;
-    for (let roundTookMs = 0; rounds.length < protocol.rounds; ) {
-      const roundBeganMs = performance.now();
-      if (rounds.length > 0 && roundBeganMs + roundTookMs > plannedEndMs) break;
-      rounds.push(await playRound(pair, roundMs, protocol));
-      roundTookMs = performance.now() - roundBeganMs;
-      const [client, server] = await pair.count();
-      const rssBytes = { client: client.rssBytes, server: server.rssBytes };
-      measured = { setup, bytes, rounds, growth: null, curve: null, rssBytes };
+    const isWarm = performance.now() - this.#beganMs >= (this.#plannedEndMs - this.#beganMs) / 2;
+    if (!isWarm) await warmUp(this.#pair, this.#protocol);
+  }
+
+  async round(): Promise<void> {
+    const { rounds } = this.#measured;
+    const round = await playRound(this.#pair, this.#protocol, this.#plannedEndMs);
+    const [client, server] = await this.#pair.count();
+    this.#keep({
+      rounds: [...rounds, round],
+      rssBytes: { client: client.rssBytes, server: server.rssBytes },
+    });
+  }
+
+  /** Measures the load curve and the growth of a task; neither takes longer than the rounds. */
+  async finish(): Promise<void> {
+    const { raisesLoad, growsTask, maxInFlight, budgetMs } = this.#protocol;
+    const fastest = Math.max(...this.#measured.rounds.flatMap(({ perS }) => perS));
+    const isOver = () => performance.now() >= this.#plannedEndMs;
+    const endMs = () => Math.min(this.#plannedEndMs, performance.now() + Math.max(budgetMs, EXTRA_MS));
+    if (raisesLoad && !isOver()) {
+      const curve = await loadCurve(this.#pair, fastest, { maxWaiting: maxInFlight, endMs: endMs() });
+      this.#keep({ curve: curve.length === 0 ? null : curve });
     }
-    if (measured === undefined) throw new Error('an invocation has at least one round');
-    const fastest = Math.max(...rounds.flatMap(({ perS }) => perS));
-    // An extra takes as long as its rounds at most.
-    const extraEndMs = () =>
-      Math.min(plannedEndMs, performance.now() + Math.max(protocol.budgetMs, EXTRA_MS));
-    if (protocol.raisesLoad && performance.now() < plannedEndMs) {
-      const curve = await loadCurve(pair, fastest, { maxWaiting: maxInFlight, endMs: extraEndMs() });
-      measured = { ...measured, curve: curve.length === 0 ? null : curve };
-    }
-    if (protocol.growsTask && performance.now() < plannedEndMs)
-      measured = { ...measured, growth: await measureGrowth(pair, extraEndMs()) };
-    return measured;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!over.signal.aborted) throw error;
-    return measured;
-  } finally {
-    clearTimeout(timer);
-    await pair?.stop();
+    if (growsTask && !isOver()) this.#keep({ growth: await measureGrowth(this.#pair, endMs()) });
+  }
+
+  result(): Invocation {
+    return this.#measured;
+  }
+
+  stop(): Promise<void> {
+    return this.#pair.stop();
+  }
+
+  #keep(measured: Partial<Invocation>): void {
+    this.#measured = { ...this.#measured, ...measured };
   }
 }
 
@@ -156,16 +173,17 @@ function subtractFraming(first: DirectionBytes, second: DirectionBytes): number 
   return Math.max(0, first.tls + first.head - second.tls - second.head);
 }
 
-async function warmUp(pair: Pair, { budgetMs, maxInFlight }: Protocol): Promise<PairLoad> {
+async function warmUp(pair: Pair, { budgetMs, maxInFlight }: PairProtocol): Promise<PairLoad> {
   const concurrency = Math.min(WARM_UP_CONCURRENCY, maxInFlight);
   return pair.play({ kind: 'closed', count: MAX_COUNT, concurrency, maxMs: budgetMs * WARM_UP });
 }
 
 async function playRound(
   pair: Pair,
-  roundMs: number,
-  { concurrency, ratePerS, maxInFlight, rounds, plannedEndMs }: Protocol,
+  { budgetMs, concurrency, ratePerS, maxInFlight, rounds }: PairProtocol,
+  plannedEndMs: number,
 ): Promise<Round> {
+  const roundMs = (budgetMs * (1 - WARM_UP)) / rounds;
   const one = await pair.play({
     kind: 'closed',
     count: MAX_COUNT,

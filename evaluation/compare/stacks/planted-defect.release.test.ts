@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
+import { Experiment } from '../experiment.ts';
 import { combineArms } from './arms.ts';
-import { measureStacks } from './compare-stacks.ts';
 import { parseFactors } from './factors.ts';
 import { computeArmFigures } from './figures/arm-figures.ts';
 import { attributeArms, formatAttribution } from './figures/stack-attribution.ts';
+import { StackArms } from './stack-arms.ts';
 import { stacks } from './testing/planted.ts';
 import { buildSyntheticWorkload } from './workload.ts';
 
@@ -33,22 +34,23 @@ test(
       .exchanges.slice(0, EXCHANGES)
       .map(({ request, replies }, index) => ({ request, replies: answers[index]?.replies ?? replies }));
 
-    const { invocations } = await measureStacks({
+    const planted = new StackArms({
       arms: [baseline, ...others],
       exchangesOf: () => exchanges,
       identity: null,
       concurrency: CONCURRENCY,
       ratePerS: 400,
-      budgetMs: Infinity,
-      invocations: 6,
-      rounds: 3,
+      design: { budgetMs: Infinity, invocations: 6, rounds: 3 },
       measuredMs: 400,
       hasExtras: false,
+    });
+    const { invocations } = await new Experiment({
+      ...planted.plan(),
       random: new Random(SEED),
       onProgress: () => undefined,
       onNote: () => undefined,
       signal: new AbortController().signal,
-    });
+    }).run();
 
     const figures = arms.map((arm) =>
       computeArmFigures(arm, exchanges, invocations.get(arm.name) ?? [], CONCURRENCY),

@@ -3,8 +3,9 @@ import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { computeMedian } from '../../../statistics/inference/quantile.ts';
 import { type JudgedComparison, judgeComparisons } from '../../../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../../../statistics/levels.ts';
+import type { MeasuredArms } from '../../experiment.ts';
 import type { Arm } from '../arms.ts';
-import type { MeasuredStacks } from '../compare-stacks.ts';
+import type { Invocation } from '../invocation.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { Workload } from '../workload.ts';
 import { type ArmFigures, collectSamples, computeArmFigures } from './arm-figures.ts';
@@ -14,7 +15,8 @@ import { describeStacks } from './stacks-text.ts';
 
 interface ReportInput {
   readonly arms: readonly [Arm, ...Arm[]];
-  readonly measured: MeasuredStacks;
+  readonly measured: MeasuredArms<Invocation>;
+  readonly concurrency: readonly number[];
   readonly traffic: Workload;
   readonly exchangesOf: (arm: Arm) => readonly PlannedExchange[];
   readonly ratePerS: number;
@@ -29,16 +31,16 @@ interface ReportInput {
 
 /** Builds the report and parses it as it is when read back from its file, so that all outputs agree. */
 export function reportStacks(reported: ReportInput): StacksFile {
-  const { arms, measured, traffic, exchangesOf, margin } = reported;
+  const { arms, measured, traffic, exchangesOf, margin, concurrency } = reported;
   const figures = arms.flatMap((arm) => {
     const invocations = measured.invocations.get(arm.name) ?? [];
     return invocations.length === 0
       ? []
-      : [computeArmFigures(arm, exchangesOf(arm), invocations, measured.concurrency)];
+      : [computeArmFigures(arm, exchangesOf(arm), invocations, concurrency)];
   });
   const [baseline, ...others] = figures;
   if (baseline === undefined) throw new Error('the baseline was not measured');
-  const nullSamples = collectSamples(measured.nullInvocations);
+  const nullSamples = collectSamples(measured.nullArm);
   const verdicts = judgeArms(
     baseline.samples,
     others.map(({ samples }) => samples),
@@ -73,7 +75,7 @@ export function reportStacks(reported: ReportInput): StacksFile {
     warnings: measured.warnings,
     rate_per_s: reported.ratePerS,
     baseline: baseline.name,
-    null_test: { ...nullTest, setup: compareSetups(baseline, measured.nullInvocations) },
+    null_test: { ...nullTest, setup: compareSetups(baseline, measured.nullArm) },
     arms: rows,
     tokens: reported.tokens,
     attributions: attributeArms(figures, margin),
@@ -111,7 +113,7 @@ function judgeArms(baseline: Samples, others: readonly Samples[], margin: number
 }
 
 /** Compares the set-up of the baseline with that of its second arm. */
-function compareSetups({ setup }: ArmFigures, again: MeasuredStacks['nullInvocations']) {
+function compareSetups({ setup }: ArmFigures, again: readonly Invocation[]) {
   if (again.length !== setup.samples_ms.length) return null;
   const [before, after] = [setup.samples_ms, again.map((own) => own.setup.ms)];
   return compareNestedSamples(

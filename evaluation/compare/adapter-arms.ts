@@ -1,0 +1,137 @@
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { ReplayMesh, Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
+import { MIN_INVOCATIONS } from '../statistics/levels.ts';
+import type { Design, ExperimentOptions } from './experiment.ts';
+
+/** Processes that carry packets; fresh ones for every invocation of every arm. */
+export type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;
+
+interface AdapterArmsOptions {
+  /** The first is the baseline. */
+  readonly adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
+  readonly start: (signal: AbortSignal) => Promise<PlayedMesh>;
+  /** Processes that one `start` creates. */
+  readonly processes: number;
+  /** Packets of the recording. */
+  readonly packets: number;
+  readonly design: Design;
+  readonly signal: AbortSignal;
+}
+
+/** One invocation of one adapter. */
+export interface PlayedInvocation {
+  /** The first pass of the recording in fresh processes, with cold code and key generation. */
+  readonly first: Round;
+  readonly rounds: readonly Round[];
+}
+
+/**
+ * Minimum duration of a sample of the baseline: a pause of a millisecond is then a thirtieth of it, and the clock's resolution is
+ * negligible.
+ */
+const SAMPLE_MS = 30;
+/** Minimum packets of a sample, however slow a busy machine is at the moment. */
+const SAMPLE_PACKETS = 100;
+/** Passes by which the time of one is estimated. */
+const PROBE_PASSES = 4;
+/** Minimum estimate of a pass, where the clock sees none. */
+const MIN_PASS_MS = 0.01;
+/** Maximum passes of a sample, reached by a recording of one tiny packet; beyond it, the ids that layers count would grow. */
+const MAX_PASSES = 256;
+/** Maximum processes alive at a time; each takes about 50 MB. Further arms are played after the earlier ones have ended. */
+const MAX_ALIVE = 64;
+/** Estimate of the time of an average adapter, as a multiple of the baseline's, until it has been measured. */
+const GUESSED_RATIO = 2;
+
+/** Adapters as arms of an experiment: each plays one recording, some passes of it in a sample. */
+export class AdapterArms {
+  /** Passes of the recording in one sample; all arms use the same number, so that all have done the same work when they are sampled. */
+  passes = 0;
+  readonly #options: AdapterArmsOptions;
+
+  constructor(options: AdapterArmsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the arms and how they are played. */
+  plan(): Pick<
+    ExperimentOptions<PlayedInvocation>,
+    'arms' | 'design' | 'together' | 'firstMs' | 'planBlock'
+  > {
+    const { adapters, processes, design } = this.#options;
+    const [baseline, ...others] = adapters;
+    return {
+      arms: [this.#toArm(baseline), ...others.map((adapter) => this.#toArm(adapter))],
+      design,
+      together: Math.max(1, Math.floor(MAX_ALIVE / processes)),
+      firstMs: Infinity,
+      planBlock: async (block, leftMs) => {
+        if (block === 0) this.passes = await this.#choosePasses(leftMs);
+        return undefined;
+      },
+    };
+  }
+
+  #toArm(adapter: ProtocolAdapter): ExperimentOptions<PlayedInvocation>['arms'][number] {
+    return {
+      name: adapter.name,
+      open: async ({ signal }) => {
+        const mesh = await this.#options.start(signal);
+        const rounds: Round[] = [];
+        let first: Round | undefined;
+        return {
+          begin: async () => {
+            first = await mesh.play(adapter, 1);
+          },
+          warmUp: async () => {
+            await mesh.play(adapter, this.passes);
+          },
+          round: async () => {
+            rounds.push(await mesh.play(adapter, this.passes));
+          },
+          result: () => {
+            if (first === undefined) throw new Error(`${adapter.name} has not been played`);
+            return { first, rounds };
+          },
+          stop: () => mesh.stop(),
+        };
+      },
+    };
+  }
+
+  /** Chooses a number of passes for which the baseline lasts long enough, and with which the invocations for a verdict fit into the budget. */
+  async #choosePasses(leftMs: number): Promise<number> {
+    const { start, packets, adapters, design, signal } = this.#options;
+    const [baseline] = adapters;
+    const endMs = performance.now() + leftMs;
+    const mesh = await start(signal);
+    const timed = async (passes: number) => {
+      const beganMs = performance.now();
+      const { elapsedMs } = await mesh.play(baseline, passes);
+      return { elapsedMs, tookMs: Math.max(elapsedMs, performance.now() - beganMs) };
+    };
+    try {
+      const samples = MIN_INVOCATIONS * (1 + design.rounds) * (1 + GUESSED_RATIO * adapters.length);
+      const sampleMs = (endMs - performance.now()) / samples;
+      // The first pass of a process runs cold code; each sample begins with a handshake, whatever its passes.
+      let onceMs = (await timed(1)).tookMs;
+      let passMs = onceMs;
+      if (onceMs * PROBE_PASSES <= sampleMs) {
+        onceMs = (await timed(1)).tookMs;
+        const { tookMs } = await timed(PROBE_PASSES);
+        passMs = Math.max((tookMs - onceMs) / (PROBE_PASSES - 1), MIN_PASS_MS);
+      }
+      const affordable = Math.max(1, Math.floor(1 + (sampleMs - onceMs) / passMs));
+      const most = Math.min(MAX_PASSES, affordable);
+      const fewest = Math.min(Math.ceil(SAMPLE_PACKETS / packets), most);
+      for (let passes = fewest; ; passes = Math.min(2 * passes, most)) {
+        if (passes === most) return passes;
+        await mesh.play(baseline, passes);
+        const { elapsedMs } = await timed(passes);
+        if (elapsedMs >= SAMPLE_MS) return passes;
+      }
+    } finally {
+      await mesh.stop();
+    }
+  }
+}
