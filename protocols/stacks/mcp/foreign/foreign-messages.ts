@@ -237,5 +237,6 @@ function shown(value: JsonValue | undefined): string {
 
 function typeName(value: JsonValue | undefined): string {
   if (value === null) return 'null';
+  if (isJsonObject(value)) return 'an object';
   return Array.isArray(value) ? 'a list' : value === undefined ? 'nothing' : `a ${typeof value}`;
 }
