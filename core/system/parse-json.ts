@@ -209,18 +209,17 @@ const MAX_DEPTH = 1000;
 /** Reads a text that `JSON.parse` has accepted, so only its structure needs to be examined. */
 class ValidText {
   readonly #text: string;
-  readonly #losses: Losses | undefined;
+  readonly #foreign: Required<ForeignReading> | undefined;
   readonly #path: (string | number)[] = [];
   #at = 0;
 
-  /** @param losses is set for foreign text: inexact numbers become {@link ExactNumber}s, and equal keys are noted */
-  constructor(text: string, losses?: Losses) {
+  constructor(text: string, foreign?: Required<ForeignReading>) {
     this.#text = text;
-    this.#losses = losses;
+    this.#foreign = foreign;
   }
 
   value(depth: number): JsonValue {
-    if (depth > MAX_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_DEPTH}`);
+    if (depth > MAX_DEPTH) return this.#deep();
     switch (this.#next()) {
       case '{':
         return this.#object(depth);
@@ -244,13 +243,30 @@ class ValidText {
   #object(depth: number): JsonObject {
     const members = this.#items('}', () => this.#member(depth));
     const value = Object.fromEntries(members);
-    if (this.#losses === undefined || Object.keys(value).length === members.length) return value;
+    if (this.#foreign === undefined || Object.keys(value).length === members.length) return value;
     const seen = new Set<string>();
     for (const [key] of members) {
-      if (seen.has(key)) this.#losses.add([...this.#path, key], 'the key comes twice: the last one counts');
+      if (seen.has(key)) this.#foreign.onSecondKey([...this.#path, key]);
       seen.add(key);
     }
     return value;
+  }
+
+  /** Reads a value that is nested too deep for the stack. Of a foreign one, `JSON.parse` keeps what it can. */
+  #deep(): JsonValue {
+    if (this.#foreign === undefined) throw new SyntaxError(`nested deeper than ${MAX_DEPTH}`);
+    const first = this.#next();
+    if (first !== '{' && first !== '[') return first === '"' ? this.#string() : this.#scalar();
+    const start = this.#at;
+    let open = 0;
+    do {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code === QUOTE) this.#at = findStringEnd(this.#text, this.#at);
+      else if (code === OPEN_BRACE || code === OPEN_BRACKET) open += 1;
+      else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open -= 1;
+      this.#at += 1;
+    } while (open > 0);
+    return JSON.parse(this.#text.slice(start, this.#at));
   }
 
   #inside(step: string | number, depth: number): JsonValue {
@@ -285,7 +301,9 @@ class ValidText {
     while (!isScalarEnd(this.#text.charCodeAt(this.#at))) this.#at += 1;
     const scalar = this.#text.slice(start, this.#at);
     if (scalar === 'true' || scalar === 'false' || scalar === 'null') return JSON.parse(scalar);
-    return this.#losses === undefined ? Number(scalar) : toExactNumber(scalar);
+    return this.#foreign !== undefined && isRounded(scalar)
+      ? this.#foreign.keepNumber(scalar)
+      : Number(scalar);
   }
 
   /** Returns the next character that is not white space, without consuming it. */
@@ -343,7 +361,18 @@ interface KeptJson {
  */
 export function keepForeignJson(text: string): KeptJson {
   const losses = new Losses();
-  return keepForeignValue(parseExactJson(text, losses), losses);
+  const onSecondKey = (path: readonly (string | number)[]) =>
+    losses.add(path, 'the key comes twice: the last one counts');
+  return keepForeignValue(parseExactJson(text, { onSecondKey }), losses);
+}
+
+interface ForeignReading {
+  /** Maximum nesting. */
+  readonly maxDepth?: number;
+  /** Returns the value of a number that a JavaScript number would change; by default an {@link ExactNumber}. */
+  readonly keepNumber?: (digits: string) => JsonValue;
+  /** Receives the path of a key that comes twice in its object, where the last value counts. */
+  readonly onSecondKey?: (path: readonly (string | number)[]) => void;
 }
 
 /**
@@ -352,10 +381,17 @@ export function keepForeignJson(text: string): KeptJson {
  *
  * @throws SyntaxError for text that is not JSON, or is nested too deep
  */
-export function parseExactJson(text: string, losses = new Losses()): JsonValue {
+export function parseExactJson(
+  text: string,
+  {
+    maxDepth = MAX_MESSAGE_DEPTH,
+    keepNumber = ($number) => ({ $number }),
+    onSecondKey = () => undefined,
+  }: ForeignReading = {},
+): JsonValue {
   const own = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  parseForeignJson(own, { maxDepth: MAX_MESSAGE_DEPTH });
-  return new ValidText(own, losses).value(0);
+  parseForeignJson(own, { maxDepth });
+  return new ValidText(own, { maxDepth, keepNumber, onSecondKey }).value(0);
 }
 
 /**
@@ -411,11 +447,14 @@ function keepPart(value: unknown, path: (string | number)[], losses: Losses): Js
 }
 
 function toExactNumber(digits: string): number | ExactNumber {
+  return isRounded(digits) ? { $number: digits } : Number(digits);
+}
+
+/** Tells if a JavaScript number would change a number: a whole one beyond 2^53, or one that is infinite. */
+function isRounded(digits: string): boolean {
   const value = Number(digits);
   const isRisky = !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value));
-  return isRisky && normalizeDecimal(digits) !== normalizeDecimal(String(value))
-    ? { $number: digits }
-    : value;
+  return isRisky && normalizeDecimal(digits) !== normalizeDecimal(String(value));
 }
 
 /** Returns the significant digits and the exponent of a decimal number, which are equal for equal numbers. */

@@ -5,7 +5,7 @@ import { type ByteLine, readByteLines } from '@gaia-mesh/core/system/files/byte-
 import { openUserFile, readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { findStringEnd, parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { decodeText } from '@gaia-mesh/tools/files/text-encoding.ts';
-import { splitJsonValues } from '../traffic/exact-json.ts';
+import { splitJsonValues } from '../traffic/split-json.ts';
 
 const LINE_END = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { parseExactJson } from './exact-json.ts';
+import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 
 /** Logs name the same things in many ways. These functions look for them without trusting any. */
 
@@ -31,11 +31,36 @@ export function findText(object: JsonObject, keys: readonly string[]): string | 
   return undefined;
 }
 
+/** Receives what a value cannot hold of its text. */
+interface OnLoss {
+  readonly number: (digits: string) => void;
+  readonly key: (key: string) => void;
+}
+
+/**
+ * Parses a JSON text of another program. A whole number that a JavaScript number would round becomes a text of its digits, so that
+ * two ids stay two.
+ *
+ * @throws SyntaxError for text that is not JSON
+ */
+export function parseLogJson(text: string, onLoss?: OnLoss): unknown {
+  return parseExactJson(text, {
+    // What is nested deeper than a packet may be is left out later, with a note.
+    maxDepth: Number.POSITIVE_INFINITY,
+    keepNumber(digits) {
+      if (!Number.isFinite(Number(digits))) return Number(digits);
+      onLoss?.number(digits);
+      return digits;
+    },
+    onSecondKey: (path) => onLoss?.key(String(path.at(-1))),
+  });
+}
+
 /** Parses a text that holds a JSON object or list, whose large whole numbers become texts; returns any other value unchanged. */
 export function unpackJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
-    return parseExactJson(value);
+    return parseLogJson(value);
   } catch {
     return value;
   }

@@ -4,9 +4,9 @@ import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { checkJsonValues } from '@gaia-mesh/core/system/parse-json.ts';
 import { decodeText } from '@gaia-mesh/tools/files/text-encoding.ts';
-import { parseExactJson, splitJsonValues } from './exact-json.ts';
-import { toObject } from './loose-values.ts';
+import { parseLogJson, toObject } from './loose-values.ts';
 import type { ImportNotes, SourceValue } from './message.ts';
+import { splitJsonValues } from './split-json.ts';
 
 /**
  * Maximum bytes of an unpacked file to import, since its text and its values are in memory together. Larger logs have to be split
@@ -50,19 +50,19 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
 /** Parses a text as one JSON value; undefined if it is not. What the value cannot hold is noted. */
 function parseValue(text: string, where: string, notes: ImportNotes): unknown {
   try {
-    return parseExactJson(text, (kind, what) => {
-      if (kind === 'key')
+    return parseLogJson(text, {
+      key: (key) =>
         notes.drop(
           'a key that comes twice: the last value counts',
           '# keys that come twice: the last values count',
-          `${where}: ${what}`,
-        );
-      else
+          `${where}: ${key}`,
+        ),
+      number: (digits) =>
         notes.drop(
           'the type of a whole number beyond 2^53: it is a text now',
           'the types of # whole numbers beyond 2^53: they are texts now',
-          what,
-        );
+          digits,
+        ),
     });
   } catch {
     return undefined; // Lines, perhaps.
