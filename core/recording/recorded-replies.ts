@@ -34,7 +34,7 @@ export async function readRecordedReplies(archive: string): Promise<RecordedRepl
   if (replies.length > 0) return replies;
   throw new MeshError(
     'config',
-    `archive ${archive}: no model was asked in this run; expected run_artifacts.tar.gz of one with --engine ollama, openai or anthropic`,
+    `archive ${archive}: no model was asked in this run; expected run_artifacts.tar.gz of one whose engine asks a model server`,
   );
 }
 

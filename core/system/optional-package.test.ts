@@ -7,11 +7,11 @@ const missing = (name: string) =>
   });
 
 test('a package that is not installed is named, with what to type', async () => {
-  const load = () => Promise.reject(missing('@anthropic-ai/sdk'));
-  await expect(withPackage('@anthropic-ai/sdk@1', '--engine anthropic', load)).rejects.toThrow(
-    '--engine anthropic needs the package @anthropic-ai/sdk, which is not installed: npm install @anthropic-ai/sdk@1',
+  const load = () => Promise.reject(missing('@a2a-js/sdk'));
+  await expect(withPackage('@a2a-js/sdk@1', '--stacks a2a/rest', load)).rejects.toThrow(
+    '--stacks a2a/rest needs the package @a2a-js/sdk, which is not installed: npm install @a2a-js/sdk@1',
   );
-  await expect(withPackage('openai@7', '--engine openai', async () => 7)).resolves.toBe(7);
+  await expect(withPackage('ws@8', '--stacks json/websocket', async () => 7)).resolves.toBe(7);
 });
 
 test('of several packages the missing one is named, and all are to be installed', async () => {
@@ -23,5 +23,7 @@ test('of several packages the missing one is named, and all are to be installed'
 
 test('any other failure is what it was', async () => {
   const other = missing('something-else');
-  await expect(withPackage('openai@7', '--engine openai', () => Promise.reject(other))).rejects.toBe(other);
+  await expect(withPackage('ws@8', '--stacks json/websocket', () => Promise.reject(other))).rejects.toBe(
+    other,
+  );
 });

@@ -3,8 +3,8 @@ import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.t
 /**
  * Loads code that needs optional packages, which `npm install gaia-mesh` leaves to the users who need them.
  *
- * @param packages packages to install in npm's form: `openai@7`, several separated by spaces
- * @param purpose the user's request that needs them: `--engine openai`
+ * @param packages packages to install in npm's form: `ws@8`, several separated by spaces
+ * @param purpose the user's request that needs them: `--stacks json/websocket`
  * @throws MeshError `config` with the command to type if a package is not installed
  */
 export async function withPackage<Loaded>(

@@ -1,11 +1,13 @@
+import { keyShapes } from '@gaia-mesh/tools/keys.ts';
+
 /** Minimum length of a secret. Shorter values are not keys, and would redact ordinary words. */
 const MIN_SECRET_CHARACTERS = 8;
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
-/**
- * Keys recognized by their form, for those in no secret variable: `sk-…`, `hf_…`, `tvly-…`, `AIza…`, and the word after `Bearer`.
- */
-const KEY_LIKE =
-  /\b(?:sk-[\w-]{16,}|hf_\w{16,}|tvly-[\w-]{16,}|AIza[\w-]{30,})|(?<=\bBearer\s)[\w.~+/-]{8,}=*/g;
+/** Keys recognized by their form, for those in no secret variable, and the word after `Bearer`. */
+const KEY_LIKE = new RegExp(
+  `\\b(?:${keyShapes.map(({ source }) => source).join('|')})|(?<=\\bBearer\\s)[\\w.~+/-]{8,}=*`,
+  'g',
+);
 
 /**
  * Returns a function that removes keys from a text: the values of secret variables of `environment`, and words that look like

@@ -12,9 +12,8 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import { checkKey, checkServers, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
-import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
-import { findServerKind } from '@gaia-mesh/tools/engines/servers/server-url.ts';
+import { checkKey, checkServers, engineNames, resolveEngineUrl } from '@gaia-mesh/tools/engines/registry.ts';
+import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
 import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
@@ -336,7 +335,7 @@ function fingerprintTeam(team: Team): TeamFingerprint {
 function listServers(team: Team): string[] {
   const urls = team.agents.flatMap((agent) => {
     const { engine, host } = resolveEngine(team, agent);
-    return findServerKind(engine)?.resolveUrl(host, process.env) ?? host ?? [];
+    return resolveEngineUrl(engine, { host }) ?? host ?? [];
   });
   return [...new Set(urls)].sort();
 }

@@ -7,8 +7,8 @@ import {
   formatCapabilities,
   type ModelCapabilities,
   type ModelUse,
-} from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
-import { queryModelCapabilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
+} from '@gaia-mesh/tools/engines/capabilities.ts';
+import { queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
 
 /** A model that some agents of a team use. */
 interface UsedModel {

@@ -9,10 +9,9 @@ import { createInheritedListen, createTcpListen } from '@gaia-mesh/core/transpor
 import type { Listen } from '@gaia-mesh/core/transports/transport.ts';
 import { readRunSecret } from '@gaia-mesh/core/wire/run-secret.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import type { ModelCapabilities } from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
-import { queryModelCapabilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
+import type { ModelCapabilities } from '@gaia-mesh/tools/engines/capabilities.ts';
 import type { Permits } from '@gaia-mesh/tools/engines/permits.ts';
-import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
+import { checkKey, loadEngine, queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
 import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { loadTool } from '@gaia-mesh/tools/registry.ts';
 import { toolServices } from './tool-services.ts';

@@ -4,19 +4,14 @@ import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { keyVariables } from '@gaia-mesh/tools/keys.ts';
 
 /**
  * Variables that a `.env` may set: keys, names and models. A folder from elsewhere may contain one: it must not decide
  * where keys are sent, which programs load, or the secret by which a run knows its agents.
  */
 const KNOWN = [
-  'OPENAI_API_KEY',
-  'ANTHROPIC_API_KEY',
-  'GEMINI_API_KEY',
-  'TAVILY_API_KEY',
-  'VISION_API_KEY',
-  'WHISPER_API_KEY',
-  'HF_TOKEN',
+  ...keyVariables,
   'HF_USERNAME',
   'GAIA_MESH_CONTACT',
   'GEMINI_MODEL',

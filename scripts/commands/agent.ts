@@ -14,7 +14,7 @@ import { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
 import { listUserFiles, register, resolveUserName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import { withNames } from '@gaia-mesh/evaluation/teams/user-options.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { showInHelp } from '../command-line/help.ts';

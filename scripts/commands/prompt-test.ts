@@ -9,7 +9,7 @@ import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/option-needs.ts';
 import { createStyles, printJson, printText, type Styles } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
-import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import type { Command } from 'commander';
 import { EXIT } from '../command-line/exit-code.ts';

@@ -6,10 +6,9 @@ import {
   explainInability,
   formatCapabilities,
   type ModelUse,
-} from '@gaia-mesh/tools/engines/abilities/model-abilities.ts';
-import { queryModelCapabilities } from '@gaia-mesh/tools/engines/abilities/registry.ts';
-import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
-import { allowKeyHost } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+} from '@gaia-mesh/tools/engines/capabilities.ts';
+import { checkKey, loadEngine, queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
+import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 
 export interface Finding {

@@ -4,6 +4,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { REPORT_FORMAT } from '@gaia-mesh/tools/answers/fact.ts';
 import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
+import { serverNames } from '@gaia-mesh/tools/engines/registry.ts';
 import type { Expectation, Fixture } from './fixture.ts';
 
 /** A model's reply to one fixture, and its faults. */
@@ -95,7 +96,7 @@ export async function tryPrompt(
   if (engine.chat === undefined || engine.tokenSource === 'embedded') {
     throw new MeshError(
       'usage',
-      `the ${engine.name} engine has no model to try a prompt on: use --engine ollama, openai or anthropic`,
+      `the ${engine.name} engine has no model to try a prompt on: use --engine ${serverNames.join(' or ')}`,
     );
   }
   const forms = Object.entries(FORMS).filter(([variable]) => variables.includes(variable));

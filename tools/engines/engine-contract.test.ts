@@ -25,7 +25,6 @@ describe.each(MODEL_ENGINES)('the %s engine', (name) => {
       expect((await performAt(server.url)).outcome).toEqual({ answer: 'Anna' });
       expect(server.requests).toHaveLength(1);
       expect(server.requests[0]).toMatchObject({
-        format: name,
         model: 'm',
         messages: [
           { role: 'system', content: 'Be brief.' },

@@ -1,8 +1,8 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import type { ModelCapabilities } from './abilities/model-abilities.ts';
+import type { ModelCapabilities } from './capabilities.ts';
 import type { Pace } from './http/retry.ts';
 import type { Permits } from './permits.ts';
-import type { Environment } from './servers/server-key.ts';
+import type { Environment } from './server-kind.ts';
 
 /** The options of an engine; the embedded one needs none of them. */
 export interface EngineOptions {

@@ -2,16 +2,17 @@ import type { ChatMessage, Engine, EngineWork } from '@gaia-mesh/core/contracts/
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import type { EngineOptions } from './engine-options.ts';
-import type { EngineSettings } from './engine-settings.ts';
 import { chooseRemedy } from './http/fault.ts';
 import { realPace } from './http/retry.ts';
+import type { ModelFormat } from './model-format.ts';
 import { processPermits } from './permits.ts';
 import { renderPrompt } from './prompt.ts';
 import { readJson } from './replies/json-reply.ts';
 import type { ReadReply } from './replies/read-reply.ts';
 import { type AskAttempt, askModel, type Question } from './requests/ask-model.ts';
-import type { ModelEndpoint, ModelEndpoints } from './requests/model-endpoint.ts';
+import { type ModelEndpoint, resolveModelEndpoints } from './requests/model-endpoint.ts';
 import { buildSchema } from './schemas/portable-schema.ts';
+import type { ServerKind } from './server-kind.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 
@@ -24,14 +25,17 @@ const PRIMARY_REST_MS = 60_000;
 /**
  * Creates the engine of any model server: its requests, the checks of its replies, and its fallback. Tokens are the server's own figures
  * for every reply; a reply that broke off has none.
+ *
+ * @throws MeshError `usage` for options that no server could take
  */
 export function createModelEngine(
   name: string,
-  endpoints: ModelEndpoints,
+  kind: ServerKind,
+  format: ModelFormat,
   options: EngineOptions,
-  settings: EngineSettings,
 ): Engine {
-  return createAskingEngine(name, options.prompts, createAsker(endpoints, options, settings));
+  const endpoints = resolveModelEndpoints(name, kind, format, options);
+  return createAskingEngine(name, options.prompts, createAsker(endpoints, options));
 }
 
 /** A usable reply, with the model and server that gave it, for messages. */
@@ -91,9 +95,8 @@ export function createAskingEngine(
 
 /** Creates the function that asks the primary model, or the fallback. */
 function createAsker(
-  { primary, fallback }: ModelEndpoints,
+  { settings, primary, fallback }: ReturnType<typeof resolveModelEndpoints>,
   options: EngineOptions,
-  settings: EngineSettings,
 ) {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, idleMs, permits = processPermits, pace = realPace } = options;
   const asking = {

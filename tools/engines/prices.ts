@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ModelReply } from './servers/model-client.ts';
+import type { ModelReply } from './model-format.ts';
 
 /** US dollars per million tokens. */
 export const priceSchema = z.strictObject({

@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext, DataToolModel, DataToolReply } from '../data-tool.ts';
-import { resolveOllamaUrl } from '../engines/servers/server-url.ts';
+import { resolveEngineUrl } from '../engines/registry.ts';
 import { loadTaskFile } from '../files/load-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';
@@ -154,7 +154,7 @@ const askOllamaVision: Reader = async ({ bytes, question = DEFAULT_QUESTION }, c
   const { text } = await callService(
     {
       service: 'ollama',
-      baseUrl: resolveOllamaUrl(undefined, context.environment),
+      baseUrl: resolveEngineUrl('ollama', context),
       path: '/api/chat',
       json: {
         model: context.environment.OLLAMA_VISION_MODEL,

@@ -21,7 +21,7 @@ export interface ServiceCall {
   /** The path below the base URL. */
   readonly path: string;
   /** Replaces the service's own base URL if that depends on the call. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: object;

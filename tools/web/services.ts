@@ -12,6 +12,8 @@ export interface Service {
   readonly url?: string;
   /** Variables that hold its key; the first that is set wins. */
   readonly keys?: readonly string[];
+  /** Matches its keys wherever they stand. */
+  readonly keyShape?: RegExp;
   /** Minimum milliseconds between requests to the public service, if its terms ask for a pause. */
   readonly gapMs?: number;
   /** Maximum concurrent requests. */
@@ -29,19 +31,30 @@ export const SERVICES = {
     url: 'https://lite.duckduckgo.com',
     concurrency: 1,
   },
-  tavily: { variable: 'TAVILY_BASE_URL', url: 'https://api.tavily.com', keys: ['TAVILY_API_KEY'] },
+  tavily: {
+    variable: 'TAVILY_BASE_URL',
+    url: 'https://api.tavily.com',
+    keys: ['TAVILY_API_KEY'],
+    keyShape: /tvly-[\w-]{16,}/,
+  },
   searxng: { variable: 'SEARXNG_URL' },
   /** `{language}` stands for the code of the Wikipedia. Its etiquette asks for one request at a time. */
   wikipedia: { variable: 'WIKIPEDIA_BASE_URL', url: 'https://{language}.wikipedia.org', concurrency: 1 },
   /** Its terms allow one connection and at most one request every 3 seconds. */
   arxiv: { variable: 'ARXIV_BASE_URL', url: 'https://export.arxiv.org', gapMs: 3000, concurrency: 1 },
   youtube: { variable: 'YOUTUBE_BASE_URL', url: 'https://www.youtube.com', concurrency: 1 },
-  huggingface: { variable: 'HF_BASE_URL', url: 'https://huggingface.co', keys: ['HF_TOKEN'] },
+  huggingface: {
+    variable: 'HF_BASE_URL',
+    url: 'https://huggingface.co',
+    keys: ['HF_TOKEN'],
+    keyShape: /hf_\w{16,}/,
+  },
   scoring: { variable: 'SCORING_BASE_URL', url: 'https://agents-course-unit4-scoring.hf.space' },
   gemini: {
     variable: 'GEMINI_BASE_URL',
     url: 'https://generativelanguage.googleapis.com',
     keys: ['GEMINI_API_KEY'],
+    keyShape: /AIza[\w-]{30,}/,
   },
   vision: {
     variable: 'VISION_BASE_URL',

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import net from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { isPosix, listMissingParts, namePlatform } from '@gaia-mesh/core/system/platform.ts';
 import { hasNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
@@ -14,8 +14,8 @@ import { NatsServer } from '@gaia-mesh/core/transports/nats/nats-server.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { probePython } from '@gaia-mesh/tools/compute/python/python-sandbox.ts';
-import { checkOllama } from '@gaia-mesh/tools/engines/servers/ollama.ts';
-import { SERVICES, type Service } from '@gaia-mesh/tools/web/services.ts';
+import { queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
+import { keyVariables } from '@gaia-mesh/tools/keys.ts';
 import { type Command, Option } from 'commander';
 import { EXIT } from '../../command-line/exit-code.ts';
 import { loadKeys } from '../../command-line/load-keys.ts';
@@ -132,16 +132,20 @@ async function checkSandbox(): Promise<Finding> {
 
 async function checkOllamaServer(): Promise<Finding> {
   try {
-    const { version, models } = await checkOllama();
-    const names = models.length > 0 ? models.slice(0, 5).join(', ') : 'no model yet: ollama pull gemma3';
-    return { what: 'Ollama', status: 'ok', detail: `${version}: ${names}` };
-  } catch {
-    return {
-      what: 'Ollama',
-      status: 'note',
-      detail: 'not running; only needed for --engine ollama (https://ollama.com)',
-    };
+    const said = await queryModelCapabilities('ollama', {});
+    const names = said?.others.slice(0, 5).map(({ name }) => name) ?? [];
+    const detail = names.length > 0 ? names.join(', ') : 'no model yet: ollama pull gemma3';
+    // A server that knows no model says so; another program does not say anything about models.
+    if (said !== undefined && said.isThere !== null)
+      return { what: 'Ollama', status: 'ok', detail: `${said.url}: ${detail}` };
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
   }
+  return {
+    what: 'Ollama',
+    status: 'note',
+    detail: 'not running; only needed for --engine ollama (https://ollama.com)',
+  };
 }
 
 /** Checks the NATS server that a run over NATS would use; other runs need none. */
@@ -170,21 +174,14 @@ async function checkPython(): Promise<Finding> {
   return { what: 'Python', status: 'ok', detail: `${name}, ${held}${why}` };
 }
 
-/** Keys of the engines and of the services that tools use. */
-const KEYS = [
-  ...['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
-  ...Object.values<Service>(SERVICES).flatMap(({ keys: names = [] }) => names),
-];
-
 /** Reports only the names of keys: a key must not appear on a screen. */
 async function checkKeys(environment: NodeJS.ProcessEnv): Promise<Finding> {
-  const names = [...new Set(KEYS)];
-  const set = names.filter((name) => (environment[name] ?? '').trim() !== '');
+  const set = keyVariables.filter((name) => (environment[name] ?? '').trim() !== '');
   if (set.length > 0) return { what: 'keys', status: 'ok', detail: `set: ${set.join(', ')}` };
   return {
     what: 'keys',
     status: 'note',
-    detail: `none of ${names.join(', ')} is set, in the environment or in .env: runs continue without these services`,
+    detail: `none of ${keyVariables.join(', ')} is set, in the environment or in .env: runs continue without these services`,
   };
 }
 

@@ -10,7 +10,7 @@ import { formatTable, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts'
 import { findStage, layerNames } from '@gaia-mesh/protocols/layers/registry.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
-import { engineNames } from '@gaia-mesh/tools/engines/registry.ts';
+import { describeEngine, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { loadTool, toolNames } from '@gaia-mesh/tools/registry.ts';
 import type { Command } from 'commander';
 
@@ -27,7 +27,7 @@ const COLUMNS = 100;
 const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
   adapters: async () => toPlainItems(adapterNames),
   layers: async () => layerNames.map((name) => ({ name, description: findStage(name) })),
-  engines: async () => engineNames.map((name) => ({ name, description: ENGINES[name] ?? '' })),
+  engines: async () => engineNames.map((name) => ({ name, description: describeEngine(name) })),
   scorers: async () =>
     scorerNames.map((name) => ({ name, description: findScorer(name).measures.join(', ') })),
   tools: () => Promise.all(toolNames.map(async (name) => toToolItem(await loadTool(name)))),
@@ -37,14 +37,6 @@ const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
       name,
       description: readTaskFolder(path.join(tasksFolder, name)).question,
     })),
-};
-
-const ENGINES: Readonly<Record<string, string>> = {
-  extractive: 'embedded, the default: reads texts and answers from them alone; no model, no network',
-  ollama: 'a model that Ollama serves (--host, OLLAMA_HOST)',
-  openai: 'a model on any OpenAI-compatible server (--base-url, OPENAI_BASE_URL; OPENAI_API_KEY)',
-  recorded: 'what a model replied in an earlier run to the same requests (--replies run_artifacts.tar.gz)',
-  anthropic: 'a model of Anthropic’s Messages API (ANTHROPIC_API_KEY)',
 };
 
 export function defineList(command: Command): void {

@@ -5,7 +5,7 @@ import { applyTeamOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
 import { buildAgentLaunch } from '@gaia-mesh/evaluation/teams/agent-launch.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { OVERSEER_REPLIES, TRUTH } from '@gaia-mesh/evaluation/teams/overseer/testing/overseer.ts';
-import { KEY_HOSTS } from '@gaia-mesh/tools/engines/servers/server-key.ts';
+import { KEY_HOSTS } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { startRoleModel } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';

@@ -7,14 +7,6 @@ export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Maximum bytes of a stream, which repeats its metadata every few characters. */
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 
-/** Reads the whole body, with a bound, for libraries that would read it without one. */
-export async function readWhole(response: Response): Promise<Response> {
-  return new Response(await readBytes(response), {
-    status: response.status,
-    headers: { 'Content-Type': response.headers.get('Content-Type') ?? 'application/json' },
-  });
-}
-
 /** @throws SyntaxError for a body that is not JSON */
 export async function readWholeJson(response: Response): Promise<JsonValue> {
   return parseExactJson((await readBytes(response)).toString());

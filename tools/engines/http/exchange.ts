@@ -2,11 +2,10 @@ import http from 'node:http';
 import https from 'node:https';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
-import { formatForeignJson, parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
-import type { ModelServer } from '../servers/model-client.ts';
-import { readStart, readWhole } from './body.ts';
+import type { ModelServer } from '../model-format.ts';
+import { readStart } from './body.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';
 
 export interface ExchangeLimits {
@@ -34,22 +33,35 @@ const IDLE_MS = 120_000;
 /** Statuses without a body (RFC 9110, section 6.4.1). */
 const WITHOUT_BODY = [204, 205, 304];
 
+export interface ServerRequest {
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** JSON, sent by POST; without it, the request is a GET. */
+  readonly body?: string | undefined;
+}
+
 /**
- * A `fetch` without a limit of its own. Node's gives up on a server that is silent for 300 s, and a model on a CPU may read a long prompt
- * for longer than that. The caller limits it by `signal`. It follows no redirect.
+ * Sends a request without a limit of its own. Node's `fetch` gives up on a server that is silent for 300 s, and a model on a CPU may read a
+ * long prompt for longer than that. The caller limits it by `signal`. It follows no redirect, so that the key stays with the server.
  */
-export const fetchPatiently: typeof globalThis.fetch = async (input, init) => {
-  const request = new Request(input, init);
-  const body = Buffer.from(await request.arrayBuffer());
+export async function sendPatiently(
+  { url, headers, body = '' }: ServerRequest,
+  signal: AbortSignal,
+): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
-  const url = new URL(request.url);
   const { request: send } = url.protocol === 'https:' ? https : http;
-  const { method } = request;
-  // The request's own signal follows the caller's only until the garbage collector takes the request.
-  const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
   // Each request has its own connection: the server may close a kept one just when it is reused.
-  const headers = { ...Object.fromEntries(request.headers), 'content-length': String(body.length) };
-  const outgoing = send(url, { method, headers, agent: false, signal }, (incoming) => {
+  const options = {
+    method: body === '' ? 'GET' : 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      ...headers,
+    },
+    agent: false,
+    signal,
+  };
+  const outgoing = send(url, options, (incoming) => {
     // The reader of the body gets the error; without a reader it does not matter.
     incoming.on('error', () => undefined);
     const { statusCode = 500, statusMessage = '' } = incoming;
@@ -64,60 +76,38 @@ export const fetchPatiently: typeof globalThis.fetch = async (input, init) => {
   outgoing.on('error', reject);
   outgoing.end(body);
   return promise;
-};
+}
 
 /**
- * Makes one request to a model server with its client library, under the limits, and returns the result or the fault. The library gets
- * a `fetch` that ends with the limits, bounds the reply, fails if the server refuses, and follows no redirect, so that the key stays
- * with the server.
+ * Makes one request to a model server under the limits, and returns what `read` makes of the reply, or the fault.
  *
  * @throws bugs
  */
 export async function exchange<Result>(
   server: ModelServer,
+  request: ServerRequest,
   limits: ExchangeLimits,
-  work: (fetch: typeof globalThis.fetch) => Promise<Result>,
-  readBody: (response: Response) => Promise<Response> = readWhole,
+  read: (response: Response) => Promise<Result>,
 ): Promise<Outcome<Result>> {
   const timeout = AbortSignal.timeout(Math.min(Math.ceil(limits.timeoutMs), MAX_TIMEOUT_MS));
   const finished = new AbortController();
   const silence = new AbortController();
   const { idleMs = IDLE_MS } = limits;
   const signal = AbortSignal.any([limits.signal, timeout, finished.signal, silence.signal]);
-  let failure: unknown;
-  const boundedFetch: typeof globalThis.fetch = async (input, init) => {
-    failure = undefined;
-    try {
-      requireOrigin(server.url, input);
-      const response = await fetchPatiently(input, { ...withOwnDigits(init), signal });
-      if (response.ok) return await readBody(watchSilence(response, idleMs, () => silence.abort()));
-      throw new Refusal(await readRefusal(response, server.key));
-    } catch (error) {
-      // The libraries wrap this error, and not all of them keep it as the cause.
-      failure = error;
-      throw error;
-    }
-  };
   try {
-    return { value: await work(boundedFetch) };
+    const response = await sendPatiently(request, signal);
+    if (!response.ok) throw new Refusal(await readRefusal(response, server.key));
+    return { value: await read(watchSilence(response, idleMs, () => silence.abort())) };
   } catch (error) {
     if (error instanceof MeshError) throw error;
     if (limits.signal.aborted) return { fault: { kind: 'stopped', cause: error } };
     if (silence.signal.aborted) return { fault: { kind: 'silent', idleMs, cause: error } };
     if (timeout.aborted) return { fault: { kind: 'timeout', timeoutMs: limits.timeoutMs, cause: error } };
-    const refusal = findRefusal(error);
-    return { fault: refusal === undefined ? toFault(failure ?? error) : { ...refusal, cause: error } };
+    return { fault: error instanceof Refusal ? { ...error.fault, cause: error } : toFault(error) };
   } finally {
-    // Some libraries stop reading at the end of the reply; anything after it would keep the connection open.
+    // A reader may stop at the end of the reply; anything after it would keep the connection open.
     finished.abort();
   }
-}
-
-/** Writes exact numbers in the body as the numbers that they are. */
-function withOwnDigits(init: RequestInit | undefined): RequestInit {
-  const { body } = init ?? {};
-  if (typeof body !== 'string' || !body.includes('$number')) return { ...init };
-  return { ...init, body: formatForeignJson(JSON.parse(body)) };
 }
 
 /** Returns the same reply, and calls `onSilence` if it has begun and then pauses too long. */
@@ -203,7 +193,7 @@ function parseErrorBody(body: string): z.infer<typeof errorSchema> {
   return { message: body.trim(), code: undefined };
 }
 
-/** The failure of `fetch` when the server refuses. Its message is neutral because libraries search it for the word "timeout". */
+/** The failure of a request that the server refuses. */
 class Refusal extends Error {
   readonly fault: StatusFault;
 
@@ -213,18 +203,9 @@ class Refusal extends Error {
   }
 }
 
-/** Returns the server's refusal behind a library's error, if there is one. */
-function findRefusal(error: unknown): StatusFault | undefined {
-  for (let inner = error; inner instanceof Error; inner = inner.cause) {
-    if (inner instanceof Refusal) return inner.fault;
-  }
-  return undefined;
-}
-
 function toFault(error: unknown): Fault {
   if (error instanceof z.ZodError) return { kind: 'foreign', why: formatIssues(error), cause: error };
   if (error instanceof SyntaxError) return { kind: 'foreign', why: error.message, cause: error };
-  // The libraries pass on the error of `fetch`, or wrap it.
   for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
     const code = readSystemCode(inner);
     if (code === undefined) continue;

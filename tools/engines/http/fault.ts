@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { ModelServer } from '../servers/model-client.ts';
+import type { ModelServer } from '../model-format.ts';
 
 /** The reason why a model server gave no reply. */
 export type Fault = { readonly cause?: unknown } & (

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ModelQuery, ModelReply } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
-import type { ModelClient, ModelQuery, ModelReply } from '../servers/model-client.ts';
-import { type ExchangeLimits, exchange, type Outcome } from './exchange.ts';
+import type { ModelClient } from '../requests/model-endpoint.ts';
+import type { ExchangeLimits, Outcome } from './exchange.ts';
 import { canDemandLess, chooseRemedy, type Fault, isRateLimit } from './fault.ts';
 
 /** Clock and randomness, passed in so that tests are fast and deterministic. */
@@ -84,12 +85,7 @@ async function chatOnce(
   const release = await permits.acquire(client.server.url, limits.signal);
   let pauseMs = 0;
   try {
-    const outcome = await exchange(
-      client.server,
-      limits,
-      (fetch) => client.chat(query, fetch),
-      async (response) => response,
-    );
+    const outcome = await client.chat(query, limits);
     const { fault } = outcome;
     if (fault === undefined || tries > maxRetries || chooseRemedy(fault, client.server) !== 'later')
       return { outcome };

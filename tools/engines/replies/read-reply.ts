@@ -1,5 +1,5 @@
 import type { ChatTurn, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
-import type { ModelReply } from '../servers/model-client.ts';
+import type { ModelReply } from '../model-format.ts';
 import { buildToolCalls, MAX_TOOL_CALLS } from './json-reply.ts';
 import { findTextCalls } from './text-calls.ts';
 

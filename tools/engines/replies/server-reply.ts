@@ -6,7 +6,7 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { MAX_BODY_BYTES } from '../http/body.ts';
 import { toReplyFailure } from '../http/exchange.ts';
-import type { ModelReply } from '../servers/model-client.ts';
+import type { ModelReply } from '../model-format.ts';
 import { buildToolCalls } from './json-reply.ts';
 
 /** A call as its pieces arrive. */

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test } from 'vitest';
 import type { ModelScript, ScriptedReply } from '../../fixtures/model-server.ts';
-import { UNKNOWN_ABILITIES } from '../abilities/model-abilities.ts';
+import { UNKNOWN_ABILITIES } from '../capabilities.ts';
 import {
   expectFailure,
   hello,

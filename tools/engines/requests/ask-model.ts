@@ -5,11 +5,11 @@ import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
 import { canDemandLess, explain, type Fault, isLongPrompt } from '../http/fault.ts';
 import { chatPatiently, type Pace } from '../http/retry.ts';
+import type { ModelQuery, ModelReply } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
 import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
-import type { ModelQuery, ModelReply } from '../servers/model-client.ts';
 import { asDemanded, type Demands, describeChanges, reduceDemands } from './demands.ts';
 import type { ModelEndpoint } from './model-endpoint.ts';
 

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { isAboutForm, type StatusFault } from '../http/fault.ts';
-import type { ModelQuery, Omittable } from '../servers/model-client.ts';
+import type { ModelQuery, Omittable } from '../model-format.ts';
 import { withSchema, withTextTools } from './in-words.ts';
 
 /** The features of a server that a request uses. Servers of one format differ in those that they support. */

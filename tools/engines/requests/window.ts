@@ -1,5 +1,5 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
-import type { ModelQuery } from '../servers/model-client.ts';
+import type { ModelQuery } from '../model-format.ts';
 import { countCharacters, fitMessages } from './fit-messages.ts';
 
 /** Characters per token in English text and JSON for most tokenizers; the server's counts correct it. */

@@ -20,11 +20,10 @@ import {
 import type { EngineOptions } from '../engine-options.ts';
 import type { Pace } from '../http/retry.ts';
 import type { Permits } from '../permits.ts';
-import { loadEngine } from '../registry.ts';
+import { loadEngine, resolveEngineUrl, serverKeys, serverNames } from '../registry.ts';
 
 /** The engines that use a model server; all of them keep the same contract. */
-export const MODEL_ENGINES = ['ollama', 'openai', 'anthropic'] as const;
-type ModelEngineName = (typeof MODEL_ENGINES)[number];
+export const MODEL_ENGINES = serverNames;
 
 export const PROMPT = 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n';
 export const KEY = 'sk-secret-0123456789';
@@ -65,7 +64,7 @@ export async function serve(script: ModelScript, options?: ModelServerOptions): 
 const SUMMARY_PROMPT = readFileSync(new URL('../../../config/prompts/summarise.md', import.meta.url), 'utf8');
 
 /** Returns the helpers for testing one engine. */
-export function underTest(name: ModelEngineName) {
+export function underTest(name: string) {
   /** Creates an engine whose retries take no time, and records of its work. */
   async function engineAt(host: string, options: Partial<EngineOptions> = {}) {
     const delays: number[] = [];
@@ -90,8 +89,7 @@ export function underTest(name: ModelEngineName) {
       prompts: (name) => (name === 'summarise' ? SUMMARY_PROMPT : PROMPT),
       // The servers count as named by the user on the command line.
       environment: {
-        OPENAI_API_KEY: KEY,
-        ANTHROPIC_API_KEY: KEY,
+        ...Object.fromEntries(serverKeys.map(({ variable }) => [variable, KEY])),
         GAIA_MESH_KEY_HOSTS: `${host},${options.options?.fallback_base_url ?? ''}`,
       },
       permits,
@@ -133,7 +131,7 @@ export function underTest(name: ModelEngineName) {
   }
 
   /** Returns the server's URL as it stands in messages. */
-  const urlOf = ({ url }: ModelServer) => (name === 'openai' ? `${url}/v1` : url);
+  const urlOf = ({ url }: ModelServer) => resolveEngineUrl(name, { host: url, environment: {} }) ?? url;
 
   return { engineAt, performAt, chatAt, chatOf, urlOf };
 }

@@ -9,11 +9,11 @@ import {
   replying,
   saying,
   startOllama,
-} from '../../fixtures/ollama-server.ts';
-import type { EngineOptions } from '../engine-options.ts';
-import { type Pace, realPace } from '../http/retry.ts';
-import { PROMPT, step } from '../testing/engine-under-test.ts';
-import { checkOllama, createOllamaEngine } from './ollama.ts';
+} from '../fixtures/ollama-server.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { type Pace, realPace } from './http/retry.ts';
+import { loadEngine, queryModelCapabilities } from './registry.ts';
+import { PROMPT, step } from './testing/engine-under-test.ts';
 
 /** A pace without pauses between retries. */
 const pace: Pace = { random: () => 0.5, nowMs: () => 0, wait: async () => undefined };
@@ -38,7 +38,7 @@ async function perform(
   const countTokens = (count: number) => {
     tokens += count;
   };
-  const engine = createOllamaEngine({ host, prompts: () => PROMPT, pace, ...options });
+  const engine = await loadEngine('ollama', { host, prompts: () => PROMPT, pace, ...options });
   const outcome = await engine.perform(step, { signal, countTokens }).catch((error: unknown) => error);
   return { outcome, tokens };
 }
@@ -292,32 +292,26 @@ test('steps at the same time have their own replies and tokens', async () => {
   expect(runs.map(({ tokens }) => tokens).sort()).toEqual([1, 2, 3]);
 });
 
-test('options that no server could take are refused before anything is sent', () => {
-  const make = (options: EngineOptions['options']) => () =>
-    createOllamaEngine({ options: options ?? {}, prompts: () => PROMPT });
-  expect(make({ num_ctx: 0 })).toThrow(/num_ctx/);
-  expect(make({ temperature: 'hot' })).toThrow(expect.objectContaining({ code: 'usage' }));
+test('options that no server could take are refused before anything is sent', async () => {
+  const make = (options: EngineOptions['options'] = {}) =>
+    loadEngine('ollama', { options, prompts: () => PROMPT });
+  await expect(make({ num_ctx: 0 })).rejects.toThrow(/num_ctx/);
+  await expect(make({ temperature: 'hot' })).rejects.toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
-test('checkOllama tells the version and the models', async () => {
-  const server = await serve([], ['llama3.2:latest', 'gemma-7b-it:latest']);
-  expect(await checkOllama(server.url)).toEqual({
-    version: '0.12.6',
-    models: ['llama3.2:latest', 'gemma-7b-it:latest'],
+test('a server without models is told from another program on its port, and from none', async () => {
+  const empty = await serve([], []);
+  expect(await queryModelCapabilities('ollama', { host: empty.url })).toMatchObject({
+    isThere: false,
+    others: [],
   });
-});
-
-test('checkOllama: no server, and something else on the port', async () => {
   const server = http.createServer((_, response) => response.end('hello'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-  expectFailure(
-    await checkOllama(url).catch((error: unknown) => error),
-    url,
-    "does not speak Ollama's format",
-  );
+  const host = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  expect(await queryModelCapabilities('ollama', { host })).toMatchObject({ isThere: null });
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  expectFailure(await checkOllama(url).catch((error: unknown) => error), '`ollama serve`');
+  const asked = queryModelCapabilities('ollama', { host });
+  expectFailure(await asked.catch((error: unknown) => error), '`ollama serve`');
 });

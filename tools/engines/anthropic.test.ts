@@ -1,10 +1,9 @@
 import type { ChatMessage, EngineWork, Step } from '@gaia-mesh/core/contracts/engine.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import type { EngineOptions } from '../engine-options.ts';
-import { serve } from '../testing/engine-under-test.ts';
-import { createAnthropicEngine } from './anthropic.ts';
-import { resolveAnthropicUrl } from './server-url.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { loadEngine, resolveEngineUrl } from './registry.ts';
+import { serve } from './testing/engine-under-test.ts';
 
 const step: Step = {
   input: {},
@@ -19,7 +18,7 @@ const step: Step = {
 
 const work: EngineWork = { signal: new AbortController().signal, countTokens: () => undefined };
 const engineAt = (host: string, options: EngineOptions['options'] = {}) =>
-  createAnthropicEngine({
+  loadEngine('anthropic', {
     host,
     model: 'm',
     options,
@@ -29,7 +28,7 @@ const engineAt = (host: string, options: EngineOptions['options'] = {}) =>
 
 test('a structured reply is the arguments of a tool that the model is made to call', async () => {
   const server = await serve([{ content: { answer: 'Anna' } }]);
-  expect(await engineAt(server.url).perform(step, work)).toEqual({ answer: 'Anna' });
+  expect(await (await engineAt(server.url)).perform(step, work)).toEqual({ answer: 'Anna' });
   expect(server.requests[0]?.body).toMatchObject({
     max_tokens: 8192,
     system: 'Be brief.',
@@ -46,7 +45,7 @@ test('a model that can be made to nothing, and has no temperature, is asked in w
       return { status: 400, error: 'tool_choice: not supported' };
     return { content: '{"answer":"Anna"}' };
   });
-  const engine = engineAt(server.url);
+  const engine = await engineAt(server.url);
   expect(await engine.perform(step, work)).toEqual({ answer: 'Anna' });
   expect(await engine.perform(step, work)).toEqual({ answer: 'Anna' });
   expect(server.requests).toHaveLength(4);
@@ -63,7 +62,7 @@ test('what follows each other of one side is one turn; who said nothing is passe
     { role: 'assistant', content: ' ' },
     { role: 'user', content: 'c' },
   ];
-  await engineAt(server.url).chat?.({ messages }, work);
+  await (await engineAt(server.url)).chat?.({ messages }, work);
   expect(server.requests[0]?.body).toMatchObject({
     system: 'One.\n\nTwo.',
     messages: [{ role: 'user', content: ['a', 'b', 'c'].map((text) => ({ type: 'text', text })) }],
@@ -87,7 +86,7 @@ test('thinking and other blocks are not the reply; cached tokens count', async (
   });
   const server = await serve([{ raw }]);
   let tokens = 0;
-  const turn = await engineAt(server.url).chat?.(
+  const turn = await (await engineAt(server.url)).chat?.(
     { messages: [{ role: 'user', content: 'Who?' }] },
     {
       ...work,
@@ -105,13 +104,13 @@ test('an overloaded server (529) is asked again; a refusal of the model is final
     { status: 529, error: 'Overloaded', headers: { 'Retry-After': '0' } },
     { content: '', finish: 'filtered' },
   ]);
-  await expect(engineAt(server.url).perform(step, work)).rejects.toThrow(/content filter/);
+  await expect((await engineAt(server.url)).perform(step, work)).rejects.toThrow(/content filter/);
   expect(server.requests).toHaveLength(2);
 });
 
 test('the model is Claude Sonnet 4.6 unless another is named, the temperature 0 (RA-22)', async () => {
   const server = await serve([{ content: { answer: 'Anna' } }]);
-  const engine = createAnthropicEngine({
+  const engine = await loadEngine('anthropic', {
     host: server.url,
     prompts: () => '## system\n\n## user\n\nWho?\n',
     environment: {},
@@ -124,6 +123,6 @@ test.each([
   ['https://api.anthropic.com/v1/', 'https://api.anthropic.com'],
   ['127.0.0.1:8', 'http://127.0.0.1:8'],
 ])('the base URL %s is %s', (host, url) => {
-  expect(resolveAnthropicUrl(host, {})).toBe(url);
-  expect(resolveAnthropicUrl(undefined, { ANTHROPIC_BASE_URL: host })).toBe(url);
+  expect(resolveEngineUrl('anthropic', { host, environment: {} })).toBe(url);
+  expect(resolveEngineUrl('anthropic', { environment: { ANTHROPIC_BASE_URL: host } })).toBe(url);
 });

@@ -1,12 +1,10 @@
 import type { ModelUsage, Step } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import type { ModelScript, ModelServer, ScriptedReply } from '../../fixtures/model-server.ts';
-import type { EngineOptions } from '../engine-options.ts';
-import { checkKey } from '../registry.ts';
-import { serve } from '../testing/engine-under-test.ts';
-import { createOpenaiEngine } from './openai.ts';
-import { resolveOpenaiUrl } from './server-url.ts';
+import type { ModelScript, ModelServer, ScriptedReply } from '../fixtures/model-server.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { checkKey, loadEngine, resolveEngineUrl } from './registry.ts';
+import { serve } from './testing/engine-under-test.ts';
 
 function stepFor(reply: z.ZodType): Step {
   return {
@@ -24,7 +22,7 @@ const answer = stepFor(z.object({ answer: z.string() }));
 
 function engineAt(host: string, options: Partial<EngineOptions> = {}) {
   const usages: ModelUsage[] = [];
-  const engine = createOpenaiEngine({
+  const loading = loadEngine('openai', {
     host,
     model: 'm',
     prompts: () => '## system\n\nBe brief.\n\n## user\n\nWho?\n',
@@ -36,7 +34,11 @@ function engineAt(host: string, options: Partial<EngineOptions> = {}) {
     countTokens: () => undefined,
     countUsage: (usage: ModelUsage) => usages.push(usage),
   };
-  return { perform: (step: Step) => engine.perform(step, work).catch((error: unknown) => error), usages };
+  return {
+    loading,
+    usages,
+    perform: async (step: Step) => (await loading).perform(step, work).catch((error: unknown) => error),
+  };
 }
 
 const formats = (server: ModelServer) =>
@@ -132,7 +134,7 @@ test('a temperature of null is left out', async () => {
 test('the model is gpt-4o unless another is named, with its list price (RA-23)', async () => {
   const usage = { promptTokens: 1_000_000, completionTokens: 100_000 };
   const server = await serve([{ content: { answer: 'Anna' }, usage }]);
-  const engine = createOpenaiEngine({
+  const engine = await loadEngine('openai', {
     host: server.url,
     prompts: () => '## system\n\n## user\n',
     environment: {},
@@ -170,9 +172,13 @@ test('an account that has nothing left is told at once: waiting does not fill it
   expect(server.requests).toHaveLength(1);
 });
 
-test.each(['messages', 'response_format', 'stream'])('the option %s is the engine’s to write', (option) => {
-  expect(() => engineAt('127.0.0.1:8', { options: { [option]: 'x' } })).toThrow(`${option} cannot be set`);
-});
+test.each(['messages', 'response_format', 'stream'])(
+  'the option %s is the engine’s to write',
+  async (option) => {
+    const { loading } = engineAt('127.0.0.1:8', { options: { [option]: 'x' } });
+    await expect(loading).rejects.toThrow(`${option} cannot be set`);
+  },
+);
 
 test('what the environment has for OpenAI goes to OpenAI only, but for the key', async () => {
   const server = await serve([{ content: { answer: 'Anna' } }]);
@@ -193,8 +199,8 @@ test.each([
   ['http://127.0.0.1:8080/v1/', 'http://127.0.0.1:8080/v1'],
   ['https://models.example/openai/deployments/x', 'https://models.example/openai/deployments/x'],
 ])('the base URL %s is %s', (host, url) => {
-  expect(resolveOpenaiUrl(host, {})).toBe(url);
-  expect(resolveOpenaiUrl(undefined, { OPENAI_BASE_URL: host })).toBe(url);
+  expect(resolveEngineUrl('openai', { host, environment: {} })).toBe(url);
+  expect(resolveEngineUrl('openai', { environment: { OPENAI_BASE_URL: host } })).toBe(url);
 });
 
 describe('before a run', () => {
@@ -215,7 +221,7 @@ describe('before a run', () => {
   });
 
   test('an engine without the key that it needs asks nobody (RA-50)', async () => {
-    const engine = createOpenaiEngine({ prompts: () => '## system\n\n## user\n', environment: {} });
+    const engine = await loadEngine('openai', { prompts: () => '## system\n\n## user\n', environment: {} });
     const work = { signal: new AbortController().signal, countTokens: () => undefined };
     await expect(engine.perform(answer, work)).rejects.toMatchObject({
       code: 'usage',

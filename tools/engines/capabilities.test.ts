@@ -1,10 +1,10 @@
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { startModelServer } from '../../fixtures/model-server.ts';
-import { MODEL_ENGINES, serve } from '../testing/engine-under-test.ts';
-import { explainInability, formatCapabilities } from './model-abilities.ts';
+import { startModelServer } from '../fixtures/model-server.ts';
+import { explainInability, formatCapabilities } from './capabilities.ts';
 import { queryModelCapabilities } from './registry.ts';
+import { MODEL_ENGINES, serve } from './testing/engine-under-test.ts';
 
 const environment = {};
 const auto = { toolCalls: 'auto', needsTools: true } as const;

@@ -1,4 +1,4 @@
-import type { Environment } from '../servers/server-key.ts';
+import * as z from 'zod';
 
 /** A server's statements about a model; null for those that it does not make. */
 export interface ModelCapabilities {
@@ -113,8 +113,14 @@ function listModels(names: readonly string[]): string {
   return names.slice(0, SHOWN_MODELS).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
+/** A question about a model, with the way to ask its server. */
 export interface CapabilityQuery {
-  readonly host: string | undefined;
+  readonly url: string;
   readonly model: string;
-  readonly environment: Environment;
+  /** Returns a reply of the server, or undefined if it has none in this form. It is a GET without a body. */
+  readonly ask: <Reply>(url: URL, schema: z.ZodType<Reply>, body?: object) => Promise<Reply | undefined>;
 }
+
+/** Fields of servers' statements; one of another type counts as left out. */
+export const optionalNumber = z.int().positive().nullish().catch(undefined);
+export const optionalBoolean = z.boolean().nullish().catch(undefined);

@@ -1,0 +1,101 @@
+import type { ChatMessage, ChatTurn, ToolCall, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type * as z from 'zod';
+import type { CapabilityQuery, ModelCapabilities } from './capabilities.ts';
+
+/**
+ * The format of one kind of model server: it translates a query into a request and the reply back, once, without retries. Each
+ * format has a file; everything that they have in common is in `model-engine.ts`.
+ */
+export interface ModelFormat {
+  /** The name before "'s format" in messages: `OpenAI`. */
+  readonly maker: string;
+  /** The model's known options with their defaults; others are passed through. */
+  readonly options: z.ZodType<ModelOptions>;
+  /** Parts of the request that users must not set. */
+  readonly reserved?: readonly string[];
+  /** The model's option for the size of the context, if the engine sets it itself. */
+  readonly contextOption?: string;
+  /** The path below the server's URL that queries are sent to. */
+  readonly path: string;
+  readonly buildHeaders?: (key: string | undefined) => Readonly<Record<string, string>>;
+  /** Builds the body of a request. It is streamed if possible, so that silence can be told from work. */
+  readonly buildBody: (query: ModelQuery, options: ModelOptions) => object;
+  /**
+   * Reads a reply, whether the server streams it or sends it whole, and bounds what it reads.
+   *
+   * @throws Error for one that ends before it is complete, SyntaxError for one in another format
+   */
+  readonly readReply: (response: Response, query: ModelQuery) => Promise<ModelReply>;
+  /** Queries what the server says about a model. */
+  readonly queryCapabilities: (query: CapabilityQuery) => Promise<Partial<ModelCapabilities>>;
+  /** Returns true if the same request may succeed later. */
+  readonly isTransient: (status: number) => boolean;
+  readonly buildAdvice: (server: AdvisedServer) => ModelAdvice;
+}
+
+export type ModelOptions = Readonly<Record<string, unknown>>;
+
+interface AdvisedServer {
+  readonly url: string;
+  /** The variable that holds its key, if servers of its kind have one. */
+  readonly keyVariable: string | undefined;
+  /** The size of the context in requests, if the engine sets it. */
+  readonly contextTokens: number | undefined;
+}
+
+export interface ModelQuery {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[];
+  /** JSON Schema of the object that the reply's content must be. */
+  readonly schema?: JsonObject;
+  /** The form in which the schema is demanded; except for `schema`, the messages contain it. */
+  readonly reply: 'schema' | 'json' | 'text';
+  /** Parts that the server has refused. */
+  readonly omits: readonly Omittable[];
+}
+
+/** Parts of a request that some servers do not accept and that can be left out. */
+export type Omittable = 'temperature' | 'tool_choice' | 'stream_options' | 'stream' | 'cache_control';
+
+export interface ModelReply {
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: Exclude<ChatTurn['finish'], 'refused'> | 'filtered';
+  /** Thoughts of a reasoning model, if the server separates them from the content. */
+  readonly thoughts?: string | undefined;
+  /** The server's own figures; null for those that it leaves out. */
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  /** Prompt tokens that came from the server's cache, and those written into it at their own price. */
+  readonly cachedTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
+  /** The parts of it that could not be read, each with the reason. */
+  readonly lost: readonly string[];
+}
+
+/** A server's description for messages, with advice for its users. */
+export interface ModelServer {
+  /** The URL, which also identifies the server's permits. */
+  readonly url: string;
+  /** The name after "the" in "the … at http://…": `Ollama server`. */
+  readonly name: string;
+  /** The maker of the format. */
+  readonly maker: string;
+  /** Removed from every message, including the server's own. */
+  readonly key: string | undefined;
+  readonly isTransient: (status: number) => boolean;
+  readonly advice: ModelAdvice;
+}
+
+interface ModelAdvice {
+  readonly start: string;
+  readonly busy: string;
+  readonly key: string;
+  readonly longPrompt: string;
+  readonly cutReply: string;
+  /** The way to get words into the content that stood in the field for thoughts. */
+  readonly onlyThoughts: string;
+  readonly missingModel: (model: string) => string;
+}

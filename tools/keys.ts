@@ -1,0 +1,15 @@
+import { serverKeys } from './engines/registry.ts';
+import { SERVICES, type Service } from './web/services.ts';
+
+const services = Object.values<Service>(SERVICES);
+
+/** The variables that hold keys of model servers and of services. */
+export const keyVariables: readonly string[] = [
+  ...new Set([...serverKeys.map(({ variable }) => variable), ...services.flatMap(({ keys = [] }) => keys)]),
+];
+
+/** What those keys look like, for removing one wherever it stands. */
+export const keyShapes: readonly RegExp[] = [
+  ...serverKeys.map(({ shape }) => shape),
+  ...services.flatMap(({ keyShape = [] }) => keyShape),
+];
