@@ -21,8 +21,10 @@ it('knows nothing without trials', () => {
 });
 
 it('touches 0 and 1 exactly where none or all are correct', () => {
-  expect(computeWilson(0, 7).low).toBe(0);
-  expect(computeWilson(7, 7).high).toBe(1);
+  for (let n = 1; n <= 200; n++) {
+    expect(computeWilson(0, n).low, `${n}`).toBe(0);
+    expect(computeWilson(n, n).high, `${n}`).toBe(1);
+  }
 });
 
 it('holds the accuracy, stays within 0 and 1, and mirrors', () => {
@@ -45,7 +47,9 @@ it('holds the accuracy, stays within 0 and 1, and mirrors', () => {
 });
 
 it('refuses counts that no run can have', () => {
-  expect(() => computeWilson(3, 2)).toThrow(RangeError);
+  expect(() => computeWilson(3, 2)).toThrow(
+    new RangeError('expected 0 <= correct <= n, got correct = 3, n = 2'),
+  );
   expect(() => computeWilson(-1, 2)).toThrow(RangeError);
   expect(() => computeWilson(Number.NaN, 2)).toThrow(RangeError);
 });

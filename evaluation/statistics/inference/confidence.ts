@@ -7,7 +7,6 @@ export function computeWilson(correct: number, n: number, z = 1.96): { low: numb
   if (!(correct >= 0 && correct <= n)) {
     throw new RangeError(`expected 0 <= correct <= n, got correct = ${correct}, n = ${n}`);
   }
-  if (n === 0) return { low: 0, high: 1 };
   const accuracy = correct / n;
   const scale = 1 + z ** 2 / n;
   const centre = (accuracy + z ** 2 / (2 * n)) / scale;

@@ -26,5 +26,6 @@ it('never lowers a p-value, keeps their order, and stays at or below Bonferroni'
 });
 
 it('refuses what is no probability', () => {
-  for (const p of [-0.01, 1.01, Number.NaN]) expect(() => adjustHolm([0.5, p])).toThrow(RangeError);
+  for (const p of [-0.01, 1.01, Number.NaN])
+    expect(() => adjustHolm([0.5, p])).toThrow(new RangeError(`expected p-values from 0 to 1, got ${p}`));
 });

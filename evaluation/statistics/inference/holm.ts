@@ -7,7 +7,7 @@ export function adjustHolm(pValues: readonly number[]): number[] {
   for (const p of pValues) {
     if (!(p >= 0 && p <= 1)) throw new RangeError(`expected p-values from 0 to 1, got ${p}`);
   }
-  const adjusted = new Array<number>(pValues.length);
+  const adjusted: number[] = [];
   let largest = 0;
   const ascending = [...pValues.entries()].sort(([, a], [, b]) => a - b);
   for (const [rank, [index, p]] of ascending.entries()) {

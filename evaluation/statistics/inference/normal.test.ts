@@ -22,8 +22,17 @@ it('is continuous where the two methods meet', () => {
   expect(computeNormalTail(3 + 1e-12) / computeNormalTail(3)).toBeCloseTo(1, 10);
 });
 
+it('is the rest of the other tail, as far out as there are numbers', () => {
+  for (const z of [0.1, 1, 3, 3.1, 8, 40, 1e6])
+    expect(computeNormalTail(-z), `${z}`).toBe(1 - computeNormalTail(z));
+  expect(computeNormalTail(-40)).toBe(1);
+});
+
 it('gives the quantile whose tail it is', () => {
   for (const z of [0, 0.8416, 1.96, 6]) expect(computeNormalQuantile(computeNormalTail(z))).toBeCloseTo(z, 9);
   expect(computeNormalQuantile(0.025)).toBeCloseTo(1.959963984540054, 12);
-  expect(() => computeNormalQuantile(0.6)).toThrow(RangeError);
+  for (const tail of [0.6, 0, -0.1, Number.NaN])
+    expect(() => computeNormalQuantile(tail)).toThrow(
+      new RangeError(`expected a tail from 0 to 0.5, got ${tail}`),
+    );
 });

@@ -31,7 +31,9 @@ it('withholds percentiles that the sample cannot hold', () => {
 });
 
 it('refuses empty samples and what is no fraction', () => {
-  expect(() => computeQuantile([], 0.5)).toThrow(RangeError);
-  expect(() => computeQuantile([1], 1.01)).toThrow(RangeError);
-  expect(() => computeQuantile([1], Number.NaN)).toThrow(RangeError);
+  expect(() => computeQuantile([], 0.5)).toThrow(new RangeError('expected at least one value, got none'));
+  for (const p of [-0.01, 1.01, Number.NaN])
+    expect(() => computeQuantile([1], p)).toThrow(
+      new RangeError(`expected a fraction from 0 to 1, got ${p}`),
+    );
 });

@@ -74,10 +74,23 @@ it('factors that never change without each other are one block', () => {
   expect(findFinestBlocks(known([0, 3, 7]))).toEqual([[0, 1], [2]]);
   expect(findFinestBlocks(known([0, 5, 7]))).toEqual([[0, 2], [1]]);
   expect(findFinestBlocks(known([0, 7]))).toEqual([[0, 1, 2]]);
+  // Nothing leads from none to all.
+  expect(findFinestBlocks(known([0, 3]))).toEqual([]);
+});
+
+it('of all divisions the one with the most blocks is found', () => {
+  const known = [0, 6, 7, 13, 15];
+  expect(findFinestBlocks(Array.from({ length: 16 }, (_, set) => known.includes(set)))).toEqual([
+    [0],
+    [1, 2],
+    [3],
+  ]);
 });
 
 it('there is no interaction where effects add, and it is what they lack', () => {
   const additive = [0, 1, 2, 3, 5, 6, 7, 8];
   expect(weighted(computeInteractionWeights(3, 0, 1), additive)).toBeCloseTo(0, 12);
   expect(weighted(computeInteractionWeights(2, 0, 1), [0, 1, 2, 4])).toBeCloseTo(1, 12);
+  // The average over the third factor: without it they lack 1, with it 3.
+  expect(weighted(computeInteractionWeights(3, 0, 1), [0, 1, 2, 4, 0, 1, 2, 6])).toBeCloseTo(2, 12);
 });

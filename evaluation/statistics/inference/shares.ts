@@ -13,22 +13,21 @@ export function computeOrderWeights(known: readonly boolean[], factor: number): 
   const orders = before.at(-1) ?? 0;
   if (orders === 0) return undefined;
   const joined = 2 ** factor;
-  const weights = known.map(() => 0);
-  for (const set of known.keys()) {
-    if (Math.floor(set / joined) % 2 === 1) continue;
-    const share = ((before[set] ?? 0) * (after[set + joined] ?? 0)) / orders;
-    weights[set] = (weights[set] ?? 0) - share;
-    weights[set + joined] = (weights[set + joined] ?? 0) + share;
-  }
-  return weights;
+  /** Returns the share of the orders in which the factor joins this set. */
+  const share = (set: number) => ((before[set] ?? 0) * (after[set + joined] ?? 0)) / orders;
+  return known.map((_, set) => (hasBit(set, joined) ? share(set - joined) : -share(set)));
+}
+
+function hasBit(set: number, bit: number): boolean {
+  return Math.floor(set / bit) % 2 === 1;
 }
 
 /** Counts, for each set, the orders that lead from none to it, and those that lead from it to all, by known sets. */
 function countOrders(known: readonly boolean[]) {
   const size = known.length;
-  const before = known.map(() => 0);
-  const after = known.map(() => 0);
-  for (let set = 0; set < size; set++) {
+  const before = new Float64Array(size);
+  const after = new Float64Array(size);
+  for (const set of known.keys()) {
     const last = size - 1 - set;
     if (known[set] === true)
       before[set] = set === 0 ? 1 : sumValues(listSmallerSets(set).map((one) => before[one] ?? 0));
@@ -40,12 +39,16 @@ function countOrders(known: readonly boolean[]) {
 
 /** Lists the sets that have one factor less. */
 function listSmallerSets(set: number): number[] {
-  return listBits(set + 1).flatMap((bit) => (Math.floor(set / bit) % 2 === 1 ? [set - bit] : []));
+  return listBits(set + 1)
+    .filter((bit) => hasBit(set, bit))
+    .map((bit) => set - bit);
 }
 
 /** Lists the sets below `size` that have one factor more. */
 function listLargerSets(set: number, size: number): number[] {
-  return listBits(size).flatMap((bit) => (Math.floor(set / bit) % 2 === 0 ? [set + bit] : []));
+  return listBits(size)
+    .filter((bit) => !hasBit(set, bit))
+    .map((bit) => set + bit);
 }
 
 /** Lists the powers of two below `size`. */
@@ -90,7 +93,7 @@ export function pickBlockValues<Value>(
   blocks: readonly (readonly number[])[],
 ): Value[] {
   return Array.from({ length: 2 ** blocks.length }, (_, set) => {
-    const factors = blocks.filter((_block, index) => Math.floor(set / 2 ** index) % 2 === 1).flat();
+    const factors = blocks.filter((_block, index) => hasBit(set, 2 ** index)).flat();
     return values[sumValues(factors.map((factor) => 2 ** factor))] as Value;
   });
 }

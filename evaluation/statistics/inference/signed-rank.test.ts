@@ -58,7 +58,9 @@ it('knows nothing without differences', () => {
 });
 
 it('refuses differences that cannot be ranked', () => {
-  expect(() => testSignedRank([1, Number.NaN, 2])).toThrow(RangeError);
+  expect(() => testSignedRank([1, Number.NaN, 2])).toThrow(
+    new RangeError('expected differences that are numbers, got NaN'),
+  );
 });
 
 it('mirrors when the arms are swapped, and ignores the order of the rounds', () => {

@@ -42,7 +42,7 @@ export function testSignedRank(differences: ArrayLike<number>): SignedRank {
   for (let start = 0; start < n; ) {
     const size = Math.abs(sorted[start] ?? 0);
     let end = start;
-    while (end < n && Math.abs(sorted[end] ?? 0) === size) end += 1;
+    while (Math.abs(sorted[end] ?? Number.NaN) === size) end += 1;
     const rank = start + end + 1;
     for (let i = start; i < end && size > 0; i++) {
       if ((sorted[i] ?? 0) > 0) positive += rank;
@@ -69,7 +69,7 @@ export function computeExactTail(ranks: readonly number[], bound: number): numbe
   for (const rank of ranks) {
     for (let sum = bound; sum >= 0; sum--) {
       const without = probability[sum] ?? 0;
-      const withRank = sum >= rank ? (probability[sum - rank] ?? 0) : 0;
+      const withRank = probability[sum - rank] ?? 0;
       probability[sum] = (without + withRank) / 2;
     }
   }

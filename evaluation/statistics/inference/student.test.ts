@@ -25,12 +25,18 @@ it('is the normal distribution when there are many', () => {
 
 it('has its middle at 0 and nothing beyond the infinities', () => {
   expect(computeStudentTail(0, 7)).toBe(0.5);
+  expect(computeStudentQuantile(0.5, 7)).toBeCloseTo(0, 9);
   expect(computeStudentTail(Infinity, 4)).toBe(0);
   expect(computeStudentTail(-Infinity, 5)).toBe(1);
 });
 
 it('refuses what is no tail, and degrees of freedom that are none', () => {
   for (const freedom of [0, 1.5, Number.NaN])
-    expect(() => computeStudentTail(1, freedom)).toThrow(RangeError);
-  for (const tail of [0, 0.6, Number.NaN]) expect(() => computeStudentQuantile(tail, 4)).toThrow(RangeError);
+    expect(() => computeStudentTail(1, freedom)).toThrow(
+      new RangeError(`expected a whole number of degrees of freedom, at least 1, got ${freedom}`),
+    );
+  for (const tail of [0, 0.6, Number.NaN])
+    expect(() => computeStudentQuantile(tail, 4)).toThrow(
+      new RangeError(`expected a tail from 0 to 0.5, got ${tail}`),
+    );
 });

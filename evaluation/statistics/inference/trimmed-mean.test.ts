@@ -13,6 +13,7 @@ it('has the variance of Yuen and Dixon', () => {
   expect(computeTrimmedMean([1, 2, 3, 4, 1000]).variance).toBeCloseTo(4 / (3 * 2), 12);
   // Without trimming it is that of the mean: squares 14, three values.
   expect(computeTrimmedMean([1, 2, 6]).variance).toBeCloseTo(14 / 6, 12);
+  expect(computeTrimmedMean([1, 3])).toEqual({ mean: 2, variance: 1 });
   expect(computeTrimmedMean([7])).toEqual({ mean: 7, variance: 0 });
 });
 
@@ -29,5 +30,5 @@ it('moves with the values, and does not mind their order', () => {
 });
 
 it('refuses nothing at all', () => {
-  expect(() => computeTrimmedMean([])).toThrow(RangeError);
+  expect(() => computeTrimmedMean([])).toThrow(new RangeError('expected at least one value, got none'));
 });
