@@ -113,23 +113,29 @@ describe('the environment of an agent', () => {
   const given = { ...others, ...plain, ...ofNetwork, UNSET: undefined };
 
   test('has what any program needs, and no key', () => {
-    expect(confine({}, given).environment).toEqual(plain);
-    expect(confine({ network: false }, given).environment).toEqual(plain);
+    expect(confine({}, given).environment).toStrictEqual(plain);
+    expect(confine({ network: false }, given).environment).toStrictEqual(plain);
   });
 
   test('has the proxies and certificates with a network alone', () => {
-    expect(confine({ network: true }, given).environment).toEqual({ ...plain, ...ofNetwork });
+    expect(confine({ network: true }, given).environment).toStrictEqual({ ...plain, ...ofNetwork });
   });
 
   test('has the variables that its tool names, if they are set', () => {
     const { OPENAI_API_KEY } = others;
-    expect(confine({ environment: ['OPENAI_API_KEY', 'UNSET', 'MISSING'] }, given).environment).toEqual({
-      ...plain,
-      OPENAI_API_KEY,
-    });
+    expect(confine({ environment: ['OPENAI_API_KEY', 'UNSET', 'MISSING'] }, given).environment).toStrictEqual(
+      {
+        ...plain,
+        OPENAI_API_KEY,
+      },
+    );
   });
 
   test('is that of its launcher for a tool that asks for all', () => {
-    expect(confine({ environment: 'all' }, given).environment).toEqual({ ...others, ...plain, ...ofNetwork });
+    expect(confine({ environment: 'all' }, given).environment).toStrictEqual({
+      ...others,
+      ...plain,
+      ...ofNetwork,
+    });
   });
 });

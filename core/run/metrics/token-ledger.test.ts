@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { OTHERS } from '../../contracts/others.ts';
 import { PROMPT_KINDS } from '../../contracts/prompt-part.ts';
 import { sumLedgers, TokenLedger, tokenLedgerSchema } from './token-ledger.ts';
 
@@ -209,21 +210,39 @@ describe('what a server did not say', () => {
 });
 
 describe('the bounds of a ledger', () => {
-  test('are 5,000 lines of each side: those that are there still grow', () => {
+  /** A ledger of exchanges by this many roles, each with a prompt of one token and a reply of five. */
+  function addRoles(count: number, first = 0): TokenLedger {
     const ledger = new TokenLedger();
-    const marks = { ...once.counted, parts: [] };
-    for (let role = 0; role <= 5000; role++)
-      ledger.add({ ...once, role: `r${role}`, promptTokens: 1, counted: marks });
-    ledger.add({ ...once, role: 'r4999', promptTokens: 1, counted: marks });
+    for (let role = first; role < first + count; role++)
+      ledger.add({ ...once, role: `r${role}`, promptTokens: 1, counted: { ...once.counted, parts: [] } });
+    return ledger;
+  }
+  const other = { role: OTHERS, packet_type: OTHERS, model: OTHERS };
+
+  test('are 5,000 lines of each side: those that are there still grow, and new ones share a line', () => {
+    const ledger = addRoles(5002);
+    ledger.add({ ...once, role: 'r4999', promptTokens: 1, counted: { ...once.counted, parts: [] } });
+    ledger.add({ ...once, role: 'new' });
     const { prompt = [], completion = [] } = ledger.figures ?? {};
-    for (const [lines, tokens] of [
-      [prompt, 1],
-      [completion, 5],
-    ] as const) {
-      expect(lines).toHaveLength(5000);
-      expect(lines.at(-1)).toMatchObject({ role: 'r4999', tokens: 2 * tokens });
-      expect(lines.at(-2)).toMatchObject({ role: 'r4998', tokens });
-    }
+    expect(completion.slice(4998)).toEqual([
+      expect.objectContaining({ role: 'r4998', tokens: 5 }),
+      expect.objectContaining({ role: 'r4999', tokens: 10 }),
+      { ...other, kind: 'answer', tokens: 15 },
+    ]);
+    expect(prompt.slice(4998)).toEqual([
+      expect.objectContaining({ role: 'r4998', tokens: 1 }),
+      expect.objectContaining({ role: 'r4999', tokens: 2 }),
+      { ...other, kind: 'residual', read: 1, tokens: 5 },
+      { ...other, kind: 'peer', read: 1, tokens: 20 },
+      { ...other, kind: 'structure', read: 1, tokens: 7 },
+    ]);
+  });
+
+  test('are those of a sum of ledgers, too', () => {
+    const sum = sumLedgers([addRoles(3000), addRoles(3000, 3000)].flatMap(({ figures }) => figures ?? []));
+    expect(sum?.prompt).toHaveLength(5001);
+    expect(sum?.prompt.at(-1)).toEqual({ ...other, kind: 'residual', read: 1, tokens: 1000 });
+    expect(sum?.completion.at(-1)).toEqual({ ...other, kind: 'answer', tokens: 5000 });
   });
 
   test('are 50,000 parts: a further one is new each time, the last one is known', () => {

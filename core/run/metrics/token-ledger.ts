@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { OTHERS } from '../../contracts/others.ts';
 import { PROMPT_KINDS } from '../../contracts/prompt-part.ts';
 import type { CountedExchange } from '../../tokens/count-exchange.ts';
 
@@ -6,14 +7,16 @@ const count = z.int().nonnegative();
 
 /** Reads that are told apart; later ones share a line, since their number hardly matters. */
 const MAX_READ = 4;
-/** Maximum lines: roles × packet types × kinds × reads; a team has some hundred. */
+/** Maximum lines: roles × packet types × kinds × reads; a team has some hundred. Further ones share those of {@link OTHERS}. */
 const MAX_LINES = 5_000;
 /** Maximum distinct parts of one task; further ones count as new. */
 const MAX_DIGESTS = 50_000;
 
 const tokenLineSchema = z
   .strictObject({
-    role: z.string().describe('who asked the model'),
+    role: z
+      .string()
+      .describe(`who asked the model; beyond ${MAX_LINES} lines new ones share those of ${OTHERS}`),
     packet_type: z.string().describe('type of the packet that was being worked on'),
     model: z.string().describe('the model'),
     kind: z.enum([...PROMPT_KINDS, 'residual']).describe('what the part of the prompt is'),
@@ -91,9 +94,9 @@ export class TokenLedger {
     let rest = promptTokens;
     for (const { kind, tokens, digest } of counted.parts) {
       rest -= tokens;
-      this.#addPrompt({ ...by, kind, read: kind === 'structure' ? 1 : this.#readOf(digest), tokens });
+      addLine(this.#prompt, { ...by, kind, read: kind === 'structure' ? 1 : this.#readOf(digest), tokens });
     }
-    this.#addPrompt({ ...by, kind: 'residual', read: 1, tokens: rest });
+    addLine(this.#prompt, { ...by, kind: 'residual', read: 1, tokens: rest });
     const { answer, reasoning, tool_calls } = counted.completion;
     const said = {
       answer,
@@ -102,12 +105,7 @@ export class TokenLedger {
       residual: completionTokens - answer - reasoning - tool_calls,
     };
     for (const kind of ['answer', 'reasoning', 'tool_calls', 'residual'] as const) {
-      if (said[kind] === 0) continue;
-      const key = [role, packetType, model, kind].join('\n');
-      const sum = this.#completion.get(key);
-      if (sum !== undefined) sum.tokens += said[kind];
-      else if (this.#completion.size < MAX_LINES)
-        this.#completion.set(key, { ...by, kind, tokens: said[kind] });
+      addLine(this.#completion, { ...by, kind, tokens: said[kind] });
     }
   }
 
@@ -132,14 +130,22 @@ export class TokenLedger {
     if (this.#reads.has(digest) || this.#reads.size < MAX_DIGESTS) this.#reads.set(digest, reads);
     return reads;
   }
+}
 
-  #addPrompt(line: TokenLine): void {
-    if (line.tokens === 0) return;
-    const key = [line.role, line.packet_type, line.model, line.kind, line.read].join('\n');
-    const sum = this.#prompt.get(key);
-    if (sum !== undefined) sum.tokens += line.tokens;
-    else if (this.#prompt.size < MAX_LINES) this.#prompt.set(key, { ...line });
-  }
+/** Adds a line to the line of its like. Beyond {@link MAX_LINES} a new one goes to a line of others, so that all sums stay exact. */
+function addLine<Line extends { role: string; packet_type: string; model: string; tokens: number }>(
+  lines: Map<string, Line>,
+  line: Line,
+): void {
+  if (line.tokens === 0) return;
+  const isFull = lines.size >= MAX_LINES && !lines.has(findLineKey(line));
+  const own = isFull ? { ...line, role: OTHERS, packet_type: OTHERS, model: OTHERS } : line;
+  const key = findLineKey(own);
+  lines.set(key, { ...own, tokens: (lines.get(key)?.tokens ?? 0) + own.tokens });
+}
+
+function findLineKey({ tokens: _tokens, ...by }: { readonly tokens: number }): string {
+  return JSON.stringify(by);
 }
 
 /** Sums the ledgers of several tasks. */
@@ -154,12 +160,8 @@ export function sumLedgers(ledgers: readonly TokenLedgerFigures[]): TokenLedgerF
   };
 }
 
-function sumTokenLines<Line extends { readonly tokens: number }>(lines: readonly Line[]): Line[] {
+function sumTokenLines<Line extends Parameters<typeof addLine>[1]>(lines: readonly Line[]): Line[] {
   const sums = new Map<string, Line>();
-  for (const line of lines) {
-    const { tokens, ...by } = line;
-    const key = JSON.stringify(by);
-    sums.set(key, { ...line, tokens: (sums.get(key)?.tokens ?? 0) + tokens });
-  }
+  for (const line of lines) addLine(sums, line);
   return [...sums.values()];
 }
