@@ -45,7 +45,7 @@ interface OnLoss {
  */
 export function parseLogJson(text: string, onLoss?: OnLoss): unknown {
   return parseExactJson(text, {
-    // What is nested deeper than a packet may be is left out later, with a note.
+    // A later step leaves out, with a note, what is nested deeper than a packet may be.
     maxDepth: Number.POSITIVE_INFINITY,
     keepNumber(digits) {
       if (!Number.isFinite(Number(digits))) return Number(digits);

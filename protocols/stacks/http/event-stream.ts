@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
-import { streamLines } from '@gaia-mesh/core/system/stream-lines.ts';
+import { readServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 import { writeJson } from './http-server.ts';
 
 /**
@@ -43,34 +42,13 @@ export function writeLast(response: ServerResponse, status: number, text: string
 }
 
 /**
- * Yields the data of each event and skips comments and other fields. The last event may lack the empty line at
- * its end if it is whole.
+ * Yields the events of a stream as they come.
  *
  * @throws MeshError `limit` for an event that is larger than any packet
  */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  let data: string[] = [];
-  for await (const line of readEventLines(body)) {
-    if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
-    if (line === '' && data.length > 0) {
-      yield data.join('\n');
-      data = [];
-    }
-  }
-  const rest = data.join('\n');
-  if (rest !== '' && tryParseJson(rest) !== undefined) yield rest;
-}
-
-/**
- * Yields the lines of a stream of events as they come.
- *
- * @throws MeshError `limit` for a line that is longer than any packet
- */
-export function readEventLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  return streamLines(body, {
-    check(lineCharacters) {
-      if (lineCharacters > MAX_FRAME_BYTES)
-        throw new MeshError('limit', `HTTP event: expected at most ${MAX_FRAME_BYTES} bytes`);
-    },
+export function readEvents(body: AsyncIterable<Uint8Array>): ReturnType<typeof readServerEvents> {
+  return readServerEvents(body, {
+    maxCharacters: MAX_FRAME_BYTES,
+    tooLong: () => new MeshError('limit', `HTTP event: expected at most ${MAX_FRAME_BYTES} bytes`),
   });
 }

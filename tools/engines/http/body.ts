@@ -1,6 +1,6 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
-import { streamLines } from '@gaia-mesh/core/system/stream-lines.ts';
+import { readServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 
 // Maximum bytes of a body, far above any reply that fits a context, even with each character written as \uXXXX.
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -35,16 +35,34 @@ export async function readStart(response: Response, maxBytes: number): Promise<s
   return Buffer.concat(parts).toString();
 }
 
-/** Refuses a stream or a line that is too long. */
-function checkLength(lineCharacters: number, streamBytes: number): void {
-  if (lineCharacters <= MAX_BODY_BYTES && streamBytes <= MAX_STREAM_BYTES) return;
-  throw new Error(`it is more than ${MAX_STREAM_BYTES} bytes, or a line of it more than ${MAX_BODY_BYTES}`);
+function createLengthError(): Error {
+  return new Error(`it is more than ${MAX_STREAM_BYTES} bytes, or a line of it more than ${MAX_BODY_BYTES}`);
 }
 
 /** Yields each line of a streamed body as JSON. @throws SyntaxError for a line that is not */
 export async function* readJsonLines(response: Response): AsyncGenerator<JsonValue> {
-  const lines = streamLines(response.body ?? [], { end: '\n', check: checkLength });
-  for await (const line of lines) if (line.trim() !== '') yield parseExactJson(line);
+  const decoder = new TextDecoder();
+  // The pieces of a line are joined once, so that a long one is not copied with each of them.
+  let begun: string[] = [];
+  let characters = 0;
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    const [first = '', ...lines] = decoder.decode(chunk, { stream: true }).split('\n');
+    begun.push(first);
+    characters += first.length;
+    if (bytes > MAX_STREAM_BYTES || characters > MAX_BODY_BYTES) throw createLengthError();
+    for (const line of lines) {
+      yield* parseLine(begun.join(''));
+      begun = [line];
+      characters = line.length;
+    }
+  }
+  yield* parseLine(begun.join('') + decoder.decode());
+}
+
+function* parseLine(line: string): Generator<JsonValue> {
+  if (line.trim() !== '') yield parseExactJson(line);
 }
 
 /** The end of a stream in OpenAI's format. */
@@ -55,23 +73,14 @@ export function isEventStream(response: Response): boolean {
 }
 
 /**
- * Yields the data of each event of a stream as JSON, as it arrives (server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ * Yields the data of each event of a stream as JSON, as it arrives.
  *
  * @throws SyntaxError for data that is not JSON; Error for a stream that is too long
  */
 export async function* readEvents(response: Response): AsyncGenerator<JsonValue | typeof END_OF_EVENTS> {
-  let data: string[] = [];
-  for await (const line of streamLines(response.body ?? [], { check: checkLength })) {
-    if (line === '') {
-      yield* parseEvent(data);
-      data = [];
-    } else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''));
+  const bounds = { maxCharacters: MAX_BODY_BYTES, maxBytes: MAX_STREAM_BYTES, tooLong: createLengthError };
+  for await (const { data } of readServerEvents(response.body ?? [], bounds)) {
+    const text = data.trim();
+    if (text !== '') yield text === '[DONE]' ? END_OF_EVENTS : parseExactJson(text);
   }
-  yield* parseEvent(data);
-}
-
-function* parseEvent(data: readonly string[]): Generator<JsonValue | typeof END_OF_EVENTS> {
-  const text = data.join('\n').trim();
-  if (text === '') return;
-  yield text === '[DONE]' ? END_OF_EVENTS : parseExactJson(text);
 }

@@ -52,7 +52,8 @@ export class HttpWire implements AgentWire {
       return;
     }
     const body = maxBytes === undefined ? response : limitBody(response, maxBytes);
-    for await (const text of readEvents(body)) yield this.#dialect.result(operation, { status, text });
+    for await (const { data: text } of readEvents(body))
+      yield this.#dialect.result(operation, { status, text });
   }
 
   close(): void {

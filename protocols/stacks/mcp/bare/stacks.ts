@@ -49,7 +49,7 @@ function createHttpCaller(address: string, settings: StackSettings): McpCaller {
       if (response.headers['content-type']?.startsWith('text/event-stream') !== true)
         return parseReply((await readBody(response)).toString(), response.statusCode);
       let last: unknown;
-      for await (const event of readEvents(response)) last = parseReply(event, response.statusCode);
+      for await (const { data } of readEvents(response)) last = parseReply(data, response.statusCode);
       return last;
     },
     close: () => http.close(),

@@ -8,7 +8,7 @@ import {
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { formatForeignJson, keepForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { createBoundedFetch } from '../../http/bounded-fetch.ts';
-import { readEventLines } from '../../http/event-stream.ts';
+import { readEvents } from '../../http/event-stream.ts';
 
 /** The member of a result that names what {@link readForeignMessage} could not keep of it. */
 const LOST = 'gaia-mesh/lost';
@@ -108,31 +108,22 @@ function findRequestId(body: RequestInit['body'] | undefined): JsonValue | undef
 }
 
 /**
- * Passes on each event as soon as it is whole; the last one need not end with an empty line. A stream that ends
- * without the answer to its request, and cannot be resumed, ends with an error, for which the SDK would wait.
+ * Passes on each event as soon as it is whole. A stream that ends without the answer to its request, and cannot be
+ * resumed, ends with an error, for which the SDK would wait.
  */
 async function* toOwnEvents(
   body: AsyncIterable<Uint8Array>,
   id: JsonValue | undefined,
 ): AsyncGenerator<Uint8Array> {
-  let data: string[] = [];
   let isAnswered = id === undefined;
-  const end = () => {
-    const message = toOwnMessage(data.join('\n'));
-    const own = data.length === 0 ? '' : `data: ${message}\n`;
+  for await (const { data, event, id: eventId, retryMs } of readEvents(body)) {
+    const message = toOwnMessage(data);
+    isAnswered ||= eventId !== undefined && eventId !== '';
     isAnswered ||= isJsonObject(tryParseJson(message)) && message.includes(`"id":${JSON.stringify(id)}`);
-    data = [];
-    return Buffer.from(`${own}\n`);
-  };
-  for await (const line of readEventLines(body)) {
-    if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
-    else if (line === '') yield end();
-    else {
-      isAnswered ||= /^id: ?./.test(line);
-      yield Buffer.from(`${line}\n`);
-    }
+    const fields = Object.entries({ event, id: eventId, retry: retryMs });
+    const head = fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${value}\n`]));
+    yield Buffer.from(`${head.join('')}data: ${message.replaceAll('\n', '\ndata: ')}\n\n`);
   }
-  yield end();
   if (isAnswered) return;
   const error = { code: NO_ANSWER, message: 'the stream of events ended without an answer' };
   yield Buffer.from(`data: ${JSON.stringify({ jsonrpc: '2.0', id, error })}\n\n`);

@@ -8,7 +8,7 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
-import { readEventLines } from '../../http/event-stream.ts';
+import { readEvents } from '../../http/event-stream.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { loadClient } from '../sdk/sdk.ts';
 import { type ChildCommand, ChildTransport } from './child-transport.ts';
@@ -166,8 +166,7 @@ async function speaksSse({ url, token, maxMessageBytes }: ForeignServerUrl): Pro
   try {
     const response = await createForeignFetch(url, maxMessageBytes)(url, { headers, signal });
     if (!response.ok || response.body === null) return false;
-    for await (const line of readEventLines(response.body))
-      if (line !== '') return /^event: ?endpoint$/.test(line);
+    for await (const { event } of readEvents(response.body)) return event === 'endpoint';
   } catch {
     // It answers neither in the old way nor in the new one.
   }
