@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { ARCHIVE_LIMITS, MAX_RECORDING_BYTES, MAX_UNPACK_RATIO } from '../contracts/limits.ts';
 import { formatIssues } from '../contracts/packet.ts';
-import { openUserFile, readUserText } from '../system/files/user-file.ts';
+import { isGzip, openUserFile, readUserText } from '../system/files/user-file.ts';
 import { parseForeignJson } from '../system/parse-json.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from './recording.ts';
 
@@ -285,8 +285,4 @@ function gunzipStart(bytes: Buffer): Buffer {
   } catch {
     return Buffer.alloc(0); // The reader of the archive reports the fault.
   }
-}
-
-function isGzip(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }

@@ -109,7 +109,7 @@ export function readUserText(file: string, bounds: UserFileBounds): string {
 
 /** Unpacks gzipped bytes; inflating stops at the bound. Returns others as they are. */
 function unpack(bytes: Buffer, file: string, { what, maxBytes, code = 'config' }: UserFileBounds): Buffer {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  if (!isGzip(bytes)) return bytes;
   try {
     return gunzipSync(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
@@ -119,4 +119,8 @@ function unpack(bytes: Buffer, file: string, { what, maxBytes, code = 'config' }
         : `it cannot be unpacked: ${toErrorMessage(error)}`;
     throw new MeshError(code, `${what} ${file}: ${fault}`, { cause: error });
   }
+}
+
+export function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
