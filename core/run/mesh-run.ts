@@ -8,28 +8,31 @@ import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
 import { DirectDelivery } from '../hub/delivery/direct.ts';
 import type { Link, MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
+import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { createRouter } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { type LinesByType, RunRecord } from '../recording/run-record.ts';
 import { Timeline } from '../recording/timeline.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
-import { type Log, openLog } from '../system/log.ts';
+import { type Log, openLog, readEpochMs } from '../system/log.ts';
 import { warmUp } from '../system/process/warm-up.ts';
 import { openTransport } from '../transports/run-transport.ts';
 import type { RunTransport } from '../transports/transport.ts';
 import { readRunSecret } from '../wire/run-secret.ts';
 import { AgentGroup } from './agents/agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
-import { buildTaskEndLine, createLoggedObserver } from './logged-observer.ts';
 import { readGitRevision } from './manifest.ts';
+import { createMeshObserver } from './mesh-events.ts';
 import { summarizeHops } from './metrics/hops.ts';
-import { buildRunMetrics, RunTally } from './metrics/metrics.ts';
+import { buildRunMetrics, RunTally, toMicroseconds } from './metrics/metrics.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
 import { buildRunLedger, type RunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
 import { RunWarnings } from './metrics/run-warnings.ts';
 import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
+import { PacketLines } from './packet-lines.ts';
+import type { NewRunEvent } from './run-event.ts';
 import { RunFaults } from './run-faults.ts';
 import { createRunId, RunFolder } from './run-folder.ts';
 import type { RunOptions, TaskBounds, TaskRunResult } from './run-options.ts';
@@ -44,9 +47,27 @@ const DESCRIPTION_AFTER_TIMEOUT_MS = 4_000;
 const DESCRIPTION_AFTER_INTERRUPT_MS = 500;
 /** Time within which a process's end is reported after its connection's end. */
 const LAST_WORDS_MS = 200;
+/** Characters of a question in its event, which is for a list of them; `tasks.jsonl` has the whole. */
+const QUESTION_CHARACTERS = 300;
+/** Events that are warnings in the log, and in the file when the call returns. */
+const WARNINGS: ReadonlySet<string> = new Set<NewRunEvent['event']>([
+  'agent_lost',
+  'agent_died',
+  'refused',
+  'fault_began',
+  'fault_ended',
+  'restart',
+]);
 
 /** The part of a run's metrics that comes from its recording. */
 type Recorded = Pick<RunMetrics, 'hops' | 'time_us' | 'recording'>;
+
+/** A lost agent, and the timer that reports it. */
+interface Loss {
+  readonly node: MeshNode;
+  readonly reason: string;
+  readonly timer: NodeJS.Timeout;
+}
 
 /** Stands in metrics until the recording is written. */
 const NOT_RECORDED: Recorded = {
@@ -82,7 +103,9 @@ export class MeshRun {
   readonly #transport: RunTransport;
   #network: MeshNetwork | undefined;
   #firstTaskMs: number | undefined;
-  #deaths = new Map<string, string>();
+  readonly #deaths = new Map<string, string>();
+  /** Lost agents whose processes may still be found to have ended, by id. */
+  readonly #losses = new Map<string, Loss>();
 
   private constructor(options: RunOptions, runId: string, folder: RunFolder, transport: RunTransport) {
     this.#options = options;
@@ -95,13 +118,15 @@ export class MeshRun {
     this.#tasks = new TaskLog(path.join(folder.workspaces, 'tasks.jsonl'));
     this.#revision = readGitRevision(options.codeFolder);
     const { observer, team } = options;
-    observer.began?.({
-      runId,
+    observer.began?.(folder.workspaces);
+    this.#emit({
+      event: 'run_began',
+      run_id: runId,
       team: team.name,
       adapter: options.adapter.name,
       engine: options.engine.name,
       agents: team.agents.map(({ id, tool }) => ({ id, tool })),
-      workspaces: folder.workspaces,
+      questions: options.questions ?? null,
     });
     this.#usage = RunUsage.of(folder.workspaces, options);
     const ids = options.team.agents.map(({ id }) => id);
@@ -119,8 +144,7 @@ export class MeshRun {
       secret: this.#secret,
       onUp: (agent) => {
         this.#deaths.delete(agent.id);
-        this.#log.info({ event: 'agent_up', ...agent });
-        observer.agentUp?.(agent);
+        this.#emit({ event: 'agent_up', ...agent });
       },
       onDeath: (agent, how) => this.#died(agent, how),
     });
@@ -128,9 +152,7 @@ export class MeshRun {
       this.#faults = new RunFaults(options.faults, {
         agents: this.#agents,
         network: () => this.#network,
-        log: this.#log,
-        onEvent: (news) => observer.faultEvent?.(news),
-        onDelivery: (event) => observer.deliveryFault?.(event),
+        emit: (event) => this.#emit(event),
         signal: options.signal,
       });
     }
@@ -179,6 +201,8 @@ export class MeshRun {
     this.#firstTaskMs ??= performance.now();
     const { timeoutMs = this.#options.timeoutMs, maxTokens, signal } = bounds;
     this.#tasks.add(task);
+    const question = task.question.slice(0, QUESTION_CHARACTERS).toWellFormed();
+    this.#emit({ event: 'task_began', task_id: task.taskId, question });
     const ended = await network.runTask(
       {
         taskId: task.taskId,
@@ -193,8 +217,7 @@ export class MeshRun {
     const scores = this.#options.score(task, outcome.answer);
     this.#tally.add(outcome, scores);
     this.#faults?.taskEnded(outcome, scores, harmed);
-    this.#log.info(buildTaskEndLine(outcome, scores));
-    this.#options.observer.taskEnded?.(outcome, { scores, models: usage?.total });
+    this.#emitEnd(outcome, scores, usage?.total.cost_usd);
     return {
       outcome,
       scores,
@@ -208,6 +231,7 @@ export class MeshRun {
   /** Counts a task that the cache answered: it is among the tasks, but moved no bytes. */
   answered(outcome: TaskOutcome, scores: Scores): void {
     this.#tally.add(outcome, scores);
+    this.#emitEnd(outcome, scores, undefined, true);
   }
 
   /** Closes the ledger, ends the agents and writes the results. Call it once. */
@@ -260,7 +284,8 @@ export class MeshRun {
     await this.#transport.close();
     await this.#agents.stop();
     const { balanced } = metrics.ledger;
-    this.#log.info({ event: 'run_ended', status: metrics.status, balanced });
+    for (const id of [...this.#losses.keys()]) this.#reportLoss(id);
+    this.#emit({ event: 'run_ended', status: metrics.status, balanced });
     this.#log.close();
     const { whole, text } = write(metrics, await this.#writeRecording(links, decoded, () => isTimeUp()));
     this.#tasks.close();
@@ -338,13 +363,51 @@ export class MeshRun {
       nodes,
       final: this.#options.team.final,
       router: createRouter(this.#options.team.routing),
-      observer: createLoggedObserver(this.#log, this.#record, this.#options.observer, (node, reason) =>
-        this.#lost(node, reason),
-      ),
+      observer: this.#createObserver(),
       maxFrameBytes: this.#options.team.limits.max_frame_bytes,
       delivery: this.#acknowledged ?? this.#faults?.delivery ?? new DirectDelivery(),
       isReturning: (id) => this.#isReturning(id),
     });
+  }
+
+  #createObserver(): MeshObserver {
+    const lines = new PacketLines(this.#log.append);
+    const { observer } = this.#options;
+    const events = createMeshObserver({
+      emit: (event) => this.#emit(event),
+      relayed: (batch) => {
+        if (this.#log.isOpen) lines.add(batch);
+        this.#record.relayed(batch);
+        observer.relayed?.(batch);
+      },
+      onLost: (node, reason) => this.#lost(node, reason),
+    });
+    return {
+      ...events,
+      broadcast: (packet, times, bytes, recipients) => {
+        this.#record.broadcast(packet, times, bytes);
+        events.broadcast(packet, times, bytes, recipients);
+      },
+    };
+  }
+
+  /** Writes an event into the hub's log and passes it on. */
+  #emit(event: NewRunEvent): void {
+    const time = readEpochMs();
+    if (WARNINGS.has(event.event)) this.#log.warn(event, time);
+    else this.#log.info(event, time);
+    this.#options.observer.event?.({ ...event, time });
+  }
+
+  #emitEnd(
+    { taskId, status, answer, reason, elapsedMs, counts }: TaskOutcome,
+    scores: Scores,
+    cost_usd: number | null | undefined,
+    cached?: true,
+  ): void {
+    const ended = { event: 'task_ended', task_id: taskId, status, answer, reason } as const;
+    const elapsed_ms = toMicroseconds(elapsedMs);
+    this.#emit({ ...ended, elapsed_ms, ...counts, ...scores, cost_usd, cached });
   }
 
   #isReturning(id: string): boolean {
@@ -354,15 +417,27 @@ export class MeshRun {
   #lost(node: MeshNode, reason: string): void {
     this.#faults?.agentLost(node.id, node.tool);
     // If the process ended, the launcher knows more and reports it.
-    setTimeout(() => {
-      if (!this.#deaths.has(node.id)) this.#options.observer.agentLost?.(node, reason);
-    }, LAST_WORDS_MS);
+    if (this.#deaths.has(node.id)) return;
+    const timer = setTimeout(() => this.#reportLoss(node.id), LAST_WORDS_MS);
+    this.#losses.set(node.id, { node, reason, timer });
   }
 
-  #died(agent: { id: string; tool: string }, how: string): void {
-    this.#deaths.set(agent.id, how);
-    this.#log.warn({ event: 'agent_died', id: agent.id, tool: agent.tool, how });
-    const node = this.#network?.links.find((link) => link.node.id === agent.id)?.node;
-    if (node !== undefined) this.#options.observer.agentLost?.(node, how);
+  /** Reports a lost agent whose process is not known to have ended. */
+  #reportLoss(id: string): void {
+    const loss = this.#losses.get(id);
+    this.#forgetLoss(id);
+    if (loss === undefined) return;
+    this.#emit({ event: 'agent_lost', id, tool: loss.node.tool, reason: loss.reason });
+  }
+
+  #forgetLoss(id: string): void {
+    clearTimeout(this.#losses.get(id)?.timer);
+    this.#losses.delete(id);
+  }
+
+  #died({ id, tool }: { id: string; tool: string }, how: string): void {
+    this.#deaths.set(id, how);
+    this.#forgetLoss(id);
+    this.#emit({ event: 'agent_died', id, tool, how });
   }
 }

@@ -4,10 +4,10 @@ import type { FaultCounters } from '../hub/faults/fault-counters.ts';
 import { FaultSchedule, type TimedFaultRecord } from '../hub/faults/fault-schedule.ts';
 import type { MeshNetwork } from '../hub/mesh-network.ts';
 import type { TaskOutcome, TaskStatus } from '../hub/tasks/task-clock.ts';
-import type { Log } from '../system/log.ts';
 import type { AgentGroup } from './agents/agent-group.ts';
 import { AgentRecovery } from './agents/agent-recovery.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
+import type { NewRunEvent } from './run-event.ts';
 
 /** `faults` of `metrics.json`: present if faults or restarts were requested. */
 export type FaultMetrics = NonNullable<RunMetrics['faults']>;
@@ -27,10 +27,7 @@ export interface FaultRequest {
 interface RunFaultsOptions {
   readonly agents: AgentGroup;
   readonly network: () => MeshNetwork | undefined;
-  readonly log: Log;
-  /** Receives messages for people during the run. */
-  readonly onEvent: (news: string) => void;
-  readonly onDelivery: (event: DeliveryEvent) => void;
+  readonly emit: (event: NewRunEvent) => void;
   readonly signal: AbortSignal;
 }
 
@@ -55,10 +52,7 @@ export class RunFaults {
     this.delivery = new FaultyDelivery({
       seed: request.seed ?? 0,
       faults: request.faults,
-      onEvent: (event) => {
-        options.log.info(toDeliveryEntry(event));
-        options.onDelivery(event);
-      },
+      onEvent: (event) => options.emit(toFaultEvent(event)),
     });
     this.#schedule = new FaultSchedule(request.faults.filter(isTimed), {
       begin: (fault) => this.#begin(fault),
@@ -69,7 +63,7 @@ export class RunFaults {
         restart: (id) => options.agents.restart(id),
         readmit: async (node, signal) => options.network()?.readmit(node, signal),
         onGivenUp: (id) => options.network()?.giveUp(id),
-        onEvent: (news) => this.#report({ event: 'restart', news }, news),
+        onEvent: (news) => options.emit({ event: 'restart', news }),
         nowMs: () => performance.now() - (this.#startMs ?? performance.now()),
         signal: options.signal,
       });
@@ -135,7 +129,7 @@ export class RunFaults {
 
   #begin(fault: TimedFault): void {
     const { kind, text } = fault;
-    this.#report({ event: 'fault', kind, fault: text }, `fault: ${text}`);
+    this.#options.emit({ event: 'fault_began', kind, fault: text });
     const { outages } = this.delivery;
     switch (fault.kind) {
       case 'kill':
@@ -152,20 +146,15 @@ export class RunFaults {
 
   #end(fault: TimedFault): void {
     const { kind, text } = fault;
-    this.#report({ event: 'fault_ended', kind, fault: text }, `fault: ${text} is over`);
+    this.#options.emit({ event: 'fault_ended', kind, fault: text });
     const { outages } = this.delivery;
     if (fault.kind === 'stall') outages.resume(fault.agent);
     if (fault.kind === 'partition') outages.join(fault.groups);
   }
-
-  #report(entry: object, news: string): void {
-    this.#options.log.warn(entry);
-    this.#options.onEvent(news);
-  }
 }
 
-/** Builds a line of hub.log about one delivery. */
-function toDeliveryEntry({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): object {
+/** Builds the event of a fault on one delivery. */
+export function toFaultEvent({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): NewRunEvent {
   const { id, type, task_id } = packet;
   const event = kind === 'undeliverable' ? 'undeliverable' : 'fault';
   return { event, kind, from, to, number, id, type, task_id, bytes, delay_ms: delayMs };

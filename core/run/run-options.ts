@@ -3,12 +3,12 @@ import type { Engine } from '../contracts/engine.ts';
 import type { Task } from '../contracts/task.ts';
 import type { ModelSums, Usage } from '../contracts/usage.ts';
 import type { RunWarning } from '../contracts/warning.ts';
-import type { DeliveryEvent } from '../hub/delivery/faulty.ts';
-import type { MeshObserver } from '../hub/mesh-observer.ts';
+import type { RelayedBatch } from '../hub/mesh-observer.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
-import type { AgentGroupOptions, AgentUp } from './agents/agent-group.ts';
+import type { AgentGroupOptions } from './agents/agent-group.ts';
 import type { Scores } from './metrics/metrics-schema.ts';
 import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
+import type { RunEvent } from './run-event.ts';
 import type { FaultRequest } from './run-faults.ts';
 
 /** Everything a run needs, resolved and checked before anything is started. */
@@ -40,6 +40,8 @@ export interface RunOptions
   readonly codeFolder: string;
   readonly command: readonly string[];
   readonly observer: RunObserver;
+  /** Number of questions that will be asked, where it is known. */
+  readonly questions?: number | undefined;
   /** Ids of agents that hand work on to others, so that their token counts are unknown. */
   readonly unseen?: ReadonlySet<string>;
   /** Files that lie in agents' workspaces from the start, for their tools alone. */
@@ -59,26 +61,13 @@ export interface TaskBounds {
   readonly signal?: AbortSignal;
 }
 
-/** A run that has just begun. */
-interface BegunRun {
-  readonly runId: string;
-  readonly team: string;
-  readonly adapter: string;
-  readonly engine: string;
-  readonly agents: readonly { readonly id: string; readonly tool: string }[];
-  readonly workspaces: string;
-}
-
-/** Receives events of a run in addition to those of its mesh. */
-export interface RunObserver extends Partial<MeshObserver> {
-  /** Called when the run has its id and its folder, and agents are about to start. */
-  began?(run: BegunRun): void;
-  agentUp?(agent: AgentUp): void;
-  taskEnded?(outcome: TaskOutcome, sums: Pick<TaskRunResult, 'scores' | 'models'>): void;
-  /** Called when a fault struck a delivery. */
-  deliveryFault?(event: DeliveryEvent): void;
-  /** Called when a timed fault began or ended, or an agent came back. */
-  faultEvent?(news: string): void;
+/** Receives what happens in a run. */
+export interface RunObserver {
+  /** Called with the folder of the agents' workspaces before the run's first event. */
+  began?(workspaces: string): void;
+  event?(event: RunEvent): void;
+  /** Called with relayed packets in their batches, since they are too many for single events. */
+  relayed?(batch: RelayedBatch): void;
 }
 
 /** Outcome of a task with its scores and usage. */

@@ -8,7 +8,7 @@ export interface Log {
   /** Logs an event; `timeMs` (milliseconds since 1970) is its time if that is not now. */
   info(entry: object, timeMs?: number): void;
   /** Logs that something was refused, lost or cut; the line is in the file when the call returns. */
-  warn(entry: object): void;
+  warn(entry: object, timeMs?: number): void;
   /** Appends whole lines as they are. The bytes may be overwritten afterwards. */
   readonly append: (lines: Uint8Array) => void;
   /** True if further lines are kept: the log is not closed and has not reached its bound. */
@@ -43,8 +43,8 @@ export function openLog(
   const append = (lines: Uint8Array) => target.append(lines);
   return {
     info: (entry, timeMs) => append(Buffer.from(formatEntry('info', entry, timeMs))),
-    warn(entry) {
-      append(Buffer.from(formatEntry('warn', entry)));
+    warn(entry, timeMs) {
+      append(Buffer.from(formatEntry('warn', entry, timeMs)));
       target.flush();
     },
     append,

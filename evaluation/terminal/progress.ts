@@ -1,3 +1,4 @@
+import { describeTrouble } from '@gaia-mesh/core/run/run-event.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { createStyles, printError, type Styles } from './print.ts';
 import { ProgressBar } from './progress-bar.ts';
@@ -16,7 +17,10 @@ const silent = { note: () => undefined, cached: () => undefined, end: () => unde
 
 /** Creates a progress display that reports alarms alone. */
 export function createQuietProgress(): Progress {
-  return { ...silent, observer: createAlarms(createStyles(process.stderr), printError) };
+  return {
+    ...silent,
+    observer: createAlarms({ say: printError, styles: createStyles(process.stderr), note: () => undefined }),
+  };
 }
 
 /** Creates a progress display with every agent that comes up and every relayed packet: sender → recipient, type, bytes. */
@@ -29,18 +33,21 @@ export function flowProgress(): Progress {
       `${styles.dim(`${ms} ms`)}  ${from.padEnd(12)} → ${to.padEnd(8)} ${styles.cyan(type.padEnd(12))} ${count(bytes).padStart(9)} B${styles.dim(copies > 1 ? ` × ${copies}` : '')}`,
     );
   };
+  const alarms = createAlarms({ say: printError, styles });
   return {
     ...silent,
     note: (text) => printError(text),
     observer: {
-      ...createAlarms(styles, printError),
-      agentUp({ id, tool, where, pid }) {
+      event(event) {
+        alarms.event?.(event);
+        if (event.event === 'broadcast') line('hub', 'all', event.type, event.bytes, event.recipients);
+        if (event.event !== 'agent_up') return;
+        const { id, tool, where, pid } = event;
         const ms = (performance.now() - startMs).toFixed(1).padStart(8);
         printError(
           `${styles.dim(`${ms} ms`)}  agent ${id} ${styles.bold(tool.padEnd(8))} ${where}  ${styles.dim(`process ${pid}`)}`,
         );
       },
-      broadcast: (packet, _times, bytes, copies) => line('hub', 'all', packet.type, bytes, copies),
       relayed({ sender, packets, recipients }) {
         for (const { head, frameBytes } of packets) {
           const to = head.to ?? (recipients.length === 0 ? 'nobody' : 'others');
@@ -61,21 +68,53 @@ export async function createBarProgress(total: number): Promise<Progress> {
     bar.advance(`${answered} answered`);
   };
   const note = (text: string) => bar.note(text);
+  const alarms = createAlarms({ say: note, styles: createStyles(process.stderr) });
   return {
     note,
     cached: () => advance(true),
     observer: {
-      ...createAlarms(createStyles(process.stderr), note),
-      taskEnded: ({ status }) => advance(status === 'answered'),
+      event(event) {
+        alarms.event?.(event);
+        if (event.event === 'task_ended' && event.cached !== true) advance(event.status === 'answered');
+      },
     },
     end: () => bar.end(),
   };
 }
 
-function createAlarms(styles: Styles, say: (text: string) => void): RunObserver {
+/** Maximum characters of a refusal, whose reason may come from an agent. */
+const MAX_REFUSAL_CHARACTERS = 300;
+
+interface Alarms {
+  /** Receives refusals and losses. */
+  readonly say: (text: string) => void;
+  /** Receives injected faults and restarts; the default is `say`. */
+  readonly note?: (text: string) => void;
+  readonly styles?: Styles;
+}
+
+/** Creates an observer that reports refusals, losses and faults. Faults of single deliveries are only counted. */
+export function createAlarms({ say, note = say, styles }: Alarms): RunObserver {
   return {
-    refused: (node, reason, bytes) =>
-      say(styles.yellow(`refused from ${node}: ${toOneLine(reason, 200)} (${count(bytes)} B)`)),
-    agentLost: (node, reason) => say(styles.red(`agent ${node.id} (${node.tool}) is gone: ${reason}`)),
+    event(event) {
+      const text = describeTrouble(event);
+      if (text === undefined) return;
+      switch (event.event) {
+        case 'fault':
+        case 'undeliverable':
+          break;
+        case 'refused': {
+          const short = toOneLine(text, MAX_REFUSAL_CHARACTERS);
+          say(styles?.yellow(short) ?? short);
+          break;
+        }
+        case 'agent_lost':
+        case 'agent_died':
+          say(styles?.red(text) ?? text);
+          break;
+        default:
+          note(text);
+      }
+    },
   };
 }

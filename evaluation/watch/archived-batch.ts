@@ -1,9 +1,10 @@
+import type { NewRunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { openBatch } from '../batch/finished-batch.ts';
 import { toAttemptId } from '../questions/question.ts';
+import type { GaiaResult } from '../results/gaia-result.ts';
 import { cutDetail, type Details } from './details.ts';
 import { EventFeed } from './event-feed.ts';
 import { buildBatchReport } from './finished-report.ts';
-import { createResultEvent, createRunEvent, cutText } from './run-events.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 /**
@@ -13,19 +14,19 @@ import type { WatchedRun } from './watched-run.ts';
  * @throws MeshError if the file is not a batch
  */
 export function openArchivedBatch(file: string): WatchedRun {
-  const clock = { ms: 0 };
-  const feed = new EventFeed(() => clock.ms);
+  let time = 0;
+  const feed = new EventFeed(() => time);
   const batch = openBatch(file);
   try {
     for (const { name, adapter, engine } of batch.head.teams) {
       const questions = batch.questions.length * batch.head.repeat;
-      feed.add(createRunEvent({ run: name, team: name, adapter, engine, agents: [], questions }));
+      feed.add({ event: 'run_began', run_id: name, team: name, adapter, engine, agents: [], questions });
       for (let cycle = 1; cycle <= batch.head.repeat; cycle++) {
         for (const { taskId, question } of batch.questions) {
           const result = batch.read({ task_id: taskId, team: name, cycle });
           if (result === undefined) continue;
-          clock.ms += 1000 * result.seconds;
-          feed.add({ ...createResultEvent(result), text: cutText(question) });
+          time += 1000 * result.seconds;
+          feed.add({ ...createResultEvent(result), question });
           feed.tick();
         }
       }
@@ -35,6 +36,23 @@ export function openArchivedBatch(file: string): WatchedRun {
     batch.close();
   }
   return { feed, details: createDetails(file), report: () => buildBatchReport(file) };
+}
+
+/** Creates the event of a batch's result. */
+export function createResultEvent(result: GaiaResult): Extract<NewRunEvent, { event: 'task_ended' }> {
+  const { task_id, cycle, status, final_answer, correct, seconds, tokens, cost, reason, cached } = result;
+  return {
+    event: 'task_ended',
+    task_id: toAttemptId(task_id, cycle),
+    status,
+    answer: status === 'answered' ? final_answer : null,
+    reason,
+    elapsed_ms: seconds * 1000,
+    token_sum: tokens,
+    correct: correct === null ? null : Number(correct),
+    cost_usd: cost,
+    cached: cached === true ? true : undefined,
+  };
 }
 
 /** Creates the details of a batch, whose runs have the names of their teams. */

@@ -4,9 +4,9 @@ import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import { RECORDING_FILE } from '@gaia-mesh/core/recording/recording.ts';
+import { type RunEvent, readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { METRICS_FILE } from '../report/run/archived-run.ts';
 import {
   AGENT_LOG,
   cutDetail,
@@ -18,26 +18,12 @@ import {
 } from './details.ts';
 import { EventFeed } from './event-feed.ts';
 import { buildRunReport } from './finished-report.ts';
-import { feedLog, type LoggedRun } from './logged-events.ts';
 import type { WatchedRun } from './watched-run.ts';
 
-const TASKS_FILE = 'tasks.jsonl';
-const RESULTS_FILE = 'results.jsonl';
 /** Maximum unpacked bytes that are read of an archive at once. */
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Maximum characters of an opened log. */
 const LOG_CHARACTERS = 64 * 1024;
-
-const metricsSchema = z.looseObject({
-  run_id: z.string(),
-  team: z.string(),
-  adapter: z.string(),
-  engine: z.string(),
-  status: z.string(),
-  tasks: z.int().nonnegative(),
-});
-const questionSchema = z.looseObject({ task_id: z.string(), question: z.string() });
-const costSchema = z.looseObject({ task_id: z.string(), cost_usd: z.number().nonnegative().nullable() });
 
 /**
  * Opens a finished run from its archive. The hub's log gives the same events that a live run sends.
@@ -45,37 +31,18 @@ const costSchema = z.looseObject({ task_id: z.string(), cost_usd: z.number().non
  * @throws MeshError `config` if there is no archive, or it is not that of a run
  */
 export async function openArchivedRun(archive: string): Promise<WatchedRun> {
-  const wanted = [METRICS_FILE, HUB_LOG, TASKS_FILE, RESULTS_FILE];
-  const all = await readArchivedTexts(archive, (name) => wanted.includes(name), MAX_BYTES);
-  // The documents of a long batch may be too large; its questions are then known by their ids only.
-  const texts = all ?? (await readArchivedTexts(archive, (name) => name === METRICS_FILE, MAX_BYTES));
-  const textOf = (name: string) => texts?.get(name) ?? '';
-  const metrics = metricsSchema.safeParse(tryParseJson(textOf(METRICS_FILE)));
-  const run: LoggedRun = {
-    ...(metrics.success
-      ? metrics.data
-      : { run_id: '', team: '', adapter: '', engine: '', status: 'unknown', tasks: null }),
-    questions: mapLineValues(textOf(TASKS_FILE), questionSchema, ({ question }) => question),
-    costs: mapLineValues(textOf(RESULTS_FILE), costSchema, ({ cost_usd }) => cost_usd),
+  const texts = await readArchivedTexts(archive, (name) => name === HUB_LOG, MAX_BYTES);
+  const feed = new EventFeed(() => 0);
+  let status = 'unknown';
+  const watch = function* (events: Iterable<RunEvent>) {
+    for (const event of events) {
+      if (event.event === 'run_ended') ({ status } = event);
+      yield event;
+    }
   };
-  const clock = { ms: 0 };
-  const feed = new EventFeed(() => clock.ms);
-  feedLog(textOf(HUB_LOG), run, feed, clock);
+  feed.replay(watch(readRunEvents(texts?.get(HUB_LOG) ?? '')));
+  feed.end(status);
   return { feed, details: new ArchivedDetails(archive), report: () => buildRunReport(archive) };
-}
-
-/** Maps task ids to the values of their lines. */
-function mapLineValues<Line extends { task_id: string }, Value>(
-  text: string,
-  schema: z.ZodType<Line>,
-  readOf: (line: Line) => Value,
-): Map<string, Value> {
-  const values = new Map<string, Value>();
-  for (const line of text.split('\n')) {
-    const parsed = schema.safeParse(tryParseJson(line));
-    if (parsed.success) values.set(parsed.data.task_id, readOf(parsed.data));
-  }
-  return values;
 }
 
 const recordedSchema = z.looseObject({ packet: z.looseObject({ id: z.string(), from: z.string() }) });

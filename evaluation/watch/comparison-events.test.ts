@@ -1,3 +1,4 @@
+import { parseRunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
 import { combineArms } from '../compare/stacks/arms.ts';
@@ -8,7 +9,6 @@ import { buildSyntheticWorkload } from '../compare/stacks/workload.ts';
 import { sampleRecording } from '../compare/testing/sample-recording.ts';
 import { createStackListener } from './comparison-events.ts';
 import { EventFeed } from './event-feed.ts';
-import { watchEventSchema } from './watch-event.ts';
 
 test('an invocation of stacks tells what is known of it, and nothing of the second baseline', () => {
   const { arms } = combineArms([{ stack: framedTcp }], parseFactors([]));
@@ -24,8 +24,8 @@ test('an invocation of stacks tells what is known of it, and nothing of the seco
   tell([{ arm, isNull: false, result: invocation(2, true) }]);
 
   feed.end('compared');
-  const events = feed.from(1, 10).texts.map((text) => watchEventSchema.parse(JSON.parse(text)));
-  const samples = events.flatMap((event) => (event.kind === 'sample' ? [event] : []));
+  const events = feed.from(1, 10).texts.map((text) => parseRunEvent(JSON.parse(text)));
+  const samples = events.flatMap((event) => (event?.event === 'sample' ? [event] : []));
   expect(samples).toMatchObject([{ arm }, { arm, ms: null, bytes: null }]);
   const [{ ms, bytes } = { ms: null, bytes: null }] = samples;
   expect(ms).toBeCloseTo(0.3, 2);

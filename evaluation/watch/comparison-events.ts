@@ -7,7 +7,6 @@ import { type Invocation, medianLatency } from '../compare/stacks/invocation.ts'
 import type { PlannedExchange } from '../compare/stacks/peers/protocol.ts';
 import { computeMedian } from '../statistics/inference/quantile.ts';
 import type { EventFeed } from './event-feed.ts';
-import { createRunEvent, cutName } from './run-events.ts';
 
 /** Creates a listener that sends each invocation of a comparison of adapters to a feed. */
 export function createComparisonFeed(feed: EventFeed, recording: Recording, adapters: readonly string[]) {
@@ -19,7 +18,7 @@ export function createComparisonFeed(feed: EventFeed, recording: Recording, adap
       if (first === undefined || isNull) continue;
       const ms = computeMedian(rounds.map(({ elapsedMs, passes }) => elapsedMs / passes));
       const bytes = Math.round(first.ledger.total.wire / first.passes);
-      feed.add({ kind: 'sample', arm: cutName(arm), ms, bytes });
+      feed.add({ event: 'sample', arm, ms, bytes });
     }
   };
 }
@@ -47,8 +46,8 @@ export function createStackListener(
       const exchanges = answered.get(arm) ?? 0;
       const latencies = result.rounds.map(medianLatency).filter((us) => us !== null);
       feed.add({
-        kind: 'sample',
-        arm: cutName(arm),
+        event: 'sample',
+        arm,
         ms: latencies.length === 0 ? null : computeMedian(latencies) / 1000,
         bytes:
           result.bytes === null || exchanges === 0 ? null : divideBytes(result.bytes.answered, exchanges),
@@ -64,5 +63,5 @@ function divideBytes({ sent, received }: WireBytes, exchanges: number): number {
 function beginComparison(feed: EventFeed, { header }: Recording, arms: readonly string[]): void {
   const { run_id, team, engine } = header;
   const adapter = arms.join(' · ');
-  feed.add(createRunEvent({ run: cutName(run_id), team, adapter, engine, agents: [], questions: null }));
+  feed.add({ event: 'run_began', run_id, team, adapter, engine, agents: [], questions: null });
 }

@@ -1,9 +1,9 @@
 import { Batch } from '@gaia-mesh/core/hub/batch.ts';
+import { type NewRunEvent, parseRunEvent, type RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { quietLink } from '@gaia-mesh/core/testing/quiet-link.ts';
 import { slabs } from '@gaia-mesh/core/wire/slab.ts';
 import { describe, expect, test } from 'vitest';
 import { EventFeed } from './event-feed.ts';
-import { type WatchEvent, watchEventSchema } from './watch-event.ts';
 
 /** A feed whose time the test sets, and which ticks when the test says. */
 async function feedAt() {
@@ -30,13 +30,25 @@ async function feedAt() {
 }
 
 /** All events that are kept, each as the schema has it. */
-function kept(feed: EventFeed): WatchEvent[] {
+function kept(feed: EventFeed): RunEvent[] {
   const { texts } = feed.from(1, Number.MAX_SAFE_INTEGER);
-  return texts.map((text) => watchEventSchema.parse(JSON.parse(text)));
+  const events = texts.flatMap((text) => parseRunEvent(JSON.parse(text)) ?? []);
+  expect(events).toHaveLength(texts.length);
+  return events;
 }
 
-const packetsIn = (events: readonly WatchEvent[]) => events.filter(({ kind }) => kind === 'packet');
-const lastTotals = (events: readonly WatchEvent[]) => events.findLast((event) => event.kind === 'totals');
+const dropped = (number: number): NewRunEvent => ({
+  event: 'fault',
+  kind: 'drop',
+  from: 'a',
+  to: 'b',
+  number,
+  id: `a-${number}`,
+  type: 'note',
+  task_id: 't',
+});
+const packetsIn = (events: readonly RunEvent[]) => events.filter(({ event }) => event === 'packet');
+const lastTotals = (events: readonly RunEvent[]) => events.findLast(({ event }) => event === 'totals');
 
 describe('what a feed keeps', () => {
   test('tells every packet of a thousand a second one by one', async () => {
@@ -64,23 +76,23 @@ describe('what a feed keeps', () => {
 
   test('has a bound, and packets push no question out', async () => {
     const { feed, pass } = await feedAt();
-    feed.add({ kind: 'question', id: 'first', state: 'asked' });
+    feed.add({ event: 'task_began', task_id: 'first', question: '' });
     for (let tick = 0; tick < 600; tick++) pass(150);
 
     const events = kept(feed);
     expect(events.length).toBeLessThan(40_000);
-    expect(events[0]).toMatchObject({ kind: 'question', id: 'first', n: 1 });
+    expect(events[0]).toMatchObject({ event: 'task_began', task_id: 'first', n: 1 });
     expect(events.at(-1)?.n).toBe(feed.last);
     expect(lastTotals(events)).toMatchObject({ packets: 90_000 });
   });
 
   test('counts every fault, and tells the first of a tick one by one', async () => {
     const { feed, pass } = await feedAt();
-    for (let i = 0; i < 1000; i++) feed.fault('drop', () => `drop ${i}`);
+    for (let i = 0; i < 1000; i++) feed.add(dropped(i));
     pass(1);
 
     const events = kept(feed);
-    expect(events.filter(({ kind }) => kind === 'fault')).toHaveLength(10);
+    expect(events.filter(({ event }) => event === 'fault')).toHaveLength(10);
     expect(lastTotals(events)).toMatchObject({ faults: { drop: 1000 } });
   });
 
@@ -88,16 +100,16 @@ describe('what a feed keeps', () => {
     const { feed, pass } = await feedAt();
     const run = { team: 't', adapter: 'json', engine: 'e', agents: [], questions: null };
     pass(7);
-    feed.fault('drop', () => 'drop');
-    feed.add({ kind: 'run', run: 'two', ...run });
+    feed.add(dropped(0));
+    feed.add({ event: 'run_began', run_id: 'two', ...run });
     pass(3);
 
-    const kinds = kept(feed).filter(({ kind }) => kind === 'run' || kind === 'totals');
+    const kinds = kept(feed).filter(({ event }) => event === 'run_began' || event === 'totals');
     expect(kinds).toMatchObject([
-      { kind: 'totals', packets: 7 },
-      { kind: 'totals', packets: 7, faults: { drop: 1 } },
-      { kind: 'run', run: 'two' },
-      { kind: 'totals', packets: 3, faults: {} },
+      { event: 'totals', packets: 7 },
+      { event: 'totals', packets: 7, faults: { drop: 1 } },
+      { event: 'run_began', run_id: 'two' },
+      { event: 'totals', packets: 3, faults: {} },
     ]);
   });
 });

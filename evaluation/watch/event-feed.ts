@@ -1,6 +1,8 @@
-import { HUB_ID, type PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
+import { copyHead, HUB_ID, type PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RelayedBatch } from '@gaia-mesh/core/hub/mesh-observer.ts';
-import type { NewEvent } from './watch-event.ts';
+import type { NewRunEvent, RunEvent } from '@gaia-mesh/core/run/run-event.ts';
+import { readEpochMs } from '@gaia-mesh/core/system/log.ts';
+import { toOneLine } from '../terminal/table.ts';
 
 /** Milliseconds between ticks, about as short as the eye notices. */
 const TICK_MS = 100;
@@ -12,6 +14,16 @@ const SAMPLED_PACKETS = 20;
 const MAX_FAULTS = 10;
 /** Interval, in totals, at which all agents are included for pages that opened later. */
 const WHOLE_EVERY = 20;
+/** Events of a log that are replayed as one tick, so that all packets are sent individually. */
+const EVENTS_A_TICK = 100;
+/** Maximum characters of a text in an event, which suits a list; details have the whole text. */
+const MAX_TEXT = 300;
+/** Maximum agents named at the start of a run. */
+const MAX_AGENTS = 256;
+/** Texts that identify something, and are therefore not cut. */
+const IDS: ReadonlySet<string> = new Set(['event', 'run_id', 'task_id', 'id', 'from', 'to']);
+/** Events that are too many to share their room with others. */
+const FLOW: ReadonlySet<string> = new Set<RunEvent['event']>(['broadcast', 'packet', 'totals']);
 /** Maximum other events that wait for a tick, so that a bug or a slow disk cannot fill the queue. */
 const MAX_PENDING = 5_000;
 
@@ -33,7 +45,7 @@ export class EventFeed {
   readonly #listeners = new Set<Listener>();
   readonly #nowMs: () => number;
   readonly #timer: NodeJS.Timeout | undefined;
-  #pending: { at: number; event: NewEvent }[] = [];
+  #pending: NewRunEvent[] = [];
   #total: Counts = { packets: 0, bytes: 0, tokens: 0 };
   #agents = new Map<string, Counts & { changed: boolean }>();
   #faults: Record<string, number> = {};
@@ -44,13 +56,13 @@ export class EventFeed {
   #packetsBefore = 0;
   #isChanged = false;
   #isEnded = false;
-  #told = 0;
+  #sentTotals = 0;
   #last = 0;
+  #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** @param nowMs the time since the watch began; given for a run that is over, whose events bring their own */
+  /** @param nowMs the time of events that have none, in milliseconds since 1970; given for a run that is over, which {@link replay} plays */
   constructor(nowMs?: () => number) {
-    const startMs = performance.now();
-    this.#nowMs = nowMs ?? (() => performance.now() - startMs);
+    this.#nowMs = nowMs ?? readEpochMs;
     // The timer does not keep the process alive.
     if (nowMs === undefined) this.#timer = setInterval(() => this.tick(), TICK_MS).unref();
   }
@@ -60,22 +72,40 @@ export class EventFeed {
     return this.#last;
   }
 
-  add(event: NewEvent): void {
-    if (event.kind === 'run') {
-      // The counts belong to the run before.
-      this.tick();
-      this.#reset();
+  /** Adds an event; of faults of one kind in a tick, and of packets, only some are sent, but all are counted. */
+  add(event: NewRunEvent): void {
+    switch (event.event) {
+      case 'run_began':
+        // The counts belong to the run before.
+        this.tick();
+        this.#reset();
+        this.#push(event);
+        break;
+      case 'broadcast':
+      case 'packet':
+        this.#show(event, event.bytes, event.recipients, event);
+        this.#count(event.from, { packets: 1, bytes: event.bytes, tokens: event.token_used });
+        break;
+      case 'agent_lost':
+      case 'agent_died':
+        this.#countFault('lost', 1);
+        this.#push(event);
+        break;
+      case 'refused':
+        if (this.#countFault('refused', 1 + (event.left_out ?? 0))) this.#push(event);
+        break;
+      case 'fault':
+      case 'undeliverable':
+        if (this.#countFault(event.kind, 1)) this.#push(event);
+        break;
+      case 'fault_began':
+      case 'fault_ended':
+      case 'restart':
+        if (this.#countFault('fault', 1)) this.#push(event);
+        break;
+      default:
+        this.#push(event);
     }
-    if (this.#pending.length < MAX_PENDING) this.#pending.push({ at: this.#nowMs(), event });
-  }
-
-  /** Adds a fault; beyond a limit, faults of one kind are only counted. */
-  fault(what: string, text: () => string): void {
-    this.#isChanged = true;
-    this.#faults[what] = (this.#faults[what] ?? 0) + 1;
-    const now = (this.#faultsNow[what] ?? 0) + 1;
-    this.#faultsNow[what] = now;
-    if (now <= MAX_FAULTS) this.add({ kind: 'fault', what, text: text() });
   }
 
   relayed(batch: RelayedBatch): void {
@@ -90,10 +120,18 @@ export class EventFeed {
     this.#count(sender.node.id, { packets: size, bytes, tokens });
   }
 
-  /** Adds a single packet, such as the document that opens a task. */
-  packet(head: PacketHead, bytes: number, copies: number): void {
-    this.#show(head, bytes, copies);
-    this.#count(head.from, { packets: 1, bytes, tokens: head.token_used });
+  /** Adds the events of a run that is over, and ticks by their times. */
+  replay(events: Iterable<RunEvent>): void {
+    let tickedMs = Number.NEGATIVE_INFINITY;
+    let added = 0;
+    for (const event of events) {
+      if (event.time - tickedMs > TICK_MS || added >= EVENTS_A_TICK) {
+        this.tick();
+        [tickedMs, added] = [event.time, 0];
+      }
+      added += 1;
+      this.add(event);
+    }
   }
 
   /** Appends the pending events and notifies the listeners. */
@@ -103,15 +141,17 @@ export class EventFeed {
     this.#packetsNow = 0;
     this.#shownNow = 0;
     this.#faultsNow = {};
+    if (this.#isChanged) this.#pending.push(this.#totals());
+    this.#isChanged = false;
     const pending = this.#pending;
     this.#pending = [];
-    if (this.#isChanged) pending.push({ at: this.#nowMs(), event: this.#totals() });
-    this.#isChanged = false;
     if (pending.length === 0) return;
-    for (const { at, event } of pending) {
+    for (const { level: _level, ...event } of pending) {
       this.#last += 1;
-      const text = JSON.stringify({ n: this.#last, at: Math.round(at * 1000) / 1000, ...event });
-      this.#kept.add(this.#last, text, event.kind === 'packet' || event.kind === 'totals');
+      // A clock that was set back does not reverse the order.
+      this.#lastMs = Math.max(this.#lastMs, event.time ?? this.#nowMs());
+      const text = JSON.stringify({ n: this.#last, ...event, time: Math.round(this.#lastMs * 1000) / 1000 });
+      this.#kept.add(this.#last, text, FLOW.has(event.event));
     }
     for (const listener of this.#listeners) listener();
   }
@@ -133,34 +173,36 @@ export class EventFeed {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.tick();
-    this.add({ kind: 'end', text });
+    this.add({ event: 'stream_ended', text: cutText(text) });
     this.tick();
     clearInterval(this.#timer);
+  }
+
+  #push(event: NewRunEvent): void {
+    if (this.#pending.length >= MAX_PENDING) return;
+    this.#pending.push({ ...shortenTexts(event), time: event.time ?? this.#nowMs() });
   }
 
   /**
    * Adds a packet if there is room; in a flood it takes a sample, at an interval that follows from the number of packets in the tick
    * before.
    */
-  #show({ type, from, to, id, task_id, tag, token_used }: PacketHead, bytes: number, copies: number): void {
+  #show(head: PacketHead, bytes: number, recipients: number, event?: NewRunEvent): void {
     this.#packetsNow += 1;
     const isFlood = this.#packetsBefore > MAX_PACKETS;
     const stride = isFlood ? Math.ceil(this.#packetsBefore / SAMPLED_PACKETS) : 1;
     if (this.#shownNow >= (isFlood ? SAMPLED_PACKETS : MAX_PACKETS) || this.#packetsNow % stride !== 0)
       return;
     this.#shownNow += 1;
-    this.add({
-      kind: 'packet',
-      id,
-      from,
-      type,
-      to: to ?? null,
-      tag,
-      task: task_id,
-      bytes,
-      tokens: token_used,
-      copies,
-    });
+    this.#push(event ?? { event: 'packet', ...copyHead(head), bytes, recipients });
+  }
+
+  /** Counts faults of a kind; returns true if there is room for another event of it in this tick. */
+  #countFault(kind: string, count: number): boolean {
+    this.#isChanged = true;
+    this.#faults[kind] = (this.#faults[kind] ?? 0) + count;
+    this.#faultsNow[kind] = (this.#faultsNow[kind] ?? 0) + 1;
+    return this.#faultsNow[kind] <= MAX_FAULTS;
   }
 
   #count(id: string, { packets, bytes, tokens }: Counts): void {
@@ -183,14 +225,14 @@ export class EventFeed {
     return counts;
   }
 
-  #totals(): NewEvent {
+  #totals(): NewRunEvent {
     const agents: Record<string, Counts> = {};
-    this.#told += 1;
-    const isWhole = this.#told % WHOLE_EVERY === 0;
+    this.#sentTotals += 1;
+    const isWhole = this.#sentTotals % WHOLE_EVERY === 0;
     for (const [id, { changed, ...counts }] of this.#agents) if (changed || isWhole) agents[id] = counts;
     for (const counts of this.#agents.values()) counts.changed = false;
     return {
-      kind: 'totals',
+      event: 'totals',
       ...this.#total,
       unshown: this.#unshown,
       agents,
@@ -205,6 +247,23 @@ export class EventFeed {
     this.#faults = {};
     this.#unshown = 0;
   }
+}
+
+/** Cuts the texts of an event, which may have come from an agent; notes are our own. */
+function shortenTexts(event: NewRunEvent): NewRunEvent {
+  if (event.event === 'note') return event;
+  const texts = Object.entries(event).map(([key, value]) => [
+    key,
+    typeof value === 'string' && !IDS.has(key) ? cutText(value) : value,
+  ]);
+  const short: NewRunEvent = Object.fromEntries(texts);
+  if (short.event !== 'run_began') return short;
+  const agents = short.agents.slice(0, MAX_AGENTS).map(({ id, tool }) => ({ id, tool: cutText(tool) }));
+  return { ...short, agents };
+}
+
+function cutText(text: string): string {
+  return toOneLine(text, MAX_TEXT);
 }
 
 /** An event in the form in which it is sent. */

@@ -4,12 +4,11 @@ import type { ReportData } from '../report/report-html.ts';
 import { watchHtml } from '../report/watch-html.ts';
 import { printError } from '../terminal/print.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
+import { createResultEvent } from './archived-batch.ts';
 import { LiveDetails } from './details.ts';
 import { EventFeed } from './event-feed.ts';
-import { combineObservers } from './observed-by.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { PageServer } from './page-server.ts';
-import { createBatchFeed, createRunFeed } from './run-events.ts';
 import { answerRequest } from './watched-run.ts';
 
 /** Milliseconds in which a reloaded page is back. */
@@ -30,7 +29,6 @@ interface WatchOptions {
 export class Watch {
   readonly feed = new EventFeed();
   readonly #details = new LiveDetails();
-  readonly #batchEvents = createBatchFeed(this.feed);
   readonly #opens: boolean;
   #server: PageServer | undefined;
   #report: () => Promise<ReportData | undefined> = async () => undefined;
@@ -59,24 +57,37 @@ export class Watch {
   }
 
   /** Combines another observer of a run with this watch. */
-  beside(other: RunObserver, questions: number | null): RunObserver {
-    const learns: RunObserver = {
-      began: ({ runId, workspaces, agents }) =>
-        this.#details.began(
-          runId,
-          workspaces,
-          agents.map(({ id }) => id),
-        ),
+  beside(other: RunObserver): RunObserver {
+    let workspaces = '';
+    return {
+      began(folder) {
+        other.began?.(folder);
+        workspaces = folder;
+      },
+      event: (event) => {
+        other.event?.(event);
+        if (event.event === 'run_began')
+          this.#details.began(
+            event.run_id,
+            workspaces,
+            event.agents.map(({ id }) => id),
+          );
+        this.feed.add(event);
+      },
+      relayed: (batch) => {
+        other.relayed?.(batch);
+        this.feed.relayed(batch);
+      },
     };
-    return combineObservers(other, learns, createRunFeed(this.feed, questions));
   }
 
+  /** Passes on the results of a batch: answers from the cache, and the verdicts of the batch's scorer. */
   batchEvent(event: BatchEvent): void {
-    this.#batchEvents(event);
+    if (event.kind === 'finished') this.feed.add(createResultEvent(event.result));
   }
 
   note(text: string): void {
-    this.feed.add({ kind: 'note', text });
+    this.feed.add({ event: 'note', text });
   }
 
   /**

@@ -48,7 +48,7 @@ async function pageOn(port: number) {
 /** So many notes of a kilobyte, a tick for each ten. */
 function tell(feed: EventFeed, count: number) {
   for (let i = 0; i < count; i++) {
-    feed.add({ kind: 'note', text: 'x'.repeat(1000) });
+    feed.add({ event: 'note', text: 'x'.repeat(1000) });
     if (i % 10 === 9) feed.tick();
   }
 }

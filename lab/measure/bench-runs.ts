@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
 import { useTemporaryFolder } from '@gaia-mesh/cli/command-line/temporary-folder.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import { readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { formatTaskLine } from '@gaia-mesh/core/run/task-log.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
-import * as z from 'zod';
 
 /** Ends measurements in order on Ctrl-C: one controller for all of them, created with the first. */
 let interruption: AbortController | undefined;
@@ -142,20 +142,16 @@ export function writeTasks(folder: string, questions: readonly Task[], count = q
   return file;
 }
 
-const agentUpSchema = z.object({ event: z.literal('agent_up'), pid: z.int() });
+/** Characters at the beginning of a hub's log, where its agents come up. */
+const LOG_CHARACTERS = 16 * 1024;
 
 /** Reads the processes of the run from its own log and lock, and their memory from `ps`, which Linux and macOS have. */
 async function sampleMemory(folder: string, memory: RunMemory[]): Promise<void> {
   try {
     const workspaces = path.join(folder, 'workspaces');
     const hub = Number.parseInt(readFileSync(path.join(workspaces, '.lock'), 'utf8'), 10);
-    const agents = readFileSync(path.join(workspaces, 'hub.log'), 'utf8')
-      .slice(0, 4096)
-      .split('\n')
-      .flatMap((line) => {
-        const entry = line.includes('agent_up') ? agentUpSchema.safeParse(JSON.parse(line)) : undefined;
-        return entry?.success ? [entry.data.pid] : [];
-      });
+    const log = readFileSync(path.join(workspaces, 'hub.log'), 'utf8').slice(0, LOG_CHARACTERS);
+    const agents = Array.from(readRunEvents(log, ['agent_up'])).flatMap(({ pid }) => pid ?? []);
     if (agents.length === 0) return;
     const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=,rss=', '-p', [hub, ...agents].join(',')]);
     const lines = stdout.trim().split('\n');

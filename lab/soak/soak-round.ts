@@ -6,10 +6,13 @@ import type { Fault } from '@gaia-mesh/core/hub/faults/fault.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
 import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
 import { createRouter } from '@gaia-mesh/core/hub/routing.ts';
+import { createMeshObserver } from '@gaia-mesh/core/run/mesh-events.ts';
 import { buildRunLedger } from '@gaia-mesh/core/run/metrics/run-ledger.ts';
+import type { NewRunEvent } from '@gaia-mesh/core/run/run-event.ts';
+import { toFaultEvent } from '@gaia-mesh/core/run/run-faults.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
+import { readEpochMs } from '@gaia-mesh/core/system/log.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { combineObservers } from '@gaia-mesh/evaluation/watch/observed-by.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { DeliveryLedger, type Fates } from './delivery-ledger.ts';
 import type { Swarm } from './swarm.ts';
@@ -135,17 +138,28 @@ class SoakRound {
   static async begin(swarm: Swarm, plan: RoundPlan): Promise<SoakRound> {
     const books = new DeliveryLedger();
     const { seed, faults, observer } = plan;
-    const onEvent = (event: DeliveryEvent) => observer.deliveryFault?.(event);
+    const emit = (event: NewRunEvent) => emitEvent(observer, event);
+    const onEvent = (event: DeliveryEvent) => emit(toFaultEvent(event));
     const faulty = faults.length === 0 ? undefined : new FaultyDelivery({ seed, faults, onEvent });
     const runId = `soak-${seed}-${plan.number}${faults.length > 0 ? LOSSY : ''}`;
     const nodes = await swarm.nodes();
-    observer.began?.({
-      runId,
+    emit({
+      event: 'run_began',
+      run_id: runId,
       team: `round ${plan.number}`,
       adapter: plan.adapter,
       engine: 'synthetic',
-      workspaces: '',
       agents: nodes.map(({ id, tool }) => ({ id, tool })),
+      questions: null,
+    });
+    const events = createMeshObserver({
+      emit,
+      relayed: (batch) => observer.relayed?.(batch),
+      onLost({ id, tool }, reason) {
+        // The end of a round closes all connections, so losses are not reported then.
+        if (!round.#isOver) emit({ event: 'agent_lost', id, tool, reason });
+        round.#agentLost(id);
+      },
     });
     const network = await MeshNetwork.connect({
       runId,
@@ -154,11 +168,13 @@ class SoakRound {
       nodes,
       final: swarm.final,
       router: createRouter('broadcast'),
-      observer: combineObservers(
-        { agentLost: ({ id }) => round.#agentLost(id), broadcast: () => books.broadcast() },
-        // The end of a round closes all connections, so losses are not reported then.
-        { ...observer, agentLost: (node, why) => round.#isOver || observer.agentLost?.(node, why) },
-      ),
+      observer: {
+        ...events,
+        broadcast(...broadcast) {
+          books.broadcast();
+          events.broadcast(...broadcast);
+        },
+      },
       maxFrameBytes: MAX_FRAME_BYTES,
       stallTimeoutMs: SOAK_STALL_MS,
       isReturning: (id) => round.#returning.has(id),
@@ -229,10 +245,14 @@ class SoakRound {
     return count(links) + count(formerLinks);
   }
 
+  #emit(event: NewRunEvent): void {
+    emitEvent(this.#plan.observer, event);
+  }
+
   #inject(fault: InjectedFault): void {
-    this.#plan.observer.faultEvent?.(
-      fault.kind === 'kill' ? `kill process ${fault.process}` : `${fault.kind} agent ${fault.agent}`,
-    );
+    const text =
+      fault.kind === 'kill' ? `kill process ${fault.process}` : `${fault.kind} agent ${fault.agent}`;
+    this.#emit({ event: 'fault_began', kind: fault.kind, fault: text });
     if (fault.kind === 'kill') {
       this.#kills += 1;
       this.#swarm.kill(fault.process);
@@ -263,7 +283,7 @@ class SoakRound {
       try {
         await this.#network.readmit(await this.#swarm.node(id));
         this.#books.back(id);
-        this.#plan.observer.agentUp?.({ id, tool: SYNTHETIC_TOOL, where: 'is back', pid: undefined });
+        this.#emit({ event: 'agent_up', id, tool: SYNTHETIC_TOOL, where: 'is back' });
         return;
       } catch (error) {
         if (!(error instanceof MeshError) || performance.now() > deadlineMs) throw error;
@@ -284,11 +304,19 @@ class SoakRound {
         payload: { question, chunks: [] },
         timeoutMs: TASK_TIMEOUT_MS,
       };
+      this.#emit({ event: 'task_began', task_id: task.taskId, question });
       const outcome = await this.#network.runTask(task, over);
       const { status, answer } = outcome;
       if (over.aborted) return;
-      const correct = answer === question ? 1 : 0;
-      this.#plan.observer.taskEnded?.(outcome, { scores: { correct }, models: undefined });
+      this.#emit({
+        event: 'task_ended',
+        task_id: task.taskId,
+        status,
+        answer,
+        elapsed_ms: outcome.elapsedMs,
+        token_sum: outcome.counts.token_sum,
+        correct: answer === question ? 1 : 0,
+      });
       this.#tasks.ended += 1;
       if (status === 'answered') this.#tasks.answered += 1;
       if (status === 'answered' && answer !== question)
@@ -320,4 +348,8 @@ class SoakRound {
       await sleep(TICK_MS);
     }
   }
+}
+
+function emitEvent(observer: RunObserver, event: NewRunEvent): void {
+  observer.event?.({ ...event, time: readEpochMs() });
 }

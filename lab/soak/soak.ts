@@ -9,7 +9,6 @@ import { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
 import { createStyles, print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import { count, formatDecimals, formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { combineObservers } from '@gaia-mesh/evaluation/watch/observed-by.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
 import { MAX_GROWTH, MemoryCurve, type MemoryGrowth } from './memory-curve.ts';
@@ -185,7 +184,7 @@ async function runSoakCampaign(
   const swarm = await Swarm.start(plan.agents, plan.processes, (message) => violations.push(message));
   try {
     for (let number = 1; number <= plan.rounds && !signal.aborted; number++) {
-      const observer = watch?.beside({}, null) ?? combineObservers();
+      const observer = watch?.beside({}) ?? {};
       const report = await runSoakRound(swarm, { ...planRound(plan, number), observer }, signal);
       for (const violation of report.violations) watch?.note(violation);
       rounds.push(report);

@@ -185,7 +185,7 @@ async function start(plan: BenchPlan, { resumed, progress, signal, watch }: RunC
   if (planned === undefined) throw new Error('a bench has one team');
   const { team, adapter, faults, out } = planned;
   const { seconds, tokens } = plan.limits.question;
-  const observer = { ...progress.observer, faultEvent: progress.note };
+  const { observer } = progress;
   try {
     return await MeshTeam.start({
       team,
@@ -202,7 +202,7 @@ async function start(plan: BenchPlan, { resumed, progress, signal, watch }: RunC
       maxTokens: tokens,
       isBatch: plan.isBatch,
       isFinished: resumed && ((key) => resumed.has(key)),
-      observer: watch?.beside(observer, plan.questions.length * plan.repeat) ?? observer,
+      observer: watch?.beside(observer) ?? observer,
       signal,
     });
   } catch (error) {

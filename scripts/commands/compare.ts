@@ -223,7 +223,7 @@ async function compareOne(
     seed,
     workspaces,
     signal,
-    onProgress: (share, text) => watch?.feed.add({ kind: 'progress', share, text }),
+    onProgress: (share, text) => watch?.feed.add({ event: 'progress', share, text }),
     onBlock:
       watch === undefined
         ? undefined

@@ -160,7 +160,7 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
       log.event(event);
       watch?.batchEvent(event);
     },
-    watch: (observer) => watch?.beside(observer, questions.length * repeat) ?? observer,
+    watch: (observer) => watch?.beside(observer) ?? observer,
     signal,
     note,
   };

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
-import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { createStyles, print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
@@ -60,13 +60,9 @@ function readLogLines(log: string, file: string): Line[] {
   return readUserText(file, { what: 'log', maxBytes: MAX_LOG_BYTES })
     .split('\n')
     .flatMap((text) => {
-      try {
-        // The last line of an agent that was killed may be cut.
-        const line = lineSchema.safeParse(parseJsonText(text));
-        return line.success ? [{ ...line.data, log }] : [];
-      } catch {
-        return [];
-      }
+      // The last line of an agent that was killed may be cut.
+      const line = lineSchema.safeParse(tryParseJson(text));
+      return line.success ? [{ ...line.data, log }] : [];
     });
 }
 

@@ -8,8 +8,8 @@ import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { type ServeCommandOptions, servePlan } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
 import { createTeamServer, type Serving, serveTeam } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { ServedTeam } from '@gaia-mesh/evaluation/serve/served-team.ts';
-import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createQuietProgress } from '@gaia-mesh/evaluation/terminal/progress.ts';
+import { createStyles, print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { serveStdio } from '@gaia-mesh/stacks/mcp/stdio/bare-server.ts';
 import type { Command } from 'commander';
@@ -95,6 +95,7 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
   const interruption = handleInterrupt('the server');
   const { signal } = interruption;
   const { out } = plan.planned;
+  const alarms = createAlarms({ say: printError, styles: createStyles(process.stderr) });
   const served = await ServedTeam.start({
     planned: plan.planned,
     limits: plan.limits,
@@ -102,12 +103,12 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
     store: options.store ?? path.join(out, 'store', 'attempts.sqlite'),
     portBase: options.portBase,
     observer: {
-      ...createQuietProgress().observer,
-      faultEvent: printError,
-      taskEnded({ taskId, status, reason, elapsedMs }) {
-        if (options.quiet === true) return;
+      event(event) {
+        alarms.event?.(event);
+        if (options.quiet === true || event.event !== 'task_ended') return;
+        const { task_id, status, reason, elapsed_ms } = event;
         const why = reason === undefined ? '' : `: ${toOneLine(reason, 120)}`;
-        printError(`${taskId} ${status} after ${(elapsedMs / 1000).toFixed(1)} s${why}`);
+        printError(`${task_id} ${status} after ${(elapsed_ms / 1000).toFixed(1)} s${why}`);
       },
     },
     signal,

@@ -102,7 +102,7 @@ export async function compareStacks(names: readonly string[], options: CompareOp
       random: new Random(seed),
       onProgress: (share, what) => {
         bar.at(100 * share, what);
-        watch?.feed.add({ kind: 'progress', share: Math.min(1, share), text: what });
+        watch?.feed.add({ event: 'progress', share: Math.min(1, share), text: what });
       },
       onMeasured: (invocation) => {
         // Figures are derived from these afterwards; whatever happens then, they are kept.

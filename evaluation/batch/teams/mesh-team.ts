@@ -197,6 +197,7 @@ export class MeshTeam {
       codeFolder,
       command: process.argv.slice(2).map(createRedactor(process.env)),
       observer,
+      questions: options.questions.length === 0 ? undefined : options.questions.length * options.repeat,
       signal,
       workspaceFiles: buildTruthFiles(team, options.questions, options.repeat),
     });

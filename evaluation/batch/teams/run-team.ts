@@ -5,9 +5,13 @@ import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { RunPlan } from '../../plan/run-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import { placeFile } from '../../questions/place-file.ts';
+import { createAlarms } from '../../terminal/progress.ts';
 import { toOneLine } from '../../terminal/table.ts';
 import { type Batch, type BatchEnd, runBatch } from '../batch.ts';
 import { MeshTeam } from './mesh-team.ts';
+
+/** Maximum characters of an alarm in a list of notes. */
+const MAX_ALARM_CHARACTERS = 300;
 
 /** Settings shared by the teams of a batch. */
 export type SharedBatch = Pick<Batch, 'journal' | 'redact' | 'onEvent' | 'signal'> & {
@@ -108,7 +112,9 @@ async function startMesh(
       repeat,
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       maxTokens: tokens,
-      observer: shared.watch(createAlarms(shared.note)),
+      observer: shared.watch(
+        createAlarms({ say: (text) => shared.note(toOneLine(text, MAX_ALARM_CHARACTERS)) }),
+      ),
       signal,
     });
   } catch (error) {
@@ -116,12 +122,4 @@ async function startMesh(
     if (!(error instanceof MeshError)) throw error;
     return { kind: 'stopped', reason: `team ${team.name} did not start: ${error.message}`, error };
   }
-}
-
-function createAlarms(note: (text: string) => void): RunObserver {
-  return {
-    faultEvent: note,
-    refused: (node, reason, bytes) => note(`refused from ${node}: ${toOneLine(reason, 200)} (${bytes} B)`),
-    agentLost: (node, reason) => note(`agent ${node.id} (${node.tool}) is gone: ${toOneLine(reason, 200)}`),
-  };
 }

@@ -3,7 +3,8 @@ import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
 import { runWarningSchema } from '@gaia-mesh/core/contracts/warning.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/recording/recording.ts';
-import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { type RunEvent, readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { type TaskResult, taskResultSchema } from '../../results/task-result.ts';
 
@@ -61,17 +62,8 @@ const metricsSchema = z.object({
 /** The part of `metrics.json` that the page needs. */
 export type ArchivedMetrics = z.infer<typeof metricsSchema>;
 
-const endingSchema = z.object({
-  event: z.literal('task_ended'),
-  task_id: z.string(),
-  status: z.enum(['answered', 'timeout', 'failed']),
-  answer: z.string().nullable(),
-  reason: z.string().optional(),
-  elapsed_ms: z.number().nonnegative(),
-});
-
 /** The end of a task. */
-export type TaskEnding = Omit<z.infer<typeof endingSchema>, 'event' | 'task_id'>;
+export type TaskEnding = Pick<RunEvent<'task_ended'>, 'status' | 'answer' | 'reason' | 'elapsed_ms'>;
 
 /** A run as its archive tells it. */
 export interface ArchivedRun {
@@ -103,10 +95,11 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
     (name) => name === HUB_LOG || name === RESULTS_FILE,
     MAX_LOG_BYTES,
   );
+  const endings = readRunEvents(logs?.get(HUB_LOG) ?? '', ['task_ended']);
   return {
     metrics: parseJsonLine(metrics, metricsSchema, `${archive}:${METRICS_FILE}`),
     recording: parseWholeRecording(texts.get(RECORDING_FILE) ?? '', `${archive}:${RECORDING_FILE}`),
-    endings: parseTaskEndings(logs?.get(HUB_LOG) ?? ''),
+    endings: new Map(Array.from(endings, (ending) => [ending.task_id, ending])),
     results: (logs?.get(RESULTS_FILE) ?? '')
       .split('\n')
       .filter((line) => line !== '')
@@ -117,17 +110,4 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
 /** A recording of a header alone is that of a run that was too long. */
 function parseWholeRecording(text: string, where: string): Recording | null {
   return text.trimEnd().includes('\n') ? parseRecording(text, where) : null;
-}
-
-/** The endings that a hub's log tells, by task. */
-function parseTaskEndings(hubLog: string): Map<string, TaskEnding> {
-  const endings = new Map<string, TaskEnding>();
-  for (const line of hubLog.split('\n')) {
-    if (!line.includes('"task_ended"')) continue;
-    const parsed = endingSchema.safeParse(tryParseJson(line));
-    if (!parsed.success) continue;
-    const { event: _event, task_id, ...ending } = parsed.data;
-    endings.set(task_id, ending);
-  }
-  return endings;
 }

@@ -65,7 +65,7 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
     });
     if (packet.tag === undefined) continue;
     const ending = { task_id: packet.task_id, answer: text, status: 'answered', elapsed_ms: 2 };
-    hubLog.push(JSON.stringify({ event: 'task_ended', ...ending }));
+    hubLog.push(JSON.stringify({ event: 'task_ended', time: 0, token_sum: 0, ...ending }));
   }
   const header = { run_id: 'sample', team: text, final: '1', routing: 'broadcast', adapter: spec } as const;
   const agents = AGENTS.map((id) => ({ id, tool: text }));

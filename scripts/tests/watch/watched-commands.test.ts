@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseRunEvent, type RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
-import { type WatchEvent, watchEventSchema } from '@gaia-mesh/evaluation/watch/watch-event.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { Cli, temporaryFolder } from '../../testing/cli.ts';
 
@@ -12,7 +12,7 @@ async function eventsOf(cli: Cli) {
   const leave = new AbortController();
   onTestFinished(() => leave.abort());
   const { body } = await fetch(`${url}events`, { signal: leave.signal });
-  const events: WatchEvent[] = [];
+  const events: RunEvent[] = [];
   const decoder = new TextDecoder();
   let rest = '';
   for await (const bytes of body ?? []) {
@@ -20,9 +20,12 @@ async function eventsOf(cli: Cli) {
     rest = lines.pop() ?? '';
     for (const line of lines) {
       if (!line.startsWith('data: ')) continue;
-      events.push(...JSON.parse(line.slice(6)).map((event: unknown) => watchEventSchema.parse(event)));
+      const sent: unknown[] = JSON.parse(line.slice(6));
+      const parsed = sent.flatMap((event) => parseRunEvent(event) ?? []);
+      expect(parsed).toHaveLength(sent.length);
+      events.push(...parsed);
     }
-    if (events.at(-1)?.kind === 'end') break;
+    if (events.at(-1)?.event === 'stream_ended') break;
   }
   const report: unknown = await (await fetch(`${url}report`)).json();
   leave.abort();
@@ -44,10 +47,10 @@ test('a comparison tells each invocation when it is over, and its report in the 
 
   const { events, report } = await eventsOf(cli);
 
-  const arms = events.flatMap((event) => (event.kind === 'sample' ? [event.arm] : []));
+  const arms = events.flatMap((event) => (event.event === 'sample' ? [event.arm] : []));
   expect(arms.sort()).toEqual(['json', 'msgpack']);
-  expect(events.filter(({ kind }) => kind === 'packet')).toEqual([]);
-  expect(events.at(-1)).toMatchObject({ kind: 'end', text: 'compared' });
+  expect(events.filter(({ event }) => event === 'packet')).toEqual([]);
+  expect(events.at(-1)).toMatchObject({ event: 'stream_ended', text: 'compared' });
   expect(report).toMatchObject({ comparison: { sentence: expect.any(String) } });
   expect(await cli.ended()).toMatchObject({ code: 0 });
 });
@@ -60,9 +63,9 @@ test('a comparison of stacks tells the time and the bytes of each invocation, an
 
   const { events, report } = await eventsOf(cli);
 
-  const [begun] = events.flatMap((event) => (event.kind === 'run' ? [event] : []));
+  const [begun] = events.flatMap((event) => (event.event === 'run_began' ? [event] : []));
   expect(begun).toMatchObject({ adapter: 'mesh/json bare · json/http1 bare', agents: [] });
-  const samples = events.flatMap((event) => (event.kind === 'sample' ? [event] : []));
+  const samples = events.flatMap((event) => (event.event === 'sample' ? [event] : []));
   const written = path.join(folder, 'out', 'stacks.json');
   const { arms } = parseStacks(readFileSync(written, 'utf8'), written);
   // A busy machine may leave an arm out, whose first round does not fit into the budget.
@@ -72,7 +75,7 @@ test('a comparison of stacks tells the time and the bytes of each invocation, an
     const own = arms.find(({ name }) => name === arm);
     expect(bytes).toBe(Math.round(own?.bytes.per_exchange ?? 0));
   }
-  expect(events.at(-1)).toMatchObject({ kind: 'end', text: 'compared' });
+  expect(events.at(-1)).toMatchObject({ event: 'stream_ended', text: 'compared' });
   expect(report).toHaveProperty('stacks.sentence');
   expect(await cli.ended()).toMatchObject({ code: 0 });
 });
@@ -91,11 +94,11 @@ test('a soak tells its rounds, its faults and the flood, sampled, and is as soun
 
   const { events } = await eventsOf(cli);
 
-  const runs = events.flatMap((event) => (event.kind === 'run' ? [event.team] : []));
+  const runs = events.flatMap((event) => (event.event === 'run_began' ? [event.team] : []));
   expect(runs).toEqual(['round 1', 'round 2']);
-  expect(events.some(({ kind }) => kind === 'fault')).toBe(true);
-  expect(events.some((event) => event.kind === 'totals' && event.unshown > 1000)).toBe(true);
-  expect(events.filter(({ kind }) => kind === 'packet').length).toBeLessThan(15_000);
-  expect(events.at(-1)).toMatchObject({ kind: 'end', text: 'sound' });
+  expect(events.some(({ event }) => event === 'fault_began')).toBe(true);
+  expect(events.some((event) => event.event === 'totals' && event.unshown > 1000)).toBe(true);
+  expect(events.filter(({ event }) => event === 'packet').length).toBeLessThan(15_000);
+  expect(events.at(-1)).toMatchObject({ event: 'stream_ended', text: 'sound' });
   expect(await cli.ended()).toMatchObject({ code: 0 });
 });

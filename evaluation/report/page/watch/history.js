@@ -1,3 +1,4 @@
+import { toWatchEvents } from './events.js';
 import { advance, noState } from './state.js';
 
 /**
@@ -18,17 +19,23 @@ export class WatchHistory {
   /** The state now. */
   now = noState();
   #last = 0;
+  /** @type {number | undefined} */
+  #startMs;
   /** Events that never came: the page was too slow, or came late. */
   missed = 0;
 
-  /** @param {readonly WatchEvent[]} events */
+  /** @param {readonly import('./events.js').RunEvent[]} events */
   add(events) {
     for (const event of events) {
-      if (event.n <= this.#last) continue;
-      this.missed += event.n - this.#last - 1;
-      this.#last = event.n;
-      this.events.push(event);
-      advance(this.now, event);
+      const { n = 0 } = event;
+      if (n <= this.#last) continue;
+      this.missed += n - this.#last - 1;
+      this.#last = n;
+      this.#startMs ??= event.time;
+      for (const part of toWatchEvents(event, this.#startMs)) {
+        this.events.push(part);
+        advance(this.now, part);
+      }
     }
     if (this.events.length <= MAX_EVENTS) return;
     for (const event of this.events.splice(0, DROPPED_AT_ONCE)) advance(this.#before, event);

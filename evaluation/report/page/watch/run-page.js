@@ -160,11 +160,11 @@ export function runPage({ title, isListed, version }) {
     drawSoon();
   });
   stream.addEventListener('message', ({ data }) => {
-    /** @type {import('./state.js').WatchEvent[]} */
+    /** @type {import('./events.js').RunEvent[]} */
     const events = JSON.parse(data);
     const wasOver = history.now.end !== null;
     history.add(events);
-    for (const event of events) if (event.kind === 'packet' && types.size < MAX_TYPES) types.add(event.type);
+    for (const event of events) if (event.event === 'packet' && types.size < MAX_TYPES) types.add(event.type);
     if (!wasOver && history.now.end !== null) {
       opened.forget();
       void showReport(report);

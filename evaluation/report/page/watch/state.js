@@ -1,5 +1,5 @@
 /**
- * @typedef {import('../../../watch/watch-event.ts').WatchEvent} WatchEvent
+ * @typedef {import('./events.js').WatchEvent} WatchEvent
  * @typedef {Extract<WatchEvent, { kind: 'question' }>} QuestionEvent
  * @typedef {Extract<WatchEvent, { kind: 'run' }>} RunEvent
  * @typedef {{ tool: string, state: 'up' | 'lost' | 'waits', text: string, packets: number, bytes: number, tokens: number }} AgentState
