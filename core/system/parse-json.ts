@@ -1,6 +1,6 @@
 import { MeshError } from '../contracts/errors.ts';
 import { MAX_DECODED_VALUES, MAX_MESSAGE_DEPTH, MAX_PAYLOAD_DEPTH } from '../contracts/limits.ts';
-import type { JsonObject, JsonValue } from '../contracts/packet.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/packet.ts';
 
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
@@ -329,6 +329,9 @@ interface ExactNumber extends JsonObject {
 
 const EXACT_NUMBER = /\{"\$number":"(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)"\}/g;
 
+/** Receives a part of a foreign value that cannot be kept, by its path, and the reason. */
+type OnLoss = (path: readonly (string | number)[], why: string) => void;
+
 /** Maximum losses of one value that are named; further ones are counted. */
 const MAX_LOSSES = 10;
 
@@ -337,10 +340,10 @@ class Losses {
   readonly #named: string[] = [];
   #more = 0;
 
-  add(path: readonly (string | number)[], why: string): void {
+  readonly add: OnLoss = (path, why) => {
     if (this.#named.length === MAX_LOSSES) this.#more += 1;
     else this.#named.push(path.length === 0 ? why : `${path.join('.')}: ${why}`);
-  }
+  };
 
   get list(): string[] {
     return this.#more === 0 ? this.#named : [...this.#named, `${this.#more} more`];
@@ -399,18 +402,30 @@ export function parseExactJson(
  * and values that JSON does not have are left out.
  */
 export function keepForeignValue(value: unknown, losses = new Losses()): KeptJson {
-  const kept = keepPart(value, [], losses);
+  const kept = keepPart(value, [], { maxDepth: MAX_MESSAGE_DEPTH, onLoss: losses.add });
   return { value: kept ?? null, lost: losses.list };
 }
 
-function keepPart(value: unknown, path: (string | number)[], losses: Losses): JsonValue | undefined {
+/** Keeps all of a foreign value that the payload of a packet can hold; a value that is no object becomes a member of one. */
+export function keepPayload(value: unknown, onLoss: OnLoss): JsonObject {
+  const bounds = { maxDepth: MAX_PAYLOAD_DEPTH, onLoss };
+  const kept = keepPart(isJsonObject(value) ? value : { value }, [], bounds);
+  return isJsonObject(kept) ? kept : {};
+}
+
+function keepPart(
+  value: unknown,
+  path: (string | number)[],
+  bounds: { readonly maxDepth: number; readonly onLoss: OnLoss },
+): JsonValue | undefined {
+  const { maxDepth, onLoss } = bounds;
   switch (typeof value) {
     case 'string':
-      if (!value.isWellFormed()) losses.add(path, 'half a character became U+FFFD');
+      if (!value.isWellFormed()) onLoss(path, 'half a character became U+FFFD');
       return value.toWellFormed();
     case 'number':
       if (Number.isFinite(value)) return value;
-      losses.add(path, `${value} is left out: JSON has no such number`);
+      onLoss(path, `${value} is left out: JSON has no such number`);
       return undefined;
     case 'bigint':
       return toExactNumber(String(value));
@@ -419,27 +434,27 @@ function keepPart(value: unknown, path: (string | number)[], losses: Losses): Js
     case 'object':
       break;
     default:
-      if (value !== undefined) losses.add(path, `a ${typeof value} is left out: JSON has none`);
+      if (value !== undefined) onLoss(path, `a ${typeof value} is left out: JSON has none`);
       return undefined;
   }
   if (value === null) return null;
-  if (path.length > MAX_MESSAGE_DEPTH) {
-    losses.add(path.slice(0, 3), `what is nested deeper than ${MAX_MESSAGE_DEPTH} levels is left out`);
+  if (path.length >= maxDepth) {
+    onLoss(path.slice(0, 3), `what is nested deeper than ${maxDepth} levels is left out`);
     return undefined;
   }
   const within = (step: string | number, inner: unknown) => {
     path.push(step);
-    const kept = keepPart(inner, path, losses);
+    const kept = keepPart(inner, path, bounds);
     path.pop();
     return kept;
   };
   if (Array.isArray(value)) return value.map((inner, index) => within(index, inner) ?? null);
   const members = Object.entries(value).flatMap(([key, inner]): [string, JsonValue][] => {
     if (key === '__proto__') {
-      losses.add([...path, key], 'a member of this name is left out: some programs obey it');
+      onLoss([...path, key], 'a member of this name is left out: some programs obey it');
       return [];
     }
-    if (!key.isWellFormed()) losses.add([...path, key.toWellFormed()], 'half a character became U+FFFD');
+    if (!key.isWellFormed()) onLoss([...path, key.toWellFormed()], 'half a character became U+FFFD');
     const kept = within(key, inner);
     return kept === undefined ? [] : [[key.toWellFormed(), kept]];
   });

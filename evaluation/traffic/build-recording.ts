@@ -1,15 +1,12 @@
-import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   DOC_INIT,
   HEAD_LENGTHS,
   HUB_ID,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
   MESH_TYPE_PREFIX,
   type Packet,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { keepPayload } from '@gaia-mesh/core/system/parse-json.ts';
 import type { ImportedMessage, ImportNotes } from './message.ts';
 
 /** Maximum messages of a recording; a replay holds them all in memory, in each of its processes. */
@@ -92,7 +89,9 @@ export function buildRecording(
       task_id: task,
       token_used: toTokenCount(message.tokens),
       ts,
-      payload: cleanPayload(message.payload, notes),
+      payload: keepPayload(message.payload, (path, why) =>
+        notes.drop(`a value: ${why}`, `# values: ${why}`, path.join('.')),
+      ),
     };
     packets.push({
       cause: cause.id,
@@ -198,51 +197,4 @@ class NodeNames {
     this.#ids.set(name, id);
     return id;
   }
-}
-
-/** Converts `value` to the payload of a packet. Values that no packet can hold are replaced, and counted in `notes`. */
-function cleanPayload(value: unknown, notes: ImportNotes): JsonObject {
-  const clean = cleaned(value, 1, notes);
-  if (isJsonObject(clean)) return clean;
-  return { value: cleaned(value, 2, notes) };
-}
-
-function cleaned(value: unknown, depth: number, notes: ImportNotes): JsonValue {
-  switch (typeof value) {
-    case 'string':
-      if (value.isWellFormed()) return value;
-      notes.drop(
-        'half a character in a text: replaced by U+FFFD',
-        'texts with half a character (#): replaced by U+FFFD',
-      );
-      return value.toWellFormed();
-    case 'number':
-      if (Number.isFinite(value)) return value;
-      notes.drop(
-        'a number that is too large for a double: null',
-        '# numbers that are too large for a double: null',
-      );
-      return null;
-    case 'boolean':
-      return value;
-    case 'object':
-      break;
-    default:
-      return null;
-  }
-  if (value === null) return null;
-  if (depth > MAX_PAYLOAD_DEPTH) {
-    notes.drop(
-      `a value nested deeper than ${MAX_PAYLOAD_DEPTH}: null`,
-      `# values nested deeper than ${MAX_PAYLOAD_DEPTH}: null`,
-    );
-    return null;
-  }
-  if (Array.isArray(value)) return value.map((item) => cleaned(item, depth + 1, notes));
-  const entries: [string, JsonValue][] = [];
-  for (const [key, item] of Object.entries(value)) {
-    if (key === '__proto__') notes.drop('a key __proto__', '# keys __proto__');
-    else entries.push([key.toWellFormed(), cleaned(item, depth + 1, notes)]);
-  }
-  return Object.fromEntries(entries);
 }
