@@ -51,3 +51,10 @@ export async function* readServerEvents(
   parser.feed(`${decoder.decode()}\n\n`);
   yield* events;
 }
+
+/** Parses the text of a stream that has ended, as a log has it. */
+export function parseServerEvents(text: string): EventSourceMessage[] {
+  const events: EventSourceMessage[] = [];
+  createParser({ onEvent: (event) => events.push(event) }).feed(`${text}\n\n`);
+  return events;
+}

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { parseServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 import { findText, findTimeUs, toCount, toList, toObject, toText, unpackJson } from '../loose-values.ts';
 import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
 import { isRequest, isResponse, readToolCalls, readToolResults, type ToolCall } from './chat-shapes.ts';
@@ -81,10 +82,10 @@ function parseStream(line: JsonObject): JsonObject | undefined {
 /** Returns the events of a logged stream: a text of events, or a list of them, each parsed or not. */
 function readStreamEvents(value: unknown): readonly unknown[] {
   if (typeof value === 'string')
-    return /^(?:event|data):/m.test(value) ? parseSseEvents(value) : readStreamEvents(parseList(value));
+    return /^(?:event|data):/m.test(value) ? parseEventData(value) : readStreamEvents(parseList(value));
   return toList(value).flatMap((item) => {
     if (typeof item !== 'string') return [item];
-    return /^(?:event|data):/m.test(item) ? parseSseEvents(item) : [unpackJson(item)];
+    return /^(?:event|data):/m.test(item) ? parseEventData(item) : [unpackJson(item)];
   });
 }
 
@@ -143,13 +144,10 @@ function parseList(text: string): unknown {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** Returns the data of server-sent events (WHATWG HTML, 9.2), parsed if it is JSON. */
-function parseSseEvents(text: string): unknown[] {
-  return text
-    .split(/\r?\n\r?\n/)
-    .map((event) => [...event.matchAll(/^data: ?(.*)$/gm)].map(([, data = '']) => data).join('\n'))
-    .filter((data) => data !== '' && data !== '[DONE]')
-    .map(unpackJson);
+/** Returns the data of a text of events, parsed if it is JSON. */
+function parseEventData(text: string): unknown[] {
+  const data = parseServerEvents(text).map((event) => event.data);
+  return data.filter((each) => each !== '' && each !== '[DONE]').map(unpackJson);
 }
 
 /** A conversation, with the messages of its last request. */
