@@ -70,10 +70,10 @@ function event<const Name extends string, Shape extends z.core.$ZodShape>(
 }
 
 /**
- * What happens in a run. The events are lines of `hub.log` as they happen, and a live page receives the same
- * ones, packets of a flood sampled, with `totals` that are exact. Only a stream has the events from `totals` on.
+ * The events of a run. They are lines of `hub.log` as they happen, and a live page receives the same ones,
+ * packets of a flood sampled, with exact `totals`. Only a stream has the events from `totals` on.
  */
-const runEventSchema = z.discriminatedUnion('event', [
+export const runEventSchema = z.discriminatedUnion('event', [
   event('run_began', 'A run began; the following events belong to it, until the next one begins.', {
     run_id: text('id of the run'),
     team: text('name of the team'),

@@ -1,4 +1,5 @@
 import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import { runEventSchema } from '@gaia-mesh/core/run/run-event.ts';
 import { answerSchema } from '@gaia-mesh/evaluation/results/answers.ts';
 import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
 import * as z from 'zod';
@@ -23,7 +24,7 @@ export function formatMetricsPage(): string {
     ...(schema.description === undefined ? [] : [schema.description]),
     formatSchemaTable(schema),
   ]);
-  return `${[HEAD, ...parts, '## Groups', GROUPS, ...groups].join('\n\n')}\n`;
+  return `${[HEAD, ...parts, '## hub.log', EVENTS, formatEventTable(), '## Groups', GROUPS, ...groups].join('\n\n')}\n`;
 }
 
 const HEAD = `# Results files, key by key
@@ -41,6 +42,9 @@ const RESULTS =
 const ANSWERS = `\`gaia\` writes a line for each question, cycle and team, in the order of the questions, to the file that \`--out\` names.
 \`answers.leaderboard.jsonl\` beside it has \`task_id\`, \`model_answer\` and \`reasoning_trace\` of the first attempts for GAIA's leaderboard.`;
 
+const EVENTS = `The hub writes a line to \`workspaces/hub.log\` for each event of a run as it happens, with its \`time\` in milliseconds since 1970; lines with the
+\`level\` \`warn\` tell what was refused, lost or injected. A live page receives the same events; those from \`totals\` on are for pages alone.`;
+
 const GROUPS = 'Groups of keys that the tables above refer to.';
 
 /** Finds the object in a property: itself, or the items of its list or map. */
@@ -55,6 +59,17 @@ function findObject(property: JsonSchema): { object: JsonSchema; suffix: string 
 
 function formatSchemaTable(schema: JsonSchema): string {
   return ['| key | type | meaning |', '| --- | --- | --- |', ...formatRows('', schema)].join('\n');
+}
+
+/** A row for each event, and for each of its keys except those of all events. */
+function formatEventTable(): string {
+  const events = z.toJSONSchema(runEventSchema).oneOf ?? [];
+  const rows = events.flatMap((event) => {
+    const { event: name, time: _time, level: _level, n: _n, ...properties } = event.properties ?? {};
+    const own = { ...event, properties };
+    return [`| **${asSchema(name).const}** | | ${event.description} |`, ...formatRows('', own)];
+  });
+  return ['| event, key | type | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 /** A row for each key; the keys of an object within follow its own row. */

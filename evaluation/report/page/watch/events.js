@@ -48,6 +48,8 @@ export function toWatchEvents(event, startMs) {
       return [{ ...stamp, kind: 'question', id: event.task_id, state: 'asked', text: event.question }];
     case 'task_ended': {
       const right = event.correct ?? event.normalized_em ?? null;
+      const { question: text, reason, cost_usd: cost, cached } = event;
+      const told = { text, answer: event.answer ?? undefined, reason, cost, cached };
       return [
         {
           ...stamp,
@@ -57,11 +59,8 @@ export function toWatchEvents(event, startMs) {
           correct: right === null ? null : right === 1,
           seconds: event.elapsed_ms / 1000,
           tokens: event.token_sum,
-          ...(event.question === undefined ? {} : { text: event.question }),
-          ...(event.answer === null ? {} : { answer: event.answer }),
-          ...(event.reason === undefined ? {} : { reason: event.reason }),
-          ...(event.cost_usd === undefined ? {} : { cost: event.cost_usd }),
-          ...(event.cached === undefined ? {} : { cached: true }),
+          // Each event of a question adds to the earlier ones.
+          ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
         },
       ];
     }
