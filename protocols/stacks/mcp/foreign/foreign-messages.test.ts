@@ -72,6 +72,7 @@ describe('a result', () => {
     [image(''), { images: [Buffer.alloc(0)] }],
     [image('AQ==='), { lost: ['content.0: image has no base64 data'] }],
     [image('=AQ'), { lost: ['content.0: image has no base64 data'] }],
+    [image('xdata:,AQID'), { lost: ['content.0: image has no base64 data'] }],
     [image('x: AQID'), { lost: ['content.0: image has no base64 data'] }],
     [image(`data:${'x'.repeat(201)},AQID`), { lost: ['content.0: image has no base64 data'] }],
     [image(`data:${'x'.repeat(200)},AQID`), { images: [Buffer.from([1, 2, 3])] }],
@@ -213,33 +214,43 @@ describe('the fetch of foreign servers', () => {
     const RESULT = `{"id":1,"result":{"a":1,"${LOST}":[]}}`;
     const FAILED = `data: {"jsonrpc":"2.0","id":1,"error":{"code":${NO_ANSWER},"message":"the stream of events ended without an answer"}}\n\n`;
     test.each<[what: string, sent: string, read: string]>([
-      ['an answer', 'data: {"id":1,"result":{"a":1}}\n\n', `data: ${RESULT}\n\n\n`],
-      ['an answer in two lines', 'data:{"id":1,\ndata: "result":{"a":1}}\n\n', `data: ${RESULT}\n\n\n`],
+      ['an answer', 'data: {"id":1,"result":{"a":1}}\n\n', `data: ${RESULT}\n\n`],
+      ['an answer in two lines', 'data:{"id":1,\ndata: "result":{"a":1}}\n\n', `data: ${RESULT}\n\n`],
       ['an answer without an end', 'data: {"id":1,"result":{"a":1}}', `data: ${RESULT}\n\n`],
       [
         'other lines',
         ': ping\nevent: message\ndata: {"id":1,"result":{"a":1}}\n\n',
-        `: ping\nevent: message\ndata: ${RESULT}\n\n\n`,
+        `event: message\ndata: ${RESULT}\n\n`,
       ],
-      ['an event that can be resumed', 'id: 7\ndata:\n\n', 'id: 7\ndata: \n\n\n'],
-      ['an event with an id that is none', 'id:\n\n', `id:\n\n\n${FAILED}`],
-      ['an id that is not at the start', 'xid: 7\n\n', `xid: 7\n\n\n${FAILED}`],
-      ['nothing', '', `\n${FAILED}`],
+      ['an event that can be resumed', 'id: 7\ndata:\n\n', 'id: 7\ndata: \n\n'],
+      ['an event with an id that is none', 'id:\ndata: 1\n\n', `id: \ndata: 1\n\n${FAILED}`],
+      [
+        'an event with the time to the next try',
+        'retry: 10\nid: 7\ndata: 1\n\n',
+        'id: 7\nretry: 10\ndata: 1\n\n',
+      ],
+      ['an id that is not at the start', 'xid: 7\n\n', FAILED],
+      ['nothing', '', FAILED],
       [
         'the answer to another request',
         'data: {"id":2,"result":{"a":1}}\n\n',
-        `data: ${RESULT.replace('1', '2')}\n\n\n${FAILED}`,
+        `data: ${RESULT.replace('1', '2')}\n\n${FAILED}`,
       ],
-      ['half an answer', 'data: {"id":1,\n\n', `data: {"id":1,\n\n\n${FAILED}`],
-      ['a text with the id in it', 'data: "\\"id\\":1"\n\n', `data: "\\"id\\":1"\n\n\n${FAILED}`],
+      ['a text in two lines', 'data: one\ndata: two\n\n', `data: one\ndata: two\n\n${FAILED}`],
+      ['half an answer', 'data: {"id":1,\n\n', `data: {"id":1,\n\n${FAILED}`],
+      ['a text with the id in it', 'data: "\\"id\\":1"\n\n', `data: "\\"id\\":1"\n\n${FAILED}`],
     ])('passes on %s, and says where no answer came', async (_what, sent, read) => {
-      const { response, text } = await send([[200, EVENTS, sent]], '{"id":1}');
+      const { response, text } = await send([[203, EVENTS, sent]], '{"id":1}');
       expect(text).toBe(read);
-      expect(response.url).toBe(`${origin}/mcp`);
+      expect(response).toMatchObject({
+        status: 203,
+        statusText: 'Non-Authoritative Information',
+        url: `${origin}/mcp`,
+      });
     });
 
     test.each([['[1]'], ['no JSON'], ['{}'], [undefined]])('waits for no answer to %j', async (body) => {
-      expect((await send([[200, EVENTS, ': ping\n\n']], body)).text).toBe(': ping\n\n\n');
+      expect((await send([[200, EVENTS, ': ping\n\n']], body)).text).toBe('');
     });
   });
 

@@ -181,7 +181,7 @@ interface ReadBlock {
 
 function readBlock(block: JsonValue): ReadBlock {
   if (typeof block === 'string') return { text: block };
-  if (!isJsonObject(block)) return { lost: `is ${JSON.stringify(block)?.slice(0, 40)}, not an object` };
+  if (!isJsonObject(block)) return { lost: `is ${JSON.stringify(block).slice(0, 40)}, not an object` };
   const { type, text, data, mimeType, uri, name, resource } = block;
   switch (type) {
     case 'text':
