@@ -52,8 +52,8 @@ export function importTraffic(file: string, format: FormatName | null): Imported
     recording: {
       header: {
         ...header,
-        ...(dropped.length === 0 ? {} : { missing: [...(header.missing ?? []), ...dropped] }),
-        ...(guessed.length === 0 ? {} : { guessed: [...(header.guessed ?? []), ...guessed] }),
+        missing: addNotes(header.missing, dropped),
+        guessed: addNotes(header.guessed, guessed),
       },
       packets,
     },
@@ -71,6 +71,10 @@ export function importTraffic(file: string, format: FormatName | null): Imported
       dropped,
     },
   };
+}
+
+function addNotes(before: readonly string[] = [], more: readonly string[]): string[] | undefined {
+  return before.length + more.length === 0 ? undefined : [...before, ...more];
 }
 
 function buildImported(

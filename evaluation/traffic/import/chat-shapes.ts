@@ -73,9 +73,7 @@ export function readToolResults({ messages, input }: JsonObject): ToolResult[] {
       const { type, tool_use_id, content, is_error } = toObject(part) ?? {};
       const used = toText(tool_use_id);
       if (type !== 'tool_result' || used === undefined) return [];
-      return [
-        { id: used, result: { content: content ?? null, ...(is_error === undefined ? {} : { is_error }) } },
-      ];
+      return [{ id: used, result: { content: content ?? null, is_error } }];
     });
   });
 }

@@ -239,17 +239,16 @@ function readModelContent({ attributes, events }: Span, way: Way): unknown {
   const messages = said(`gen_ai.${way}.messages`);
   if (messages !== undefined) {
     if (way === 'output') return { messages };
-    const [instructions, tools] = [said('gen_ai.system_instructions'), said('gen_ai.tool.definitions')];
     return {
-      ...(instructions === undefined ? {} : { instructions }),
+      instructions: said('gen_ai.system_instructions'),
       messages,
-      ...(tools === undefined ? {} : { tools }),
+      tools: said('gen_ai.tool.definitions'),
     };
   }
   const flat = unflattenAttributes(attributes, `llm.${way}_messages`, 'message');
   if (flat !== undefined) {
     const tools = way === 'input' ? unflattenAttributes(attributes, 'llm.tools', 'tool') : undefined;
-    return { messages: flat, ...(tools === undefined ? {} : { tools }) };
+    return { messages: flat, tools };
   }
   const older = unflattenAttributes(attributes, way === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion');
   if (older !== undefined) return { messages: older };
