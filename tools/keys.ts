@@ -8,7 +8,7 @@ export const keyVariables: readonly string[] = [
   ...new Set([...serverKeys.map(({ variable }) => variable), ...services.flatMap(({ keys = [] }) => keys)]),
 ];
 
-/** What those keys look like, for removing one wherever it stands. */
+/** The shapes of those keys, for removing one wherever it stands. */
 export const keyShapes: readonly RegExp[] = [
   ...serverKeys.map(({ shape }) => shape),
   ...services.flatMap(({ keyShape = [] }) => keyShape),

@@ -37,10 +37,10 @@ export const anthropicFormat: ModelFormat = {
     .catchall(z.json()),
   reserved: ['model', 'messages', 'system', 'tools', 'tool_choice', 'stream'],
   path: '/v1/messages',
-  buildHeaders: (key) => ({
-    'Anthropic-Version': API_VERSION,
-    ...(key === undefined ? {} : { 'X-Api-Key': key }),
-  }),
+  buildHeaders: (key) => {
+    const version = { 'Anthropic-Version': API_VERSION };
+    return key === undefined ? version : { ...version, 'X-Api-Key': key };
+  },
   buildBody,
   readReply,
   queryCapabilities,

@@ -93,7 +93,7 @@ export const engineNames = engines.names;
 /** The engines that ask a model server. */
 export const serverNames: readonly string[] = Object.keys(SERVERS);
 
-/** The variables that hold the keys of model servers, and what such keys look like. */
+/** The variables that hold the keys of model servers, and the shapes of such keys. */
 export const serverKeys = Object.values(SERVERS).flatMap(({ key }) => key ?? []);
 
 /** Registers a user's engine by its name. */
@@ -194,6 +194,9 @@ export async function queryModelCapabilities(
 ): Promise<ModelCapabilities | undefined> {
   const server = findServer(engine);
   if (server === undefined) return undefined;
-  const [{ querySaid }, format] = await Promise.all([import('./http/ask-server.ts'), server.load()]);
-  return querySaid(server, format, { host, model: model ?? server.defaultModel, environment });
+  const [{ queryServer }, format] = await Promise.all([
+    import('./requests/model-endpoint.ts'),
+    server.load(),
+  ]);
+  return queryServer(server, format, { host, model: model ?? server.defaultModel, environment });
 }

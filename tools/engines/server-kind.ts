@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The facts about one kind of model server, which are known before its format is loaded. */
 export interface ServerKind {
-  /** What the engine is, in the words of `list engines`. */
+  /** The engine in a line, for `list engines`. */
   readonly summary: string;
   /** The name before "server" in messages: `Ollama`. */
   readonly label: string;

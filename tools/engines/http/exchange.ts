@@ -4,7 +4,7 @@ import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contr
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
-import type { ModelServer } from '../model-format.ts';
+import type { ModelQuery, ModelReply, ModelServer } from '../model-format.ts';
 import { readStart } from './body.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';
 
@@ -19,6 +19,13 @@ export interface ExchangeLimits {
 export type Outcome<Result> =
   | { readonly fault: Fault }
   | { readonly fault?: undefined; readonly value: Result };
+
+/** A server with the options that its model gets. */
+export interface ModelClient {
+  readonly server: ModelServer;
+  /** Sends a query once. @throws MeshError `usage` if the server requires a key and there is none */
+  chat(query: ModelQuery, limits: ExchangeLimits): Promise<Outcome<ModelReply>>;
+}
 
 /** The longest time that a timer can wait. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;

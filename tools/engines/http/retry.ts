@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelQuery, ModelReply } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
-import type { ModelClient } from '../requests/model-endpoint.ts';
-import type { ExchangeLimits, Outcome } from './exchange.ts';
+import type { ExchangeLimits, ModelClient, Outcome } from './exchange.ts';
 import { canDemandLess, chooseRemedy, type Fault, isRateLimit } from './fault.ts';
 
 /** Clock and randomness, passed in so that tests are fast and deterministic. */

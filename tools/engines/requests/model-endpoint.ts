@@ -1,21 +1,24 @@
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import type * as z from 'zod';
+import { type ModelCapabilities, UNKNOWN_ABILITIES } from '../capabilities.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
-import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
-import type { ModelFormat, ModelOptions, ModelQuery, ModelReply, ModelServer } from '../model-format.ts';
+import { readWholeJson } from '../http/body.ts';
+import { exchange, type ModelClient } from '../http/exchange.ts';
+import { explain } from '../http/fault.ts';
+import type { ModelFormat, ModelOptions, ModelServer } from '../model-format.ts';
 import { FREE, findPresetPrice, type Price } from '../prices.ts';
-import { findServerKey, requireKey, resolveServerUrl, type ServerKind } from '../server-kind.ts';
+import {
+  type Environment,
+  findServerKey,
+  requireKey,
+  resolveServerUrl,
+  type ServerKind,
+} from '../server-kind.ts';
 import { createDemands, type Demands, type ToolCalls } from './demands.ts';
 import { Summaries } from './summaries.ts';
 import { Window } from './window.ts';
-
-/** A server with the options that its model gets. */
-export interface ModelClient {
-  readonly server: ModelServer;
-  /** Sends a query once. @throws MeshError `usage` if the server requires a key and there is none */
-  chat(query: ModelQuery, limits: ExchangeLimits): Promise<Outcome<ModelReply>>;
-}
 
 /** One model on one server, and what is known about it so far. */
 export interface ModelEndpoint {
@@ -31,7 +34,7 @@ export interface ModelEndpoint {
   accepted: Demands;
 }
 
-export interface ModelEndpoints {
+interface ModelEndpoints {
   readonly primary: ModelEndpoint;
   /** Continues with the same conversation and tools if the primary is unavailable (RA-23). */
   readonly fallback: ModelEndpoint | undefined;
@@ -131,7 +134,7 @@ function createClient(
 }
 
 /** Describes a server for messages. */
-export function describeServer(
+function describeServer(
   { label, key }: ServerKind,
   { maker, isTransient, buildAdvice }: ModelFormat,
   facts: Pick<ModelServer, 'url' | 'key'> & { readonly contextTokens?: number | undefined },
@@ -153,5 +156,57 @@ function askOnce<Said>(ask: (() => Promise<Said>) | undefined): () => Promise<Sa
   return async () => {
     said ??= ask?.();
     return said;
+  };
+}
+
+/** Time limit of a query: it takes a server no time, but one that works on a prompt may be late. */
+const ASK_TIMEOUT_MS = 5_000;
+
+interface CapabilitySubject {
+  readonly host: string | undefined;
+  readonly model: string;
+  readonly environment: Environment;
+}
+
+/**
+ * Asks a server what it says about a model; servers of one kind differ in what they report.
+ *
+ * @throws MeshError `engine` if there is no server, or if it refuses the key
+ */
+export async function queryServer(
+  kind: ServerKind,
+  format: ModelFormat,
+  { host, model, environment }: CapabilitySubject,
+): Promise<ModelCapabilities> {
+  const url = resolveServerUrl(kind, host, environment);
+  const key = findServerKey(kind, url, environment);
+  const server = describeServer(kind, format, { url, key });
+  const limits = { signal: new AbortController().signal, timeoutMs: ASK_TIMEOUT_MS };
+
+  async function ask<Reply>(at: URL, schema: z.ZodType<Reply>, body?: object): Promise<Reply | undefined> {
+    const request = {
+      url: at,
+      headers: { Accept: 'application/json', ...format.buildHeaders?.(key) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    };
+    const outcome = await exchange(server, request, limits, async (response) =>
+      schema.parse(await readWholeJson(response)),
+    );
+    if (outcome.fault === undefined) return outcome.value;
+    const { fault } = outcome;
+    // A server that refuses the key would refuse every question, too.
+    if (fault.kind === 'status' && (fault.status === 401 || fault.status === 403))
+      throw explain(fault, server, undefined, 1);
+    // The server is there but does not report it.
+    if (fault.kind === 'status' || fault.kind === 'foreign' || fault.kind === 'broken') return undefined;
+    throw explain(fault, server, undefined, 1);
+  }
+
+  return {
+    ...UNKNOWN_ABILITIES,
+    model,
+    url,
+    others: [],
+    ...(await format.queryCapabilities({ url, model, ask })),
   };
 }
