@@ -10,7 +10,7 @@ const ALONE = [
   'core/wire/large-frames.test.ts',
   'core/wire/many-readers.test.ts',
   // Flags of V8 are set for a whole process.
-  'tools/engines/http/exchange.test.ts',
+  'tools/http/fetch.test.ts',
   // The memory and the processor time of the whole process are measured.
   'core/wire/frame.test.ts',
   'lab/fuzz/hostile-bytes.test.ts',

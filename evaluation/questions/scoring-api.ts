@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { explainBlockedPort } from '@gaia-mesh/tools/blocked-port.ts';
-import { fetchService } from '@gaia-mesh/tools/web/service-redirects.ts';
-import type { KyInstance } from 'ky';
+import { findConnectionFault } from '@gaia-mesh/tools/http/fetch.ts';
+import { requestService, ServiceRefusal } from '@gaia-mesh/tools/http/service.ts';
 import * as z from 'zod';
 import { type Question, questionSchema } from './question.ts';
 import type { Questions } from './read-questions.ts';
@@ -105,17 +106,13 @@ export class ScoringApi {
     let bytes = 0;
     const output = await open(part, 'w');
     try {
-      await this.#exchange(
-        `files/${encodeURIComponent(taskId)}`,
-        FILE_TIMEOUT_MS,
-        async (client, path, signal) => {
-          for await (const chunk of capResponse(await client.get(path, { signal }), MAX_FILE_BYTES)) {
-            hash.update(chunk);
-            bytes += chunk.length;
-            await output.writeFile(chunk);
-          }
-        },
-      );
+      await this.#exchange(`files/${encodeURIComponent(taskId)}`, FILE_TIMEOUT_MS, async (response) => {
+        for await (const chunk of capResponse(response, MAX_FILE_BYTES)) {
+          hash.update(chunk);
+          bytes += chunk.length;
+          await output.writeFile(chunk);
+        }
+      });
       await output.close();
       await rename(part, target);
     } catch (error) {
@@ -132,16 +129,12 @@ export class ScoringApi {
    * @throws MeshError `io` with the server's own words
    */
   async submit(submission: Submission): Promise<SubmissionScore> {
-    const text = await this.#exchange('submit', SUBMIT_TIMEOUT_MS, async (client, path, signal) =>
-      readResponseText(await client.post(path, { json: submission, signal })),
-    );
+    const text = await this.#exchange('submit', SUBMIT_TIMEOUT_MS, readResponseText, submission);
     return this.#parsed(text, scoreSchema, 'submit');
   }
 
   #text(path: string, timeoutMs: number): Promise<string> {
-    return this.#exchange(path, timeoutMs, async (client, at, signal) =>
-      readResponseText(await client.get(at, { signal })),
-    );
+    return this.#exchange(path, timeoutMs, readResponseText);
   }
 
   #parsed<T>(text: string, schema: z.ZodType<T>, path: string): T {
@@ -163,32 +156,34 @@ export class ScoringApi {
   async #exchange<T>(
     path: string,
     timeoutMs: number,
-    work: (client: KyInstance, path: string, signal: AbortSignal) => Promise<T>,
+    read: (response: Response) => Promise<T>,
+    json?: object,
   ): Promise<T> {
-    const { default: ky, HTTPError } = await import('ky');
     const timeout = AbortSignal.timeout(timeoutMs + MAX_RETRY_AFTER_MS);
-    const client = ky.create({
-      prefix: this.url,
-      fetch: fetchService,
-      timeout: timeoutMs,
-      retry: {
-        limit: MAX_RETRIES,
-        // A repeated submission is scored twice, and the better score counts.
-        methods: ['get', 'post'],
-        statusCodes: [429, 500, 502, 503, 504],
-        maxRetryAfter: MAX_RETRY_AFTER_MS,
-        delay: (attempt) => this.#firstBackoffMs * 2 ** (attempt - 1),
+    const finished = new AbortController();
+    const signal = AbortSignal.any([this.#signal, timeout, finished.signal]);
+    const request = {
+      url: new URL(`${this.url}/${path}`),
+      // A repeated submission is scored twice, and the better score counts.
+      body: json === undefined ? undefined : JSON.stringify(json),
+      headers: { 'content-type': 'application/json' },
+      timeoutMs,
+      maxRetries: MAX_RETRIES,
+      maxNetworkRetries: MAX_RETRIES,
+      backoff: {
+        firstMs: this.#firstBackoffMs,
+        maxMs: MAX_RETRY_AFTER_MS,
+        maxRetryAfterMs: MAX_RETRY_AFTER_MS,
       },
-    });
+    };
     try {
-      return await work(client, path, AbortSignal.any([this.#signal, timeout]));
+      return await read(await requestService(request, signal));
     } catch (error) {
       if (this.#signal.aborted) throw this.#signal.reason;
       if (error instanceof MeshError) throw error;
       const where = `${this.url}/${path}`;
-      if (error instanceof HTTPError) {
-        const { status } = error.response;
-        throw new MeshError('io', `${where}: HTTP ${status}: ${readErrorDetail(error.data)}`, {
+      if (error instanceof ServiceRefusal) {
+        throw new MeshError('io', `${where}: HTTP ${error.status}: ${readErrorDetail(error.text)}`, {
           cause: error,
         });
       }
@@ -200,9 +195,11 @@ export class ScoringApi {
       // A full disk is not the server's fault.
       const code = readSystemCode(error);
       if (code === 'ENOSPC' || code === 'EDQUOT') throw error;
-      throw new MeshError('io', `${where}: no connection, or it was lost: ${describeCause(error)}`, {
-        cause: error,
-      });
+      const why = findConnectionFault(error)?.message ?? toErrorMessage(error);
+      throw new MeshError('io', `${where}: no connection, or it was lost: ${why}`, { cause: error });
+    } finally {
+      // A reader may stop before the end, which would keep the connection open.
+      finished.abort();
     }
   }
 }
@@ -242,16 +239,8 @@ async function* capResponse(response: Response, maxBytes: number): AsyncGenerato
   }
 }
 
-function readErrorDetail(data: unknown): string {
-  const result = errorSchema.safeParse(data);
+function readErrorDetail(text: string): string {
+  const result = errorSchema.safeParse(tryParseJson(text));
   if (result.success) return shortenReason(result.data.detail);
-  return typeof data === 'string' && data !== '' ? shortenReason(data) : 'no reason given';
-}
-
-function describeCause(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-  return inner instanceof Error
-    ? inner.message || (readSystemCode(inner) ?? toErrorMessage(error))
-    : toErrorMessage(error);
+  return text === '' ? 'no reason given' : shortenReason(text);
 }

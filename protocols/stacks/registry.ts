@@ -14,14 +14,13 @@ export interface StackEntry extends Pick<Stack, 'name' | 'implementation'> {
 
 const MESH = 'mesh/';
 
-const A2A_SDK = ['@a2a-js/sdk@1', 'express@5', 'undici@8'];
-const A2A_GRPC = ['@a2a-js/sdk@1', '@grpc/grpc-js@1', 'undici@8'];
+const A2A_SDK = ['@a2a-js/sdk@1', 'express@5'];
+const A2A_GRPC = ['@a2a-js/sdk@1', '@grpc/grpc-js@1'];
 const MCP_STDIO = ['@modelcontextprotocol/client@2', '@modelcontextprotocol/server@2'];
 const MCP_SDK = [
   '@modelcontextprotocol/client@2',
   '@modelcontextprotocol/server@2',
   '@modelcontextprotocol/node@2',
-  'undici@8',
 ];
 
 /** All stacks with a name of their own; in addition, every adapter is one, as `mesh/<adapter>`. */

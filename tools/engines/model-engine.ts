@@ -1,9 +1,9 @@
 import type { ChatMessage, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
+import { realPace } from '../http/retry.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { chooseRemedy } from './http/fault.ts';
-import { realPace } from './http/retry.ts';
 import type { ModelFormat } from './model-format.ts';
 import { processPermits } from './permits.ts';
 import { renderPrompt } from './prompt.ts';

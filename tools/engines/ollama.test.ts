@@ -10,8 +10,8 @@ import {
   saying,
   startOllama,
 } from '../fixtures/ollama-server.ts';
+import { type Pace, realPace } from '../http/retry.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { type Pace, realPace } from './http/retry.ts';
 import { loadEngine, queryModelCapabilities } from './registry.ts';
 import { PROMPT, step } from './testing/engine-under-test.ts';
 

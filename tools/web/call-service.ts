@@ -1,12 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
-import type { Options } from 'ky';
 import type PQueue from 'p-queue';
 import * as z from 'zod';
+import { requestService } from '../http/service.ts';
 import { readBounded } from './bounded-body.ts';
 import { explainServiceFault } from './service-fault.ts';
-import { fetchService } from './service-redirects.ts';
 import {
   isMoved,
   resolveServiceUrl,
@@ -45,12 +44,8 @@ const TOTAL_ATTEMPTS = 4;
 
 /** Retries after transport errors (C-07). */
 const MAX_RETRIES = 5;
-/** Retries if there is no connection: an unreachable service stays so for more than seconds, a dropped packet does not. */
 const MAX_NETWORK_RETRIES = 1;
-const FIRST_BACKOFF_MS = 300;
-const MAX_BACKOFF_MS = 10_000;
-/** Longest pause that a service may ask for; one that wants more is better asked another day. */
-const MAX_RETRY_AFTER_MS = 30_000;
+const BACKOFF = { firstMs: 300, maxMs: 10_000, maxRetryAfterMs: 30_000 };
 
 /** Maximum bytes of a reply, far above any search result or transcript. */
 const MAX_REPLY_BYTES = 8 * 1024 * 1024;
@@ -91,47 +86,44 @@ export async function withService<Result>(
   const { environment } = context;
   const base = call.baseUrl ?? resolveServiceUrl(call.service, environment);
   const url = joinUrl(base, call.path);
-  const { default: ky } = await import('ky');
+  for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.append(name, String(value));
   const parsed = settings.safeParse(context.options);
   if (!parsed.success) throw new MeshError('tool', `options: ${formatIssues(parsed.error)}`);
-  const timeout = parsed.data.timeout_ms ?? call.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
-  const options: Options = {
-    method: call.json === undefined && call.form === undefined ? 'get' : 'post',
-    headers: { 'user-agent': formatUserAgent(environment), ...call.headers },
-    timeout,
-    fetch: fetchService,
-    throwHttpErrors: (status) => !(call.accepts ?? []).includes(status),
-    retry: {
-      limit: parsed.data.retries ?? MAX_RETRIES,
-      methods: ['get', 'post'],
-      statusCodes: [408, 429, 500, 502, 503, 504],
-      afterStatusCodes: [429, 503],
-      maxRetryAfter: MAX_RETRY_AFTER_MS,
-      backoffLimit: MAX_BACKOFF_MS,
-      delay: (attempt) => FIRST_BACKOFF_MS * 2 ** (attempt - 1),
-      shouldRetry: ({ error, retryCount }) => {
-        if (error.name === 'NetworkError') return retryCount <= MAX_NETWORK_RETRIES;
-        return 'data' in error && isQuota(error.data) ? false : undefined;
-      },
+  const timeoutMs = parsed.data.timeout_ms ?? call.timeoutMs ?? ATTEMPT_TIMEOUT_MS;
+  const json = call.json === undefined ? undefined : JSON.stringify(call.json);
+  const request = {
+    url,
+    headers: {
+      'user-agent': formatUserAgent(environment),
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...call.headers,
     },
-    searchParams: call.query === undefined ? undefined : { ...call.query },
-    json: call.json,
-    body: call.form ?? null,
+    body: json ?? call.form,
+    accepts: call.accepts,
+    timeoutMs,
+    maxRetries: parsed.data.retries ?? MAX_RETRIES,
+    maxNetworkRetries: MAX_NETWORK_RETRIES,
+    backoff: BACKOFF,
   };
+  const finished = new AbortController();
   const queue = await findServiceQueue(call, url.origin, context);
   if (queue.size >= MAX_WAITING)
     throw new MeshError('tool', `${call.service}: ${MAX_WAITING} calls are already waiting`);
   try {
     return await queue.add(
-      () => {
+      async () => {
         // The time limit begins when the call leaves the queue.
-        const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeout * TOTAL_ATTEMPTS)]);
-        return ky(url, { ...options, signal }).then(use);
+        const total = AbortSignal.timeout(timeoutMs * TOTAL_ATTEMPTS);
+        const signal = AbortSignal.any([context.signal, total, finished.signal]);
+        return use(await requestService(request, signal));
       },
       { signal: context.signal },
     );
   } catch (error) {
     throw explainServiceFault(error, call.service, url.origin, context);
+  } finally {
+    // A reader may stop before the end, which would keep the connection open.
+    finished.abort();
   }
 }
 
@@ -166,9 +158,4 @@ async function findServiceQueue(
   const queue = queues.get(origin) ?? new Queue({ concurrency, ...gap });
   queues.set(origin, queue);
   return queue;
-}
-
-/** Returns true if a quota is exhausted: it is not refilled during retries, although its status says to try again. */
-function isQuota(data: unknown): boolean {
-  return /"insufficient_quota"/.test(JSON.stringify(data) ?? '');
 }

@@ -1,11 +1,15 @@
 import { lookup } from 'node:dns/promises';
-import http from 'node:http';
-import https from 'node:https';
 import net from 'node:net';
-import { pipeline } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
+import {
+  type Address,
+  findConnectionFault,
+  findRedirect,
+  isCutOff,
+  MAX_REDIRECTS,
+  sendRequest,
+} from '../http/fetch.ts';
 import { isPublicAddress } from './public-address.ts';
 
 /** A page or file from the internet: its head has been read, its body has not. */
@@ -16,7 +20,7 @@ export interface PublicReply {
   readonly mediaType: string;
   readonly charset: string | undefined;
   readonly disposition: string | undefined;
-  /** Decompressed bytes; the reader has to bound them. */
+  /** Unpacked bytes as they arrive; the reader has to bound them. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
@@ -29,23 +33,23 @@ interface PublicFetchOptions {
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
 }
 
-interface Address {
-  readonly address: string;
-  readonly family: number;
-}
-
 /**
  * The variable that allows private hosts: a comma-separated list of `host` or `host:port`, where a host is a name or an
  * address. It serves tests, and users who fetch from their own network.
  */
 const ALLOWED_VARIABLE = 'GAIA_MESH_ALLOW_PRIVATE_HOSTS';
 
-/** Maximum redirects. Browsers follow 20, but a server that needs more than a few wants to keep the client busy. */
-const MAX_REDIRECTS = 5;
 const MAX_URL_CHARACTERS = 8192;
 
-/** A user agent that resembles a browser's: sites send others an empty page. */
-const USER_AGENT = 'Mozilla/5.0 (compatible; gaia-mesh)';
+const HEADERS = {
+  // It resembles a browser's: sites send others an empty page.
+  'user-agent': 'Mozilla/5.0 (compatible; gaia-mesh)',
+  accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+  'accept-language': 'en',
+  'accept-encoding': 'gzip, br',
+};
+/** The encodings that arrive unpacked: those that were requested, and older ones that some servers send regardless. */
+const UNPACKED = ['', 'identity', 'gzip', 'x-gzip', 'br', 'deflate'];
 
 /**
  * Fetches a URL that a model or a page supplied and that therefore must not lead to this machine or network: every address of
@@ -62,15 +66,16 @@ export async function fetchPublic<Result>(
   use: (reply: PublicReply) => Promise<Result>,
 ): Promise<Result> {
   const limit = AbortSignal.timeout(options.timeoutMs);
-  const signal = AbortSignal.any([options.signal, limit]);
+  const finished = new AbortController();
+  const signal = AbortSignal.any([options.signal, limit, finished.signal]);
   let url = parseWebAddress(target);
-  let response: http.IncomingMessage | undefined;
   try {
     for (let redirects = 0; ; redirects++) {
-      response = await get(url, await checkAddresses(url, options, signal), signal);
+      const addresses = await checkAddresses(url, options, signal);
+      const response = await sendRequest(url, { headers: HEADERS, signal, addresses });
       const location = findRedirect(response);
-      if (location === undefined) break;
-      response.destroy();
+      if (location === undefined) return await use(toPublicReply(url, response));
+      await response.body?.cancel();
       if (redirects === MAX_REDIRECTS) {
         throw new MeshError(
           'tool',
@@ -79,18 +84,11 @@ export async function fetchPublic<Result>(
       }
       url = parseWebAddress(location, url);
     }
-    const { statusCode = 0, statusMessage = '' } = response;
-    if (statusCode < 200 || statusCode > 299) {
-      throw new MeshError(
-        'tool',
-        `${formatUrl(url)} answered with status ${statusCode} ${statusMessage}`.trim(),
-      );
-    }
-    return await use(toPublicReply(url, response));
   } catch (error) {
     throw fetchFault(error, url, options, limit);
   } finally {
-    response?.destroy();
+    // A reader may stop before the end, which would keep the connection open.
+    finished.abort();
   }
 }
 
@@ -154,36 +152,14 @@ async function resolveHost(host: string): Promise<readonly Address[]> {
   return lookup(host, { all: true });
 }
 
-/** Sends the request to one of `addresses` and waits for the head of the reply. */
-function get(url: URL, addresses: readonly Address[], signal: AbortSignal): Promise<http.IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
-  const { request } = url.protocol === 'https:' ? https : http;
-  const asked = request(url, {
-    // A connection that was made for another check is not reused.
-    agent: false,
-    signal,
-    lookup: (_host, { all }, give) => {
-      const [first] = addresses;
-      if (all || first === undefined) give(null, [...addresses]);
-      else give(null, first.address, first.family);
-    },
-    headers: {
-      'user-agent': USER_AGENT,
-      accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
-      'accept-language': 'en',
-      'accept-encoding': 'gzip, br',
-    },
-  });
-  asked.once('response', resolve).once('error', reject).end();
-  return promise;
-}
-
-function findRedirect({ statusCode, headers: { location } }: http.IncomingMessage): string | undefined {
-  return [301, 302, 303, 307, 308].includes(statusCode ?? 0) ? location : undefined;
-}
-
-function toPublicReply(url: URL, response: http.IncomingMessage): PublicReply {
-  const [mediaType = '', ...parameters] = (response.headers['content-type'] ?? '').split(';');
+function toPublicReply(url: URL, { status, statusText, ok, headers, body }: Response): PublicReply {
+  if (!ok)
+    throw new MeshError('tool', `${formatUrl(url)} answered with status ${status} ${statusText}`.trim());
+  const packed = (headers.get('content-encoding') ?? '').trim().toLowerCase();
+  if (!UNPACKED.includes(packed)) {
+    throw new MeshError('tool', `the reply is compressed as ${packed.slice(0, 40)}, which was not requested`);
+  }
+  const [mediaType = '', ...parameters] = (headers.get('content-type') ?? '').split(';');
   const charset = parameters
     .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]+)/i.exec(parameter)?.[1])
     .find(Boolean);
@@ -191,41 +167,9 @@ function toPublicReply(url: URL, response: http.IncomingMessage): PublicReply {
     url: url.href,
     mediaType: mediaType.trim().toLowerCase(),
     charset,
-    disposition: response.headers['content-disposition'],
-    body: unpackResponse(response),
+    disposition: headers.get('content-disposition') ?? undefined,
+    body: body ?? new ReadableStream(),
   };
-}
-
-/** Decompresses the body as it arrives, so that the reader's bound applies to the decompressed size. */
-function unpackResponse(response: http.IncomingMessage): AsyncIterable<Uint8Array> {
-  const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  const unpacker = chooseUnpacker(encoding);
-  if (unpacker === undefined) {
-    throw new MeshError(
-      'tool',
-      `the reply is compressed as ${encoding.slice(0, 40)}, which was not requested`,
-    );
-  }
-  if (unpacker === 'none') return response;
-  // The pipeline starts at once: a response that breaks off without a listener would never end. The reader gets the error.
-  return pipeline(response, unpacker, (error) => error);
-}
-
-function chooseUnpacker(encoding: string) {
-  switch (encoding) {
-    case 'identity':
-    case '':
-      return 'none';
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'br':
-      return createBrotliDecompress();
-    case 'deflate':
-      return createInflate();
-    default:
-      return undefined;
-  }
 }
 
 /** Turns expected failures into messages; returns a bug as it is. */
@@ -235,16 +179,15 @@ function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit
   if (options.signal.aborted) return fault(`${url.host}: stopped, the task has ended`);
   if (limit.aborted)
     return fault(`${formatUrl(url)} took longer than ${options.timeoutMs / 1000} s: given up`);
-  const code = readSystemCode(error) ?? '';
+  const { code, message } = findConnectionFault(error) ?? { code: '', message: '' };
   // Codes of zlib and of the HTTP parser.
-  if (/^(Z_|ERR__ERROR|ERR_BROTLI|HPE_)/.test(code)) {
-    return fault(`${formatUrl(url)} sent a malformed reply: ${toErrorMessage(error)} (${code})`);
-  }
-  if (code === 'ERR_STREAM_PREMATURE_CLOSE') return fault(`${formatUrl(url)} broke off before its end`);
+  if (/^(Z_|ERR__ERROR|ERR_BROTLI|HPE_)/.test(code))
+    return fault(`${formatUrl(url)} sent a malformed reply: ${message} (${code})`);
+  if (isCutOff(code)) return fault(`${formatUrl(url)} broke off before its end`);
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_|UNABLE_|SELF_SIGNED|EPROTO)/.test(code)) {
     return fault(`${url.host} cannot be trusted: its certificate or TLS is invalid (${code})`);
   }
-  return /^E(?!RR_)[A-Z_]+$/.test(code)
+  return /^(E(?!RR_)|UND_ERR_)[A-Z_]+$/.test(code)
     ? fault(`no network: ${url.host} cannot be reached (${code})`)
     : error;
 }

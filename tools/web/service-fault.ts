@@ -1,7 +1,9 @@
-import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
+import { findConnectionFault } from '../http/fetch.ts';
+import { ServiceRefusal } from '../http/service.ts';
 import { removeSecrets, SERVICES, type Service, type ServiceContext, type ServiceName } from './services.ts';
 
 /**
@@ -21,9 +23,9 @@ export function explainServiceFault(
     new MeshError('tool', removeSecrets(shortenReason(message), environment));
   if (signal.aborted) return fault(`${name}: stopped, the task has ended`);
   if (!(error instanceof Error)) return error;
-  if (error.name === 'HTTPError' && 'response' in error && error.response instanceof Response) {
-    const said = 'data' in error ? findErrorText(error.data) : '';
-    const { status } = error.response;
+  if (error instanceof ServiceRefusal) {
+    const { status } = error;
+    const said = findErrorText(error.text);
     return fault(
       `${name} answered with status ${status}${said === '' ? '' : `: ${said}`}${adviseStatus(status, name)}`,
     );
@@ -31,11 +33,10 @@ export function explainServiceFault(
   if (error.name === 'TimeoutError') {
     return fault(`${name} at ${origin} did not answer in time: try again later, or set options.timeout_ms`);
   }
-  const isBroken =
-    error.name === 'NetworkError' || (error instanceof TypeError && error.message === 'terminated');
-  if (!isBroken) return error;
+  const broken = findConnectionFault(error);
+  if (broken === undefined) return error;
   return fault(
-    `no network: ${name} at ${origin} cannot be reached (${findCauseCode(error)}); check the connection, or ${variable}`,
+    `no network: ${name} at ${origin} cannot be reached (${broken.code}); check the connection, or ${variable}`,
   );
 }
 
@@ -44,15 +45,6 @@ function adviseStatus(status: number, name: ServiceName): string {
   if ((status === 401 || status === 403) && keys !== undefined) return ` (check ${keys.join(' or ')})`;
   if (status === 429) return ' (too many requests: try again later, or use another tool)';
   return status >= 500 ? ' (the service is out of order: try again later, or use another tool)' : '';
-}
-
-/** Returns the code of a failed connection, which is below a `TypeError: fetch failed`, below ky's own error. */
-function findCauseCode(error: Error): string {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const code = readSystemCode(at);
-    if (code !== undefined) return code;
-  }
-  return toErrorMessage(error);
 }
 
 const saidSchema = z.union([
@@ -69,8 +61,8 @@ const saidSchema = z.union([
 ]);
 
 /** Returns the message in the body of a failure, which each service puts elsewhere; a page of HTML has none. */
-function findErrorText(data: unknown): string {
-  const said = saidSchema.safeParse(typeof data === 'string' ? (tryParseJson(data) ?? data) : data);
+function findErrorText(text: string): string {
+  const said = saidSchema.safeParse(tryParseJson(text));
   if (said.success) return said.data.trim();
-  return typeof data === 'string' && !data.includes('<') ? data.trim().slice(0, 300) : '';
+  return tryParseJson(text) !== undefined || text.includes('<') ? '' : text.trim().slice(0, 300);
 }

@@ -1,4 +1,4 @@
-import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
+import { Agent, fetch as send } from 'undici';
 import type { StackSettings } from '../contract/stack.ts';
 
 /** A `fetch` with a pool of its own, for use by an SDK. */
@@ -11,15 +11,15 @@ interface PooledFetch {
  * Creates the `fetch` of npm's undici with connections as the settings have them: Node's own has no options
  * for the number of connections or for trust, and does not take an `Agent` of the package. It follows no
  * redirect, which would take headers with tokens along.
- *
- * @throws MeshError `config` if undici is not installed
  */
-export async function createPooledFetch(
-  purpose: string,
-  { tls, connections, keepAliveMs, noDelay, deadlineMs }: StackSettings,
-): Promise<PooledFetch> {
-  const undici = await withPackage('undici@8', purpose, () => import('undici'));
-  const dispatcher = new undici.Agent({
+export function createPooledFetch({
+  tls,
+  connections,
+  keepAliveMs,
+  noDelay,
+  deadlineMs,
+}: StackSettings): PooledFetch {
+  const dispatcher = new Agent({
     connections,
     // 0 turns keep-alive off as well; 1 keeps connections with one request at a time.
     pipelining: keepAliveMs > 0 ? 1 : 0,
@@ -30,10 +30,7 @@ export async function createPooledFetch(
     connect: { noDelay, ca: tls?.cert, minVersion: tls === null ? undefined : 'TLSv1.3' },
   });
   // Node's types and the package's are two copies of the same types, which the compiler does not identify.
-  const ask = undici.fetch as unknown as (
-    input: Parameters<typeof fetch>[0],
-    init: object,
-  ) => Promise<Response>;
+  const ask = send as unknown as (input: Parameters<typeof fetch>[0], init: object) => Promise<Response>;
   return {
     fetch: (input, init) => ask(input, { ...init, dispatcher, redirect: 'error' }),
     close: () => dispatcher.destroy(),

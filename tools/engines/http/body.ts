@@ -23,18 +23,6 @@ async function readBytes(response: Response): Promise<Buffer<ArrayBuffer>> {
   return Buffer.concat(parts);
 }
 
-/** Reads the first `maxBytes` or a little more, as text. */
-export async function readStart(response: Response, maxBytes: number): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    parts.push(part);
-    bytes += part.length;
-    if (bytes > maxBytes) break;
-  }
-  return Buffer.concat(parts).toString();
-}
-
 function createLengthError(): Error {
   return new Error(`it is more than ${MAX_STREAM_BYTES} bytes, or a line of it more than ${MAX_BODY_BYTES}`);
 }

@@ -1,11 +1,10 @@
-import http from 'node:http';
-import https from 'node:https';
-import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
+import { findConnectionFault, isCutOff, readStart, sendRequest } from '../../http/fetch.ts';
+import { parseRetryAfter } from '../../http/retry.ts';
 import type { ModelQuery, ModelReply, ModelServer } from '../model-format.ts';
-import { readStart } from './body.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';
 
 export interface ExchangeLimits {
@@ -33,56 +32,15 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_ERROR_CHARACTERS = 500;
 
 /** Connection failures that a retry may overcome; others fail again. */
-const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET'];
+const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'];
 /** Longest pause within a reply by default: a server pauses between words, but after this time it is gone or stuck. */
 const IDLE_MS = 120_000;
-
-/** Statuses without a body (RFC 9110, section 6.4.1). */
-const WITHOUT_BODY = [204, 205, 304];
 
 export interface ServerRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** JSON, sent by POST; without it, the request is a GET. */
   readonly body?: string | undefined;
-}
-
-/**
- * Sends a request without a limit of its own. Node's `fetch` gives up on a server that is silent for 300 s, and a model on a CPU may read a
- * long prompt for longer than that. The caller limits it by `signal`. It follows no redirect, so that the key stays with the server.
- */
-export async function sendPatiently(
-  { url, headers, body = '' }: ServerRequest,
-  signal: AbortSignal,
-): Promise<Response> {
-  const { promise, resolve, reject } = Promise.withResolvers<Response>();
-  const { request: send } = url.protocol === 'https:' ? https : http;
-  // Each request has its own connection: the server may close a kept one just when it is reused.
-  const options = {
-    method: body === '' ? 'GET' : 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(body)),
-      ...headers,
-    },
-    agent: false,
-    signal,
-  };
-  const outgoing = send(url, options, (incoming) => {
-    // The reader of the body gets the error; without a reader it does not matter.
-    incoming.on('error', () => undefined);
-    const { statusCode = 500, statusMessage = '' } = incoming;
-    const received = new Headers();
-    for (const [name, values] of Object.entries(incoming.headersDistinct)) {
-      for (const value of values ?? []) received.append(name, value);
-    }
-    if (WITHOUT_BODY.includes(statusCode)) incoming.resume();
-    const content = WITHOUT_BODY.includes(statusCode) ? null : ReadableStream.from(incoming);
-    resolve(new Response(content, { status: statusCode, statusText: statusMessage, headers: received }));
-  });
-  outgoing.on('error', reject);
-  outgoing.end(body);
-  return promise;
 }
 
 /**
@@ -100,9 +58,11 @@ export async function exchange<Result>(
   const finished = new AbortController();
   const silence = new AbortController();
   const { idleMs = IDLE_MS } = limits;
+  // A server that packed its reply would hold words back.
+  const headers = { 'accept-encoding': 'identity', ...request.headers };
   const signal = AbortSignal.any([limits.signal, timeout, finished.signal, silence.signal]);
   try {
-    const response = await sendPatiently(request, signal);
+    const response = await sendRequest(request.url, { ...request, headers, signal });
     if (!response.ok) throw new Refusal(await readRefusal(response, server.key));
     return { value: await read(watchSilence(response, idleMs, () => silence.abort())) };
   } catch (error) {
@@ -213,29 +173,13 @@ class Refusal extends Error {
 function toFault(error: unknown): Fault {
   if (error instanceof z.ZodError) return { kind: 'foreign', why: formatIssues(error), cause: error };
   if (error instanceof SyntaxError) return { kind: 'foreign', why: error.message, cause: error };
-  for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
-    const code = readSystemCode(inner);
-    if (code === undefined) continue;
-    const why = inner.message || code;
-    if (LOST.includes(code)) return { kind: 'lost', why, cause: error };
+  const fault = findConnectionFault(error);
+  if (fault !== undefined) {
+    const { code, message: why } = fault;
+    if (LOST.includes(code) || isCutOff(code)) return { kind: 'lost', why, cause: error };
     return { kind: 'unreachable', isRefused: code === 'ECONNREFUSED', why, cause: error };
   }
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
     throw error;
   return { kind: 'broken', why: toErrorMessage(error), cause: error };
-}
-
-/**
- * Parses the pause that a server asks for, in milliseconds from now: OpenAI's `retry-after-ms`, else `Retry-After` in seconds
- * or as a date (RFC 9110, section 10.2.3). Undefined if there is none.
- *
- * @param nowMs milliseconds since 1970
- */
-export function parseRetryAfter(headers: Headers, nowMs: number): number | undefined {
-  const exact = headers.get('retry-after-ms') ?? '';
-  if (/^\d+(\.\d+)?$/.test(exact)) return Number(exact);
-  const value = headers.get('Retry-After') ?? '';
-  if (value === '') return undefined;
-  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -1,24 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { computeBackoffMs, type Pace } from '../../http/retry.ts';
 import type { ModelQuery, ModelReply } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
 import type { ExchangeLimits, ModelClient, Outcome } from './exchange.ts';
 import { canDemandLess, chooseRemedy, type Fault, isRateLimit } from './fault.ts';
-
-/** Clock and randomness, passed in so that tests are fast and deterministic. */
-export interface Pace {
-  /** From 0 to below 1. */
-  readonly random: () => number;
-  /** Monotonic. */
-  readonly nowMs: () => number;
-  /** Rejects when `signal` is aborted. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
-export const realPace: Pace = {
-  random: Math.random,
-  nowMs: () => performance.now(),
-  wait: (ms, signal) => sleep(ms, undefined, { signal }),
-};
 
 interface Patience {
   /** Further requests after a failure that may pass (RA-24); unusable replies are counted elsewhere (C-07). */
@@ -28,24 +12,8 @@ interface Patience {
   readonly onNote: (note: string) => void;
 }
 
-const FIRST_BACKOFF_MS = 500;
-/** Longest backoff: a server's queue moves in seconds, and a longer wait is the user's decision. */
-const MAX_BACKOFF_MS = 10_000;
-/** Longest pause that a server may ask for: limits are per minute, and a longer one would outlast any run, which the failure says. */
-const MAX_RETRY_AFTER_MS = 60_000;
-/** Spreads the retries of agents that were refused together; small compared with the doubling, so that delays always grow. */
-const JITTER = 0.25;
-
-/** Returns the delay before retry number `retry` (from 1), in milliseconds. */
-export function computeBackoffMs(
-  retry: number,
-  retryAfterMs: number | undefined,
-  random: () => number,
-): number {
-  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
-  const factor = 1 - JITTER + 2 * JITTER * random();
-  return Math.min(FIRST_BACKOFF_MS * 2 ** (retry - 1), MAX_BACKOFF_MS) * factor;
-}
+/** Limits are per minute; a longer pause would outlast any run. */
+const BACKOFF = { firstMs: 500, maxMs: 10_000, maxRetryAfterMs: 60_000 };
 
 type PatientOutcome = Outcome<ModelReply> & { readonly tries: number };
 
@@ -90,7 +58,7 @@ async function chatOnce(
       return { outcome };
     if (fault.kind === 'status' && canDemandLess(fault)) return { outcome };
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
-    const delayMs = computeBackoffMs(tries, retryAfterMs, pace.random);
+    const delayMs = computeBackoffMs(BACKOFF, tries, retryAfterMs, pace.random);
     if (isRateLimit(fault)) pauseMs = delayMs;
     return { outcome, delayMs };
   } finally {

@@ -2,9 +2,10 @@ import type { ChatMessage, EngineWork, ModelExchange } from '@gaia-mesh/core/con
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
+import type { Pace } from '../../http/retry.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
 import { canDemandLess, explain, type Fault, isLongPrompt } from '../http/fault.ts';
-import { chatPatiently, type Pace } from '../http/retry.ts';
+import { chatPatiently } from '../http/retry.ts';
 import type { ModelQuery, ModelReply } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
 import { computeCostUsd } from '../prices.ts';

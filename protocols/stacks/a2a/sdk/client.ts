@@ -21,7 +21,7 @@ export async function connectSdk(
   settings: StackSettings,
 ): Promise<A2aClient> {
   const sdk = await loadSdk(purpose);
-  const pool = await createPooledFetch(purpose, settings);
+  const pool = createPooledFetch(settings);
   const { ClientFactory, DefaultAgentCardResolver } = sdk.client;
   try {
     const factory = new ClientFactory({

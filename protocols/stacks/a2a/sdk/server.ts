@@ -32,7 +32,7 @@ export async function createSdkAgent(
 ): Promise<SdkAgent> {
   const sdk = await loadSdk(purpose);
   const { server, model } = sdk;
-  const pool = await createPooledFetch(purpose, settings);
+  const pool = createPooledFetch(settings);
   const executor = new WorkExecutor(sdk, work, clock);
   const webhooks = new server.InMemoryPushNotificationStore();
   const sdkCard = model.AgentCard.fromJSON(card);

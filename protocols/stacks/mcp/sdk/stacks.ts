@@ -24,7 +24,7 @@ export const mcpHttpSdk: Stack = meterStack({
   },
   async connect(address, settings) {
     const { StreamableHTTPClientTransport } = await loadClient(HTTP);
-    const pool = await createPooledFetch(HTTP, settings);
+    const pool = createPooledFetch(settings);
     const transport = new StreamableHTTPClientTransport(new URL(address), { fetch: pool.fetch });
     try {
       const client = await connectSdk(HTTP, transport, settings);

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { sendPatiently } from './exchange.ts';
+import { sendRequest } from './fetch.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -23,7 +23,7 @@ async function silentServer(): Promise<string> {
 test('a server that is silent is given up when who asked says so, also after garbage was collected', async () => {
   const url = await silentServer();
   const over = new AbortController();
-  const asked = sendPatiently({ url: new URL(url), body: '{}' }, over.signal);
+  const asked = sendRequest(new URL(url), { body: '{}', signal: over.signal });
   const ended = expect(asked).rejects.toThrow('aborted');
   for (let round = 0; round < 5; round++) {
     await delay(20);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter } from './exchange.ts';
-import { computeBackoffMs } from './retry.ts';
+import { computeBackoffMs, parseRetryAfter } from './retry.ts';
+
+const BACKOFF = { firstMs: 500, maxMs: 10_000, maxRetryAfterMs: 60_000 };
 
 describe('a delay', () => {
   test('is longer than the one before, whatever chance says, up to ten seconds and a quarter more (RA-24)', () => {
@@ -9,19 +10,19 @@ describe('a delay', () => {
       [0.999_999, 0],
     ] as const) {
       const delays = [1, 2, 3, 4, 5].map((retry) =>
-        computeBackoffMs(retry, undefined, () => (retry % 2 === 0 ? low : high)),
+        computeBackoffMs(BACKOFF, retry, undefined, () => (retry % 2 === 0 ? low : high)),
       );
       expect(delays).toEqual(delays.toSorted((a, b) => a - b));
       expect(new Set(delays).size).toBe(5);
     }
-    expect(computeBackoffMs(1, undefined, () => 0)).toBe(375);
-    expect(computeBackoffMs(20, undefined, () => 1)).toBe(12_500);
+    expect(computeBackoffMs(BACKOFF, 1, undefined, () => 0)).toBe(375);
+    expect(computeBackoffMs(BACKOFF, 20, undefined, () => 1)).toBe(12_500);
   });
 
   test('is what the server wants, up to a minute (RA-24)', () => {
-    expect(computeBackoffMs(5, 0, () => 0.5)).toBe(0);
-    expect(computeBackoffMs(1, 60_000, () => 0.5)).toBe(60_000);
-    expect(computeBackoffMs(1, 60_001, () => 0.5)).toBe(60_000);
+    expect(computeBackoffMs(BACKOFF, 5, 0, () => 0.5)).toBe(0);
+    expect(computeBackoffMs(BACKOFF, 1, 60_000, () => 0.5)).toBe(60_000);
+    expect(computeBackoffMs(BACKOFF, 1, 60_001, () => 0.5)).toBe(60_000);
   });
 });
 
