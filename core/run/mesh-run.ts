@@ -25,7 +25,7 @@ import { readGitRevision } from './manifest.ts';
 import { createMeshObserver } from './mesh-events.ts';
 import { summarizeHops } from './metrics/hops.ts';
 import { buildRunMetrics, RunTally, toMicroseconds } from './metrics/metrics.ts';
-import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
+import type { RunMetrics } from './metrics/metrics-schema.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
 import { buildRunLedger, type RunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
@@ -35,7 +35,7 @@ import { PacketLines } from './packet-lines.ts';
 import type { NewRunEvent } from './run-event.ts';
 import { RunFaults } from './run-faults.ts';
 import { createRunId, RunFolder } from './run-folder.ts';
-import type { RunOptions, TaskBounds, TaskRunResult } from './run-options.ts';
+import type { RunOptions, TaskBounds, TaskEnd } from './run-options.ts';
 import { TaskLog } from './task-log.ts';
 
 /** Name of the file that holds the run's frames until the recording is built from them. */
@@ -194,7 +194,7 @@ export class MeshRun {
   }
 
   /** Runs one task and scores it. Several may run at the same time. */
-  async ask(task: Task, bounds: TaskBounds = {}): Promise<TaskRunResult> {
+  async ask(task: Task, bounds: TaskBounds = {}): Promise<TaskEnd> {
     const network = this.#network;
     if (network === undefined) throw new Error('the run is not connected');
     await this.#faults?.taskBegins();
@@ -214,24 +214,26 @@ export class MeshRun {
     );
     const { outcome, harmed } = this.#faults?.explained(ended) ?? { outcome: ended, harmed: 0 };
     const usage = this.#usage?.ended(task.taskId);
-    const scores = this.#options.score(task, outcome.answer);
-    this.#tally.add(outcome, scores);
-    this.#faults?.taskEnded(outcome, scores, harmed);
-    this.#emitEnd(outcome, scores, usage?.total.cost_usd);
-    return {
-      outcome,
-      scores,
-      warnings: this.#warnings.ended(task.taskId),
+    const end = {
+      ...outcome,
+      scores: this.#options.score(task, outcome.answer),
       models: usage?.total,
       usage: usage?.entries ?? [],
+    };
+    this.#tally.add(end);
+    this.#faults?.taskEnded(end, harmed);
+    this.#emitEnd(end);
+    return {
+      ...end,
+      warnings: this.#warnings.ended(task.taskId),
       tokenLedger: await this.#exchanges?.ended(task.taskId),
     };
   }
 
   /** Counts a task that the cache answered: it is among the tasks, but moved no bytes. */
-  answered(outcome: TaskOutcome, scores: Scores): void {
-    this.#tally.add(outcome, scores);
-    this.#emitEnd(outcome, scores, undefined, true);
+  answered(end: TaskEnd): void {
+    this.#tally.add(end);
+    this.#emitEnd(end, true);
   }
 
   /** Closes the ledger, ends the agents and writes the results. Call it once. */
@@ -400,14 +402,21 @@ export class MeshRun {
   }
 
   #emitEnd(
-    { taskId, status, answer, reason, elapsedMs, counts }: TaskOutcome,
-    scores: Scores,
-    cost_usd: number | null | undefined,
+    {
+      taskId,
+      status,
+      answer,
+      reason,
+      elapsedMs,
+      counts,
+      scores,
+      models,
+    }: Pick<TaskEnd, keyof TaskOutcome | 'scores' | 'models'>,
     cached?: true,
   ): void {
     const ended = { event: 'task_ended', task_id: taskId, status, answer, reason } as const;
     const elapsed_ms = toMicroseconds(elapsedMs);
-    this.#emit({ ...ended, elapsed_ms, ...counts, ...scores, cost_usd, cached });
+    this.#emit({ ...ended, elapsed_ms, ...counts, ...scores, cost_usd: models?.cost_usd, cached });
   }
 
   #isReturning(id: string): boolean {

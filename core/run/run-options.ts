@@ -70,9 +70,8 @@ export interface RunObserver {
   relayed?(batch: RelayedBatch): void;
 }
 
-/** Outcome of a task with its scores and usage. */
-export interface TaskRunResult {
-  readonly outcome: TaskOutcome;
+/** The end of a task with its scores and usage. */
+export interface TaskEnd extends TaskOutcome {
   readonly scores: Scores;
   /** Usage of models for it; undefined in runs without one. */
   readonly models: ModelSums | undefined;

@@ -6,7 +6,7 @@ import { type GaiaOptions, planGaia } from '../plan/gaia-plan.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createStoreCache, exportCacheFile, importCacheFile } from './answer-cache.ts';
-import { questionOf } from './testing/results.ts';
+import { attemptOf, questionOf } from './testing/results.ts';
 
 let folder = '';
 let store: Store;
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 const setup = { model: 'openai/m', promptVersion: 'p1' };
-const answer = { finalAnswer: '4', rawAnswer: 'FINAL ANSWER: 4', reasoningTrace: 'two and two' };
+const answer = attemptOf('a');
 const file = (sha256: string) => ({
   status: 'placed' as const,
   name: 'x',
@@ -39,8 +39,8 @@ describe("a team's part of the answer cache", () => {
     await cache.put(question, answer);
 
     expect(await cache.get(question)).toMatchObject({
-      finalAnswer: '4',
-      reasoningTrace: expect.stringMatching(/^From the answer cache/),
+      final_answer: '4',
+      reasoning_trace: expect.stringMatching(/^From the answer cache/),
     });
     expect(
       await cache.get(questionOf('b', { question: question.question, attachment: file('1') })),
@@ -99,10 +99,10 @@ describe('the plain cache file', () => {
     writeFileSync(cacheFile, JSON.stringify({ 'What is a?': 'A', 'What is b?': 'B', 'What is c?': ' ' }));
     await take();
 
-    expect(await cache.get(questionOf('a'))).toMatchObject({ finalAnswer: 'A' });
+    expect(await cache.get(questionOf('a'))).toMatchObject({ final_answer: 'A' });
     expect(await cache.get(questionOf('b'))).toBeUndefined();
 
-    await cache.put(questionOf('b', { attachment: file('1') }), { ...answer, finalAnswer: 'B2' });
+    await cache.put(questionOf('b', { attachment: file('1') }), { ...answer, final_answer: 'B2' });
     await exportCacheFile(plan, store);
     expect(JSON.parse(readFileSync(cacheFile, 'utf8'))).toEqual({ 'What is a?': 'A', 'What is b?': 'B2' });
   });

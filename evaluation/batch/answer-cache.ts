@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { GaiaPlan } from '../plan/gaia-plan.ts';
 import type { TeamFingerprint } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';
-import type { GaiaResult } from '../results/gaia-result.ts';
 import { readCacheFile, writeCacheFile } from '../store/cache-file.ts';
 import type { CacheKey } from '../store/cache-key.ts';
 import type { Store } from '../store/store.ts';
@@ -15,17 +15,9 @@ const MAX_SERVERS_CHARACTERS = 100;
  * (C-11), so that a returned entry always belongs to this team.
  */
 export interface TeamCache {
-  get(question: Question): Promise<CachedAnswer | undefined>;
+  get(question: Question): Promise<Pick<Attempt, 'final_answer' | 'reasoning_trace' | 'took'> | undefined>;
   /** Stores an answer. Once the promise is fulfilled, the entry survives a kill (RA-07). */
-  put(question: Question, answer: CachedAnswer): Promise<void>;
-}
-
-export interface CachedAnswer {
-  readonly finalAnswer: string;
-  readonly rawAnswer: string | null;
-  readonly reasoningTrace: string;
-  /** What the answer took when it was asked; undefined if it is not known. */
-  readonly took?: GaiaResult['took'];
+  put(question: Question, attempt: Attempt): Promise<void>;
 }
 
 /** Returns the store's table of answers as one team sees it: the key is question, file, team, model and prompts (C-11). */
@@ -35,17 +27,15 @@ export function createStoreCache(store: Store, team: string, fingerprint: TeamFi
       const key = buildCacheKey(question, team, fingerprint);
       const found = key === undefined ? undefined : await store.cachedAnswer(key);
       if (found === undefined) return undefined;
-      const reasoningTrace = `From the answer cache, where it was put at ${found.created_at}.`;
       return {
-        finalAnswer: found.answer,
-        rawAnswer: null,
-        reasoningTrace,
+        final_answer: found.answer,
+        reasoning_trace: `From the answer cache, where it was put at ${found.created_at}.`,
         took: found.took ?? undefined,
       };
     },
-    async put(question, { finalAnswer, took }) {
+    async put(question, attempt) {
       const key = buildCacheKey(question, team, fingerprint);
-      if (key !== undefined) await store.cacheAnswer(key, finalAnswer, took);
+      if (key !== undefined) await store.cacheAnswer(key, attempt.final_answer, getUse(attempt));
     },
   };
 }

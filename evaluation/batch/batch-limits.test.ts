@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { Question } from '../questions/question.ts';
-import type { AskTeam } from './teams/team-reply.ts';
+import type { AskTeam } from './batch.ts';
 import {
   ids,
   journal,
@@ -12,7 +12,7 @@ import {
   untilAborted,
   useBatchFolder,
 } from './testing/batch-run.ts';
-import { replyOf } from './testing/results.ts';
+import type { Reply } from './testing/results.ts';
 
 useBatchFolder();
 
@@ -34,7 +34,13 @@ describe('limits', () => {
   ])('of a question: more %s than it may take is a failure (REQ-082)', async (_what, question, reason) => {
     await run(teamOf().askTeam, 1, { limits: { question, run: {} } });
 
-    expect(kept('q0')).toMatchObject({ status: 'failed', reason, tokens: 10, correct: false });
+    expect(kept('q0')).toMatchObject({
+      status: 'failed',
+      reason,
+      ended: 'answered',
+      prompt_tokens: 10,
+      correct: false,
+    });
   });
 
   test.each([
@@ -60,7 +66,7 @@ describe('limits', () => {
     [{ tokens: 1000 }, { tokens: null }, '--max-tokens cannot be enforced'],
     [{ costUsd: 1 }, { costUsd: null }, '--max-cost cannot be enforced'],
   ])('of the run: %j ends it where a reply does not say %j', async (limit, unknown, reason) => {
-    const { end } = await run(teamOf(() => replyOf(unknown)).askTeam, 5, {
+    const { end } = await run(teamOf(() => unknown).askTeam, 5, {
       concurrency: 1,
       limits: { question: {}, run: limit },
     });
@@ -81,13 +87,7 @@ describe('limits', () => {
 });
 
 describe('a cause that is every question’s', () => {
-  const failed = replyOf({
-    status: 'failed',
-    answer: null,
-    rawAnswer: null,
-    reason: 'no server at :11434',
-    code: 'engine',
-  });
+  const failed: Reply = { status: 'failed', answer: null, reason: 'no server at :11434', code: 'engine' };
   const gone = (question: Question) => (Number(question.taskId.slice(1)) < 4 ? rightly(question) : failed);
 
   test('such as a model that is gone stops the batch after three in a row, names it, and asks all three again (REQ-067)', async () => {
@@ -131,13 +131,7 @@ describe('a cause that is every question’s', () => {
     const { askTeam } = teamOf((question) =>
       Number(question.taskId.slice(1)) % 3 === 0
         ? rightly(question)
-        : replyOf({
-            status: 'failed',
-            answer: null,
-            rawAnswer: null,
-            reason: 'context too long',
-            code: 'engine',
-          }),
+        : { ...failed, reason: 'context too long' },
     );
 
     const { end } = await run(askTeam, 9);

@@ -34,8 +34,8 @@ export async function createBatchProgress(
         kept += 1;
         advance();
       } else if (event.kind === 'finished') {
-        if (event.result.status === 'answered') answered += 1;
-        if (event.result.correct === true) right += 1;
+        if (event.attempt.status === 'answered') answered += 1;
+        if (event.attempt.correct === true) right += 1;
         advance();
       } else if (namesMissing && event.kind === 'asked' && event.question.attachment?.status === 'missing') {
         const { name, reason } = event.question.attachment;

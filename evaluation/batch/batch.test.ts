@@ -3,22 +3,23 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Attempt } from '../attempts/attempt.ts';
 import { placeFile } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
-import type { CachedAnswer, TeamCache } from './answer-cache.ts';
+import type { TeamCache } from './answer-cache.ts';
 import { folder, ids, journal, kept, rightly, run, teamOf, useBatchFolder } from './testing/batch-run.ts';
-import { questionOf, replyOf } from './testing/results.ts';
+import { attemptAt, attemptOf, questionOf } from './testing/results.ts';
 
 useBatchFolder();
 
 /** A cache in memory: the store's has a contract suite of its own. */
 class MemoryCache implements TeamCache {
-  readonly entries = new Map<string, CachedAnswer>();
+  readonly entries = new Map<string, Pick<Attempt, 'final_answer' | 'reasoning_trace' | 'took'>>();
   async get(question: Question) {
     return this.entries.get(question.question);
   }
-  async put(question: Question, answer: CachedAnswer) {
-    this.entries.set(question.question, answer);
+  async put(question: Question, attempt: Attempt) {
+    this.entries.set(question.question, attempt);
   }
 }
 
@@ -61,9 +62,8 @@ describe('a batch', () => {
 
   test('goes on after a question that failed or ran out of time (C-06, RA-59)', async () => {
     const { askTeam } = teamOf((question) => {
-      if (question.taskId === 'q1')
-        return replyOf({ status: 'failed', answer: null, rawAnswer: null, reason: 'no' });
-      if (question.taskId === 'q2') return replyOf({ status: 'timeout', answer: null, rawAnswer: null });
+      if (question.taskId === 'q1') return { status: 'failed', answer: null, reason: 'no' };
+      if (question.taskId === 'q2') return { status: 'timeout', answer: null };
       return rightly(question);
     });
 
@@ -90,7 +90,7 @@ describe('a batch', () => {
     const { events } = await run(
       async (question) => {
         seen.push(question.attachment);
-        return rightly(question);
+        return attemptAt(question, 1, rightly(question));
       },
       1,
       { questions, placeFile: (question, cycle) => placeFile(question, cycle, { root: folder, folder }) },
@@ -122,28 +122,21 @@ describe('the answer cache in a batch', () => {
         order.push('cache get');
         return super.get(question);
       }
-      override async put(question: Question, answer: CachedAnswer) {
-        order.push(`cache put ${answer.finalAnswer}`);
-        await super.put(question, answer);
+      override async put(question: Question, attempt: Attempt) {
+        order.push(`cache put ${attempt.final_answer}`);
+        await super.put(question, attempt);
       }
     })();
     await run(
-      async () => {
+      async (question) => {
         order.push('team');
-        return replyOf({ answer: null, rawAnswer: ' 4. ' });
+        return attemptAt(question, 1, { answer: null, rawAnswer: ' 4. ' });
       },
       1,
-      {
-        cache,
-        clean: (raw) => {
-          order.push('clean');
-          return raw.replaceAll(/[ .]/g, '');
-        },
-        onEvent: ({ kind }) => order.push(kind),
-      },
+      { cache, onEvent: ({ kind }) => order.push(kind) },
     );
 
-    expect(order).toEqual(['asked', 'cache get', 'cache', 'team', 'clean', 'cache put 4', 'finished']);
+    expect(order).toEqual(['asked', 'cache get', 'cache', 'team', 'finished', 'cache put 4']);
   });
 
   test('answers without the team: marked, with no model call, no tokens, in no time (RA-08)', async () => {
@@ -156,12 +149,9 @@ describe('the answer cache in a batch', () => {
         return super.get(question);
       }
     })();
-    await cache.put(questionOf('q0'), {
-      finalAnswer: 'answer of q0',
-      rawAnswer: 'raw',
-      reasoningTrace: 'as then',
-      took: { tokens: 7, cost: 0.5, packets: 3, bytes: 70, seconds: 2 },
-    });
+    const took = { tokens: 7, cost: 0.5, packets: 3, bytes: 70, seconds: 2 };
+    const then = { final_answer: 'answer of q0', reasoning_trace: 'as then', took };
+    await cache.put(questionOf('q0'), attemptOf('q0', then));
     const { asked, askTeam } = teamOf();
 
     await run(askTeam, 2, { cache });
@@ -171,32 +161,29 @@ describe('the answer cache in a batch', () => {
       cached: true,
       correct: true,
       reasoning_trace: 'as then',
-      raw_answer: 'raw',
-      tokens: 0,
-      cost: 0,
-      model_calls: 0,
-      packets: 0,
-      bytes: 0,
-      seconds: 0.003,
-      took: { tokens: 7, cost: 0.5, packets: 3, bytes: 70, seconds: 2 },
+      raw_answer: null,
+      token_sum: 0,
+      pkt_cnt: 0,
+      bytes_tx: 0,
+      bytes_rx: 0,
+      elapsed_ms: 3,
+      took,
     });
+    expect(kept('q0')).not.toHaveProperty('model_calls');
     expect(kept('q1')).not.toHaveProperty('took');
-    const { tokens, cost, packets, bytes, seconds } = kept('q1') ?? {};
-    expect(cache.entries.get('What is q1?')).toMatchObject({
-      finalAnswer: 'answer of q1',
-      took: { tokens, cost, packets, bytes, seconds },
-    });
+    expect(cache.entries.get('What is q1?')).toEqual(kept('q1'));
   });
 
   test('keeps no failure, and is left alone when questions are repeated (C-11)', async () => {
     const cache = new MemoryCache();
-    const failing = teamOf(() =>
-      replyOf({ status: 'failed', answer: 'The question could not be answered due to planner failures.' }),
-    );
+    const failing = teamOf(() => ({
+      status: 'failed',
+      answer: 'The question could not be answered due to planner failures.',
+    }));
     await run(failing.askTeam, 1, { cache });
     expect(cache.entries.size).toBe(0);
 
-    await cache.put(questionOf('q1'), { finalAnswer: 'old', rawAnswer: null, reasoningTrace: '' });
+    await cache.put(questionOf('q1'), attemptOf('q1', { final_answer: 'old' }));
     const { asked, askTeam } = teamOf();
     await run(askTeam, 2, { cache, repeat: 2 });
     expect(asked).toEqual(['q1', 'q0#2', 'q1#2']);
@@ -224,7 +211,7 @@ test('Ctrl-C keeps what is finished, breaks off the rest, and says so', async ()
   const { asked, askTeam } = teamOf((question) => {
     if (question.taskId === 'q3') {
       interrupt.abort(new MeshError('interrupted', 'interrupted'));
-      return replyOf({ status: 'failed', answer: null, rawAnswer: null, reason: 'interrupted' });
+      return { status: 'failed', answer: null, reason: 'interrupted' };
     }
     return rightly(question);
   });

@@ -1,11 +1,25 @@
-import { type ErrorCode, MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import type { Attempt, AttemptKey } from '../attempts/attempt.ts';
+import { buildAttempt, createUnsentEnd, failAttempt } from '../attempts/build-attempt.ts';
 import type { Question } from '../questions/question.ts';
-import { buildGaiaResult, type GaiaResult } from '../results/gaia-result.ts';
 import { toOneLine } from '../terminal/table.ts';
-import type { CachedAnswer, TeamCache } from './answer-cache.ts';
+import type { TeamCache } from './answer-cache.ts';
 import type { Journal } from './journal/journal.ts';
 import { type BatchLimits, findOverrun, Spending } from './limits.ts';
-import type { AskTeam, TeamReply } from './teams/team-reply.ts';
+
+/**
+ * Asks a team one question. This function is all that the batch knows of the mesh.
+ *
+ * A failure of this question alone is an attempt with `failed` or `timeout`. The promise rejects if no question can be asked any
+ * more: `io` (disk full), `store`, `agent` and `handshake` (hub or agents lost), `interrupted`; or with a bug.
+ */
+export type AskTeam = (
+  question: Question,
+  options: { readonly cycle: number },
+  signal: AbortSignal,
+) => Promise<Attempt>;
 
 export interface Batch {
   readonly team: string;
@@ -22,7 +36,8 @@ export interface Batch {
   readonly toleratesFailures?: boolean;
   /** Puts the question's file into a folder that the team can read. */
   readonly placeFile: (question: Question, cycle: number) => Promise<Question>;
-  readonly clean: (raw: string) => string | undefined;
+  /** Scores an answer that the mesh did not see; null means that there is none. */
+  readonly score: (task: Pick<Task, 'truths'>, answer: string | null) => Scores;
   readonly redact: (text: string) => string;
   readonly onEvent: (event: BatchEvent) => void;
   readonly signal: AbortSignal;
@@ -30,10 +45,10 @@ export interface Batch {
 
 /** Progress of a batch as it happens. The results themselves are in the journal. */
 export type BatchEvent =
-  | { readonly kind: 'kept'; readonly key: Pick<GaiaResult, 'task_id' | 'team' | 'cycle'> }
+  | { readonly kind: 'kept'; readonly key: AttemptKey }
   | { readonly kind: 'asked'; readonly team: string; readonly cycle: number; readonly question: Question }
   | { readonly kind: 'cache'; readonly team: string; readonly question: Question; readonly isHit: boolean }
-  | { readonly kind: 'finished'; readonly result: GaiaResult };
+  | { readonly kind: 'finished'; readonly attempt: Attempt };
 
 /** The end of a batch. Finished questions are in the journal, and an unfinished batch can be resumed. */
 export type BatchEnd =
@@ -50,7 +65,7 @@ const MAX_FAILURES_IN_A_ROW = 3;
  * both still work: a failure in the journal would not be asked again when the batch is resumed.
  */
 class SharedCause {
-  #held: { readonly result: GaiaResult; readonly number: number }[] = [];
+  #held: { readonly attempt: Attempt; readonly number: number }[] = [];
   #failures = 0;
   #error: MeshError | undefined;
 
@@ -60,29 +75,30 @@ class SharedCause {
   }
 
   /**
-   * Returns the results that may be kept now: none, or this one and those held back that came before this question was asked. An
+   * Returns the attempts that may be kept now: none, or this one and those held back that came before this question was asked. An
    * answer that was on its way when a server went away shows nothing about later failures.
    *
    * @param before {@link failures} when the question was asked
    */
-  judge(result: GaiaResult, code: ErrorCode | undefined, before: number): readonly GaiaResult[] {
-    if (result.status === 'failed' && code !== undefined && isSuspect(code)) {
-      this.#held.push({ result, number: this.#failures++ });
+  judge(attempt: Attempt, before: number): readonly Attempt[] {
+    const { status, code, reason = 'no reason given', cached } = attempt;
+    if (status === 'failed' && code !== undefined && isSuspect(code)) {
+      this.#held.push({ attempt, number: this.#failures++ });
       if (this.#held.length >= MAX_FAILURES_IN_A_ROW || code === 'store') {
         const times =
           this.#held.length === 1 ? '' : `${this.#held.length} questions in a row failed, the last one: `;
-        this.#error ??= new MeshError(code, `${times}${result.reason ?? 'no reason given'}`);
+        this.#error ??= new MeshError(code, `${times}${reason}`);
       }
       return [];
     }
     // An answer from the cache shows nothing about the model, and silence nothing about the agents.
-    return result.cached || result.status === 'timeout' ? [result] : [...this.release(before), result];
+    return cached || status === 'timeout' ? [attempt] : [...this.release(before), attempt];
   }
 
-  release(before = this.#failures): readonly GaiaResult[] {
+  release(before = this.#failures): readonly Attempt[] {
     const released = this.#held.filter(({ number }) => number < before);
     this.#held = this.#held.filter(({ number }) => number >= before);
-    return released.map(({ result }) => result);
+    return released.map(({ attempt }) => attempt);
   }
 
   /** Set once no further question can be answered. */
@@ -91,7 +107,7 @@ class SharedCause {
   }
 }
 
-function isSuspect(code: ErrorCode): boolean {
+function isSuspect(code: Attempt['code']): boolean {
   return code === 'engine' || code === 'agent' || code === 'store';
 }
 
@@ -143,7 +159,7 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
     if (failed !== undefined) throw failed.reason;
   }
   // Failures held back may still turn out to share a cause, so only a finished batch keeps them.
-  if (end.kind === 'finished') for (const result of run.cause.release()) keep(run, result);
+  if (end.kind === 'finished') for (const attempt of run.cause.release()) keep(run, attempt);
   return end;
 }
 
@@ -168,13 +184,19 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
   if (reached !== undefined) return { kind: 'limit', reason: reached };
   const before = cause.failures;
   try {
-    const asked = await ask(run, question, cycle);
-    // The question was interrupted; it is asked again on resume.
-    if (asked === undefined) return undefined;
-    spending.add(asked.result);
-    const code = batch.toleratesFailures === true ? undefined : asked.code;
-    for (const result of cause.judge(asked.result, code, before)) keep(run, result);
-    if (asked.cacheFault !== undefined) throw asked.cacheFault;
+    const placed = await batch.placeFile(question, cycle);
+    batch.onEvent({ kind: 'asked', team: batch.team, cycle, question: placed });
+    const cache = batch.repeat === 1 ? batch.cache : undefined;
+    const cached = cache && (await readCache(batch, cache, placed, cycle));
+    const attempt = cached ?? (await askInTime(run, placed, cycle));
+    // An interrupted question has no result, unless its answer came in time; it is asked again on resume.
+    if (run.signal.aborted && attempt.status !== 'answered') return undefined;
+    spending.add(attempt);
+    const judged = batch.toleratesFailures === true ? [attempt] : cause.judge(attempt, before);
+    for (const one of judged) keep(run, one);
+    // An answer that was given without a server or a tool is not the team's for ever.
+    if (attempt.status === 'answered' && !attempt.cached && attempt.warnings === undefined)
+      await cache?.put(placed, attempt);
     return cause.error === undefined ? undefined : createBatchEnd(batch.team, question, cause.error);
   } catch (error) {
     if (run.signal.aborted) return undefined;
@@ -183,97 +205,63 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
   }
 }
 
-interface QuestionOutcome {
-  readonly result: GaiaResult;
-  readonly code: TeamReply['code'];
-  /** Set if the answer could not be put into the cache; the answer is kept all the same. */
-  readonly cacheFault?: MeshError;
-}
-
-async function ask(run: Run, asked: Question, cycle: number): Promise<QuestionOutcome | undefined> {
-  const { batch } = run;
-  const { team } = batch;
-  const question = await batch.placeFile(asked, cycle);
-  batch.onEvent({ kind: 'asked', team, cycle, question });
-  const cache = batch.repeat === 1 ? batch.cache : undefined;
+/** Takes an answer from the cache; undefined if it has none. */
+async function readCache(
+  batch: Batch,
+  cache: TeamCache,
+  question: Question,
+  cycle: number,
+): Promise<Attempt | undefined> {
+  const { team, redact } = batch;
   const startMs = performance.now();
-  const facts = { question, team, cycle, clean: batch.clean, redact: batch.redact };
-  const stored = await cache?.get(question);
-  if (cache !== undefined) batch.onEvent({ kind: 'cache', team, question, isHit: stored !== undefined });
-  if (stored !== undefined) {
-    const reply = toCachedReply(stored, (performance.now() - startMs) / 1000);
-    const result = buildGaiaResult(reply, { ...facts, cached: true, endedAt: Date.now() });
-    return { result: { ...result, took: stored.took }, code: undefined };
-  }
-  const reply = await askInTime(run, question, cycle);
-  // An interrupted question has no result, unless its answer came in time.
-  if (run.signal.aborted && reply.status !== 'answered') return undefined;
-  const result = buildGaiaResult(reply, { ...facts, cached: false, endedAt: Date.now() });
-  // An answer that was given without a server or a tool is not the team's for ever.
-  const isWhole = reply.mesh?.warnings === undefined;
-  if (cache === undefined || result.status !== 'answered' || !isWhole) return { result, code: reply.code };
-  try {
-    await cache.put(question, {
-      finalAnswer: result.final_answer,
-      rawAnswer: result.raw_answer,
-      reasoningTrace: result.reasoning_trace,
-      took: toAnswerUse(result),
-    });
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    return { result, code: reply.code, cacheFault: error };
-  }
-  return { result, code: reply.code };
-}
-
-function toAnswerUse({ tokens, cost, packets, bytes, seconds }: GaiaResult): NonNullable<GaiaResult['took']> {
-  return { tokens, cost, packets, bytes, seconds };
+  const found = await cache.get(question);
+  batch.onEvent({ kind: 'cache', team, question, isHit: found !== undefined });
+  if (found === undefined) return undefined;
+  const { final_answer: answer, reasoning_trace, took } = found;
+  const end = createUnsentEnd(question, cycle, {
+    status: 'answered',
+    answer,
+    final: { reasoning_trace },
+    elapsedMs: performance.now() - startMs,
+    scores: batch.score(question, answer),
+  });
+  return { ...buildAttempt(end, { question, team, cycle, redact }), raw_answer: null, cached: true, took };
 }
 
 /** Asks the team within the question's limits. */
-async function askInTime(run: Run, question: Question, cycle: number): Promise<TeamReply> {
+async function askInTime(run: Run, question: Question, cycle: number): Promise<Attempt> {
   const { batch } = run;
+  const { team, redact } = batch;
   const limits = batch.limits.question;
   const time = limits.seconds === undefined ? undefined : AbortSignal.timeout(limits.seconds * 1000);
   const startMs = performance.now();
-  let reply: TeamReply;
+  let attempt: Attempt;
   try {
     const signal = time === undefined ? run.signal : AbortSignal.any([run.signal, time]);
-    reply = await batch.askTeam(question, { cycle }, signal);
+    attempt = await batch.askTeam(question, { cycle }, signal);
   } catch (error) {
     if (run.signal.aborted || time?.aborted !== true) throw error;
-    reply = createTimeoutReply((performance.now() - startMs) / 1000);
+    const end = createUnsentEnd(question, cycle, {
+      status: 'timeout',
+      answer: null,
+      elapsedMs: performance.now() - startMs,
+      scores: batch.score(question, null),
+    });
+    attempt = buildAttempt(end, { question, team, cycle, redact });
   }
-  if (time?.aborted === true && reply.status !== 'answered') {
-    return { ...reply, status: 'timeout', reason: `no answer within the question's ${limits.seconds} s` };
+  if (time?.aborted === true && attempt.status !== 'answered') {
+    const reason = `no answer within the question's ${limits.seconds} s`;
+    return failAttempt(attempt, question, { status: 'timeout', reason });
   }
-  const overrun = findOverrun({ tokens: reply.tokens, cost: reply.costUsd }, limits);
-  return overrun === undefined
-    ? reply
-    : { ...reply, status: 'failed', answer: null, reason: overrun, code: 'limit' };
+  const reason = findOverrun(attempt, limits);
+  return reason === undefined
+    ? attempt
+    : failAttempt(attempt, question, { status: 'failed', reason, code: 'limit' });
 }
 
-function keep({ batch }: Run, result: GaiaResult): void {
-  batch.journal.append(result);
-  batch.onEvent({ kind: 'finished', result });
-}
-
-const NOTHING: Omit<TeamReply, 'status' | 'rawAnswer' | 'answer' | 'reasoningTrace' | 'seconds'> = {
-  usage: [],
-  toolCalls: [],
-  tokens: 0,
-  costUsd: 0,
-  packets: 0,
-  bytes: 0,
-  modelCalls: 0,
-};
-
-function toCachedReply({ finalAnswer, took: _, ...answer }: CachedAnswer, seconds: number): TeamReply {
-  return { ...NOTHING, status: 'answered', answer: finalAnswer, ...answer, seconds };
-}
-
-function createTimeoutReply(seconds: number): TeamReply {
-  return { ...NOTHING, status: 'timeout', answer: null, rawAnswer: null, reasoningTrace: '', seconds };
+function keep({ batch }: Run, attempt: Attempt): void {
+  batch.journal.append(attempt);
+  batch.onEvent({ kind: 'finished', attempt });
 }
 
 /** Names component, question and cause (REQ-067). */

@@ -1,23 +1,20 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import { type Question, toAttemptId } from '../questions/question.ts';
+import { toAttemptId } from '../questions/question.ts';
 import { type BatchSummary, SummaryBuilder } from '../results/bench-summary.ts';
 import { type Figures, FiguresSum } from '../results/figures.ts';
-import type { GaiaResult } from '../results/gaia-result.ts';
 import { summarizeTeam } from '../results/summary.ts';
 import { formatCycles } from '../results/tables/batch-table.ts';
 import { formatFailure } from '../results/tables/bench-report.ts';
 import { WrongAnswers } from '../results/tables/wrong-answers.ts';
-import { buildTaskResult, createCachedOutcome, createTaskScorer } from '../results/task-result.ts';
-import { findScorer } from '../scorers/scorer.ts';
+import { createTaskScorer } from '../scorers/scorer.ts';
 import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { createStoreCache } from './answer-cache.ts';
 import { type BatchEnd, type BatchEvent, runBatch } from './batch.ts';
 import type { BatchStore } from './batch-store.ts';
-import { formatResultKey, Journal } from './journal/journal.ts';
+import { formatAttemptKey, Journal } from './journal/journal.ts';
 import { createRedactor } from './redact.ts';
 import type { MeshTeam } from './teams/mesh-team.ts';
 
@@ -74,14 +71,6 @@ export async function runBenchBatch(
   const [planned] = plan.teams;
   if (planned === undefined) throw new Error('a bench has one team');
   const { team, fingerprint, concurrency } = planned;
-  const byId = new Map(tasks.map((task) => [task.taskId, task]));
-  const score = createTaskScorer(findScorer(team.scorer));
-  const toCached = (task: Question, { final_answer, seconds, cycle }: GaiaResult) => {
-    const outcome = createCachedOutcome(toAttemptId(task.taskId, cycle), final_answer, seconds);
-    const scores = score(task, final_answer);
-    const result = buildTaskResult(task, { outcome, scores, models: undefined });
-    return { outcome, scores, result: { ...result, task_id: outcome.taskId, cached: true as const } };
-  };
   const kept = new Set<string>();
   const startMs = performance.now();
   const end = await runBatch({
@@ -95,16 +84,13 @@ export async function runBenchBatch(
     journal,
     toleratesFailures: planned.faults !== undefined,
     placeFile: async (task) => task,
-    clean: (raw) => cleanAnswer(raw) ?? undefined,
+    score: createTaskScorer(team.scorer),
     redact: createRedactor(process.env),
     onEvent(event) {
       watching.onEvent(event);
-      if (event.kind === 'kept') kept.add(formatResultKey(event.key));
-      if (event.kind !== 'finished' || !event.result.cached) return;
-      const task = byId.get(event.result.task_id);
-      if (task === undefined) return;
-      const { result, ...asked } = toCached(task, event.result);
-      mesh.answered(asked, result);
+      if (event.kind === 'kept') kept.add(formatAttemptKey(event.key));
+      if (event.kind !== 'finished' || !event.attempt.cached) return;
+      mesh.answered(event.attempt);
       watching.onCached();
     },
     signal,
@@ -117,19 +103,18 @@ export async function runBenchBatch(
   for (let cycle = 1; cycle <= repeat; cycle++) {
     for (const task of tasks) {
       const key = { task_id: task.taskId, team: team.name, cycle };
-      const result = journal.read(key);
-      if (result === undefined) continue;
-      figures.add(result, task.truths.length > 0);
-      const onMesh = result.mesh ?? toCached(task, result).result;
-      if (kept.has(formatResultKey(key))) summary.addEarlier(task, onMesh);
-      else summary.add(task, onMesh);
-      if (onMesh.status !== 'answered' && failures.length < SHOWN_FAILURES)
-        failures.push(formatFailure(onMesh.task_id, onMesh.status, result.reason));
-      if (onMesh.status === 'answered' && onMesh.normalized_em === 0) {
+      const attempt = journal.read(key);
+      if (attempt === undefined) continue;
+      figures.add(attempt, task.truths.length > 0);
+      if (kept.has(formatAttemptKey(key))) summary.addEarlier(task, attempt);
+      else summary.add(task, attempt);
+      const id = toAttemptId(task.taskId, cycle);
+      const ended = attempt.ended ?? attempt.status;
+      if (ended !== 'answered' && failures.length < SHOWN_FAILURES)
+        failures.push(formatFailure(id, ended, attempt.reason));
+      if (ended === 'answered' && attempt.normalized_em === 0) {
         const { question, truths } = task;
-        wrong.add({ id: onMesh.task_id, question, truth: truths.join(' | ') }, [
-          [team.name, result.final_answer],
-        ]);
+        wrong.add({ id, question, truth: truths.join(' | ') }, [[team.name, attempt.final_answer]]);
       }
     }
   }

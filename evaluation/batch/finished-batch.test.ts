@@ -7,7 +7,7 @@ import { loadTeam } from '../teams/load-team.ts';
 import { openBatch, summarizeTeams } from './finished-batch.ts';
 import { writeBatchHead } from './journal/batch-head.ts';
 import { Journal } from './journal/journal.ts';
-import { questionOf, resultOf } from './testing/results.ts';
+import { attemptOf, questionOf } from './testing/results.ts';
 
 const setup = { questions: 'sha', repeat: '1' };
 
@@ -26,7 +26,7 @@ function batchOf(): { answers: string; journal: Journal } {
     teams,
     questions,
   });
-  journal.append(resultOf('lamp', { final_answer: 'Zoë 🏁' }));
+  journal.append(attemptOf('lamp', { final_answer: 'Zoë 🏁' }));
   return { answers, journal };
 }
 
@@ -52,7 +52,7 @@ describe('a batch that is looked at', () => {
     expect(batch.read({ task_id: 'bridge', team: 'single', cycle: 1 })).toBeUndefined();
     expect(summarizeTeams(batch).single).toMatchObject({ questions: 2, correct: 1, not_asked: 1 });
     batch.close();
-    journal.append(resultOf('bridge'));
+    journal.append(attemptOf('bridge'));
     expect(readFileSync(journal.file).subarray(0, before.length)).toEqual(before);
     journal.close();
   });

@@ -1,5 +1,5 @@
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
-import type { GaiaResult } from '../results/gaia-result.ts';
+import { type Attempt, getUse } from '../attempts/attempt.ts';
 
 /** Limits of a batch or of one question; an undefined value is no limit. */
 interface Limits {
@@ -14,10 +14,8 @@ export interface BatchLimits {
 }
 
 /** Returns, in words, the limit that a question exceeded, or undefined. Time is limited while the question is asked. */
-export function findOverrun(
-  { tokens, cost }: Pick<GaiaResult, 'tokens' | 'cost'>,
-  limits: Limits,
-): string | undefined {
+export function findOverrun(attempt: Attempt, limits: Limits): string | undefined {
+  const { tokens, cost } = getUse(attempt);
   if (limits.tokens !== undefined && tokens !== null && tokens > limits.tokens)
     return `it used ${tokens} tokens; the limit for a question is ${limits.tokens}`;
   if (limits.costUsd !== undefined && (cost ?? 0) > limits.costUsd)
@@ -35,8 +33,9 @@ export class Spending {
     this.#limits = limits;
   }
 
-  add({ tokens, cost, cached }: Pick<GaiaResult, 'tokens' | 'cost' | 'cached'>): void {
-    if (cached) return;
+  add(attempt: Attempt): void {
+    if (attempt.cached) return;
+    const { tokens, cost } = getUse(attempt);
     this.#tokens = sumOfKnown(this.#tokens, tokens);
     this.#costUsd = sumOfKnown(this.#costUsd, cost);
   }

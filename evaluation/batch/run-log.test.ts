@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRedactor } from './redact.ts';
 import { RunLog } from './run-log.ts';
-import { questionOf, resultOf } from './testing/results.ts';
+import { attemptOf, questionOf } from './testing/results.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -30,11 +30,11 @@ test('the log for people has time, symbol, team and question on each line, and i
     question: questionOf('q1', { level: '2', attachment }),
   });
   log.event({ kind: 'cache', team: 'react', question: questionOf('q1'), isHit: false });
-  log.event({ kind: 'finished', result: resultOf('q1', { team: 'react', reasoning_trace: trace }) });
+  log.event({ kind: 'finished', attempt: attemptOf('q1', { team: 'react', reasoning_trace: trace }) });
   log.event({ kind: 'cache', team: 'react', question: questionOf('q2'), isHit: true });
   log.event({
     kind: 'finished',
-    result: resultOf('q3', {
+    attempt: attemptOf('q3', {
       cycle: 2,
       status: 'failed',
       correct: false,
@@ -68,7 +68,7 @@ test('the log for people has time, symbol, team and question on each line, and i
 test('the log has errors with their stack, no keys, and no control characters (RA-56, RA-50)', () => {
   const log = new RunLog(folder, createRedactor({ TAVILY_API_KEY: 'opensesame' }));
   log.error(new Error('HTTP 401 for opensesame'));
-  log.event({ kind: 'finished', result: resultOf('q', { final_answer: '\u001b[2Jcleared' }) });
+  log.event({ kind: 'finished', attempt: attemptOf('q', { final_answer: '\u001b[2Jcleared' }) });
   log.close();
 
   const text = readFileSync(log.file, 'utf8');

@@ -3,9 +3,9 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { AppendFile } from '@gaia-mesh/core/system/files/append-file.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
+import { type Attempt, type AttemptKey, getUse } from '../attempts/attempt.ts';
 import type { Question } from '../questions/question.ts';
 import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
-import type { GaiaResult } from '../results/gaia-result.ts';
 import type { BatchEvent } from './batch.ts';
 
 /** The symbol at the beginning of each kind of line, by which people and programs tell them apart (RA-55). */
@@ -80,7 +80,7 @@ export class RunLog {
         this.#line('cache', `${event.team} ${event.question.taskId}`, event.isHit ? 'hit' : 'miss');
         break;
       case 'finished':
-        this.#finished(event.result);
+        this.#finished(event.attempt);
         break;
     }
   }
@@ -98,21 +98,22 @@ export class RunLog {
       this.#line('missing', who, `${attachment.name}: ${attachment.reason}`);
   }
 
-  #finished(result: GaiaResult): void {
-    const who = formatAttempt(result);
-    for (const step of splitSteps(result.reasoning_trace))
+  #finished(attempt: Attempt): void {
+    const who = formatAttempt(attempt);
+    for (const step of splitSteps(attempt.reasoning_trace))
       this.#line(isToolStep(step) ? 'tool' : 'thought', who, step);
-    const { tokens, cost, seconds, model_calls, cached } = result;
+    const { tokens, cost, seconds } = getUse(attempt);
+    const { model_calls = 0, cached } = attempt;
     const took = cached
       ? `from the cache in ${seconds} s`
       : `${tokens === null ? 'tokens not known' : `${tokens} tokens`}, ${cost === null ? 'cost not known' : `$${cost}`}, ${model_calls} model calls, ${seconds} s`;
-    if (result.status !== 'answered') {
-      const role = result.failed_role === undefined ? '' : ` (${result.failed_role})`;
-      this.#line('failed', who, `${result.status}${role}: ${result.reason ?? ''}; ${took}`);
+    if (attempt.status !== 'answered') {
+      const role = attempt.failed_role === undefined ? '' : ` (${attempt.failed_role})`;
+      this.#line('failed', who, `${attempt.status}${role}: ${attempt.reason ?? ''}; ${took}`);
       return;
     }
-    const kind = result.correct === null ? 'answer' : result.correct ? 'right' : 'wrong';
-    this.#line(kind, who, `${result.final_answer}; ${took}`);
+    const kind = attempt.correct === null ? 'answer' : attempt.correct ? 'right' : 'wrong';
+    this.#line(kind, who, `${attempt.final_answer}; ${took}`);
   }
 
   #line(kind: keyof typeof SYMBOLS, who: string, text: string): void {
@@ -125,6 +126,6 @@ export class RunLog {
   }
 }
 
-function formatAttempt({ team, cycle, task_id }: Pick<GaiaResult, 'team' | 'cycle' | 'task_id'>): string {
+function formatAttempt({ team, cycle, task_id }: AttemptKey): string {
   return `${team} ${task_id}${cycle === 1 ? '' : ` cycle ${cycle}`}`;
 }

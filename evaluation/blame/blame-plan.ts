@@ -5,15 +5,14 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import { FINAL_ANSWER, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
+import { buildAttempt, createUnsentEnd } from '../attempts/build-attempt.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from '../batch/journal/batch-head.ts';
 import { findFilesFolder, type PlaceOptions, resolveGaiaPaths, shortenPath } from '../plan/batch-places.ts';
 import { planRun, type RunOptions, type RunPlan } from '../plan/run-plan.ts';
-import { hasStore, loadTeams, type PlannedTeam, type TeamOptions } from '../plan/team-options.ts';
+import { hasStore, loadTeams, type PlannedTeam } from '../plan/team-options.ts';
 import { findMissingFiles } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
-import { buildGaiaResult } from '../results/gaia-result.ts';
 import { REPLACEMENTS, type Replacement } from './judge.ts';
 import { type RecordedQuestion, readRecordedQuestion } from './recorded-question.ts';
 
@@ -214,30 +213,9 @@ function cutAfterAnswer(recorded: RecordedQuestion, archive: string): RecordedQu
 function scoreAnswer(question: Question, { messages }: RecordedQuestion, team: string): BlamePlan['answer'] {
   const payload: JsonObject = messages.at(-1)?.payload ?? {};
   const answer = String(payload.answer ?? '');
-  const reply = {
-    status: 'answered' as const,
-    answer,
-    rawAnswer: answer,
-    reasoningTrace: '',
-    usage: [],
-    toolCalls: [],
-    tokens: 0,
-    costUsd: 0,
-    packets: 0,
-    bytes: 0,
-    seconds: 0,
-    modelCalls: 0,
-  };
-  const result = buildGaiaResult(reply, {
-    question,
-    team,
-    cycle: 1,
-    cached: false,
-    endedAt: 0,
-    clean: (raw) => cleanAnswer(raw) ?? undefined,
-    redact: (text) => text,
-  });
-  return { text: result.final_answer, isRight: result.correct === true };
+  const end = createUnsentEnd(question, 1, { status: 'answered', answer, elapsedMs: 0, scores: {} });
+  const { final_answer, correct } = buildAttempt(end, { question, team, cycle: 1, redact: (text) => text });
+  return { text: final_answer, isRight: correct === true };
 }
 
 function parseReplacements(names: readonly string[]): Replacement[] {

@@ -1,7 +1,7 @@
 import { DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
+import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { BatchEnd } from '../batch/batch.ts';
-import type { GaiaResult } from '../results/gaia-result.ts';
 import type { Tally } from '../statistics/answers/independent-answers.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { Arm } from './arms.ts';
@@ -23,11 +23,10 @@ import type { Message } from './recorded-question.ts';
 const SHOWN_CHARACTERS = 400;
 
 /** Returns the results of an arm's branches, in the order of their cycles. */
-export type Read = (taskId: string) => readonly GaiaResult[];
+export type Read = (taskId: string) => readonly Attempt[];
 
 /** Tells if an attempt departed from the recording before its branch began. What follows then says nothing about the question. */
-const hasDeparted = ({ status, reason = '' }: GaiaResult) =>
-  status !== 'answered' && reason.includes(DEPARTED);
+const hasDeparted = ({ status, reason = '' }: Attempt) => status !== 'answered' && reason.includes(DEPARTED);
 
 /** Judges the branches finished so far. */
 export function judgeBranches(
@@ -96,8 +95,8 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
       departed: departed.length,
       failed: results.filter((result) => result.status !== 'answered' && !hasDeparted(result)).length,
       // The sums are null if one of the values is unknown.
-      tokens: results.reduce<number | null>((sum, { tokens }) => sumOfKnown(sum, tokens), 0),
-      cost: results.reduce<number | null>((sum, { cost }) => sumOfKnown(sum, cost), 0),
+      tokens: results.reduce<number | null>((sum, one) => sumOfKnown(sum, getUse(one).tokens), 0),
+      cost: results.reduce<number | null>((sum, one) => sumOfKnown(sum, getUse(one).cost), 0),
     },
     departed: departed[0]?.reason,
     ...facts,

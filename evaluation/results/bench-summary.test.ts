@@ -1,8 +1,7 @@
 import type { ModelSums } from '@gaia-mesh/core/contracts/usage.ts';
 import { expect, test } from 'vitest';
-import { findScorer } from '../scorers/scorer.ts';
+import { attemptOf } from '../batch/testing/results.ts';
 import { SummaryBuilder } from './bench-summary.ts';
-import { buildTaskResult, createTaskScorer } from './task-result.ts';
 
 const task = { taskId: 't-1', question: 'Who?', document: 'Ida.', truths: ['Ida'] };
 const models = (n: number, cost_usd: number | null): ModelSums => ({
@@ -16,10 +15,14 @@ const models = (n: number, cost_usd: number | null): ModelSums => ({
 function summaryOf(before: readonly (ModelSums | undefined)[], now: ModelSums | undefined) {
   const builder = new SummaryBuilder();
   for (const sums of before) {
-    const counts = { bytes_tx: 2, bytes_rx: 1, pkt_cnt: 1, token_sum: 5, init_bytes: 1 };
-    const ended = { taskId: 't-1', status: 'timeout', answer: null, elapsedMs: 1, counts } as const;
-    const scores = createTaskScorer(findScorer('exact_rouge'))(task, null);
-    builder.addEarlier(task, buildTaskResult(task, { outcome: ended, scores, models: sums }));
+    const {
+      model_calls: _,
+      prompt_tokens: _p,
+      completion_tokens: _c,
+      cost_usd: _d,
+      ...plain
+    } = attemptOf('t-1');
+    builder.addEarlier(task, { ...plain, status: 'timeout', ...sums });
   }
   const run = { run_id: 'r', team: 'pipeline', adapter: 'json', engine: 'openai', balanced: true };
   return builder.summary(run, { token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, ...now }, 1000);

@@ -3,10 +3,10 @@ import { addModelSums, type ModelSums, NO_MODELS } from '@gaia-mesh/core/contrac
 import { pickWorstStatus, type StatusCounts, type TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
 import { Samples } from '@gaia-mesh/core/run/metrics/samples.ts';
+import type { Attempt } from '../attempts/attempt.ts';
 import type { Interval } from '../statistics/inference/bootstrap.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import type { ResourceUse } from './figures.ts';
-import type { MeshResult } from './task-result.ts';
 
 /** Mean scores of a group of tasks; null if no true answer is known. */
 interface PartSummary {
@@ -78,9 +78,9 @@ class Group {
     return this.#status;
   }
 
-  add(result: MeshResult): void {
+  add(result: Attempt): void {
     this.tasks += 1;
-    this.#status[result.status] += 1;
+    this.#status[result.ended ?? result.status] += 1;
     for (const measure of MEASURES) {
       const value = result[measure];
       if (value === null) continue;
@@ -126,7 +126,7 @@ export class SummaryBuilder {
   #earlierModels: Partial<ModelSums> = {};
 
   /** Adds a result of the run that this one resumes. */
-  addEarlier(task: Parted, result: MeshResult): void {
+  addEarlier(task: Parted, result: Attempt): void {
     this.add(task, result);
     this.#earlier.tasks += 1;
     for (const name of SUMS) this.#earlier[name] += result[name];
@@ -137,7 +137,7 @@ export class SummaryBuilder {
     return pickWorstStatus(this.#all.statuses);
   }
 
-  add(task: Parted, result: MeshResult): void {
+  add(task: Parted, result: Attempt): void {
     this.#all.add(result);
     this.#elapsedMs.add(result.elapsed_ms);
     for (const part of listTaskParts(task)) {

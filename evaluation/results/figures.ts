@@ -1,6 +1,6 @@
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
+import { type Attempt, getUse } from '../attempts/attempt.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
-import type { GaiaResult } from './gaia-result.ts';
 
 /**
  * Resources that answers took. `cost` is in US dollars, null if a price is not known; `bytes` are counted on the wire; time is in
@@ -99,7 +99,7 @@ export class FiguresSum {
   #cachedUse: ResourceUse | undefined;
 
   /** @param isScored true if the question has a known answer; a question that was not asked has no result that would show it */
-  add(result: GaiaResult | undefined, isScored: boolean): void {
+  add(result: Attempt | undefined, isScored: boolean): void {
     this.#questions += 1;
     if (isScored) this.#scored += 1;
     if (result === undefined) {
@@ -116,11 +116,12 @@ export class FiguresSum {
       return;
     }
     if (result.correct === true) this.#correctFresh += 1;
-    this.#tokens = sumOfKnown(this.#tokens, result.tokens);
-    this.#cost = sumOfKnown(this.#cost, result.cost);
-    this.#packets += result.packets;
-    this.#bytes += result.bytes;
-    this.#seconds += result.seconds;
+    const use = getUse(result);
+    this.#tokens = sumOfKnown(this.#tokens, use.tokens);
+    this.#cost = sumOfKnown(this.#cost, use.cost);
+    this.#packets += use.packets;
+    this.#bytes += use.bytes;
+    this.#seconds += use.seconds;
   }
 
   figures(): Figures {

@@ -1,16 +1,16 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { questionOf, resultOf } from '../batch/testing/results.ts';
+import type { Attempt } from '../attempts/attempt.ts';
+import { attemptOf, questionOf } from '../batch/testing/results.ts';
 import type { Question } from '../questions/question.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import { nameChange, summarizeCycle } from './cycles.ts';
-import type { GaiaResult } from './gaia-result.ts';
 import { passAtK, summarizeTeam } from './summary.ts';
 import { formatBatchTable } from './tables/batch-table.ts';
 
 /** A summary of these results; a question without one was not asked. */
-function summaryOf(questions: readonly Question[], results: readonly GaiaResult[], repeat = 1) {
+function summaryOf(questions: readonly Question[], results: readonly Attempt[], repeat = 1) {
   return summarizeTeam(questions, repeat, ({ taskId }, cycle) =>
     results.find((result) => result.task_id === taskId && result.cycle === cycle),
   );
@@ -23,15 +23,15 @@ describe('the summary of a team', () => {
   test('has accuracy over all questions with a known answer, whatever became of them (OV-44)', () => {
     const questions = ['a', 'b', 'c', 'd', 'e'].map((id) => questionOf(id));
     const results = [
-      resultOf('a'),
-      resultOf('b', { ...wrong, correct_lenient: true }),
-      resultOf('c', failed),
-      resultOf('d', { ...wrong, status: 'timeout' }),
+      attemptOf('a'),
+      attemptOf('b', { ...wrong, correct_lenient: true }),
+      attemptOf('c', failed),
+      attemptOf('d', { ...wrong, status: 'timeout' }),
     ];
 
     const summary = summaryOf(
       [...questions, questionOf('f', { truths: [] })],
-      [...results, resultOf('f', { correct: null, correct_lenient: null })],
+      [...results, attemptOf('f', { correct: null, correct_lenient: null })],
     );
 
     expect(summary).toMatchObject({
@@ -53,7 +53,7 @@ describe('the summary of a team', () => {
   test('has no accuracy where no answer is known', () => {
     const summary = summaryOf(
       [questionOf('a', { truths: [] })],
-      [resultOf('a', { correct: null, correct_lenient: null })],
+      [attemptOf('a', { correct: null, correct_lenient: null })],
     );
 
     expect(summary).toMatchObject({ accuracy: null, low: null, high: null, answered: 1 });
@@ -63,7 +63,7 @@ describe('the summary of a team', () => {
     const cached = { cached: true, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0.001, model_calls: 0 };
     const summary = summaryOf(
       ['a', 'b'].map((id) => questionOf(id)),
-      [resultOf('a', cached), resultOf('b', cached)],
+      [attemptOf('a', cached), attemptOf('b', cached)],
     );
     const unknown = { tokens: null, cost: null, packets: null, bytes: null, seconds: null };
 
@@ -78,7 +78,7 @@ describe('the summary of a team', () => {
     const cached = { cached: true, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0.001, model_calls: 0 };
     const took = { tokens: 300, cost: 0.03, packets: 6, bytes: 900, seconds: 4.5 };
     const questions = ['a', 'b', 'c'].map((id) => questionOf(id));
-    const hit = (id: string) => resultOf(id, { ...cached, took });
+    const hit = (id: string) => attemptOf(id, { ...cached, took });
 
     const all = summaryOf(questions.slice(0, 2), [hit('a'), hit('b')]);
     expect(all).toMatchObject({ cached: 2, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0 });
@@ -92,12 +92,12 @@ describe('the summary of a team', () => {
     expect(table).toContain('this run itself took 0 tokens, 0.0000 $, 0 packets and 0.00 s');
 
     const fresh = { tokens: 100, cost: 0.01, packets: 2, bytes: 100, seconds: 1 };
-    const mixed = summaryOf(questions, [hit('a'), hit('b'), resultOf('c', fresh)]);
+    const mixed = summaryOf(questions, [hit('a'), hit('b'), attemptOf('c', fresh)]);
     expect(mixed).toMatchObject({ cached: 2, ...fresh, per_correct: fresh });
     expect(formatBatchTable({ single: mixed })).toMatch(/in total \* +700 +0\.0700 +14 +1,900 +10\.00\n/);
 
     // One answer whose figures are not known leaves the sum unknown.
-    const old = summaryOf(questions, [hit('a'), resultOf('b', cached), resultOf('c', fresh)]);
+    const old = summaryOf(questions, [hit('a'), attemptOf('b', cached), attemptOf('c', fresh)]);
     expect(old.cached_use).toMatchObject({ tokens: null, packets: null });
     expect(formatBatchTable({ single: old })).toMatch(/in total \* +100 [\s\S]*not known and left out/);
     expect(summaryOf(questions, []).cached_use).toBeUndefined();
@@ -109,7 +109,12 @@ describe('the summary of a team', () => {
 
     const summary = summaryOf(
       ['a', 'b', 'c', 'd'].map((id) => questionOf(id)),
-      [resultOf('a', took), resultOf('b', took), resultOf('c', { ...took, ...wrong }), resultOf('d', cached)],
+      [
+        attemptOf('a', took),
+        attemptOf('b', took),
+        attemptOf('c', { ...took, ...wrong }),
+        attemptOf('d', cached),
+      ],
     );
 
     expect(summary).toMatchObject({
@@ -127,11 +132,11 @@ describe('the summary of a team', () => {
 
   test('says nothing per correct answer where there is none, and nothing of a cost that is not known', () => {
     const nothing = { tokens: null, cost: null, packets: null, bytes: null, seconds: null };
-    expect(summaryOf([questionOf('a')], [resultOf('a', failed)]).per_correct).toEqual(nothing);
+    expect(summaryOf([questionOf('a')], [attemptOf('a', failed)]).per_correct).toEqual(nothing);
 
     const unpriced = summaryOf(
       [questionOf('a'), questionOf('b')],
-      [resultOf('a', { cost: null }), resultOf('b')],
+      [attemptOf('a', { cost: null }), attemptOf('b')],
     );
     expect([unpriced.cost, unpriced.per_correct.cost, unpriced.tokens]).toEqual([null, null, 20]);
   });
@@ -145,7 +150,11 @@ describe('the summary of a team', () => {
       questionOf('e'),
     ];
 
-    const { levels, accuracy } = summaryOf(questions, [resultOf('b'), resultOf('c', wrong), resultOf('e')]);
+    const { levels, accuracy } = summaryOf(questions, [
+      attemptOf('b'),
+      attemptOf('c', wrong),
+      attemptOf('e'),
+    ]);
 
     expect(Object.keys(levels)).toEqual(['1', '2', '10']);
     expect(levels['1']).toMatchObject({ questions: 2, correct: 1, accuracy: 0.5, not_asked: 1, tokens: 10 });
@@ -157,14 +166,14 @@ describe('the summary of a team', () => {
     const { metrics } = summaryOf(
       ['a', 'b', 'c', 'd'].map((id) => questionOf(id)),
       [
-        resultOf('a', { model_calls: 3, tool_calls: use(2, 1) }),
-        resultOf('b', {
+        attemptOf('a', { model_calls: 3, tool_calls: use(2, 1) }),
+        attemptOf('b', {
           model_calls: 4,
           seconds: 2.5,
           tool_calls: [...use(1, 0), { tool: 'read_file', count: 1, failed: 0 }],
         }),
-        resultOf('c', { cached: true, model_calls: 0, seconds: 0 }),
-        resultOf('d', { ...failed, model_calls: 2, seconds: 0 }),
+        attemptOf('c', { cached: true, model_calls: 0, seconds: 0 }),
+        attemptOf('d', { ...failed, model_calls: 2, seconds: 0 }),
       ],
     );
 
@@ -186,9 +195,9 @@ describe('the summary of a team', () => {
     const { failures, roles } = summaryOf(
       ['a', 'b', 'c'].map((id) => questionOf(id)),
       [
-        resultOf('a', { ...failed, failed_role: 'planner', gap: 'image_only', usage: usage('plan', 0.1) }),
-        resultOf('b', { ...failed, failed_role: 'planner', gap: 'other', usage: usage('plan', 0.2) }),
-        resultOf('c', { ...wrong, gap: 'image_only', usage: usage('expert', null) }),
+        attemptOf('a', { ...failed, failed_role: 'planner', gap: 'image_only', usage: usage('plan', 0.1) }),
+        attemptOf('b', { ...failed, failed_role: 'planner', gap: 'other', usage: usage('plan', 0.2) }),
+        attemptOf('c', { ...wrong, gap: 'image_only', usage: usage('expert', null) }),
       ],
     );
 
@@ -210,9 +219,9 @@ describe('a repeated batch', () => {
     questionOf('d', { category: 'text' }),
   ];
   const results = [
-    ...[resultOf('a'), resultOf('b'), resultOf('c', wrong), resultOf('d', wrong)],
-    ...[resultOf('a', { cycle: 2, ...wrong }), resultOf('b', { cycle: 2 })],
-    ...[resultOf('c', { cycle: 2 }), resultOf('d', { cycle: 2 })],
+    ...[attemptOf('a'), attemptOf('b'), attemptOf('c', wrong), attemptOf('d', wrong)],
+    ...[attemptOf('a', { cycle: 2, ...wrong }), attemptOf('b', { cycle: 2 })],
+    ...[attemptOf('c', { cycle: 2 }), attemptOf('d', { cycle: 2 })],
   ];
   const summary = summaryOf(questions, results, 2);
 
@@ -285,7 +294,7 @@ describe('a repeated batch', () => {
     const packetsOf = (id: string) => (id === 'a' ? 1 : 8);
     const thrice = [1, 2, 3].flatMap((cycle) =>
       ['a', 'b', 'c', 'd'].map((id) =>
-        resultOf(id, {
+        attemptOf(id, {
           cycle,
           packets: packetsOf(id),
           cached: id === 'b' && cycle > 1,
@@ -338,7 +347,7 @@ describe('the table', () => {
   const summary = summaryOf(
     questions,
     questions.map(({ taskId }) =>
-      resultOf(taskId, { ...large, tool_calls: [{ tool: 'x'.repeat(200), count: 1, failed: 1 }] }),
+      attemptOf(taskId, { ...large, tool_calls: [{ tool: 'x'.repeat(200), count: 1, failed: 1 }] }),
     ),
   );
 
@@ -358,7 +367,7 @@ describe('the table', () => {
   test('lets nothing that agents or users wrote drive the terminal', () => {
     const odd = summaryOf(
       [questionOf('a', { level: '\u001b[2J' }), questionOf('b', { level: '1' })],
-      [resultOf('a', { ...failed, failed_role: '\u001b[31mred' })],
+      [attemptOf('a', { ...failed, failed_role: '\u001b[31mred' })],
     );
 
     expect(formatBatchTable({ single: odd })).not.toContain('\u001b');

@@ -1,9 +1,9 @@
+import type { Attempt } from '../attempts/attempt.ts';
 import type { Question } from '../questions/question.ts';
 import { Calibration, type CalibrationFigures } from '../statistics/answers/calibration.ts';
 import { computeClusteredInterval } from '../statistics/answers/clustered.ts';
 import { type CycleSummary, type Rights, summarizeCycle } from './cycles.ts';
 import { type Figures, FiguresSum } from './figures.ts';
-import type { GaiaResult } from './gaia-result.ts';
 import { type RunMetricsOfTeam, TeamTally } from './team-tally.ts';
 
 /**
@@ -43,7 +43,7 @@ const PACKETS_OF_TALK = 2;
 export function summarizeTeam(
   questions: readonly Question[],
   repeat: number,
-  read: (question: Question, cycle: number) => GaiaResult | undefined,
+  read: (question: Question, cycle: number) => Attempt | undefined,
 ): TeamSummary {
   const levels = new Groups();
   const categories = new Groups();
@@ -79,7 +79,7 @@ export function summarizeTeam(
         isConfident ||= result?.confidence !== undefined;
       }
       if (cycle === 1 && correct) rightFirst.add(taskId);
-      if (result?.cached === false && result.packets >= PACKETS_OF_TALK)
+      if (result !== undefined && !result.cached && result.pkt_cnt >= PACKETS_OF_TALK)
         talks.set(taskId, (talks.get(taskId) ?? 0) + 1);
       rights.set(taskId, { category, correct });
       rightTimes.set(taskId, (rightTimes.get(taskId) ?? 0) + (correct ? 1 : 0));
@@ -149,7 +149,7 @@ function computePasses(
 class Groups {
   readonly #sums = new Map<string, FiguresSum>();
 
-  add(name: string, result: GaiaResult | undefined, isScored: boolean): void {
+  add(name: string, result: Attempt | undefined, isScored: boolean): void {
     let sum = this.#sums.get(name);
     if (sum === undefined) {
       sum = new FiguresSum();

@@ -1,7 +1,7 @@
 import { UsageBook } from '@gaia-mesh/core/contracts/usage.ts';
 import { sumLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
+import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { KnownGap } from './failures/known-gap.ts';
-import type { GaiaResult } from './gaia-result.ts';
 
 /** A report's figures on how a team worked, over all its attempts (RA-57). */
 export interface RunMetricsOfTeam {
@@ -52,7 +52,7 @@ export class TeamTally {
   #tokens: TokenLedgerFigures | undefined;
   #cachedSeconds = 0;
 
-  add(result: GaiaResult): void {
+  add(result: Attempt): void {
     this.#processed += 1;
     if (result.status !== 'answered') {
       this.#errors += 1;
@@ -62,11 +62,11 @@ export class TeamTally {
     if (result.gap !== undefined) count(this.#byGap, result.gap);
     if (result.cached) {
       this.#cached += 1;
-      this.#cachedSeconds += result.seconds;
+      this.#cachedSeconds += getUse(result).seconds;
       return;
     }
-    this.#modelCalls += result.model_calls;
-    this.#seconds += result.seconds;
+    this.#modelCalls += result.model_calls ?? 0;
+    this.#seconds += getUse(result).seconds;
     this.#tokens = sumLedgers([this.#tokens, result.token_ledger].flatMap((one) => one ?? []));
     for (const { tool, count: times, failed } of result.tool_calls) {
       const sum = this.#tools.get(tool) ?? { count: 0, failed: 0 };

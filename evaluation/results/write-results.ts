@@ -1,10 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Attempt } from '../attempts/attempt.ts';
 import type { Journal } from '../batch/journal/journal.ts';
 import { type GaiaPaths, nameTeamFile } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';
-import { answerLine, buildSubmission, formatLeaderboardLine, writeLines } from './answers.ts';
-import type { GaiaResult } from './gaia-result.ts';
+import { buildSubmission, formatAnswerLine, formatLeaderboardLine, writeLines } from './answers.ts';
 
 /** The finished results to write, in the order of teams and questions. */
 export interface Finished {
@@ -31,7 +31,7 @@ export function writeAnswers(finished: Finished, places: Pick<GaiaPaths, 'answer
     for (const team of teams) {
       for (let cycle = 1; cycle <= repeat; cycle++)
         yield* formatLines(readCycleResults(finished, team, cycle), (result) =>
-          answerLine(result, byId.get(result.task_id)),
+          formatAnswerLine(result, byId.get(result.task_id)),
         );
     }
   }
@@ -68,7 +68,7 @@ export async function submitAnswers(
   }
 }
 
-function readFirstAttempts(finished: Finished, team: string): Generator<GaiaResult> {
+function readFirstAttempts(finished: Finished, team: string): Generator<Attempt> {
   return readCycleResults(finished, team, 1);
 }
 
@@ -76,13 +76,13 @@ function* readCycleResults(
   { journal, questions }: Finished,
   team: string,
   cycle: number,
-): Generator<GaiaResult> {
+): Generator<Attempt> {
   for (const { taskId } of questions) {
     const result = journal.read({ task_id: taskId, team, cycle });
     if (result !== undefined) yield result;
   }
 }
 
-function* formatLines(from: Iterable<GaiaResult>, line: (result: GaiaResult) => string): Generator<string> {
+function* formatLines(from: Iterable<Attempt>, line: (result: Attempt) => string): Generator<string> {
   for (const result of from) yield line(result);
 }

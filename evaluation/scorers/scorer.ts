@@ -1,4 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Task } from '@gaia-mesh/core/contracts/task.ts';
+import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { scoreSentenceBleu } from './bleu.ts';
 import { GAIA_NO_ANSWER, isGaiaCorrect } from './gaia.ts';
 import { scoreRougeL } from './rouge-l.ts';
@@ -76,6 +78,25 @@ export function findScorer(name: string): Scorer {
   const found = scorers.find((scorer) => scorer.name === name);
   if (found) return found;
   throw new MeshError('usage', `unknown scorer ${JSON.stringify(name)}: expected ${scorerNames.join(', ')}`);
+}
+
+/**
+ * Creates a scorer that applies the two measures that every result has, and the team's own. A missing answer scores 0 if the
+ * truth is known.
+ *
+ * @throws MeshError `usage` if no scorer has this name
+ */
+export function createTaskScorer(own: string): (task: Pick<Task, 'truths'>, answer: string | null) => Scores {
+  const used = [...new Set(['exact_rouge', 'squad', own])].map(findScorer);
+  return ({ truths: [first, ...others] }, answer) =>
+    Object.assign(
+      {},
+      ...used.map(({ measures, score }) =>
+        first === undefined
+          ? Object.fromEntries(measures.map((name) => [name, null]))
+          : score(answer, [first, ...others]),
+      ),
+    );
 }
 
 interface Comparison {

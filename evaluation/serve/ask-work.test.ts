@@ -1,6 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { WorkEvent } from '@gaia-mesh/stacks/a2a/work.ts';
 import { describe, expect, it, test, vi } from 'vitest';
+import { attemptOf } from '../batch/testing/results.ts';
 import { type Answer, type AskRequest, toAnswer } from './ask.ts';
 import { askWork, buildTeamCard } from './ask-work.ts';
 
@@ -184,19 +185,11 @@ test('the card says what the team answers, what it takes, and that it needs the 
 test.each(['answered', 'failed', 'timeout'] as const)(
   'a reply that %s becomes an answer with its figures',
   (status) => {
-    const reply = {
-      status,
-      rawAnswer: 'Paris',
-      answer: 'paris',
-      reason: 'why',
-      reasoningTrace: '',
-      seconds: 1.5,
-      packets: 2,
-      bytes: 3,
-      tokens: null,
-      modelCalls: 5,
-      costUsd: 0.5,
-    } as unknown as Parameters<typeof toAnswer>[1];
+    const taken = { seconds: 1.5, packets: 2, bytes: 3, tokens: null, cost: 0.5 };
+    const attempt = attemptOf('t', {
+      ...{ status, raw_answer: 'Paris', answer: 'paris', model_calls: 5, ...taken },
+      reason: status === 'answered' ? undefined : 'why',
+    });
     const figures = {
       task_id: 't',
       elapsed_ms: 1500,
@@ -206,11 +199,10 @@ test.each(['answered', 'failed', 'timeout'] as const)(
       model_calls: 5,
       cost_usd: 0.5,
     };
-    expect(toAnswer('t', reply)).toEqual(
+    expect(toAnswer(attempt)).toEqual(
       status === 'answered'
         ? { answer: 'Paris', status, ...figures }
         : { answer: null, status, reason: 'why', ...figures },
     );
-    expect(Object.keys(toAnswer('t', { ...reply, reason: undefined }))).not.toContain('reason');
   },
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { TeamReply } from '../batch/teams/team-reply.ts';
+import { type Attempt, getUse } from '../attempts/attempt.ts';
 
 /** Request and answer of a served team, the same over MCP and A2A. */
 
@@ -35,20 +35,11 @@ export const answerSchema = z.strictObject({
 });
 export type Answer = z.infer<typeof answerSchema>;
 
-export function toAnswer(taskId: string, reply: TeamReply): Answer {
-  const isAnswered = reply.status === 'answered';
-  return {
-    answer: isAnswered ? reply.rawAnswer : null,
-    status: reply.status,
-    ...(isAnswered || reply.reason === undefined ? {} : { reason: reply.reason }),
-    task_id: taskId,
-    elapsed_ms: reply.seconds * 1000,
-    packets: reply.packets,
-    bytes: reply.bytes,
-    tokens: reply.tokens,
-    model_calls: reply.modelCalls,
-    cost_usd: reply.costUsd,
-  };
+export function toAnswer(attempt: Attempt): Answer {
+  const { status, raw_answer, reason, task_id, elapsed_ms, model_calls = 0 } = attempt;
+  const { packets, bytes, tokens, cost } = getUse(attempt);
+  const answer = status === 'answered' ? raw_answer : null;
+  return { answer, status, reason, task_id, elapsed_ms, packets, bytes, tokens, model_calls, cost_usd: cost };
 }
 
 /** Progress of a task: the packets so far, and the last one. */

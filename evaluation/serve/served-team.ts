@@ -102,7 +102,7 @@ export class ServedTeam {
     try {
       const question = { question: request.question.toWellFormed(), category: 'text', truths: [], taskId };
       const asked = document === undefined ? question : { ...question, document };
-      return toAnswer(taskId, await this.#mesh.ask(asked, { cycle: 1 }, signal));
+      return toAnswer(await this.#mesh.ask(asked, { cycle: 1 }, signal));
     } finally {
       this.#watching.delete(taskId);
       endTurn();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { questionOf, resultOf } from '../batch/testing/results.ts';
+import { attemptOf, questionOf } from '../batch/testing/results.ts';
 import { formatComparison, formatComparisonMarkdown } from '../compare/comparison-table.ts';
 import { formatJunit } from '../compare/conditions/junit.ts';
 import { formatStacksMarkdown } from '../compare/stacks/figures/stacks-markdown.ts';
@@ -34,13 +34,13 @@ test('no text from elsewhere begins a line of output, wherever it stands', async
   ]);
   const questions = [questionOf('a', { level: '1' }), questionOf('b', { level: '2' })];
   const results = [
-    resultOf('a', {
+    attemptOf('a', {
       status: 'failed',
       reason: 'none',
       failed_role: 'planner',
       tool_calls: [{ tool: 'search', count: 1, failed: 1 }],
     }),
-    resultOf('b', {}),
+    attemptOf('b', {}),
   ];
   const team = summarizeTeam(questions, 1, ({ taskId }) => results.find((one) => one.task_id === taskId));
   const found = [{ text: 'mcp: bytes > 1', outcome: 'failed' as const, found: 'x' }];

@@ -1,7 +1,7 @@
 import type { NewRunEvent } from '@gaia-mesh/core/run/run-event.ts';
+import { type Attempt, getUse } from '../attempts/attempt.ts';
 import { openBatch } from '../batch/finished-batch.ts';
 import { toAttemptId } from '../questions/question.ts';
-import type { GaiaResult } from '../results/gaia-result.ts';
 import { cutDetail, type Details } from './details.ts';
 import { EventFeed } from './event-feed.ts';
 import { buildBatchReport } from './finished-report.ts';
@@ -25,7 +25,7 @@ export function openArchivedBatch(file: string): WatchedRun {
         for (const { taskId, question } of batch.questions) {
           const result = batch.read({ task_id: taskId, team: name, cycle });
           if (result === undefined) continue;
-          time += 1000 * result.seconds;
+          time += result.elapsed_ms;
           feed.add({ ...createResultEvent(result), question });
           feed.tick();
         }
@@ -39,19 +39,20 @@ export function openArchivedBatch(file: string): WatchedRun {
 }
 
 /** Creates the event of a batch's result. */
-export function createResultEvent(result: GaiaResult): Extract<NewRunEvent, { event: 'task_ended' }> {
-  const { task_id, cycle, status, final_answer, correct, seconds, tokens, cost, reason, cached } = result;
+export function createResultEvent(attempt: Attempt): Extract<NewRunEvent, { event: 'task_ended' }> {
+  const { task_id, cycle, status, final_answer, correct, elapsed_ms, reason, cached } = attempt;
+  const { tokens, cost } = getUse(attempt);
   return {
     event: 'task_ended',
     task_id: toAttemptId(task_id, cycle),
     status,
     answer: status === 'answered' ? final_answer : null,
     reason,
-    elapsed_ms: seconds * 1000,
+    elapsed_ms,
     token_sum: tokens,
     correct: correct === null ? null : Number(correct),
     cost_usd: cost,
-    cached: cached === true ? true : undefined,
+    cached,
   };
 }
 

@@ -83,7 +83,7 @@ export class Watch {
 
   /** Passes on the results of a batch: answers from the cache, and the verdicts of the batch's scorer. */
   batchEvent(event: BatchEvent): void {
-    if (event.kind === 'finished') this.feed.add(createResultEvent(event.result));
+    if (event.kind === 'finished') this.feed.add(createResultEvent(event.attempt));
   }
 
   note(text: string): void {

@@ -1,7 +1,7 @@
 import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { runEventSchema } from '@gaia-mesh/core/run/run-event.ts';
+import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { answerSchema } from '@gaia-mesh/evaluation/results/answers.ts';
-import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
 import * as z from 'zod';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -10,7 +10,7 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 export function formatMetricsPage(): string {
   const files = [
     ['metrics.json', METRICS, metricsSchema],
-    ['results.jsonl', RESULTS, taskResultSchema],
+    ['results.jsonl', RESULTS, attemptSchema],
     ['answers.jsonl', ANSWERS, answerSchema],
   ] as const;
   const shared = new Map<string, JsonSchema>();

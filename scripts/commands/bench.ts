@@ -159,7 +159,7 @@ async function runJournalled(
       onCached: progress.cached,
       // The mesh reports all other tasks, by the same measure as the batch's own table.
       onEvent: (event) => {
-        if (event.kind === 'finished' && event.result.cached) watch?.batchEvent(event);
+        if (event.kind === 'finished' && event.attempt.cached) watch?.batchEvent(event);
       },
     });
   } finally {

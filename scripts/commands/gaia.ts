@@ -1,4 +1,5 @@
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import type { Attempt } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import {
   createStoreCache,
   exportCacheFile,
@@ -19,7 +20,6 @@ import { type GaiaOptions, type GaiaPlan, planGaia } from '@gaia-mesh/evaluation
 import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
-import type { GaiaResult } from '@gaia-mesh/evaluation/results/gaia-result.ts';
 import { summarizeTeam, type TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
 import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
 import { formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
@@ -306,7 +306,7 @@ async function finish(
 }
 
 /** Lists the attempts of a batch in which every one ran out of time; an empty list for any other batch. */
-function listTimeouts({ head, questions, read }: FinishedBatch): GaiaResult[] {
+function listTimeouts({ head, questions, read }: FinishedBatch): Attempt[] {
   const results = head.teams.flatMap(({ name }) =>
     questions.flatMap(({ taskId }) => read({ task_id: taskId, team: name, cycle: 1 }) ?? []),
   );

@@ -3,24 +3,27 @@ import type { RunWarning } from '../../contracts/warning.ts';
 import type { AcknowledgedDelivery } from '../../hub/delivery/acknowledged.ts';
 import type { Link, LinkCounts } from '../../hub/link.ts';
 import type { MeshNetwork } from '../../hub/mesh-network.ts';
-import { pickWorstStatus, type TaskOutcome, type TaskStatus } from '../../hub/tasks/task-clock.ts';
-import type { RunOptions } from '../run-options.ts';
-import type { RunMetrics, Scores } from './metrics-schema.ts';
+import { pickWorstStatus, type TaskStatus } from '../../hub/tasks/task-clock.ts';
+import type { RunOptions, TaskEnd } from '../run-options.ts';
+import type { RunMetrics } from './metrics-schema.ts';
 import type { RunLedger } from './run-ledger.ts';
 import type { TokenLedgerFigures } from './token-ledger.ts';
+
+/** What the metrics of a run need of a task's end. */
+type CountedEnd = Pick<TaskEnd, 'status' | 'answer' | 'reason' | 'elapsedMs' | 'scores'>;
 
 /** Collects the results of tasks for `metrics.json` as they end. */
 export class RunTally {
   readonly #scores = new Map<string, { sum: number; count: number }>();
   readonly #status: Record<TaskStatus, number> = { answered: 0, timeout: 0, failed: 0 };
   tasks = 0;
-  last: TaskOutcome | undefined;
+  last: CountedEnd | undefined;
 
-  add(outcome: TaskOutcome, scores: Scores): void {
+  add(end: CountedEnd): void {
     this.tasks += 1;
-    this.last = outcome;
-    this.#status[outcome.status] += 1;
-    for (const [name, value] of Object.entries(scores)) {
+    this.last = end;
+    this.#status[end.status] += 1;
+    for (const [name, value] of Object.entries(end.scores)) {
       if (value === null) continue;
       const entry = this.#scores.get(name) ?? { sum: 0, count: 0 };
       entry.sum += value;

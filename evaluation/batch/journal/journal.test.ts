@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { resultOf } from '../testing/results.ts';
+import { attemptOf } from '../testing/results.ts';
 import { Journal } from './journal.ts';
 
 const setup = { questions: 'abc', teams: 'single', engine: 'extractive' };
@@ -18,7 +18,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** A journal with these, closed again. */
 function written(...ids: string[]): void {
   const journal = Journal.open(file, setup, { resume: false });
-  for (const id of ids) journal.append(resultOf(id, { reasoning_trace: `Zoë 🏁\nof ${id}` }));
+  for (const id of ids) journal.append(attemptOf(id, { reasoning_trace: `Zoë 🏁\nof ${id}` }));
   journal.close();
 }
 
@@ -39,15 +39,15 @@ describe('the journal', () => {
 
     resumed((journal) => {
       expect([journal.size, journal.dropped]).toEqual([2, undefined]);
-      expect(journal.read(key('b'))).toEqual(resultOf('b', { reasoning_trace: 'Zoë 🏁\nof b' }));
+      expect(journal.read(key('b'))).toEqual(attemptOf('b', { reasoning_trace: 'Zoë 🏁\nof b' }));
       expect([
         journal.has(key('a')),
         journal.has(key('a', { cycle: 2 })),
         journal.has(key('a', { team: 'panel' })),
       ]).toEqual([true, false, false]);
       expect(journal.read(key('c'))).toBeUndefined();
-      journal.append(resultOf('a', { cycle: 2 }));
-      expect(() => journal.append(resultOf('a', { cycle: 2 }))).toThrow('is in the journal already');
+      journal.append(attemptOf('a', { cycle: 2 }));
+      expect(() => journal.append(attemptOf('a', { cycle: 2 }))).toThrow('is in the journal already');
     });
     expect(resumed((journal) => journal.size)).toBe(3);
   });
@@ -60,13 +60,13 @@ describe('the journal', () => {
       c: 'timeout',
       d: 'timeout',
     } as const))
-      journal.append(resultOf(id, { status }));
+      journal.append(attemptOf(id, { status }));
     expect(journal.size).toBe(4);
     journal.close();
 
     resumed((again) => {
       expect(['a', 'b', 'c', 'd'].filter((id) => again.has(key(id)))).toEqual(['a', 'b']);
-      again.append(resultOf('c', {}));
+      again.append(attemptOf('c', {}));
       expect(again.read(key('c'))?.status).toBe('answered');
     });
     expect(resumed((again) => [again.size, again.has(key('d'))])).toEqual([3, false]);
@@ -79,7 +79,7 @@ describe('the journal', () => {
     resumed((journal) => {
       expect([journal.has(key('a')), journal.has(key('b'))]).toEqual([true, false]);
       expect(journal.dropped).toContain(`${file}:3: the last line was cut off`);
-      journal.append(resultOf('b', { reasoning_trace: 'Zoë 🏁\nof b' }));
+      journal.append(attemptOf('b', { reasoning_trace: 'Zoë 🏁\nof b' }));
     });
     expect(readFileSync(file)).toEqual(bytes);
     expect(resumed((journal) => journal.dropped)).toBeUndefined();

@@ -3,8 +3,8 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { AppendLog, type RecordPlace, RecordReader } from '@gaia-mesh/core/system/append-log.ts';
 import { FileLock } from '@gaia-mesh/core/system/files/file-lock.ts';
 import * as z from 'zod';
+import { type Attempt, type AttemptKey, attemptSchema } from '../../attempts/attempt.ts';
 import { checkSetup, type Fingerprint } from '../../plan/batch-setup.ts';
-import { type GaiaResult, gaiaResultSchema } from '../../results/gaia-result.ts';
 
 /** Version of the journal's format. */
 const JOURNAL_VERSION = 1;
@@ -17,19 +17,16 @@ type Header = z.infer<typeof headerSchema>;
 
 const JOURNAL = {
   what: 'journal of a batch',
-  schema: gaiaResultSchema,
+  schema: attemptSchema,
   head: headerSchema,
   advice: ', or start over without --resume',
 };
 
-/** The key of an attempt: one question in one cycle by one team. */
-export type ResultKey = Pick<GaiaResult, 'task_id' | 'team' | 'cycle'>;
-
-export function formatResultKey({ team, cycle, task_id }: ResultKey): string {
+export function formatAttemptKey({ team, cycle, task_id }: AttemptKey): string {
   return JSON.stringify([team, cycle, task_id]);
 }
 
-type PlacedResult = RecordPlace & { readonly value: GaiaResult };
+type PlacedResult = RecordPlace & { readonly value: Attempt };
 
 /** The places of a journal's results in its file. Only these are held in memory. */
 class ResultPlaces {
@@ -41,12 +38,12 @@ class ResultPlaces {
     return this.#places.size;
   }
 
-  find(key: ResultKey): RecordPlace | undefined {
-    return this.#places.get(formatResultKey(key));
+  find(key: AttemptKey): RecordPlace | undefined {
+    return this.#places.get(formatAttemptKey(key));
   }
 
   add({ value, at, bytes }: PlacedResult): void {
-    const key = formatResultKey(value);
+    const key = formatAttemptKey(value);
     const place = { at, bytes };
     this.#places.set(key, place);
     if (value.status === 'timeout') this.#lastTimeouts.push({ key, place });
@@ -75,7 +72,7 @@ export class Journal {
   readonly file: string;
   /** Notice about a line that was dropped because it was torn when the writer was killed. */
   readonly dropped: string | undefined;
-  readonly #log: AppendLog<GaiaResult, Header>;
+  readonly #log: AppendLog<Attempt, Header>;
   readonly #lock: FileLock;
   readonly #places = new ResultPlaces();
 
@@ -129,7 +126,7 @@ export class Journal {
     return this.#places.size;
   }
 
-  has(key: ResultKey): boolean {
+  has(key: AttemptKey): boolean {
     return this.#places.find(key) !== undefined;
   }
 
@@ -138,14 +135,14 @@ export class Journal {
    *
    * @throws MeshError `io` if the disk is full; nothing more can be finished then
    */
-  append(result: GaiaResult): void {
+  append(result: Attempt): void {
     // This is a bug of the batch, which would pay for the question twice.
-    if (this.has(result)) throw new Error(`result ${formatResultKey(result)} is in the journal already`);
+    if (this.has(result)) throw new Error(`result ${formatAttemptKey(result)} is in the journal already`);
     this.#places.add({ value: result, ...this.#log.append(result) });
   }
 
   /** Reads a result from the file, or returns undefined if the attempt is not finished. */
-  read(key: ResultKey): GaiaResult | undefined {
+  read(key: AttemptKey): Attempt | undefined {
     const place = this.#places.find(key);
     return place && this.#log.read(place);
   }
@@ -161,7 +158,7 @@ export interface ReadJournal {
   /** The batch's fingerprint; undefined for a batch that is just beginning. */
   readonly setup: Fingerprint | undefined;
   /** Reads a result, or returns undefined if the attempt is not finished; a batch may be larger than memory. */
-  readonly read: (key: ResultKey) => GaiaResult | undefined;
+  readonly read: (key: AttemptKey) => Attempt | undefined;
   close(): void;
 }
 

@@ -1,41 +1,37 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
-import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
-import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import type { AgentGroupOptions } from '@gaia-mesh/core/run/agents/agent-group.ts';
 import { MeshRun } from '@gaia-mesh/core/run/mesh-run.ts';
 import { AgentLines } from '@gaia-mesh/core/run/metrics/agent-lines.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
-import type { RunObserver, TaskRunResult } from '@gaia-mesh/core/run/run-options.ts';
+import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { AppendLog, RecordReader } from '@gaia-mesh/core/system/append-log.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { NO_ANSWER } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { readAnyText } from '@gaia-mesh/tools/files/read-confined.ts';
 import { describeContent } from '@gaia-mesh/tools/files/reading/readers.ts';
 import { isUnseen } from '@gaia-mesh/tools/foreign/needs.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { TRUTHS_FILE, type Truth } from '@gaia-mesh/tools/roles/overseer/truths.ts';
-import { countToolCalls } from '@gaia-mesh/tools/roles/role-tool.ts';
-import { formatTrace, type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
+import { type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
+import { type Attempt, type AttemptKey, attemptSchema, readScores } from '../../attempts/attempt.ts';
+import { buildAttempt, createUnsentEnd } from '../../attempts/build-attempt.ts';
 import { type Question, toAttemptId } from '../../questions/question.ts';
-import { buildTaskResult, createTaskScorer } from '../../results/task-result.ts';
-import { findScorer } from '../../scorers/scorer.ts';
+import { createTaskScorer } from '../../scorers/scorer.ts';
 import { buildAgentLaunch, type RunPaths } from '../../teams/agent-launch.ts';
 import { PORT_HINT } from '../../teams/port-hint.ts';
-import type { ResultKey } from '../journal/journal.ts';
+import type { AskTeam } from '../batch.ts';
 import { createRedactor } from '../redact.ts';
-import type { AskTeam, TeamReply } from './team-reply.ts';
 
 /** Characters of a text's beginning in an outline. It is sent again with each turn of a conversation. */
 const MAX_BEGINNING_CHARACTERS = 240;
@@ -84,7 +80,7 @@ interface MeshTeamOptions {
   /** Set for several questions, whose results are lines of a file. */
   readonly isBatch: boolean;
   /** Tells which attempts are finished; set to resume the run in the folder. */
-  readonly isFinished?: ((key: ResultKey) => boolean) | undefined;
+  readonly isFinished?: ((key: AttemptKey) => boolean) | undefined;
   /** All questions of the run, for the one agent that may know the true answers. */
   readonly questions: readonly Question[];
   readonly repeat: number;
@@ -139,9 +135,10 @@ export class MeshTeam {
   readonly #run: MeshRun;
   readonly #traces: RunTraces;
   readonly #hasModel: boolean;
+  readonly #redact = createRedactor(process.env);
   readonly #options: MeshTeamOptions;
   /** Present only in a batch. */
-  readonly #results: AppendLog<ResultLine> | undefined;
+  readonly #results: AppendLog<Attempt> | undefined;
 
   /** @param hasModel true if any of the agents may ask a model */
   private constructor(run: MeshRun, options: MeshTeamOptions, hasModel: boolean) {
@@ -155,10 +152,10 @@ export class MeshTeam {
     this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
     const { resultsFile } = run.folder;
     if (options.isBatch)
-      this.#results = AppendLog.create<ResultLine>(
+      this.#results = AppendLog.create<Attempt>(
         resultsFile,
         RESULTS,
-        readFinishedLines(resultsFile, options),
+        readFinishedAttempts(resultsFile, options),
       );
   }
 
@@ -179,7 +176,7 @@ export class MeshTeam {
     const run = await MeshRun.start({
       team: withRun,
       adapter,
-      score: createTaskScorer(findScorer(team.scorer)),
+      score: createTaskScorer(team.scorer),
       out,
       resumes: options.isFinished !== undefined,
       portBase,
@@ -211,27 +208,29 @@ export class MeshTeam {
     return this.#run.close(this.#options.isBatch);
   }
 
-  /** Records a task that the cache answered; `result` is its line of the results file. */
-  answered(asked: Pick<TaskRunResult, 'outcome' | 'scores'>, result: ResultLine): void {
-    this.#run.answered(asked.outcome, asked.scores);
-    this.#results?.append(result);
+  /** Counts a question that the cache answered among the tasks of the run. */
+  answered(attempt: Attempt): void {
+    const { task_id: taskId, cycle, status, answer, elapsed_ms: elapsedMs } = attempt;
+    const scores = readScores(attempt);
+    this.#run.answered(createUnsentEnd({ taskId }, cycle, { status, answer, elapsedMs, scores }));
+    this.#results?.append(attempt);
   }
 
   get folder(): RunFolder {
     return this.#run.folder;
   }
 
-  async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<TeamReply> {
+  async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<Attempt> {
     const { team, maxTokens = team.limits.tokens, timeoutMs } = this.#options;
     const task = await createTask(team, question, cycle, { hasModel: this.#hasModel, signal });
-    const asked = await this.#run.ask(task, {
+    const end = await this.#run.ask(task, {
       signal,
       ...omitUndefined({ timeoutMs, maxTokens }),
     });
-    const result = buildTaskResult(task, asked);
-    this.#results?.append(result);
-    const { answer: _answer, truth: _truth, reason: _reason, ...mesh } = result;
-    return { ...toTeamReply(asked, this.#traces.ended(task.taskId)), mesh };
+    const steps = this.#traces.ended(task.taskId);
+    const attempt = buildAttempt(end, { question, team: team.name, cycle, steps, redact: this.#redact });
+    this.#results?.append(attempt);
+    return attempt;
   }
 }
 
@@ -240,22 +239,14 @@ function findUnseenAgents({ agents }: Team): ReadonlySet<string> {
   return new Set(agents.filter(({ tool, options }) => isUnseen(tool, options)).map(({ id }) => id));
 }
 
-const RESULTS = { what: 'file of results', schema: z.looseObject({ task_id: z.string() }) };
-type ResultLine = z.infer<(typeof RESULTS)['schema']>;
+const RESULTS = { what: 'file of results', schema: attemptSchema };
 
-/** Returns the results of an earlier run whose attempts are finished. */
-function readFinishedLines(
-  file: string,
-  { isFinished, team, questions, repeat }: MeshTeamOptions,
-): ResultLine[] {
+/** Returns the attempts of an earlier run that are finished. */
+function readFinishedAttempts(file: string, { isFinished }: MeshTeamOptions): Attempt[] {
   if (isFinished === undefined || !existsSync(file)) return [];
-  const finished = new Set<string>();
-  for (let cycle = 1; cycle <= repeat; cycle++)
-    for (const { taskId } of questions)
-      if (isFinished({ task_id: taskId, team: team.name, cycle })) finished.add(toAttemptId(taskId, cycle));
-  const kept: ResultLine[] = [];
+  const kept: Attempt[] = [];
   RecordReader.open(file, RESULTS, ({ value }) => {
-    if (finished.has(value.task_id)) kept.push(value);
+    if (isFinished(value)) kept.push(value);
   }).close();
   return kept;
 }
@@ -336,63 +327,4 @@ async function readAttachmentText({ attachment }: Question, signal: AbortSignal)
     if (error instanceof MeshError && error.code === 'tool') return '';
     throw error;
   }
-}
-
-/** The payload of a final packet; the pipeline sends the answer alone. */
-const finalSchema = z.looseObject({
-  answer: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
-  raw_answer: z.string().optional(),
-  reasoning_trace: z.string().default(''),
-  confidence: z.number().min(0).max(1).optional(),
-  tool_calls: z
-    .array(z.object({ tool: z.string(), count: z.int().nonnegative(), failed: z.int().nonnegative() }))
-    .optional(),
-  failed_role: z.string().optional(),
-  code: z.string().optional(),
-});
-
-const CODES: readonly ErrorCode[] = ['engine', 'agent', 'store', 'tool', 'limit', 'config', 'packet', 'io'];
-
-/**
- * Turns a result of the mesh into a reply for the batch.
- *
- * @param steps the notes of its agents, for a reply that brings no steps
- */
-function toTeamReply(
-  { models, outcome: { answer, final, ...outcome }, usage, tokenLedger }: TaskRunResult,
-  steps: readonly TraceEntry[],
-): TeamReply {
-  const parsed = finalSchema.safeParse(final ?? {});
-  const said = parsed.success ? parsed.data : finalSchema.parse({});
-  const isEmpty = answer === null || answer.trim() === '';
-  const gaveUp = isEmpty || said.failed_role !== undefined || answer === NO_ANSWER;
-  const status = outcome.status === 'answered' && gaveUp ? 'failed' : outcome.status;
-  const empty = parsed.success
-    ? 'the team gave an empty answer'
-    : `its final packet: ${formatIssues(parsed.error)}`;
-  const reason = outcome.reason ?? (isEmpty ? empty : answer);
-  const code =
-    CODES.find((known) => known === said.code) ?? (/ is gone\b/.test(reason) ? 'agent' : undefined);
-  // Use the agents' own notes: the final packet does not count model replies whose packets came late or never.
-  const { model_calls = 0, prompt_tokens = 0, completion_tokens = 0, cost_usd = 0 } = models ?? {};
-  const taken = sumOfKnown(prompt_tokens, completion_tokens);
-  return {
-    status,
-    answer,
-    rawAnswer: said.raw_answer ?? answer,
-    reasoningTrace: said.reasoning_trace || formatTrace(steps),
-    reason: status === 'answered' ? undefined : reason,
-    code: status === 'answered' ? undefined : code,
-    confidence: said.confidence,
-    failedRole: said.failed_role,
-    tokenLedger,
-    usage,
-    toolCalls: said.tool_calls ?? countToolCalls(steps),
-    tokens: taken === null ? null : Math.max(outcome.counts.token_sum, taken),
-    costUsd: cost_usd,
-    packets: outcome.counts.pkt_cnt,
-    bytes: outcome.counts.bytes_rx + outcome.counts.bytes_tx,
-    seconds: outcome.elapsedMs / 1000,
-    modelCalls: model_calls,
-  };
 }

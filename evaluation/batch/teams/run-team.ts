@@ -1,10 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import type { RunPlan } from '../../plan/run-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import { placeFile } from '../../questions/place-file.ts';
+import { createTaskScorer } from '../../scorers/scorer.ts';
 import { createAlarms } from '../../terminal/progress.ts';
 import { toOneLine } from '../../terminal/table.ts';
 import { type Batch, type BatchEnd, runBatch } from '../batch.ts';
@@ -68,7 +68,7 @@ export async function runTeam(
         paths.files === undefined
           ? question
           : placeFile(question, cycle, { root: paths.files, folder: plan.folder, api: plan.api }),
-      clean: (raw) => cleanAnswer(raw) ?? undefined,
+      score: createTaskScorer(team.scorer),
     });
     return { end, asked: journal.size - before, wallSeconds: (performance.now() - startMs) / 1000 };
   };

@@ -3,13 +3,11 @@ import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { readQuestions } from '../../questions/read-questions.ts';
-import { answerLine, writeLines } from '../../results/answers.ts';
-import type { GaiaResult } from '../../results/gaia-result.ts';
+import { formatAnswerLine, writeLines } from '../../results/answers.ts';
 import { summarizeTeam } from '../../results/summary.ts';
-import { runBatch } from '../batch.ts';
+import { type AskTeam, runBatch } from '../batch.ts';
 import { Journal } from '../journal/journal.ts';
-import type { AskTeam } from '../teams/team-reply.ts';
-import { plainBatch, replyOf } from './results.ts';
+import { attemptAt, plainBatch } from './results.ts';
 
 /**
  * Runs a batch with a team of its own, for tests that kill the process. Its answers depend on the question alone. Arguments:
@@ -17,11 +15,12 @@ import { plainBatch, replyOf } from './results.ts';
  */
 const [folder = '', traceCharacters = '0', concurrency = '1'] = process.argv.slice(2);
 
-const askTeam: AskTeam = async ({ taskId }) => {
+const askTeam: AskTeam = async (question, { cycle }) => {
+  const { taskId } = question;
   appendFileSync(path.join(folder, 'asked'), `${taskId}\n`);
   const digest = createHash('sha256').update(taskId).digest('hex');
   await setTimeout(Number.parseInt(digest.slice(0, 1), 16) % 3);
-  return replyOf({
+  return attemptAt(question, cycle, {
     answer: Number.parseInt(digest.slice(1, 2), 16) % 2 === 0 ? `answer of ${taskId}` : 'something else',
     reasoningTrace: `Zoë 🏁 ${digest.repeat(Math.ceil(Number(traceCharacters) / digest.length))}`,
     tokens: Number.parseInt(digest.slice(2, 5), 16),
@@ -48,7 +47,7 @@ journal.close();
 
 function* linesOf(): Generator<string> {
   for (const { taskId } of questions) {
-    const result: GaiaResult | undefined = read(taskId);
-    if (result !== undefined) yield answerLine(result);
+    const attempt = read(taskId);
+    if (attempt !== undefined) yield formatAnswerLine(attempt);
   }
 }

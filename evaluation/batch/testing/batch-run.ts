@@ -4,10 +4,9 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach } from 'vitest';
 import type { Question } from '../../questions/question.ts';
-import { type Batch, type BatchEvent, runBatch } from '../batch.ts';
+import { type AskTeam, type Batch, type BatchEvent, runBatch } from '../batch.ts';
 import { Journal } from '../journal/journal.ts';
-import type { AskTeam, TeamReply } from '../teams/team-reply.ts';
-import { plainBatch, questionOf, replyOf } from './results.ts';
+import { attemptAt, plainBatch, questionOf, type Reply } from './results.ts';
 
 /** The folder of the running test. */
 export let folder = '';
@@ -28,20 +27,18 @@ export function useBatchFolder(): void {
 export const ids = (count: number) => Array.from({ length: count }, (_, i) => `q${i}`);
 
 /** Creates a team that records the questions it receives and answers them with `answer`. */
-export function teamOf(
-  answer: (question: Question, cycle: number) => TeamReply | Promise<TeamReply> = rightly,
-) {
+export function teamOf(answer: (question: Question, cycle: number) => Reply | Promise<Reply> = rightly) {
   const asked: string[] = [];
   const askTeam: AskTeam = async (question, { cycle }, signal) => {
     asked.push(cycle === 1 ? question.taskId : `${question.taskId}#${cycle}`);
     await setImmediate();
     signal.throwIfAborted();
-    return answer(question, cycle);
+    return attemptAt(question, cycle, await answer(question, cycle));
   };
   return { asked, askTeam };
 }
 
-export const rightly = (question: Question) => replyOf({ answer: question.truths[0] ?? '' });
+export const rightly = (question: Question): Reply => ({ answer: question.truths[0] ?? '' });
 
 export async function run(askTeam: AskTeam, count: number, more: Partial<Batch> = {}) {
   const events: BatchEvent[] = [];

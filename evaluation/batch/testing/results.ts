@@ -1,7 +1,10 @@
+import type { TaskEnd } from '@gaia-mesh/core/run/run-options.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
+import type { Attempt } from '../../attempts/attempt.ts';
+import { buildAttempt } from '../../attempts/build-attempt.ts';
 import type { Question } from '../../questions/question.ts';
-import type { GaiaResult } from '../../results/gaia-result.ts';
+import { createTaskScorer } from '../../scorers/scorer.ts';
 import type { Batch } from '../batch.ts';
-import type { TeamReply } from '../teams/team-reply.ts';
 
 /** Small real values for tests; unspecified fields have plain values. */
 
@@ -10,7 +13,7 @@ export const plainBatch = {
   repeat: 1,
   limits: { question: {}, run: {} },
   placeFile: async (question) => question,
-  clean: (raw) => raw,
+  score: createTaskScorer('gaia'),
   redact: (text) => text,
 } satisfies Partial<Batch>;
 
@@ -24,46 +27,65 @@ export function questionOf(taskId: string, more: Partial<Question> = {}): Questi
   };
 }
 
-export function replyOf(more: Partial<TeamReply> = {}): TeamReply {
+/** What became of a question; what is left out is as usual. */
+export interface Reply {
+  readonly status?: TaskEnd['status'];
+  readonly reason?: string;
+  readonly answer?: string | null;
+  readonly rawAnswer?: string | null;
+  readonly reasoningTrace?: string;
+  readonly failedRole?: string;
+  readonly code?: Attempt['code'];
+  readonly warnings?: TaskEnd['warnings'];
+  readonly usage?: TaskEnd['usage'];
+  readonly toolCalls?: Attempt['tool_calls'];
+  readonly tokens?: number | null;
+  readonly costUsd?: number | null;
+}
+
+/** The end of a task at which a team took ten tokens and a cent. */
+export function endOf({ tokens = 10, costUsd = 0.01, ...more }: Reply = {}): TaskEnd {
+  const { status = 'answered', reason, answer = '4', warnings = [], usage = [] } = more;
+  const { rawAnswer = status === 'answered' ? 'FINAL ANSWER: 4' : null } = more;
   return {
-    status: 'answered',
-    rawAnswer: 'FINAL ANSWER: 4',
-    answer: '4',
-    reasoningTrace: '1. expert: two and two',
-    usage: [],
-    toolCalls: [],
-    tokens: 10,
-    costUsd: 0.01,
-    packets: 2,
-    bytes: 100,
-    seconds: 0.5,
-    modelCalls: 1,
-    ...more,
+    ...{ taskId: 'q', status, reason, answer, warnings, usage, elapsedMs: 500, tokenLedger: undefined },
+    scores: {},
+    counts: { bytes_tx: 60, bytes_rx: 40, pkt_cnt: 2, token_sum: 0, init_bytes: 0 },
+    models: { model_calls: 1, prompt_tokens: tokens, completion_tokens: 0, cost_usd: costUsd },
+    final: {
+      raw_answer: rawAnswer ?? '',
+      reasoning_trace: more.reasoningTrace ?? '1. expert: two and two',
+      ...omitUndefined({ failed_role: more.failedRole, code: more.code }),
+      tool_calls: [...(more.toolCalls ?? [])],
+    },
   };
 }
 
-export function resultOf(taskId: string, more: Partial<GaiaResult> = {}): GaiaResult {
+/** An attempt at a question that ended in this way. */
+export const attemptAt = (question: Question, cycle: number, more: Reply = {}): Attempt =>
+  buildAttempt(endOf(more), { question, cycle, team: 'single', redact: (text) => text });
+
+/** What an attempt took, in the units of a summary. */
+interface Use {
+  readonly tokens?: number | null;
+  readonly cost?: number | null;
+  readonly packets?: number;
+  readonly bytes?: number;
+  readonly seconds?: number;
+  readonly cached?: boolean | undefined;
+}
+
+export function attemptOf(taskId: string, given: Omit<Partial<Attempt>, 'cached'> & Use = {}): Attempt {
+  const { tokens = 10, cost = 0.01, packets = 2, bytes = 100, seconds = 0.5, cached, ...more } = given;
   return {
-    task_id: taskId,
-    team: 'single',
-    cycle: 1,
-    category: 'text',
-    status: 'answered',
-    final_answer: '4',
-    raw_answer: 'FINAL ANSWER: 4',
+    ...{ task_id: taskId, team: 'single', cycle: 1, category: 'text', truth: `answer of ${taskId}` },
+    ...{ status: 'answered', answer: '4', final_answer: '4', raw_answer: 'FINAL ANSWER: 4' },
     reasoning_trace: '1. expert: two and two',
-    correct: true,
-    correct_lenient: true,
-    cached: false,
-    tokens: 10,
-    cost: 0.01,
-    packets: 2,
-    bytes: 100,
-    seconds: 0.5,
-    model_calls: 1,
-    usage: [],
-    tool_calls: [],
-    ended_at: 1,
+    ...{ correct: true, correct_lenient: true },
+    ...{ exact_match: 1, rouge_l: 1, quality_score: 1, normalized_em: 1, f1: 1 },
+    ...{ token_sum: tokens ?? 0, pkt_cnt: packets, bytes_tx: bytes, bytes_rx: 0, elapsed_ms: seconds * 1000 },
+    ...{ model_calls: 1, prompt_tokens: tokens === null ? null : 0, completion_tokens: 0, cost_usd: cost },
+    ...{ usage: [], tool_calls: [], cached: cached === true ? true : undefined, ended_at: 1 },
     ...more,
   };
 }

@@ -1,6 +1,7 @@
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
-import type { TaskResult } from '../../results/task-result.ts';
+import type { Attempt } from '../../attempts/attempt.ts';
+import { toAttemptId } from '../../questions/question.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { createTable, type Table } from './table.ts';
 
@@ -51,7 +52,7 @@ function buildPacketTable({ header, packets: recorded }: Recording): Table {
 
 /** The fields of an answers row, from a batch or a run of one task. */
 type Answer = Pick<
-  TaskResult,
+  Attempt,
   | 'task_id'
   | 'status'
   | 'answer'
@@ -75,7 +76,7 @@ function buildAnswerTable({ recording, run }: ExportedRun): Table {
   const single = run?.metrics.tasks === 1 ? run.metrics : undefined;
   const rows: readonly Answer[] =
     results.length > 0 || single === undefined
-      ? results
+      ? results.map((one) => ({ ...one, task_id: toAttemptId(one.task_id, one.cycle) }))
       : [
           {
             task_id: recording.packets[0]?.packet.task_id ?? '',

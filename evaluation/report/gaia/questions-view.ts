@@ -1,6 +1,6 @@
+import { type Attempt, getUse } from '../../attempts/attempt.ts';
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { isToolStep, splitSteps } from '../../results/failures/trace-steps.ts';
-import type { GaiaResult } from '../../results/gaia-result.ts';
 import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { bindNumbers, formatBytes, formatCounted } from '../wording.ts';
 
@@ -72,7 +72,7 @@ export function buildQuestionsView({ head, questions, read }: FinishedBatch): Qu
       const results = teams.map((team) => read({ task_id: taskId, team, cycle }));
       marks.push(results.map(markAttempt).join(''));
       for (const result of results)
-        for (const warning of result?.mesh?.warnings ?? [])
+        for (const warning of result?.warnings ?? [])
           warnings.push(`Warning (${result?.task_id}, ${result?.team}): ${warning}.`);
       if (cycle > detailed) continue;
       isCut ||= results.some((result) => (result?.reasoning_trace.length ?? 0) > room);
@@ -108,7 +108,7 @@ export function buildQuestionsView({ head, questions, read }: FinishedBatch): Qu
 }
 
 /** The {@link Mark} of an attempt. */
-export function markAttempt(result: Pick<GaiaResult, 'status' | 'correct' | 'cached'> | undefined): Mark {
+export function markAttempt(result: Pick<Attempt, 'status' | 'correct' | 'cached'> | undefined): Mark {
   if (result === undefined) return '-';
   const mark =
     result.status === 'timeout'
@@ -124,7 +124,7 @@ export function markAttempt(result: Pick<GaiaResult, 'status' | 'correct' | 'cac
 }
 
 function formatUse(
-  { tokens, packets, bytes, seconds, cost }: NonNullable<GaiaResult['took']>,
+  { tokens, packets, bytes, seconds, cost }: NonNullable<Attempt['took']>,
   modelCalls?: number,
 ): string {
   return [
@@ -137,11 +137,12 @@ function formatUse(
   ].join(' · ');
 }
 
-function toAttemptView(result: GaiaResult, room: number): AttemptView {
-  const { final_answer, reason, tokens, packets, bytes, seconds, model_calls, cost, cached } = result;
+function toAttemptView(result: Attempt, room: number): AttemptView {
+  const { final_answer, reason, model_calls = 0, cached } = result;
+  const use = getUse(result);
   const took = cached
-    ? `from the cache in ${formatDecimals(seconds, 3)} s${result.took === undefined ? '' : `; when it was asked: ${formatUse(result.took)}`}`
-    : formatUse({ tokens, packets, bytes, seconds, cost }, model_calls);
+    ? `from the cache in ${formatDecimals(use.seconds, 3)} s${result.took === undefined ? '' : `; when it was asked: ${formatUse(result.took)}`}`
+    : formatUse(use, model_calls);
   const tools = result.tool_calls.map(({ tool, count: times, failed }) =>
     failed === 0 ? `${tool} ${times}` : `${tool} ${times} (${failed} failed)`,
   );

@@ -1,4 +1,5 @@
-import type { TaskResult } from '../../results/task-result.ts';
+import type { Attempt } from '../../attempts/attempt.ts';
+import { toAttemptId } from '../../questions/question.ts';
 import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import {
   type AttemptView,
@@ -30,18 +31,18 @@ export function buildAnswersView({ metrics, recording, results }: ArchivedRun): 
   return {
     teams: [toOneLine(metrics.team, 40)],
     cycles: 1,
-    questions: shown.map((result) => ({
-      id: toOneLine(result.task_id, 80),
+    questions: shown.map(({ task_id, cycle, ...result }) => ({
+      id: toOneLine(toAttemptId(task_id, cycle), 80),
       level: null,
       kind: '',
       file: null,
-      text: cutEnd(asked.get(result.task_id) ?? result.task_id, MAX_QUESTION_CHARACTERS),
+      text: cutEnd(asked.get(toAttemptId(task_id, cycle)) ?? task_id, MAX_QUESTION_CHARACTERS),
       truth: result.truth === null ? null : cutEnd(result.truth, MAX_ANSWER_CHARACTERS),
       marks: [
         markAttempt({
           status: result.status,
           correct: result.normalized_em === null ? null : result.normalized_em === 1,
-          cached: result.cached === true,
+          cached: result.cached,
         }),
       ],
       attempts: [[toAttemptView(result)]],
@@ -50,7 +51,7 @@ export function buildAnswersView({ metrics, recording, results }: ArchivedRun): 
   };
 }
 
-function toAttemptView({ answer, reason, ...result }: TaskResult): AttemptView {
+function toAttemptView({ answer, reason, ...result }: Omit<Attempt, 'task_id' | 'cycle'>): AttemptView {
   const scores = [
     ...(result.f1 === null ? [] : [`F1 ${formatDecimals(result.f1, 2)}`]),
     ...(result.rouge_l === null ? [] : [`ROUGE-L ${formatDecimals(result.rouge_l, 2)}`]),

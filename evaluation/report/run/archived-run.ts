@@ -6,7 +6,7 @@ import { parseRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/
 import { type RunEvent, readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { type TaskResult, taskResultSchema } from '../../results/task-result.ts';
+import { type Attempt, attemptSchema } from '../../attempts/attempt.ts';
 
 export const METRICS_FILE = 'metrics.json';
 const HUB_LOG = 'hub.log';
@@ -72,7 +72,7 @@ export interface ArchivedRun {
   readonly recording: Recording | null;
   readonly endings: ReadonlyMap<string, TaskEnding>;
   /** Results of a batch; empty for a run of one task. */
-  readonly results: readonly TaskResult[];
+  readonly results: readonly Attempt[];
 }
 
 /** @throws MeshError `config` when there is no archive, or what is in it is not a run's */
@@ -103,7 +103,7 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
     results: (logs?.get(RESULTS_FILE) ?? '')
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => parseJsonLine(line, taskResultSchema, `${archive}:${RESULTS_FILE}`)),
+      .map((line) => parseJsonLine(line, attemptSchema, `${archive}:${RESULTS_FILE}`)),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { summarizeTeams } from '../../batch/finished-batch.ts';
 import type { BatchHead } from '../../batch/journal/batch-head.ts';
-import { questionOf, resultOf } from '../../batch/testing/results.ts';
-import type { GaiaResult } from '../../results/gaia-result.ts';
+import { attemptOf, questionOf } from '../../batch/testing/results.ts';
 import type { GaiaSource } from '../gaia/gaia-view.ts';
 
 interface SampleBatchOptions {
@@ -17,7 +16,7 @@ interface SampleBatchOptions {
     team: string;
     index: number;
     cycle: number;
-  }) => Partial<GaiaResult> | undefined;
+  }) => Parameters<typeof attemptOf>[1];
 }
 
 /** A batch as its files would tell it. */
@@ -66,7 +65,7 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
     const more = result({ team, index, cycle });
     const question = asked[index];
     if (more === undefined || question === undefined) return undefined;
-    return resultOf(task_id, {
+    return attemptOf(task_id, {
       ...{ team, cycle, category: question.category, level: String(1 + (index % 2)) },
       final_answer: `${index}${text}`,
       reasoning_trace: `1. ${team}: looks at it${text}\n2. ${team}: calculator({"expression":"${index}"}) → ${index}${text}`,

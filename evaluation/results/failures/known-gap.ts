@@ -1,4 +1,4 @@
-import type { TeamReply } from '../../batch/teams/team-reply.ts';
+import type { Attempt } from '../../attempts/attempt.ts';
 import type { Question } from '../../questions/question.ts';
 import { isToolStep, splitSteps } from './trace-steps.ts';
 
@@ -24,13 +24,16 @@ const ARCHIVE = /\b(web\.archive\.org|archive\.org|wayback|archived? (page|versi
 const CRITIC = /critic|critique/i;
 
 /** Guesses the kind of a wrong answer by rules of thumb; the question itself is not understood. */
-export function guessKnownGap(question: Question, reply: TeamReply): KnownGap {
-  const calls = splitSteps(reply.reasoningTrace).filter(isToolStep);
+export function guessKnownGap(
+  question: Question,
+  { reasoning_trace, reason = '', tool_calls, usage }: Attempt,
+): KnownGap {
+  const calls = splitSteps(reasoning_trace).filter(isToolStep);
   const failed = calls.filter((step) => /^[^\n]*\}\) failed: /.test(step));
-  if (NO_KEY.test(reply.reason ?? '') || failed.some((step) => NO_KEY.test(step))) return 'proprietary_api';
+  if (NO_KEY.test(reason) || failed.some((step) => NO_KEY.test(step))) return 'proprietary_api';
   if (ARCHIVE.test(question.question) || calls.some((step) => ARCHIVE.test(step))) return 'web_archive';
   if (question.category === 'image' || question.category === 'video') return 'image_only';
-  const asked = reply.toolCalls.reduce((sum, { count }) => sum + count, 0);
-  const isChecked = reply.usage.some(({ role }) => CRITIC.test(role));
+  const asked = tool_calls.reduce((sum, { count }) => sum + count, 0);
+  const isChecked = usage.some(({ role }) => CRITIC.test(role));
   return asked >= DEEP_CHAIN_CALLS && !isChecked ? 'multi_hop' : 'other';
 }

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { runView } from '@gaia-mesh/evaluation/report/run/run-view.ts';
-import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, test } from 'vitest';
 import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -44,7 +44,7 @@ describe('the default team on a file of tasks', () => {
     ]);
 
     expect([code, stderr]).toEqual([0, expect.stringContaining('5/5 tasks, 5 answered')]);
-    const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => taskResultSchema.parse(line));
+    const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => attemptSchema.parse(line));
     expect(results.map((result) => result.task_id).sort()).toEqual([
       'cat',
       'long-1',

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
+import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
@@ -32,7 +32,7 @@ async function acknowledgedBatch(count: number, args: readonly string[]) {
   expect(read.packets + read.session + read.acks + read.refused + read.repeated + read.torn).toBe(
     read.sockets,
   );
-  const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => taskResultSchema.parse(line));
+  const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => attemptSchema.parse(line));
   const log = jsonLines(path.join(out, 'workspaces', 'hub.log'));
   const finals = log.filter(({ event, tag }) => event === 'packet' && tag === 'final_answer');
   return {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
+import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 import { isRunning, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -28,7 +28,7 @@ async function benchOf(count: number, args: readonly string[], out = temporaryFo
   const { written, faults } = metrics.ledger;
   expect(written.packets + written.session - (faults?.unsent_bytes ?? 0)).toBe(written.sockets);
   expect(metrics.bytes_tx).toBe((faults?.delivered.bytes ?? 0) + (faults?.duplicated.bytes ?? 0));
-  const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => taskResultSchema.parse(line));
+  const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => attemptSchema.parse(line));
   const log = jsonLines(path.join(out, 'workspaces', 'hub.log'));
   return { code, stdout, stderr, out, metrics, results, log };
 }

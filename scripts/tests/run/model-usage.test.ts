@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { taskResultSchema } from '@gaia-mesh/evaluation/results/task-result.ts';
+import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { startPipelineModel } from '../../testing/pipeline-model.ts';
@@ -101,7 +101,7 @@ describe('bench with a model', () => {
       ...['--tasks', taskFile(QUESTIONS), '--timeout', SECONDS, '--json', '--out', out],
     );
 
-    const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => taskResultSchema.parse(line));
+    const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => attemptSchema.parse(line));
     expect(results.find(({ task_id }) => task_id === 'good')).toMatchObject({
       status: 'answered',
       ...calls(4),
@@ -148,7 +148,7 @@ describe('gaia with a model', () => {
 
     expect([code, stderr]).toEqual([0, expect.anything()]);
     for (const line of journal()) {
-      expect(line).toMatchObject({ tokens: 440, model_calls: 4, cost: expect.closeTo(0.0014, 9) });
+      expect(line).toMatchObject({ prompt_tokens: 400, model_calls: 4, cost_usd: expect.closeTo(0.0014, 9) });
       expect(line.usage).toEqual(
         ['search', 'extract', 'triple', 'reason'].map((role) => ({
           role,
@@ -175,9 +175,9 @@ describe('gaia with a model', () => {
       const cost = (n: number) => expect.closeTo(CALL.cost_usd * n, 9);
       expect(journal().find(({ task_id }) => task_id === 'bad')).toMatchObject({
         status,
-        tokens: 110 * spent,
+        prompt_tokens: 100 * spent,
         model_calls: spent,
-        cost: cost(spent),
+        cost_usd: cost(spent),
       });
       const { pipeline } = JSON.parse(stdout).teams;
       expect(pipeline).toMatchObject({

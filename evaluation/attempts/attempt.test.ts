@@ -1,26 +1,21 @@
-import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../batch/redact.ts';
-import { questionOf, replyOf, resultOf } from '../batch/testing/results.ts';
-import { answerLine, buildSubmission, formatLeaderboardLine } from './answers.ts';
-import { buildGaiaResult, gaiaResultSchema } from './gaia-result.ts';
+import { attemptOf, endOf, questionOf } from '../batch/testing/results.ts';
+import { buildSubmission, formatAnswerLine, formatLeaderboardLine } from '../results/answers.ts';
+import { attemptSchema } from './attempt.ts';
+import { type AttemptFacts, buildAttempt } from './build-attempt.ts';
 
-type ResultFacts = Parameters<typeof buildGaiaResult>[1];
-
-const facts = (more: Partial<ResultFacts> = {}): ResultFacts => ({
+const facts = (more: Partial<AttemptFacts> = {}): AttemptFacts => ({
   question: questionOf('q', { truths: ['4'], level: '1' }),
   team: 'panel',
   cycle: 1,
-  cached: false,
-  endedAt: 7,
-  clean: (raw) => cleanAnswer(raw) ?? undefined,
   redact: (text) => text,
   ...more,
 });
 
 describe('the result of an attempt', () => {
   test('has the clean answer, is scored officially and leniently, and keeps its level (REQ-007, C-09)', () => {
-    expect(buildGaiaResult(replyOf(), facts())).toMatchObject({
+    expect(buildAttempt(endOf(), facts())).toMatchObject({
       task_id: 'q',
       team: 'panel',
       cycle: 1,
@@ -30,27 +25,27 @@ describe('the result of an attempt', () => {
       correct: true,
       correct_lenient: true,
       raw_answer: 'FINAL ANSWER: 4',
-      tokens: 10,
-      cost: 0.01,
+      prompt_tokens: 10,
+      cost_usd: 0.01,
     });
-    expect(buildGaiaResult(replyOf({ answer: '4 legs' }), facts())).toMatchObject({
+    expect(buildAttempt(endOf({ answer: '4 legs' }), facts())).toMatchObject({
       correct: false,
       correct_lenient: true,
       gap: 'other',
     });
     const aliases = questionOf('q', { truths: ['5', '4'] });
-    expect(buildGaiaResult(replyOf(), facts({ question: aliases }))).toMatchObject({ correct: true });
+    expect(buildAttempt(endOf(), facts({ question: aliases }))).toMatchObject({ correct: true });
   });
 
   test('is not scored where nobody knows the answer', () => {
-    const result = buildGaiaResult(replyOf(), facts({ question: questionOf('q', { truths: [] }) }));
+    const result = buildAttempt(endOf(), facts({ question: questionOf('q', { truths: [] }) }));
 
     expect(result).toMatchObject({ correct: null, correct_lenient: null });
     expect(result.gap).toBeUndefined();
   });
 
   test('takes the answer out of what was said where the team did not', () => {
-    expect(buildGaiaResult(replyOf({ answer: null }), facts())).toMatchObject({
+    expect(buildAttempt(endOf({ answer: null }), facts())).toMatchObject({
       status: 'answered',
       final_answer: '4',
     });
@@ -65,17 +60,17 @@ describe('the result of an attempt', () => {
       { status: 'failed' as const, answer: null, rawAnswer: null, reasoningTrace: '' },
     ],
   ])('from %s has neither an empty answer nor an empty trace (RA-12, REQ-071)', (_what, more) => {
-    const result = buildGaiaResult(replyOf(more), facts());
+    const result = buildAttempt(endOf(more), facts());
 
     expect(result.final_answer.trim()).not.toBe('');
     expect(result.reasoning_trace.trim()).not.toBe('');
-    expect(gaiaResultSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
+    expect(attemptSchema.parse(JSON.parse(JSON.stringify(result)))).toEqual(result);
   });
 
   test('that is empty is a failure, and wrong even where the truth is the word none', () => {
     const question = questionOf('q', { truths: ['None'] });
 
-    expect(buildGaiaResult(replyOf({ answer: '', rawAnswer: null }), facts({ question }))).toMatchObject({
+    expect(buildAttempt(endOf({ answer: '', rawAnswer: null }), facts({ question }))).toMatchObject({
       status: 'failed',
       correct: false,
       correct_lenient: false,
@@ -89,14 +84,14 @@ describe('the result of an attempt', () => {
   test('that failed has the exact failure text as answer, names the role, and counts as wrong (C-20, REQ-072)', () => {
     const text = 'The question could not be answered due to researcher failures.';
     const question = questionOf('q', { truths: [text] });
-    const reply = replyOf({
+    const reply = endOf({
       status: 'failed',
       answer: text,
       failedRole: 'researcher',
       reason: 'five attempts refused',
     });
 
-    expect(buildGaiaResult(reply, facts({ question }))).toMatchObject({
+    expect(buildAttempt(reply, facts({ question }))).toMatchObject({
       status: 'failed',
       final_answer: text,
       correct: false,
@@ -107,9 +102,9 @@ describe('the result of an attempt', () => {
 
   test('has its texts cut, its keys taken out, and says what became of the file', () => {
     const attachment = { status: 'missing' as const, name: 'x.pdf', reason: 'HTTP 404' };
-    const reply = replyOf({ reasoningTrace: `key tvly-0123456789abcdef and ${'a'.repeat(2 ** 20)}` });
+    const reply = endOf({ reasoningTrace: `key tvly-0123456789abcdef and ${'a'.repeat(2 ** 20)}` });
 
-    const result = buildGaiaResult(
+    const result = buildAttempt(
       reply,
       facts({
         question: questionOf('q', { attachment }),
@@ -144,8 +139,8 @@ describe('the result of an attempt', () => {
       },
     ],
   ])('that is wrong is filed under %s (OV-47)', (gap, question, reply) => {
-    const result = buildGaiaResult(
-      replyOf({ status: 'failed', answer: null, rawAnswer: null, reason: 'x', ...reply }),
+    const result = buildAttempt(
+      endOf({ status: 'failed', answer: null, rawAnswer: null, reason: 'x', ...reply }),
       facts({ question: questionOf('q', question) }),
     );
 
@@ -154,7 +149,7 @@ describe('the result of an attempt', () => {
 });
 
 describe('what is written of a result', () => {
-  const failed = resultOf('q', {
+  const failed = attemptOf('q', {
     status: 'failed',
     correct: false,
     correct_lenient: false,
@@ -163,7 +158,7 @@ describe('what is written of a result', () => {
   });
 
   test('is a line with answer and trace, and with what it took (REQ-071, C-10)', () => {
-    expect(JSON.parse(answerLine(resultOf('q', { level: '2', cached: true })))).toEqual({
+    expect(JSON.parse(formatAnswerLine(attemptOf('q', { level: '2', cached: true })))).toEqual({
       ...{
         task_id: 'q',
         final_answer: '4',
@@ -183,8 +178,8 @@ describe('what is written of a result', () => {
       seconds: 0.5,
       cached: true,
     });
-    expect(JSON.parse(answerLine(failed))).toMatchObject({ reason: 'why', failed_role: 'planner' });
-    expect(JSON.parse(answerLine(resultOf('q', { correct: null })))).not.toHaveProperty('correct');
+    expect(JSON.parse(formatAnswerLine(failed))).toMatchObject({ reason: 'why', failed_role: 'planner' });
+    expect(JSON.parse(formatAnswerLine(attemptOf('q', { correct: null })))).not.toHaveProperty('correct');
   });
 
   test('is a leaderboard line (C-10)', () => {
@@ -198,7 +193,7 @@ describe('what is written of a result', () => {
   test('is a submission, always with agent_code (C-08, C-10)', () => {
     const who = { username: 'someone', agentCode: 'https://example.org/code' };
 
-    expect(buildSubmission(who, [resultOf('a'), resultOf('b', { final_answer: '5' })])).toEqual({
+    expect(buildSubmission(who, [attemptOf('a'), attemptOf('b', { final_answer: '5' })])).toEqual({
       username: 'someone',
       agent_code: 'https://example.org/code',
       answers: [
