@@ -1,8 +1,11 @@
-import { constants, createReadStream, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as pause } from 'node:timers/promises';
 import * as z from 'zod';
-import { readSystemCode } from '../contracts/errors.ts';
+import { MeshError } from '../contracts/errors.ts';
 import { toFolderName } from '../contracts/node-id.ts';
+import { readByteLines } from '../system/files/byte-lines.ts';
+import { openUntrustedFile } from '../system/files/untrusted-file.ts';
 import { tryParseJson } from '../system/json-line.ts';
 import type { AgentWork } from './recording.ts';
 
@@ -25,14 +28,10 @@ const sentSchema = z.looseObject({
 });
 const beganSchema = z.looseObject({ began: z.string() });
 
-/** Maximum characters of a line; reading of a log stops there, since a line with a large packet has less. */
-const MAX_LINE_CHARACTERS = 64 * 1024 * 1024;
-/**
- * Flags that refuse links and do not block on pipes: an agent that puts one in place of its log stops
- * nothing, and reports nothing.
- */
-const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-
+/** Maximum bytes of a line; reading of a log stops there, since a line with a large packet has less. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+/** Time for which the reading of a log may hold up signals and timers. */
+const PAUSE_EVERY_MS = 20;
 /**
  * Reads the work that the agents `ids` report in their logs below `workspaces` for the run `runId`, by packet
  * id. An agent that stays up has earlier runs in its log: only lines after the last one that begins this run
@@ -47,7 +46,7 @@ export async function readReportedWork(
   const all = new Map<string, ReportedWork>();
   for (const id of ids) {
     let isOurs = false;
-    for await (const line of readFileLines(path.join(workspaces, toFolderName(id), 'agent.log'))) {
+    for await (const line of readLogLines(path.join(workspaces, toFolderName(id), 'agent.log'))) {
       if (isTimeUp()) return all;
       if (line.includes('"dir":"session"')) {
         const session = beganSchema.safeParse(tryParseJson(line));
@@ -74,26 +73,23 @@ function toReportedWork(sent: z.infer<typeof sentSchema>): ReportedWork {
   };
 }
 
-/** Yields the complete lines of a file. */
-async function* readFileLines(file: string): AsyncGenerator<string> {
-  // The parts of a line that spans many reads are joined only once.
-  let parts: string[] = [];
-  let characters = 0;
+/** Yields the whole lines of an agent's log; none if it never came up or keeps its log elsewhere. */
+async function* readLogLines(file: string): AsyncGenerator<string> {
+  const descriptor = openUntrustedFile(file);
+  if (descriptor === undefined) return;
+  const tooLong = () => new MeshError('packet', `${file} has a line that is too long`);
   try {
-    const stream = createReadStream(file, { fd: openSync(file, OPEN_FLAGS), encoding: 'utf8' });
-    for await (const text of stream as AsyncIterable<string>) {
-      const lines = text.split('\n');
-      const rest = lines.pop() ?? '';
-      for (const [index, line] of lines.entries()) {
-        yield index === 0 ? parts.join('') + line : line;
-      }
-      if (lines.length > 0) [parts, characters] = [[], 0];
-      parts.push(rest);
-      characters += rest.length;
-      if (characters > MAX_LINE_CHARACTERS) return;
+    let pausedMs = performance.now();
+    for (const { bytes, isWhole } of readByteLines(descriptor, { maxBytes: MAX_LINE_BYTES, tooLong })) {
+      if (!isWhole) return;
+      yield bytes.toString('utf8');
+      if (performance.now() - pausedMs < PAUSE_EVERY_MS) continue;
+      await pause();
+      pausedMs = performance.now();
     }
   } catch (error) {
-    // The agent never came up, keeps its log elsewhere, or left something that is not a log.
-    if (!['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(readSystemCode(error) ?? '')) throw error;
+    if (!(error instanceof MeshError)) throw error;
+  } finally {
+    closeSync(descriptor);
   }
 }

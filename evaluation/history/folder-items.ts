@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, type Dirent, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, type Dirent, fstatSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { openUntrustedFile } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { isStacksFile } from '../compare/stacks/figures/stacks-file.ts';
@@ -160,15 +161,11 @@ function readHead(
   most: number,
   headIn: (text: string) => ItemHead,
 ): { readonly head: ItemHead; readonly modifiedMs: number } | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  } catch {
-    return undefined; // It is a link, was deleted, or is not readable.
-  }
+  const descriptor = openUntrustedFile(file);
+  if (descriptor === undefined) return undefined;
   try {
     const status = fstatSync(descriptor);
-    if (!status.isFile() || (most > 0 && status.size > most)) return undefined;
+    if (most > 0 && status.size > most) return undefined;
     const bytes = Buffer.alloc(most === 0 ? 0 : status.size);
     const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
     return { head: headIn(text), modifiedMs: status.mtimeMs };

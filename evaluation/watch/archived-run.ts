@@ -1,27 +1,21 @@
 import { existsSync } from 'node:fs';
+import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import { RECORDING_FILE } from '@gaia-mesh/core/recording/recording.ts';
 import { type RunEvent, readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
+import type { FileEnd } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import {
-  AGENT_LOG,
-  cutDetail,
-  type Details,
-  findReasoning,
-  findSentLine,
-  HUB_LOG,
-  type LogPart,
-} from './details.ts';
+import { AGENT_LOG, cutDetail, type Details, findReasoning, findSentLine, HUB_LOG } from './details.ts';
 import { EventFeed } from './event-feed.ts';
 import { buildRunReport } from './finished-report.ts';
 import type { WatchedRun } from './watched-run.ts';
 
-/** Maximum unpacked bytes that are read of an archive at once. */
-const MAX_BYTES = 256 * 1024 * 1024;
+/** Maximum unpacked bytes that are read of an archive at once: a full log and its last line. */
+const MAX_BYTES = MAX_LOG_BYTES + 64 * 1024;
 /** Maximum characters of an opened log. */
 const LOG_CHARACTERS = 64 * 1024;
 
@@ -55,7 +49,7 @@ class ArchivedDetails implements Details {
     this.#archive = archive;
   }
 
-  async log(_run: string, agent: string): Promise<LogPart | undefined> {
+  async log(_run: string, agent: string): Promise<FileEnd | undefined> {
     const name = agent === HUB_ID ? HUB_LOG : `${toFolderName(agent)}/${AGENT_LOG}`;
     const text = (await this.#texts((file) => file === name)).get(name);
     if (text === undefined) return undefined;

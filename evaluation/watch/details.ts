@@ -1,24 +1,15 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
+import { type FileEnd, readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 
-/** Part of a log that the page shows. */
-export interface LogPart {
-  readonly text: string;
-  /** There is more before it. */
-  readonly isCut: boolean;
-}
-
 /** Details that are not in events but loaded when the user opens them; undefined if unknown. */
 export interface Details {
-  log(run: string, agent: string): Promise<LogPart | undefined>;
+  log(run: string, agent: string): Promise<FileEnd | undefined>;
   /** Returns the team's reasoning so far. */
   reasoning(run: string, question: string): Promise<string | undefined>;
   /** Returns a packet as its sender logged it, as JSON. */
@@ -71,16 +62,16 @@ export class LiveDetails implements Details {
     this.#runs.set(run, { workspaces, agents });
   }
 
-  async log(run: string, agent: string): Promise<LogPart | undefined> {
+  async log(run: string, agent: string): Promise<FileEnd | undefined> {
     const file = this.#fileOf(run, agent, agent === HUB_ID ? HUB_LOG : AGENT_LOG);
-    return file === undefined ? undefined : readLogTail(file, LOG_BYTES);
+    return file === undefined ? undefined : readLastLines(file, LOG_BYTES);
   }
 
   async reasoning(run: string, question: string): Promise<string | undefined> {
     const lines: string[] = [];
     for (const agent of this.#runs.get(run)?.agents ?? []) {
       const file = this.#fileOf(run, agent, TRACE_FILE);
-      const notes = file === undefined ? undefined : await readLogTail(file, NOTES_BYTES);
+      const notes = file === undefined ? undefined : readLastLines(file, NOTES_BYTES);
       lines.push(...(notes?.text.split('\n') ?? []));
     }
     return findReasoning(lines, question);
@@ -88,7 +79,7 @@ export class LiveDetails implements Details {
 
   async packet(run: string, from: string, id: string): Promise<string | undefined> {
     const file = this.#fileOf(run, from, AGENT_LOG);
-    const notes = file === undefined ? undefined : await readLogTail(file, NOTES_BYTES);
+    const notes = file === undefined ? undefined : readLastLines(file, NOTES_BYTES);
     return findSentLine(notes?.text.split('\n').reverse() ?? [], id);
   }
 
@@ -99,26 +90,5 @@ export class LiveDetails implements Details {
     if (begun === undefined || begun.workspaces === '') return undefined;
     if (agent === HUB_ID) return name === HUB_LOG ? path.join(begun.workspaces, name) : undefined;
     return begun.agents.includes(agent) ? path.join(begun.workspaces, toFolderName(agent), name) : undefined;
-  }
-}
-
-/** Flags with which a pipe or a link in the place of a file neither blocks nor reveals anything. */
-const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-
-/** Reads the last whole lines of a file; undefined if there is no file. */
-async function readLogTail(file: string, most: number): Promise<LogPart | undefined> {
-  try {
-    await using handle = await open(file, OPEN_FLAGS);
-    const status = await handle.stat();
-    if (!status.isFile()) return undefined;
-    const length = Math.min(status.size, most);
-    const bytes = Buffer.alloc(length);
-    const { bytesRead } = await handle.read(bytes, 0, length, status.size - length);
-    const isCut = status.size > most;
-    const text = bytes.toString('utf8', 0, bytesRead);
-    return { text: isCut ? text.slice(text.indexOf('\n') + 1) : text, isCut };
-  } catch (error) {
-    if (['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR'].includes(readSystemCode(error) ?? '')) return undefined;
-    throw error;
   }
 }

@@ -1,10 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import type { AgentEndpoint } from '@gaia-mesh/core/agent/spec.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
+import { readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
@@ -271,32 +271,18 @@ function listFiles(plan: BenchPlan, folder: RunFolder): string {
 
 const LOG = 'reason.log';
 const MAX_BYTES = 1024 * 1024;
-/** Flags that never block: an agent may replace its log by a pipe or a link. */
-const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 const lineSchema = z.object({ task_id: z.string(), evidence: z.string().min(1) });
 
 /** Finds the passage that an agent's log names as the source of its answer to a task; undefined when it names none. */
 function findEvidence(workspace: string, taskId: string): string | undefined {
-  for (const line of readFileEnd(path.join(workspace, LOG)).split('\n').reverse()) {
+  // Not every agent that answers keeps one.
+  const log = readLastLines(path.join(workspace, LOG), MAX_BYTES)?.text ?? '';
+  for (const line of log.split('\n').reverse()) {
     const entry = lineSchema.safeParse(tryParseJson(line));
     if (entry.success && entry.data.task_id === taskId) return entry.data.evidence;
   }
   return undefined;
-}
-
-function readFileEnd(file: string): string {
-  let descriptor: number | undefined;
-  try {
-    descriptor = openSync(file, OPEN_FLAGS);
-    const bytes = Buffer.alloc(Math.min(fstatSync(descriptor).size, MAX_BYTES));
-    const from = fstatSync(descriptor).size - bytes.length;
-    return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, from));
-  } catch {
-    return ''; // Not every agent that answers keeps one.
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
 }
 
 /** Finds the answer in the document, with the passage that it was taken from. */

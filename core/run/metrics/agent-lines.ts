@@ -1,15 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { toFolderName } from '../../contracts/node-id.ts';
+import { openUntrustedFile } from '../../system/files/untrusted-file.ts';
 
 /** Maximum bytes of one read; a line is shorter, and a longer one without an end is skipped. */
 const MAX_READ_BYTES = 1024 * 1024;
-/**
- * Flags that refuse links and do not block on pipes: an agent that puts one in place of its file stops
- * nothing, and shows nothing.
- */
-const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-
 /**
  * Lines that the agents `ids` append to the files of one name in their workspaces. Lines already there belong
  * to earlier runs.
@@ -40,12 +35,8 @@ class GrowingFile {
 
   /** Yields the lines that were finished since the last call; none while the file is missing. */
   *newLines(): Generator<string> {
-    let descriptor: number;
-    try {
-      descriptor = openSync(this.#path, OPEN_FLAGS);
-    } catch {
-      return;
-    }
+    const descriptor = openUntrustedFile(this.#path);
+    if (descriptor === undefined) return;
     try {
       for (;;) {
         const text = this.#rest(descriptor);
@@ -61,8 +52,8 @@ class GrowingFile {
   }
 
   #rest(descriptor: number): Buffer {
-    const file = fstatSync(descriptor);
-    const length = file.isFile() ? Math.min(MAX_READ_BYTES, Math.max(0, file.size - this.#offset)) : 0;
+    const { size } = fstatSync(descriptor);
+    const length = Math.min(MAX_READ_BYTES, Math.max(0, size - this.#offset));
     const bytes = Buffer.alloc(length);
     return bytes.subarray(0, readSync(descriptor, bytes, 0, length, this.#offset));
   }
