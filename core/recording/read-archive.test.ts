@@ -78,7 +78,7 @@ describe('an archive', () => {
 
   test.each([
     ['metrics.json', '{\n  "run_id": "x",\n  "pkt_cnt": 5\n}', 'the metrics of a run'],
-    ['comparison.json', '{"adapters": [], "baseline": "json"}', 'a comparison of protocols'],
+    ['comparison.json', '{"kind": "adapters", "arms": []}', 'a comparison of protocols'],
     ['README.md', '# Gaia Mesh\n', 'a text'],
     ['q.jsonl', '{"task_id":"a","question":"x"}\n', 'a list of questions'],
     ['x.bin', 'a\u0000b', 'no text and no archive'],

@@ -218,8 +218,7 @@ export async function readRecording(file: string): Promise<Recording> {
 const OTHER_JSON: readonly (readonly [string, RegExp])[] = [
   ['a log', /^\{"level"\s*:/],
   ['the metrics of a run', /"(pkt_cnt|header_overhead|token_sum)"\s*:/],
-  ['a comparison of stacks', /"arms"\s*:/],
-  ['a comparison of protocols', /"baseline"\s*:/],
+  ['a comparison of protocols', /"kind"\s*:\s*"(?:adapters|stacks)"/],
   ['the journal of a batch', /^\{"journal"\s*:/],
   ['the head of a batch', /"gaia_mesh"\s*:/],
   ['a manifest', /"sha256"\s*:/],

@@ -10,17 +10,17 @@ import { formatCommandLine } from '../terminal/shell-word.ts';
 const MAX_COMPARISON_BYTES = 16 * 1024 * 1024;
 
 /**
- * Version of the file format. Version 2 has fresh processes for each invocation and three verdicts; files of version 1 are refused, because
- * their figures were measured differently.
+ * Version of the file format. Version 3 has one form for adapters and stacks. Files of earlier versions are refused: their figures have
+ * other names, and those of version 1 were measured differently.
  */
-export const COMPARISON_VERSION = 2;
+export const COMPARISON_VERSION = 3;
 
 const amount = z.number().nonnegative();
 /** An amount, or null for ∞, which JSON lacks: the end of an interval if there are too few rounds. */
 const unbounded = amount.nullable();
-/** The baseline against itself: a ratio with its interval. */
-const nullArmSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });
-const judgedSchema = z.object({
+const name = z.string().min(1);
+
+const verdictSchema = z.object({
   /** Fresh processes of each arm. */
   invocations: z.int().positive(),
   /** Samples of each process. */
@@ -38,115 +38,209 @@ const judgedSchema = z.object({
   /** The smallest ratio above 1, or its inverse, that this many invocations would show in four of five measurements. */
   detectable: unbounded,
   verdict: z.enum(['different', 'equivalent', 'cannot tell']),
-  /** The interval that a difference has to exceed for its verdict. */
-  nullArm: nullArmSchema.optional(),
+  /** The interval of the baseline against itself, which a difference has to exceed for its verdict. */
+  nullArm: z.object({ ratio: z.number().positive(), low: amount, high: unbounded }).optional(),
   /** Invocations that would give a verdict; null if there would be too many, or none would. */
   needed: unbounded,
 });
 
-/** Rounds of each invocation, in microseconds of one pass of the recording. */
-const samplesSchema = z.array(z.array(z.number().nonnegative()).max(10_000)).max(10_000);
-
-/** Packets of one kind or size class, each counted once. */
-const groupSchema = z.object({
-  name: z.string().min(1),
-  packets: z.int().nonnegative(),
-  payload: amount,
-  wire: amount,
+/** Verdicts by metric, each on the ratio to the baseline; null if the metric was not measured. */
+const verdictsSchema = z.object({
+  /** Time of all tasks in steady state, without tools; of an exchange at the fixed rate. */
+  time: verdictSchema.nullable(),
+  /** CPU time of all processes. */
+  cpu: verdictSchema.nullable(),
+  /** Time of what a process does only once: the first pass of the recording, the set-up of a session. */
+  first: verdictSchema.nullable(),
+  /** Time of an exchange at the highest concurrency, where the next one begins as soon as one ends. */
+  saturated: verdictSchema.nullable(),
 });
 
-const adapterSchema = z.object({
-  adapter: z.string().min(1),
-  /** Bytes by the recording's parts, and by size of payload; each sums to the ledger's total. */
-  by_part: z.array(groupSchema).max(100).default([]),
-  by_size: z.array(groupSchema).max(100).default([]),
-  ledger: z.object({ types: z.record(z.string(), ledgerLineSchema), total: ledgerLineSchema }),
-  /** Bytes of all sockets for packets, copies included. */
-  bytes_on_wire: amount,
+/** Rounds of each invocation, in microseconds; empty if the metric was not measured. */
+const roundsSchema = z.array(z.array(amount).max(10_000)).max(10_000);
+const samplesSchema = z.object({
+  time: roundsSchema,
+  cpu: roundsSchema,
+  first: roundsSchema,
+  saturated: roundsSchema,
+});
+
+/** Figures that every arm has. */
+const armSchema = z.object({
+  name,
+  /** Fresh processes of the arm. */
+  invocations: z.int().positive(),
+  /** Exact bytes of one pass through the traffic, and the parts that are payload and that are not. */
+  wire_bytes: amount,
+  payload_bytes: amount,
+  header_bytes: z.number(),
+  /** Bytes of the handshake or the set-up. */
   session_bytes: amount,
-  /** Wall-clock microseconds in the agents' codecs for all packets of the recording, in steady state. */
-  encode_us: amount,
-  decode_us: amount,
-  /** CPU microseconds of agents and hub in steady state; null if the machine does not count them. */
+  /** Medians in microseconds: CPU time, null if the machine does not count it, and the time of what a process does only once. */
   cpu_us: amount.nullable(),
-  /** Microseconds for all tasks of the recording, without tool time, in steady state. */
-  latency_us: z.object({ median: amount, p95: amount.nullable(), p99: amount.nullable() }),
-  /** Microseconds of the first pass in fresh processes, and the part of it in their codecs. */
   first_us: amount,
-  first_code_us: amount,
-  samples_us: samplesSchema,
-  samples_cpu_us: samplesSchema.nullable(),
-  /** One element for each invocation. */
-  samples_first_us: z.array(amount).max(10_000),
-  vs_baseline: z
+  /** Percentiles of the time; those that the sample cannot hold are null. Null for an arm that did not keep up with the rate. */
+  latency_us: z
     .object({
+      n: z.int().positive(),
+      p50: amount,
+      p95: amount.nullable(),
+      p99: amount.nullable(),
+      p999: amount.nullable(),
+    })
+    .nullable(),
+  /** Samples that the verdicts are based on. */
+  samples_us: samplesSchema,
+  /** Null for the baseline. */
+  vs_baseline: verdictsSchema
+    .extend({
       bytes: z.object({
         ratio: z.number().positive(),
         low: z.number(),
         high: z.number(),
         verdict: z.enum(['smaller', 'larger', 'equal']),
       }),
-      time: judgedSchema,
-      cpu: judgedSchema.nullable(),
-      first: judgedSchema.nullable(),
     })
     .nullable(),
 });
 
-/** One adapter in one run of a matrix, per task; shows what grows with the number of agents. */
-const cellSchema = z.object({
-  team: z.string(),
-  engine: z.string(),
-  agents: z.int().positive(),
-  adapter: z.string().min(1),
-  /** Bytes on all the hub's sockets, copies included. */
-  bytes_per_task: z.number().positive(),
-  /** Median milliseconds, without tool time. */
-  ms_per_task: z.number().positive(),
-  /** Ratio to the baseline in the same run; 1 for the baseline itself. */
-  time_ratio: z.number().positive(),
-  time_verdict: z.string(),
+/** Packets of one kind or size class, each counted once. */
+const groupSchema = z.object({ name, packets: z.int().nonnegative(), payload: amount, wire: amount });
+
+const adapterArmSchema = armSchema.extend({
+  /** Bytes by the recording's parts, and by size of payload; each sums to the ledger's total. */
+  by_part: z.array(groupSchema).max(100).default([]),
+  by_size: z.array(groupSchema).max(100).default([]),
+  ledger: z.object({ types: z.record(z.string(), ledgerLineSchema), total: ledgerLineSchema }),
+  /** Bytes of all sockets for packets, copies included. */
+  bytes_on_wire: amount,
+  /** Wall-clock microseconds in the agents' codecs for all packets of the recording, in steady state, and in the first pass. */
+  encode_us: amount,
+  decode_us: amount,
+  first_code_us: amount,
 });
 
-const versionSchema = z.object({ schema_version: z.number() });
+/** Bytes by line; raw = tls + head + envelope + payload. */
+const linesSchema = z.object({
+  raw: amount,
+  tls: amount,
+  head: amount,
+  /** Bytes of the messages beyond the payloads as compact JSON; negative if a protocol encodes them in fewer bytes. */
+  envelope: z.number(),
+  payload: amount,
+  messages: amount,
+});
 
+const passSchema = z.object({
+  exchanges: z.int().positive(),
+  sent: linesSchema,
+  received: linesSchema,
+  per_exchange: amount,
+});
+
+const settingsSchema = z.object({
+  tls: z.boolean(),
+  connections: z.int(),
+  keepAliveMs: amount,
+  noDelay: z.boolean(),
+  later: z.string(),
+  pollMs: amount,
+  history: z.boolean(),
+  results: z.string(),
+  deadlineMs: amount,
+  workMs: amount,
+  size: amount.nullable(),
+});
+
+const cpuSchema = z.object({ user: amount, system: amount });
+
+const stackArmSchema = armSchema.extend({
+  stack: z.string(),
+  implementation: z.enum(['sdk', 'bare']),
+  protocol: z.string(),
+  transport: z.string(),
+  settings: settingsSchema,
+  levels: z.record(z.string(), z.string()),
+  /** Client's bytes of one pass through the exchanges with an answer, on a session in use; the server counted the same. */
+  bytes: passSchema.extend({
+    /** Bytes of the exchanges without an answer: the received ones are the protocol's own acknowledgement. */
+    one_way: passSchema.nullable(),
+    /** True if every invocation that counted bytes had the same ones. */
+    is_repeatable: z.boolean(),
+  }),
+  /** Cost of setting up a session, with the bytes of connections that are opened at first use; `ms` excludes those. */
+  setup: z.object({
+    sent_bytes: amount,
+    received_bytes: amount,
+    connections: amount,
+    messages: amount,
+    ms: amount,
+    /** Upper bound: the sent messages, and the handshakes of TCP and TLS. */
+    round_trips_at_most: amount,
+    /** Exchanges after which a set-up that costs more than the baseline's is paid back; 0 means at once, null never. */
+    paid_back_bytes: amount.nullable(),
+    paid_back_time: amount.nullable(),
+  }),
+  /** CPU microseconds of an exchange at each side, one at a time: medians over rounds. */
+  cpu: z.object({ client: cpuSchema, server: cpuSchema }),
+  /** The load at the fixed rate: its largest delay, and times taken evenly from all rounds, so that two modes are visible. */
+  load: z.object({ late_us: amount, samples_us: z.array(amount).max(2000) }),
+  saturation: z.array(z.object({ concurrency: z.int().positive(), per_s: amount, samples: roundsSchema })),
+  curve: z
+    .array(
+      z.object({
+        offered_per_s: amount,
+        achieved_per_s: amount,
+        n: amount,
+        p50_us: amount.nullable(),
+        p99_us: amount.nullable(),
+      }),
+    )
+    .nullable(),
+  knee_per_s: amount.nullable(),
+  /** The server's memory as one task grows. */
+  growth: z
+    .array(
+      z.object({
+        exchanges: amount,
+        heap_bytes: amount,
+        rss_bytes: amount,
+        exchange_us: amount.nullable(),
+      }),
+    )
+    .nullable(),
+  rss_bytes: z.object({ client: amount, server: amount }),
+});
+
+/** Properties that comparisons of adapters and of stacks share. */
 const comparisonSchema = z.object({
   schema_version: z.literal(COMPARISON_VERSION),
   /** The result in one sentence; null if there is no verdict. */
   sentence: z.string().nullable(),
-  /** The command line that repeats the measurement; null in files from before it was stored. */
+  /** The command line that repeats the measurement. */
   command: z.string().nullable().default(null),
+  /** The recording whose packets the arms carry, and their number. */
   run_id: z.string(),
   team: z.string(),
   engine: z.string(),
   agents: z.int().positive(),
   tasks: z.int().positive(),
   packets: z.int().positive(),
-  /** Milliseconds of one task with its tools, through the baseline. */
-  task_ms: amount,
   seed: z.number(),
   environment: z.record(z.string(), z.union([z.string(), z.number()])),
   baseline: z.string(),
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   margin: z.number().positive(),
-  /** The baseline compared with itself in separate processes: no smaller difference is called. */
-  null_test: judgedSchema.extend({
-    samples_us: samplesSchema,
-    cpu: nullArmSchema.nullish(),
-    first: nullArmSchema.nullish(),
-  }),
-  adapters: z.array(adapterSchema).min(1).max(100),
-  /** Fresh processes of each arm, samples of each, and passes of the recording in a sample. */
+  /** The baseline compared with itself in separate processes, as one more arm: no smaller difference is called. */
+  null_test: verdictsSchema.extend({ samples_us: samplesSchema }),
+  /** Fresh processes of each arm, and samples of each. */
   invocations: z.int().positive(),
   rounds: z.int().positive(),
-  passes: z.int().positive(),
   elapsed_ms: amount,
-  /** Invocations that a failed connection ended; they are in no figure. */
+  /** Invocations that a failed connection ended; they were played again and are in no figure. */
   lost_invocations: z.int().nonnegative(),
-  /** Adapters that failed, with reasons. */
-  failed: z.array(z.string()).default([]),
   stopped: z.enum(['invocations', 'budget', 'interrupted']),
-  /** State of the machine during the measurement, one element for each round. */
+  /** State of the machine after each round of the arms that were played together. */
   machine: z
     .array(
       z.object({
@@ -161,42 +255,143 @@ const comparisonSchema = z.object({
     .max(100_000),
   /** Problems of the machine during the measurement. */
   warnings: z.array(z.string()).max(20),
-  matrix: z.array(cellSchema).max(10_000),
+  /** Requested arms that were left out, and arms that failed, with reasons. */
+  left_out: z.array(z.string()),
+  failed: z.array(z.string()),
 });
 
-/** `comparison.json`: the first run of the matrix in full, and all runs in short. All outputs derive from it. */
-export type ComparisonFile = z.infer<typeof comparisonSchema>;
-export type ComparedAdapter = ComparisonFile['adapters'][number];
-export type JudgedPair = z.infer<typeof judgedSchema>;
-export type MatrixCell = ComparisonFile['matrix'][number];
+/** One adapter in one run of a matrix, per task; shows what grows with the number of agents. */
+const cellSchema = z.object({
+  team: z.string(),
+  engine: z.string(),
+  agents: z.int().positive(),
+  adapter: name,
+  /** Bytes on all the hub's sockets, copies included. */
+  bytes_per_task: z.number().positive(),
+  /** Median milliseconds, without tool time. */
+  ms_per_task: z.number().positive(),
+  /** Ratio to the baseline in the same run; 1 for the baseline itself. */
+  time_ratio: z.number().positive(),
+  time_verdict: z.string(),
+});
+
+const adaptersSchema = z
+  .object({ kind: z.literal('adapters') })
+  .extend(comparisonSchema.shape)
+  .extend({
+    arms: z.array(adapterArmSchema).min(1).max(100),
+    /** Milliseconds of one task with its tools, through the baseline. */
+    task_ms: amount,
+    /** Passes of the recording in a sample. */
+    passes: z.int().positive(),
+    /** All runs in short; the comparison itself is that of the first. */
+    matrix: z.array(cellSchema).max(10_000),
+  });
+
+/** Tokens that a model reads; it reads nothing of the protocol around them. */
+const tokensSchema = z.object({
+  encoding: z.string(),
+  definitions: z.array(z.object({ what: z.string(), items: amount, bytes: amount, tokens: amount })),
+  /** Tokens of all payloads of the traffic as results of a tool. */
+  results: z.array(z.object({ form: z.string(), tokens: amount })),
+  shapes: z.array(
+    z.object({
+      shape: z.string(),
+      payloads: amount,
+      bytes: amount,
+      compact: amount,
+      pretty: amount,
+      toon: amount,
+    }),
+  ),
+  /** Payloads that are in no sum, because there was no time to count them. */
+  not_counted: amount.optional(),
+});
+
+const shareSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });
+
+/** Attribution of an arm's difference from the baseline to protocol, transport, implementation and settings: factors that multiply. */
+const attributionSchema = z.object({
+  arm: z.string(),
+  figure: z.enum(['time', 'cpu', 'saturated']),
+  /** `exact`: every combination was measured; `ordered`: shares are the additions of each change in the orders that were measured. */
+  method: z.enum(['exact', 'ordered']),
+  total: shareSchema,
+  shares: z.array(
+    z.object({
+      factor: z.string(),
+      from: z.string(),
+      to: z.string(),
+      verdict: z.enum(['contributes', 'no share', 'cannot tell']),
+      share: shareSchema,
+    }),
+  ),
+});
+
+const stacksSchema = z
+  .object({ kind: z.literal('stacks') })
+  .extend(comparisonSchema.shape)
+  .extend({
+    arms: z.array(stackArmSchema).min(1).max(100),
+    /** Origin and size of the exchanges. */
+    traffic: z.object({
+      source: z.string(),
+      exchanges: z.int().positive(),
+      payload_bytes: z.object({ smallest: amount, median: amount, largest: amount }),
+    }),
+    rate_per_s: z.number().positive(),
+    tokens: tokensSchema,
+    /** Attributions of the arms that differ from the baseline in more than one factor. */
+    attributions: z.array(attributionSchema).max(400),
+  });
+
+const fileSchema = z.discriminatedUnion('kind', [adaptersSchema, stacksSchema]);
+
+/** `comparison.json`. All outputs derive from it. */
+export type ComparisonFile = z.infer<typeof fileSchema>;
+export type AdaptersComparison = z.infer<typeof adaptersSchema>;
+export type StacksComparison = z.infer<typeof stacksSchema>;
+export type ComparedArm = z.infer<typeof armSchema>;
+export type AdapterArm = z.infer<typeof adapterArmSchema>;
+export type StackArm = z.infer<typeof stackArmSchema>;
+export type Verdict = z.infer<typeof verdictSchema>;
+export type Samples = z.infer<typeof samplesSchema>;
+export type Metric = keyof Samples;
+
+const headSchema = z.object({ schema_version: z.number() });
 
 /** @throws MeshError `config` if the file is missing, too large, or not a comparison */
 export function readComparison(file: string): ComparisonFile {
-  return parseComparison(readComparisonText(file), `comparison ${file}`);
-}
-
-/** @throws MeshError `config` if the file is missing or too large */
-export function readComparisonText(file: string): string {
-  return readUserText(file, { what: 'comparison', maxBytes: MAX_COMPARISON_BYTES });
+  const text = readUserText(file, { what: 'comparison', maxBytes: MAX_COMPARISON_BYTES });
+  return parseComparison(text, `comparison ${file}`);
 }
 
 /** @throws MeshError `config` if the text is not a comparison */
 export function parseComparison(text: string, where: string): ComparisonFile {
   const value = parseJsonLine(text, z.unknown(), where);
-  const version = versionSchema.safeParse(value);
-  if (version.success && version.data.schema_version !== COMPARISON_VERSION) {
+  const head = headSchema.safeParse(value);
+  if (head.success && head.data.schema_version !== COMPARISON_VERSION) {
     throw new MeshError(
       'config',
-      `${where}: expected schema version ${COMPARISON_VERSION}, got ${version.data.schema_version}: its figures were measured differently; create it again with ${formatCommandLine('compare')}`,
+      `${where}: expected schema version ${COMPARISON_VERSION}, got ${head.data.schema_version}, which another version of Gaia Mesh wrote; create it again with ${formatCommandLine('compare')}`,
     );
   }
-  const result = comparisonSchema.safeParse(value);
+  const result = fileSchema.safeParse(value);
   if (!result.success)
     throw new MeshError('config', `${where}: not a comparison: ${formatIssues(result.error)}`);
   return result.data;
 }
 
-/** Returns true if the matrix has more than the one run that the comparison's own table shows. */
-export function hasMatrix({ adapters, matrix }: ComparisonFile): boolean {
-  return matrix.length > adapters.length;
+/** @throws MeshError `config` if the text is not a comparison of adapters */
+export function parseAdapters(text: string, where: string): AdaptersComparison {
+  const file = parseComparison(text, where);
+  if (file.kind === 'adapters') return file;
+  throw new MeshError('config', `${where}: expected a comparison of adapters, got one of ${file.kind}`);
+}
+
+/** @throws MeshError `config` if the text is not a comparison of stacks */
+export function parseStacks(text: string, where: string): StacksComparison {
+  const file = parseComparison(text, where);
+  if (file.kind === 'stacks') return file;
+  throw new MeshError('config', `${where}: expected a comparison of stacks, got one of ${file.kind}`);
 }

@@ -1,12 +1,13 @@
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { describeTaskShare, formatComparison, formatComparisonMarkdown } from './comparison-table.ts';
-import { formatAdaptersCsv } from './csv.ts';
+import { formatComparison, formatComparisonCsv, formatComparisonMarkdown } from './comparison-table.ts';
+import { describeTaskShare } from './comparison-text.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
 import { formatVerdicts } from './verdict-text.ts';
 
-const sampled = (await sampleFile(['json', 'msgpack'])).adapters[1]?.vs_baseline;
-if (sampled === null || sampled === undefined) throw new Error('the sample has a pair');
+const sampled = (await sampleFile(['json', 'msgpack'])).arms[1]?.vs_baseline;
+if (sampled?.time == null) throw new Error('the sample has a pair');
+const time0 = sampled.time;
 
 describe('the outputs of a comparison', () => {
   test('fit a terminal of 100 columns, with every adapter that there is', async () => {
@@ -20,7 +21,7 @@ describe('the outputs of a comparison', () => {
     const file = await sampleFile(['json', 'msgpack', 'anp']);
     expect(formatComparison(file)).toMatch(/1\.40 +1\.30–1\.50 +1\.15 +slower/);
     expect(formatComparisonMarkdown(file)).toContain('| 1.40 | 1.30–1.50 | 1.15 | slower |');
-    const [head = '', , msgpack = ''] = formatAdaptersCsv(file).split('\n');
+    const [head = '', , msgpack = ''] = formatComparisonCsv(file).split('\n');
     expect(msgpack.split(',')[head.split(',').indexOf('time_detectable')]).toBe('1.15');
   });
 });
@@ -29,8 +30,8 @@ test.each(['=1+2', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '=1,"2"'])(
   'a name that a spreadsheet would run is text in a CSV file: %j',
   async (name) => {
     const file = await sampleFile(['json']);
-    const adapters = file.adapters.map((row) => ({ ...row, adapter: name }));
-    const [, line = ''] = formatAdaptersCsv({ ...file, adapters }).split('\n');
+    const arms = file.arms.map((row) => ({ ...row, name }));
+    const [, line = ''] = formatComparisonCsv({ ...file, arms }).split('\n');
     expect(line).toMatch(/^"?'/);
   },
 );
@@ -51,12 +52,12 @@ test('bytes are shown by kind and by size where there are several, against the b
       wire: 300 * scale,
     })),
   });
-  const adapters = file.adapters.map((row, at) => ({ ...row, ...groups(1 + at) }));
+  const arms = file.arms.map((row, at) => ({ ...row, ...groups(1 + at) }));
 
-  const text = formatComparisonMarkdown({ ...file, adapters });
+  const text = formatComparisonMarkdown({ ...file, arms });
   expect(text).toContain('| msgpack | 1.00 | 1.50 |');
   expect(text).toContain('| msgpack | 2.00 | 2.00 |');
-  expect(formatComparisonMarkdown(file)).not.toContain('by kind and by size');
+  expect(formatComparisonMarkdown(file)).not.toContain('Bytes by kind');
 });
 
 test('how much of a task it is about is said where it is known', async () => {
@@ -70,13 +71,19 @@ test('how much of a task it is about is said where it is known', async () => {
 });
 
 describe('the sentence', () => {
-  const pair = (adapter: string, time: Partial<typeof sampled.time>) => ({
-    adapter,
-    vs_baseline: { ...sampled, time: { ...sampled.time, low: 1.02, high: 1.19, ratio: 1.12, ...time } },
+  const pair = (name: string, time: Partial<typeof time0>) => ({
+    name,
+    vs_baseline: { ...sampled, time: { ...time0, low: 1.02, high: 1.19, ratio: 1.12, ...time } },
   });
-  const baseline = { adapter: 'json', vs_baseline: null };
+  const baseline = { name: 'json', vs_baseline: null };
   const said = (...pairs: ReturnType<typeof pair>[]) =>
-    formatVerdicts({ baseline: 'json', invocations: 10, elapsed_ms: 20_000, adapters: [baseline, ...pairs] });
+    formatVerdicts({
+      kind: 'adapters',
+      baseline: 'json',
+      invocations: 10,
+      elapsed_ms: 20_000,
+      arms: [baseline, ...pairs],
+    });
 
   test.each([
     [
@@ -121,12 +128,13 @@ describe('the sentence', () => {
 describe('beside a baseline that differs from itself', () => {
   const nullArm = { ratio: 1.137, low: 1.02, high: 1.27 };
   const facts = (time: object) => ({
+    kind: 'adapters' as const,
     baseline: 'json',
     invocations: 10,
     elapsed_ms: 40_000,
-    adapters: [
-      { adapter: 'json', vs_baseline: null },
-      { adapter: 'mcp', vs_baseline: { ...sampled, time: { ...sampled.time, nullArm, ...time } } },
+    arms: [
+      { name: 'json', vs_baseline: null },
+      { name: 'mcp', vs_baseline: { ...sampled, time: { ...time0, nullArm, ...time } } },
     ],
   });
 
@@ -135,8 +143,8 @@ describe('beside a baseline that differs from itself', () => {
     expect(formatVerdicts(facts(time))).toBe(
       'mcp is slower than json: 1.60 times its task time (95 % interval 1.50–1.70; json against itself 1.14, 1.02–1.27).',
     );
-    const { adapters, ...rest } = facts(time);
-    const several = { ...rest, adapters: [...adapters, ...adapters.slice(1)] };
+    const { arms, ...rest } = facts(time);
+    const several = { ...rest, arms: [...arms, ...arms.slice(1)] };
     expect(formatVerdicts(several)).toMatch(
       /^Task time against json \(json against itself 1\.14, 1\.02–1\.27\): mcp/,
     );

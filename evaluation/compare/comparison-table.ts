@@ -1,294 +1,281 @@
-import { type Column, explainColumns, formatColumns, formatColumnsMarkdown } from '../terminal/columns.ts';
+import {
+  type Column,
+  explainColumns,
+  formatColumns,
+  formatColumnsCsv,
+  formatColumnsMarkdown,
+  toTableView,
+} from '../terminal/columns.ts';
+import type { MeasuredPart } from '../terminal/docs-page.ts';
 import { escapeMarkdown } from '../terminal/markdown-table.ts';
 import { createStyles } from '../terminal/print.ts';
-import { count, formatDecimals, toOneLine, wrapText } from '../terminal/table.ts';
+import { wrapText } from '../terminal/table.ts';
+import type { TableView } from '../terminal/table-view.ts';
 import {
-  createTableView,
-  formatMarkdown,
-  formatTerminalTable,
-  type TableView,
-} from '../terminal/table-view.ts';
-import { type ComparedAdapter, type ComparisonFile, hasMatrix } from './comparison-file.ts';
+  byteColumns as adapterByteColumns,
+  hasMatrix,
+  listAdapterColumns,
+  listAdapterLimits,
+  listGroupColumns,
+  listMatrixColumns,
+  listMatrixRows,
+} from './adapters/adapter-columns.ts';
+import type { AdaptersComparison, ComparisonFile, StacksComparison } from './comparison-file.ts';
+import { describeNullTest, describePlayed, listAbsences, listFindings } from './comparison-text.ts';
+import { formatAttribution, listCauseColumns } from './stacks/figures/stack-attribution.ts';
 import {
-  formatDetectable,
-  formatInterval,
-  formatMargin,
-  formatNeeded,
-  formatVerdict,
-} from './verdict-text.ts';
+  definitionColumns,
+  listCpuColumns,
+  listPlainColumns,
+  listStackLimits,
+  resultColumns,
+  shapeColumns,
+  byteColumns as stackByteColumns,
+  timeColumns,
+} from './stacks/figures/stack-columns.ts';
+import { formatMargin } from './verdict-text.ts';
 
-/** Lists the figures of each adapter; those without a heading are in the CSV file alone. */
-export function listAdapterColumns({
-  packets,
-  adapters,
-  baseline,
-}: ComparisonFile): Column<ComparedAdapter>[] {
-  const base = adapters.find(({ adapter }) => adapter === baseline);
+/** A table of a comparison, for any output. */
+interface ComparisonTable {
+  readonly view: TableView;
+  readonly terminal: string;
+  readonly markdown: string;
+}
+
+/** Tables that belong together, with a heading and an explanation. */
+interface Section {
+  readonly heading: string;
+  readonly tables: readonly ComparisonTable[];
+  readonly note: string;
+  /** The place on a terminal: above the findings, below them, or on pages only. */
+  readonly at: 'top' | 'bottom' | 'page';
+}
+
+function createTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): ComparisonTable {
+  return {
+    view: toTableView(columns, rows),
+    terminal: formatColumns(columns, rows),
+    markdown: formatColumnsMarkdown(columns, rows),
+  };
+}
+
+/** Lists the tables of a comparison. */
+function listSections(file: ComparisonFile): Section[] {
+  const sections = file.kind === 'adapters' ? listAdapterSections(file) : listStackSections(file);
+  return sections.filter(({ tables }) => tables.length > 0);
+}
+
+function listAdapterSections(file: AdaptersComparison): Section[] {
+  const { arms } = file;
+  const columns = listAdapterColumns(file);
+  const groups = (['by_part', 'by_size'] as const)
+    .map((key) => listGroupColumns(file, key))
+    .filter(({ length }) => length > 0);
   return [
-    { key: 'adapter', header: 'adapter', value: ({ adapter }) => adapter, format: formatAdapter },
     {
-      key: 'wire_bytes',
-      header: 'bytes',
-      value: ({ ledger }) => ledger.total.wire,
-      explain: 'all packets, each counted once, and × as a multiple of the baseline',
+      heading: 'Adapters',
+      tables: [createTable(columns, arms)],
+      note:
+        'All adapters carry the same packets, which were recorded once. Each invocation of each adapter is a set of fresh processes; adapters take ' +
+        `turns within a round, in random order. ${explainColumns(columns)}`,
+      at: 'top',
     },
     {
-      key: 'bytes_ratio',
-      header: '×',
-      value: ({ ledger }) => ledger.total.wire / (base?.ledger.total.wire ?? 0),
-      format: (row) => formatBytesRatio(row, base),
-    },
-    { key: 'payload_bytes', value: ({ ledger }) => ledger.total.payload },
-    {
-      key: 'header_bytes',
-      header: 'header',
-      value: ({ ledger }) => ledger.total.header_size,
-      explain: 'bytes that are not payload',
-      rank: 1,
-    },
-    { key: 'payload_coding_bytes', value: ({ ledger }) => ledger.total.payload_coding },
-    { key: 'layer_bytes', value: ({ ledger }) => ledger.total.layers },
-    {
-      key: 'session_bytes',
-      header: 'session',
-      value: ({ session_bytes }) => session_bytes,
-      explain: 'the handshake, with keys and tables',
-      rank: 2,
-    },
-    { key: 'encode_us', value: ({ encode_us }) => encode_us },
-    { key: 'decode_us', value: ({ decode_us }) => decode_us },
-    {
-      key: 'code_us_per_packet',
-      header: 'code µs',
-      value: ({ encode_us, decode_us }) => (encode_us + decode_us) / packets,
-      explain: 'wall-clock time in the codecs to encode and decode one packet',
-      rank: 3,
-    },
-    { key: 'cpu_us', value: ({ cpu_us }) => cpu_us },
-    {
-      key: 'cpu_us_per_packet',
-      header: 'CPU µs',
-      value: ({ cpu_us }) => (cpu_us === null ? null : cpu_us / packets),
-      explain: 'time of all processes for one packet',
-      rank: 5,
-    },
-    { key: 'first_us', value: ({ first_us }) => first_us },
-    { key: 'first_code_us', value: ({ first_code_us }) => first_code_us },
-    {
-      key: 'first_ms',
-      header: 'first ms',
-      value: ({ first_us }) => first_us / 1000,
-      format: ({ first_us }) => formatDecimals(first_us / 1000, 1),
-      explain: 'all tasks in fresh processes, with cold code and key generation',
-      rank: 4,
-    },
-    { key: 'latency_us_median', value: ({ latency_us }) => latency_us.median },
-    { key: 'latency_us_p95', value: ({ latency_us }) => latency_us.p95 },
-    {
-      key: 'latency_ms_median',
-      header: 'ms',
-      value: ({ latency_us }) => latency_us.median / 1000,
-      format: ({ latency_us }) => formatDecimals(latency_us.median / 1000, 2),
-      explain: 'the same in steady state, without tool time, as a median',
-    },
-    { key: 'invocations', value: ({ samples_us }) => samples_us.length },
-    { key: 'bytes_verdict', value: ({ vs_baseline: vs }) => vs?.bytes.verdict ?? 'equal' },
-    {
-      key: 'time_ratio',
-      header: 'time',
-      value: ({ vs_baseline: vs }) => vs?.time.ratio ?? 1,
-      format: ({ vs_baseline: vs }) => formatDecimals(vs?.time.ratio ?? 1, 2),
-      explain: 'its ratio to the baseline, from the means of fresh processes, with its 95 % interval',
+      heading: 'Bytes by kind and by size of payload',
+      tables: groups.map((own) => createTable(own, arms)),
+      note: 'As a multiple of the baseline, with the number of packets.',
+      at: 'bottom',
     },
     {
-      key: 'time_low',
-      header: '95 %',
-      value: ({ vs_baseline: vs }) => vs?.time.low,
-      format: ({ vs_baseline: vs }) => (vs === null ? '–' : formatInterval(vs.time)),
+      heading: 'Where the bytes are',
+      tables: [createTable(adapterByteColumns, arms)],
+      note:
+        '`payload` is the application data as JSON; `envelope` is the message around it; `payload coding` is the bytes that this encoding of the ' +
+        'payload adds or saves; `layers` is the effect of signatures, encryption, checksums and compression; `framing` is the length before each ' +
+        'packet. They sum to `wire`, and over the run that matches the byte counts of the sockets.',
+      at: 'page',
     },
-    { key: 'time_high', value: ({ vs_baseline: vs }) => vs?.time.high },
-    { key: 'time_adjusted_p', value: ({ vs_baseline: vs }) => vs?.time.adjustedP },
     {
-      key: 'time_detectable',
-      header: 'detects',
-      value: ({ vs_baseline: vs }) => vs?.time.detectable,
-      format: ({ vs_baseline: vs }) => (vs === null ? '–' : formatDetectable(vs.time)),
-      explain:
-        'the smallest ratio, or its inverse, that this many processes would show in four of five measurements',
-      rank: 6,
+      heading: 'How the cost grows',
+      tables: hasMatrix(file) ? [createTable(listMatrixColumns(file), listMatrixRows(file))] : [],
+      note: '',
+      at: 'bottom',
     },
-    { key: 'time_needed', value: ({ vs_baseline: vs }) => vs?.time.needed },
-    {
-      key: 'time_verdict',
-      header: 'verdict',
-      value: ({ vs_baseline: vs }) => vs?.time.verdict ?? 'baseline',
-      format: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : formatVerdict(vs.time)),
-    },
-    { key: 'cpu_ratio', value: ({ vs_baseline: vs }) => (vs === null ? 1 : vs.cpu?.ratio) },
-    { key: 'cpu_verdict', value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs.cpu?.verdict) },
-    { key: 'first_ratio', value: ({ vs_baseline: vs }) => (vs === null ? 1 : vs.first?.ratio) },
-    { key: 'first_verdict', value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs.first?.verdict) },
   ];
 }
 
-function formatAdapter({ adapter }: ComparedAdapter): string {
-  return toOneLine(adapter, 40);
+function listStackSections(file: StacksComparison): Section[] {
+  const { arms, tokens, attributions } = file;
+  const byFigure = Map.groupBy(attributions, ({ figure }) => figure).values();
+  return [
+    {
+      heading: 'Time an exchange',
+      tables: [createTable(timeColumns, arms)],
+      note:
+        'Exchanges begin at fixed times, whether or not earlier ones have ended, and each is measured from its due time. Percentiles for which ' +
+        'the sample is too small are left out. `detects` is the smallest ratio, or its inverse, that this many invocations detect in four of five ' +
+        'measurements.',
+      at: 'top',
+    },
+    {
+      heading: 'Bytes an exchange',
+      tables: [createTable(stackByteColumns, arms)],
+      note:
+        'Means over one pass through the exchanges with an answer, on a session in use, in both directions; `~` if passes differed. `one way`: bytes ' +
+        'of an exchange without an answer beyond its payload, including the acknowledgement of the protocol. `envelope`: bytes of the messages ' +
+        'beyond the payload as compact JSON; negative if a protocol encodes the payload in fewer bytes. The lines add up to the counters of the ' +
+        'sockets or pipes at both ends. `paid back`: exchanges after which a set-up that takes more bytes, or more time, than the ' +
+        "baseline's has paid for itself.",
+      at: 'top',
+    },
+    {
+      heading: 'CPU time and throughput',
+      tables: [createTable(listCpuColumns(file), arms)],
+      note:
+        'CPU time, user and system, of the whole process of each side, with one exchange at a time. `/s at 16`: exchanges a second with sixteen ' +
+        'at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: bytes that the server retains ' +
+        'of each exchange while one task grows.',
+      at: 'top',
+    },
+    {
+      heading: 'What makes the difference',
+      tables: [...byFigure].map((own) => createTable(listCauseColumns(own), own)),
+      note:
+        'For stacks that differ from the baseline in several factors: the ratio that the change of each factor causes, with its 95 % interval. ' +
+        'The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes whose ' +
+        'every step was measured. `=`: shown to be within the margin; `?`: undecided. Factors that only changed together have one share; a stack ' +
+        'with one of the changes alone would separate them.',
+      at: 'page',
+    },
+    {
+      heading: 'Tokens that a model reads',
+      tables: [
+        createTable(definitionColumns, tokens.definitions),
+        createTable(resultColumns, tokens.results),
+        createTable(shapeColumns, tokens.shapes),
+      ],
+      note: describeTokens(file),
+      at: 'page',
+    },
+  ];
 }
 
-/** Formats the bytes as a multiple of the baseline: `0.95`. */
-export function formatBytesRatio({ ledger }: ComparedAdapter, base: ComparedAdapter | undefined): string {
-  const bytes = base?.ledger.total.wire ?? 0;
-  return bytes === 0 ? '–' : formatDecimals(ledger.total.wire / bytes, 2);
-}
-
-/**
- * Builds the table with one row for each adapter and run. The runs of an adapter are together, so its growth reads downwards; × refers to
- * its first run.
- */
-export function buildMatrixTable({ matrix }: ComparisonFile): TableView {
-  return createTableView(
-    ['team', 'engine', '#agents', 'adapter', '#bytes a task', '#×', '#ms a task', '#×', 'against baseline'],
-    [...Map.groupBy(matrix, ({ adapter }) => adapter).values()].flatMap((own) => {
-      const [first] = own;
-      return own.map((cell) => [
-        toOneLine(cell.team, 40),
-        toOneLine(cell.engine, 40),
-        count(cell.agents),
-        toOneLine(cell.adapter, 40),
-        count(cell.bytes_per_task),
-        formatDecimals(cell.bytes_per_task / (first?.bytes_per_task ?? 1), 2),
-        formatDecimals(cell.ms_per_task, 2),
-        formatDecimals(cell.ms_per_task / (first?.ms_per_task ?? 1), 2),
-        toOneLine(cell.time_verdict, 40),
-      ]);
-    }),
-  );
-}
-
-/** Reasons why the measurement ended. */
-export const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
-  invocations: 'all that were requested',
-  budget: 'all that fit the time budget',
-  interrupted: 'until it was interrupted',
-};
-
-/** Describes the traffic and the number of repetitions. */
-export function describePlayed(file: ComparisonFile): string {
-  const { packets, tasks, invocations, rounds, passes, stopped, seed } = file;
-  const of = (number: number, noun: string) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+export function describeTokens({ tokens }: StacksComparison): string {
   return (
-    `${of(packets, 'packet')} of ${of(tasks, 'task')}; ${of(invocations, 'invocation')} of each adapter in fresh processes ` +
-    `(${STOPPED[stopped]}), ${of(rounds, 'round')} in each, ${of(passes, 'pass').replace('passs', 'passes')} a round; seed ${seed}`
+    `Tokens of ${tokens.encoding}, counted for what a model reads: definitions at each of its turns, results once. No model reads the protocol ` +
+    'around them, so envelopes have no tokens. × is a multiple of compact JSON.'
   );
 }
 
-/** Describes the comparison of the baseline with itself, which should find no difference. */
-export function describeNullTest({ baseline, null_test: test }: ComparisonFile): string {
-  const found = {
-    different:
-      'so something other than the adapters made a difference: no difference of a similar size is called',
-    equivalent: 'as expected',
-    'cannot tell': 'which is not precise enough for a verdict',
-  }[test.verdict];
-  return `${baseline} against itself, in separate processes: ${formatDecimals(test.ratio, 3)} times (${formatInterval(test)}), ${found}`;
+/** Returns the table that a summary shows. */
+export function buildSummaryTable(file: ComparisonFile): TableView {
+  const [first] = listSections(file).flatMap(({ tables }) => tables);
+  if (first === undefined) throw new Error('a comparison has a table');
+  return first.view;
 }
 
-/** Describes the effort that the cheapest missing verdict would take; null if there is a verdict for every pair. */
-export function openText(file: ComparisonFile): string | null {
-  const open = file.adapters.flatMap(({ adapter, vs_baseline: vs }) =>
-    vs?.time.verdict === 'cannot tell' ? [{ name: toOneLine(adapter, 40), time: vs.time }] : [],
-  );
-  const [first] = open.toSorted((a, b) => (a.time.needed ?? Infinity) - (b.time.needed ?? Infinity));
-  if (first === undefined) return null;
-  const soonest = open.length === 1 ? first.name : `${first.name}, the soonest of ${open.length}`;
-  return `Cannot tell yet (${soonest}): ${formatNeeded(first.time, file)}`;
-}
+const LEGENDS = {
+  adapters: 'bytes: all packets, each once; ms: all tasks in steady state, without tools',
+  stacks:
+    'time: from the due time of each exchange; B: bytes of an exchange, both directions (~: varies); CPU ×: one exchange at a time, = equal, ? cannot ' +
+    'tell; /s at 16: throughput with sixteen at once',
+} as const;
 
-/** Describes the share of a task's time that the choice of adapter affects. */
-export function describeTaskShare({ adapters, baseline, task_ms, tasks }: ComparisonFile): string {
-  const own = adapters.find(({ adapter }) => adapter === baseline)?.latency_us.median ?? 0;
-  const ofPackets = own / 1000 / tasks;
-  // The recording knows of no tool time.
-  if (!(task_ms > ofPackets))
-    return `The packets of a task take ${formatDecimals(ofPackets, 1)} ms through ${baseline}; the time of its tools is not known.`;
-  return (
-    `A task takes ${formatDecimals(task_ms, 1)} ms with its tools; its packets through ${baseline} take ` +
-    `${formatDecimals(ofPackets, 1)} ms of that.`
-  );
-}
-
-/**
- * Builds tables of each adapter's bytes as a multiple of the baseline, by kind of traffic and by size of payload. There is no table if all
- * packets are in one group.
- */
-export function groupTables({ adapters, baseline }: ComparisonFile): TableView[] {
-  const base = adapters.find(({ adapter }) => adapter === baseline);
-  return (['by_part', 'by_size'] as const).flatMap((key) => {
-    const groups = base?.[key] ?? [];
-    if (groups.length < 2) return [];
-    const titles = groups.map(({ name, packets }) => `#${toOneLine(name, 20)} (${packets})`);
-    const rows = adapters.map((row) => [
-      toOneLine(row.adapter, 40),
-      ...groups.map(({ name, wire }) => {
-        const own = row[key].find((group) => group.name === name)?.wire;
-        return own === undefined || wire === 0 ? '–' : formatDecimals(own / wire, 2);
-      }),
-    ]);
-    return [createTableView(['bytes ×', ...titles], rows)];
-  });
-}
+/** Maximum attributions on the terminal; the page shows more. */
+const MAX_ATTRIBUTIONS = 6;
 
 /** Formats the comparison for a terminal. */
 export function formatComparison(file: ComparisonFile): string {
   const { bold, dim, yellow } = createStyles(process.stdout);
-  const columns = listAdapterColumns(file);
-  const compared = formatColumns(columns, file.adapters);
-  const open = openText(file);
+  const sections = listSections(file);
+  const listTables = (at: Section['at']) =>
+    sections
+      .filter((own) => own.at === at)
+      .flatMap(({ tables }) => tables.flatMap((own) => ['', own.terminal]));
+  const [sentence, ...findings] = listFindings(file);
+  const attributions = file.kind === 'stacks' ? file.attributions : [];
+  const shown = listTables('top');
+  const detects = shown.some((table) => table.includes('detects'))
+    ? '; detects: the smallest ratio that this many processes would show in four of five measurements'
+    : '';
   return [
+    ...shown,
     '',
-    compared,
-    '',
-    ...(file.sentence === null ? [] : [bold(wrapText(file.sentence))]),
-    ...(open === null || hasOnePair(file) ? [] : [wrapText(open)]),
-    wrapText(describeTaskShare(file)),
+    ...(sentence === undefined ? [] : [bold(wrapText(sentence))]),
+    ...findings.map(wrapText),
+    ...(attributions.length > MAX_ATTRIBUTIONS
+      ? []
+      : attributions.map((one) => wrapText(`${formatAttribution(one)}.`))),
     ...file.warnings.map((warning) => yellow(wrapText(`Warning: ${warning}.`))),
+    ...listAbsences(file).map(wrapText),
     dim(wrapText(`${describePlayed(file)}. ${describeNullTest(file)}.`)),
-    dim(
-      wrapText(
-        `bytes: all packets, each once; ms: all tasks in steady state, without tools; equal: within ${formatMargin(file)}` +
-          (compared.includes('detects')
-            ? '; detects: the smallest ratio that this many processes would show in four of five measurements'
-            : ''),
-      ),
-    ),
-    ...groupTables(file).flatMap((groups) => ['', formatTerminalTable(groups, [])]),
-    ...(hasMatrix(file) ? ['', formatTerminalTable(buildMatrixTable(file), ['ms a task'])] : []),
+    dim(wrapText(`${LEGENDS[file.kind]}; equal: within ${formatMargin(file)}${detects}`)),
+    ...listTables('bottom'),
     '',
   ].join('\n');
 }
 
-function hasOnePair({ adapters }: ComparisonFile): boolean {
-  return adapters.length === 2;
+/** Formats the comparison as a Markdown file. */
+export function formatComparisonMarkdown(file: ComparisonFile): string {
+  const { body, limits } = buildComparisonPart(file);
+  const shown = limits.map((limit) => `- ${escapeMarkdown(limit)}`).join('\n');
+  return `${body}\n\n## What these numbers cannot tell\n\n${shown}\n`;
 }
 
-/** Formats the comparison as Markdown. */
-export function formatComparisonMarkdown(file: ComparisonFile): string {
-  const columns = listAdapterColumns(file);
-  const parts = [
-    formatColumnsMarkdown(columns, file.adapters),
-    ...[
-      ...(file.sentence === null ? [] : [file.sentence]),
-      ...(openText(file) === null || hasOnePair(file) ? [] : [openText(file) ?? '']),
-      ...file.warnings.map((warning) => `Warning: ${warning}.`),
-      `${describeTaskShare(file)} ${describePlayed(file)}. ${describeNullTest(file)}.`,
-      explainColumns(columns),
-    ].map(escapeMarkdown),
+/** Builds the measured part of `docs/results/comparison.md` and `stacks.md`. */
+export function buildComparisonPart(file: ComparisonFile): MeasuredPart {
+  const absent = listAbsences(file);
+  const played = describePlayed(file);
+  const sections = listSections(file).map(({ heading, tables, note }) =>
+    [`## ${heading}`, ...tables.map(({ markdown }) => markdown), escapeMarkdown(note)]
+      .filter((part) => part !== '')
+      .join('\n\n'),
+  );
+  const said = [
+    ...listFindings(file),
+    ...file.warnings.map((warning) => `Warning: ${warning}.`),
+    `The null test: ${describeNullTest(file)}.`,
   ];
-  const groups = groupTables(file);
-  if (groups.length > 0)
-    parts.push(
-      `Bytes as a multiple of ${escapeMarkdown(file.baseline)}, by kind and by size of payload:`,
-      ...groups.map(formatMarkdown),
-    );
-  return `${[...parts, ...(hasMatrix(file) ? [formatMarkdown(buildMatrixTable(file))] : [])].join('\n\n')}\n`;
+  return {
+    facts:
+      file.kind === 'adapters'
+        ? `team ${file.team}, engine ${file.engine}, ${file.agents} agents; ${played}`
+        : played,
+    limits: listLimits(file),
+    body: [
+      ...said.map(escapeMarkdown),
+      ...sections,
+      ...(absent.length === 0
+        ? []
+        : [`## Not measured\n\n${absent.map((line) => `- ${escapeMarkdown(line)}`).join('\n')}`]),
+    ].join('\n\n'),
+  };
+}
+
+/** Lists what the numbers cannot tell: each is a conclusion that a reader might draw and should not. */
+export function listLimits(file: ComparisonFile): string[] {
+  return file.kind === 'adapters' ? listAdapterLimits(file) : listStackLimits(file);
+}
+
+/** Formats one line for each arm, with all numbers in full precision. */
+export function formatComparisonCsv(file: ComparisonFile): string {
+  return file.kind === 'adapters'
+    ? formatColumnsCsv(listAdapterColumns(file), file.arms)
+    : formatColumnsCsv(
+        keepFirst([...timeColumns, ...listPlainColumns(file), ...stackByteColumns, ...listCpuColumns(file)]),
+        file.arms,
+      );
+}
+
+/** Formats one line for each adapter and run; undefined without a matrix. */
+export function formatMatrixCsv(file: ComparisonFile): string | undefined {
+  if (file.kind !== 'adapters' || !hasMatrix(file)) return undefined;
+  return formatColumnsCsv(listMatrixColumns(file), file.matrix);
+}
+
+/** Keeps the first column of each key: tables of one file share some. */
+function keepFirst<Row>(columns: readonly Column<Row>[]): Column<Row>[] {
+  return [...Map.groupBy(columns, ({ key }) => key).values()].flatMap(([first]) =>
+    first === undefined ? [] : [first],
+  );
 }

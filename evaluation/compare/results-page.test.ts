@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { buildComparisonPart } from './results-page.ts';
+import { buildComparisonPart } from './comparison-table.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
 import { tableBelow } from './testing/table-below.ts';
 
@@ -39,14 +39,19 @@ describe('the results page', () => {
     expect(page).toContain(
       'json against itself, in separate processes: 1.010 times (0.97–1.04), as expected',
     );
-    const differs = { ...report, null_test: { ...report.null_test, verdict: 'different' as const } };
+    const { time } = report.null_test;
+    if (time === null) throw new Error('the sample has a null test');
+    const differs = {
+      ...report,
+      null_test: { ...report.null_test, time: { ...time, verdict: 'different' as const } },
+    };
     expect(buildComparisonPart(differs).body).toContain('no difference of a similar size is called');
   });
 
   test('shows the matrix where there is one', () => {
     expect(page).not.toContain('## How the cost grows');
     const matrix = [4, 16].flatMap((agents) =>
-      report.adapters.map(({ adapter }) => ({
+      report.arms.map(({ name: adapter }) => ({
         ...{
           team: 'pipeline',
           engine: 'extractive',
@@ -58,7 +63,7 @@ describe('the results page', () => {
         ...{ bytes_per_task: 100 * agents, ms_per_task: agents },
       })),
     );
-    const grown = tableBelow(buildComparisonPart({ ...report, matrix }).body, 'How the cost grows');
+    const grown = tableBelow(`${buildComparisonPart({ ...report, matrix }).body}\n`, 'How the cost grows');
     expect(grown).toHaveLength(2 + 8);
   });
 

@@ -1,14 +1,32 @@
 import { formatDecimals, toOneLine } from '../terminal/table.ts';
-import type { ComparedAdapter, JudgedPair } from './comparison-file.ts';
+import type { ComparedArm, ComparisonFile, Metric, Verdict } from './comparison-file.ts';
 
-/** Names of adapters that one sentence can hold. */
+/** Names of arms that one sentence can hold. */
 const MAX_NAMED = 12;
+/** Maximum characters of an arm's name in tables and sentences. */
+const MAX_NAME = 60;
 
 interface VerdictFacts {
+  readonly kind: ComparisonFile['kind'];
   readonly baseline: string;
   readonly invocations: number;
   readonly elapsed_ms: number;
-  readonly adapters: readonly Pick<ComparedAdapter, 'adapter' | 'vs_baseline'>[];
+  readonly arms: readonly Pick<ComparedArm, 'name' | 'vs_baseline'>[];
+}
+
+/** Words for the time of each kind of arms. */
+const TIMES = { adapters: 'task time', stacks: 'exchange time' } as const;
+
+/** Display names of the metrics. */
+export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
+  time: 'time',
+  cpu: 'CPU time',
+  first: 'first use',
+  saturated: 'time when saturated',
+};
+
+export function formatName(name: string): string {
+  return toOneLine(name, MAX_NAME);
 }
 
 /**
@@ -16,28 +34,38 @@ interface VerdictFacts {
  * verdict. A single pair is always described, with the effort that a missing verdict would take.
  */
 export function formatVerdicts(file: VerdictFacts): string | null {
-  const { baseline, adapters } = file;
-  const pairs = adapters.flatMap(({ adapter, vs_baseline }) =>
-    vs_baseline === null ? [] : [{ name: toOneLine(adapter, 40), time: vs_baseline.time }],
+  const { kind, baseline, arms } = file;
+  const others = arms.flatMap(({ name, vs_baseline: vs }) =>
+    vs === null ? [] : [{ name: formatName(name), time: vs.time }],
   );
-  const base = toOneLine(baseline, 40);
+  const pairs = others.flatMap(({ name, time }) => (time === null ? [] : [{ name, time }]));
+  const late = others.filter(({ time }) => time === null).map(({ name }) => name);
+  const base = formatName(baseline);
   const [only] = pairs;
-  if (only !== undefined && pairs.length === 1) return formatPair(only, base, file);
-  const told = pairs.filter(({ time }) => time.verdict !== 'cannot tell').slice(0, MAX_NAMED);
+  if (only !== undefined && others.length === 1) return formatPair(only, base, file);
+  const told = pairs.filter(({ time }) => time.verdict !== 'cannot tell');
   const open = pairs.filter(({ time }) => time.verdict === 'cannot tell').map(({ name }) => name);
-  if (told.length === 0) return null;
-  const parts = told.map(({ name, time }) => `${name} is ${formatVerdict(time)} (${formatRatio(time)})`);
-  const rest = open.length === 0 ? [] : [`cannot tell for ${joinNames(open)}`];
+  if (told.length + late.length === 0) return null;
+  const more = told.length - MAX_NAMED;
+  const parts = [
+    ...told
+      .slice(0, MAX_NAMED)
+      .map(({ name, time }) => `${name} is ${formatVerdict(time)} (${formatRatio(time)})`),
+    ...(more > 0 ? [`${more} more are in the table`] : []),
+    ...(open.length === 0 ? [] : [`cannot tell for ${joinNames(open)}`]),
+    ...(late.length === 0 ? [] : [`${joinNames(late)} did not keep up with the rate`]),
+  ];
   const itself = only === undefined ? '' : formatNullArm(only.time, base).replace(/^; (.*)$/, ' ($1)');
-  return `Task time against ${base}${itself}: ${[...parts, ...rest].join('; ')}.`;
+  const what = TIMES[kind];
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)} against ${base}${itself}: ${parts.join('; ')}.`;
 }
 
 function formatPair(
-  { name, time }: { name: string; time: JudgedPair },
+  { name, time }: { name: string; time: Verdict },
   baseline: string,
-  file: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
+  file: Pick<VerdictFacts, 'kind' | 'invocations' | 'elapsed_ms'>,
 ): string {
-  const figures = `${formatDecimals(time.ratio, 2)} times its task time (95 % interval ${formatInterval(time)}${formatNullArm(time, baseline)})`;
+  const figures = `${formatDecimals(time.ratio, 2)} times its ${TIMES[file.kind]} (95 % interval ${formatInterval(time)}${formatNullArm(time, baseline)})`;
   switch (time.verdict) {
     case 'different':
       return `${name} is ${formatVerdict(time)} than ${baseline}: ${figures}.`;
@@ -52,10 +80,7 @@ function formatPair(
 }
 
 /** Formats the baseline against itself, which a difference has to exceed; empty where it was shown to be equal, or not measured. */
-export function formatNullArm(
-  { nullArm, margin }: Pick<JudgedPair, 'nullArm' | 'margin'>,
-  baseline: string,
-): string {
+function formatNullArm({ nullArm, margin }: Pick<Verdict, 'nullArm' | 'margin'>, baseline: string): string {
   if (nullArm === undefined || nullArm.high === null || !Number.isFinite(nullArm.high)) return '';
   if (Math.max(nullArm.high, 1 / nullArm.low) <= 1 + margin) return '';
   return `; ${baseline} against itself ${formatDecimals(nullArm.ratio, 2)}, ${formatInterval(nullArm)}`;
@@ -63,7 +88,7 @@ export function formatNullArm(
 
 /** Formats the effort that a verdict would take: `About 24 invocations would give a verdict: --invocations 24 --budget 90.` */
 export function formatNeeded(
-  { needed, nullArm }: Pick<JudgedPair, 'needed' | 'nullArm'>,
+  { needed, nullArm }: Pick<Verdict, 'needed' | 'nullArm'>,
   { invocations, elapsed_ms }: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
 ): string {
   if (needed === null)
@@ -79,7 +104,7 @@ export function formatVerdict({
   verdict,
   ratio,
   margin,
-}: Pick<JudgedPair, 'verdict' | 'ratio' | 'margin'>): string {
+}: Pick<Verdict, 'verdict' | 'ratio' | 'margin'>): string {
   switch (verdict) {
     case 'different':
       return ratio > 1 ? 'slower' : 'faster';
@@ -90,24 +115,31 @@ export function formatVerdict({
   }
 }
 
+/** Formats a ratio in a table: a mark says that it is shown to be equal, `=`, or undecided, `?`. */
+export function formatMarkedRatio(verdict: Verdict | null): string {
+  if (verdict === null) return '–';
+  const mark = verdict.verdict === 'different' ? '' : verdict.verdict === 'equivalent' ? '=' : '?';
+  return formatDecimals(verdict.ratio, verdict.ratio < 10 ? 2 : 1) + mark;
+}
+
 /** Formats a margin: `±5 %`. */
-export function formatMargin({ margin }: Pick<JudgedPair, 'margin'>): string {
+export function formatMargin({ margin }: Pick<Verdict, 'margin'>): string {
   return `±${Number((100 * margin).toFixed(2))} %`;
 }
 
-function formatRatio(time: JudgedPair): string {
+function formatRatio(time: Verdict): string {
   return `${formatDecimals(time.ratio, 2)} times, ${formatInterval(time)}`;
 }
 
 /** Formats an interval: `1.02–1.19`. */
-export function formatInterval({ low, high }: Pick<JudgedPair, 'low' | 'high'>): string {
+export function formatInterval({ low, high }: Pick<Verdict, 'low' | 'high'>): string {
   return high === null || !Number.isFinite(high)
     ? 'too few invocations'
     : `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`;
 }
 
 /** Formats the smallest ratio that this many invocations could have shown, `1.12`; `–` if they could show none. */
-export function formatDetectable({ detectable }: Pick<JudgedPair, 'detectable'>): string {
+export function formatDetectable({ detectable }: Pick<Verdict, 'detectable'>): string {
   if (detectable === null || !Number.isFinite(detectable)) return '–';
   return formatDecimals(detectable, detectable < 1.1 ? 3 : 2);
 }

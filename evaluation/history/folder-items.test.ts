@@ -63,7 +63,7 @@ test('reads nothing outside of the folder, waits for nobody, and says what is no
     path.join(folder, 'pipe', 'metrics.json'),
   ]);
   mkdirSync(path.join(folder, 'broken'));
-  writeFileSync(path.join(folder, 'broken', 'stacks.json'), '{"__proto__": 1, "sentence": [');
+  writeFileSync(path.join(folder, 'broken', 'comparison.json'), '{"__proto__": 1, "sentence": [');
   writeFileSync(path.join(folder, 'broken', 'x.batch.json'), '[]');
   await putRun(path.join(folder, '.hidden'));
 
@@ -71,7 +71,7 @@ test('reads nothing outside of the folder, waits for nobody, and says what is no
     items: [],
     left: [
       expect.stringMatching(
-        /^files whose content does not match their name: broken\/stacks\.json, broken\/x\.batch\.json$/,
+        /^files whose content does not match their name: broken\/comparison\.json, broken\/x\.batch\.json$/,
       ),
     ],
   });

@@ -5,7 +5,6 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { openUntrustedFile } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
-import { isStacksFile } from '../compare/stacks/figures/stacks-file.ts';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
 import { toOneLine } from '../terminal/table.ts';
 
@@ -93,7 +92,7 @@ export function readFileItem(file: string): FolderItem {
       ? readJsonItem(folder, file)
       : readAnswersItem(folder, file);
   if (item !== undefined && item !== 'broken') return { id: hashItemId(file), ...item };
-  const expected = 'expected an archive of a run, comparison.json, stacks.json, or the answers of a batch';
+  const expected = 'expected an archive of a run, comparison.json, or the answers of a batch';
   throw new MeshError('usage', `${file}: ${expected}`);
 }
 
@@ -136,7 +135,7 @@ type Found = Omit<FolderItem, 'id'> | 'broken' | undefined;
 function readItem(folder: string, file: string): Found {
   const name = path.basename(file);
   if (name === ARCHIVE) return readRunItem(folder, file);
-  const isOurs = name === 'comparison.json' || name === 'stacks.json' || name.endsWith('.batch.json');
+  const isOurs = name === 'comparison.json' || name.endsWith('.batch.json');
   return isOurs ? readJsonItem(folder, file) : undefined;
 }
 
@@ -207,19 +206,17 @@ function readMetricsHead(json: string): ItemHead {
 
 const comparisonSchema = z.looseObject({
   sentence: text.nullable(),
-  baseline: text,
-  adapters: z.array(z.looseObject({ adapter: text })).optional(),
-  arms: z.array(z.looseObject({ name: text })).optional(),
+  kind: z.enum(['adapters', 'stacks']),
+  arms: z.array(z.looseObject({ name: text })).min(1),
 });
 
 function readComparisonHead(json: string): ItemHead {
   const parsed = comparisonSchema.safeParse(tryParseJson(json));
   if (!parsed.success) return undefined;
-  const { sentence, baseline, adapters, arms } = parsed.data;
-  const names = adapters?.map(({ adapter }) => adapter) ?? arms?.map((arm) => arm.name) ?? [];
+  const { sentence, kind, arms } = parsed.data;
   return {
-    kind: isStacksFile(json) ? 'stacks' : 'comparison',
-    title: toOneLine(names.join(', ') || baseline, 2 * MAX_NAME),
+    kind: kind === 'stacks' ? 'stacks' : 'comparison',
+    title: toOneLine(arms.map(({ name }) => name).join(', '), 2 * MAX_NAME),
     facts: toOneLine(sentence ?? '', 200),
   };
 }

@@ -8,7 +8,7 @@ import { serveFolder } from './folder-server.ts';
 function putComparison(folder: string, name: string): string {
   const file = path.join(folder, name, 'comparison.json');
   mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(file, JSON.stringify({ sentence: name, baseline: 'json', adapters: [{ adapter: 'json' }] }));
+  writeFileSync(file, JSON.stringify({ kind: 'adapters', sentence: name, arms: [{ name: 'json' }] }));
   return file;
 }
 

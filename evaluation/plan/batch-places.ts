@@ -140,7 +140,7 @@ export function nameTeamFile(file: string, team: string, teams: number): string 
 const OURS =
   /^(workspaces|runs|store|\..*|(metrics|comparison|stacks|otlp|run_artifacts|matrix|results|report|blame|perfetto|trace)\b.*|.*\.part)$/;
 /** Files by which a folder shows that it had results before. */
-const MARKS = [path.join('workspaces', '.gaia-mesh'), 'comparison.json', 'stacks.json'];
+const MARKS = [path.join('workspaces', '.gaia-mesh'), 'comparison.json'];
 /** Names of others that a message shows. */
 const SHOWN = 3;
 

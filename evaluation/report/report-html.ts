@@ -1,7 +1,6 @@
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { BlameFile } from '../blame/blame-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
-import type { StacksFile } from '../compare/stacks/figures/stacks-file.ts';
 import { type BlameView, blameView } from './blame/blame-view.ts';
 import { buildComparisonView, type ComparisonView } from './comparison/comparison-view.ts';
 import { buildGaiaView, type GaiaSource, type GaiaView } from './gaia/gaia-view.ts';
@@ -12,8 +11,7 @@ import { buildVersusView, type VersusView } from './run/versus-view.ts';
 import { type StacksView, viewStacks } from './stacks/stacks-view.ts';
 
 export interface ReportSources {
-  readonly comparison?: ComparisonFile;
-  readonly stacks?: StacksFile;
+  readonly comparison?: ComparisonFile | undefined;
   readonly gaia?: GaiaSource;
   readonly blame?: BlameFile;
   readonly runs: readonly ArchivedRun[];
@@ -35,21 +33,15 @@ export async function buildReportHtml(sources: ReportSources): Promise<string> {
   return buildPage(await buildReportData(sources), 'main.js', false).html;
 }
 
-export async function buildReportData({
-  comparison,
-  stacks,
-  gaia,
-  blame,
-  runs,
-}: ReportSources): Promise<ReportData> {
+export async function buildReportData({ comparison, gaia, blame, runs }: ReportSources): Promise<ReportData> {
   const views: RunView[] = [];
   for (const [index, run] of runs.entries()) views.push(await runView(run, index + 1));
   return {
     version: packageVersion,
     gaia: gaia === undefined ? null : buildGaiaView(gaia),
     blame: blame === undefined ? null : blameView(blame),
-    comparison: comparison === undefined ? null : buildComparisonView(comparison),
-    stacks: stacks === undefined ? null : viewStacks(stacks),
+    comparison: comparison?.kind === 'adapters' ? buildComparisonView(comparison) : null,
+    stacks: comparison?.kind === 'stacks' ? viewStacks(comparison) : null,
     runs: views,
     versus: buildVersusView(runs),
   };

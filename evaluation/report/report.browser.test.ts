@@ -22,12 +22,12 @@ const { opened, plain } = pageInBrowser(file, async () => {
       ...{ bytes_per_task: 900 * agents, ms_per_task: agents },
     })),
   );
-  const kept: { adapters: object[] } = JSON.parse(JSON.stringify(await sampleComparison(adapters, HOSTILE)));
+  const kept: { arms: object[] } = JSON.parse(JSON.stringify(await sampleComparison(adapters, HOSTILE)));
   const by_part = ['chatty', HOSTILE].map((name) => ({ name, packets: 5, payload: 900, wire: 1000 }));
   const by_size = ['to 1 kB', 'more'].map((name) => ({ name, packets: 5, payload: 900, wire: 1200 }));
   const sample = {
     ...kept,
-    adapters: kept.adapters.map((row) => ({ ...row, by_part, by_size })),
+    arms: kept.arms.map((row) => ({ ...row, by_part, by_size })),
     command: 'npm run compare -- --adapters json,msgpack,a2a,anp',
     matrix,
   };
@@ -74,7 +74,7 @@ describe('the page in a browser', () => {
 
     expect(download.suggestedFilename()).toBe('comparison.json');
     const text = readFileSync(await download.path(), 'utf8');
-    expect(parseComparison(text, 'saved').adapters[0]?.samples_us).toHaveLength(10);
+    expect(parseComparison(text, 'saved').arms[0]?.samples_us.time).toHaveLength(10);
   });
 
   test('shows what hostile texts say, and does nothing of it', async () => {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { parseStacks } from '../compare/stacks/figures/stacks-file.ts';
+import { parseComparison } from '../compare/comparison-file.ts';
 import { makeStacksFile } from '../compare/stacks/testing/sample-stacks.ts';
 import { buildReportHtml } from './report-html.ts';
 import { pageInBrowser } from './testing/page-in-browser.ts';
@@ -22,7 +22,7 @@ const sample = {
   warnings: [HOSTILE],
   attributions: [
     {
-      ...{ arm: 'a2a/jsonrpc bare', figure: 'latency_us', method: 'exact' },
+      ...{ arm: 'a2a/jsonrpc bare', figure: 'time', method: 'exact' },
       total: { ratio: 3, low: 2.9, high: 3.1 },
       shares: [
         { factor: 'protocol', from: 'mesh', to: HOSTILE, verdict: 'contributes', share },
@@ -31,20 +31,18 @@ const sample = {
     },
   ],
 };
-const text = `${JSON.stringify(parseStacks(JSON.stringify(sample), 'sample'), null, 2)}\n`;
+const text = `${JSON.stringify(parseComparison(JSON.stringify(sample), 'sample'), null, 2)}\n`;
 
 const file = path.join(temporaryFolder(), 'stacks.html');
 const { opened } = pageInBrowser(file, async () => {
-  writeFileSync(file, await buildReportHtml({ stacks: parseStacks(text, 'sample'), runs: [] }));
+  writeFileSync(file, await buildReportHtml({ comparison: parseComparison(text, 'sample'), runs: [] }));
 });
 
 describe('the page of stacks in a browser', () => {
   test('says first what it came to, and has a section with charts for each question', async () => {
     const page = await opened();
 
-    expect(await page.locator('h1').textContent()).toMatch(
-      /a2a\/jsonrpc bare takes longer \(\d\.\d\d.times, 95.%/,
-    );
+    expect(await page.locator('h1').textContent()).toMatch(/a2a\/jsonrpc bare is slower \(\d\.\d\d.times, /);
     expect(await page.locator('nav a').allTextContents()).toEqual([
       'Pairs',
       'Why',
@@ -66,10 +64,10 @@ describe('the page of stacks in a browser', () => {
     const page = await opened();
 
     const saved = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'save stacks.json' }).click();
+    await page.getByRole('link', { name: 'save comparison.json' }).click();
     const download = await saved;
 
-    expect(download.suggestedFilename()).toBe('stacks.json');
+    expect(download.suggestedFilename()).toBe('comparison.json');
     expect(readFileSync(await download.path(), 'utf8')).toBe(text);
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeBytes } from '../compare/compare-adapters.ts';
+import { judgeBytes } from '../compare/judged-arms.ts';
 
 it('compares bytes to the byte', () => {
   expect(judgeBytes(1000, 1000)).toEqual({ ratio: 1, low: 1, high: 1, verdict: 'equal' });

@@ -12,7 +12,7 @@ export interface Column<Row> {
   /** Its name in CSV files and data, with the unit last: `first_ms`. */
   readonly key: string;
   /** Heading for people. A column without one is in CSV files and data alone. */
-  readonly header?: string;
+  readonly header?: string | undefined;
   /** Returns the figure in full precision. */
   readonly value: (row: Row) => Cell;
   /**
@@ -22,7 +22,7 @@ export interface Column<Row> {
   /** Meaning of the column, for the legend. */
   readonly explain?: string;
   /** Rank of a dispensable column: a narrow terminal drops the lowest first. */
-  readonly rank?: number;
+  readonly rank?: number | undefined;
 }
 
 type ShownColumn<Row> = Column<Row> & { readonly header: string };
@@ -96,7 +96,7 @@ function holdsNumbers<Row>({ value }: Column<Row>, rows: readonly Row[]): boolea
  * Formats one cell. Names of users' adapters and stacks may hold any characters; those with which spreadsheets
  * begin a formula get an apostrophe in front, which they do not show.
  */
-export function formatCsvCell(value: Cell): string {
+function formatCsvCell(value: Cell): string {
   const isFormula = typeof value === 'string' && /^\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/.test(value);
   const text = `${isFormula ? "'" : ''}${value ?? ''}`;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { attemptOf, questionOf } from '../batch/testing/results.ts';
 import { formatComparison, formatComparisonMarkdown } from '../compare/comparison-table.ts';
-import { formatJunit } from '../compare/conditions/junit.ts';
-import { formatStacksMarkdown } from '../compare/stacks/figures/stacks-markdown.ts';
-import { formatStacks } from '../compare/stacks/figures/stacks-table.ts';
+import { formatJunit } from '../compare/conditions/ci-reports.ts';
 import { makeStacksFile } from '../compare/stacks/testing/sample-stacks.ts';
 import { sampleFile } from '../compare/testing/sample-comparison.ts';
 import { summarizeTeam } from '../results/summary.ts';
@@ -13,7 +11,7 @@ import { formatBatchTable } from '../results/tables/batch-table.ts';
 const LINE = '\n@@\u001b[31m';
 
 /** The fields with a closed set of values. */
-const CLOSED = new Set(['verdict', 'outcome', 'stopped', 'shape', 'form', 'source', 'status']);
+const CLOSED = new Set(['verdict', 'outcome', 'stopped', 'shape', 'form', 'source', 'status', 'kind']);
 
 /** Returns `value` with {@link LINE} at the end of every text in it. */
 function spoil<T>(value: T): T;
@@ -47,8 +45,8 @@ test('no text from elsewhere begins a line of output, wherever it stands', async
   for (const [name, format] of Object.entries({
     'a comparison': (change: typeof spoil) => formatComparison(change(comparison)),
     'a comparison in Markdown': (change: typeof spoil) => formatComparisonMarkdown(change(comparison)),
-    'a comparison of stacks': (change: typeof spoil) => formatStacks(change(stacks)),
-    'a comparison of stacks in Markdown': (change: typeof spoil) => formatStacksMarkdown(change(stacks)),
+    'a comparison of stacks': (change: typeof spoil) => formatComparison(change(stacks)),
+    'a comparison of stacks in Markdown': (change: typeof spoil) => formatComparisonMarkdown(change(stacks)),
     'the results of teams': (change: typeof spoil) => formatBatchTable({ [change('team')]: change(team) }),
     'a JUnit report': (change: typeof spoil) => formatJunit(change(found)),
   })) {

@@ -1,5 +1,4 @@
 import { formatMarkdownTable } from './markdown-table.ts';
-import { formatTable } from './table.ts';
 
 /** A table for any output; cells are texts. */
 export interface TableView {
@@ -16,15 +15,6 @@ export function createTableView(titles: readonly string[], rows: readonly (reado
   return { columns, rows };
 }
 
-/** @param rank see {@link formatTable} */
-export function formatTerminalTable(view: TableView, rank: readonly string[] = []): string {
-  return formatTable(withHeading(view), rank);
-}
-
-export function formatMarkdown(view: TableView): string {
-  return formatMarkdownTable(withHeading(view));
-}
-
-function withHeading({ columns, rows }: TableView): (readonly string[])[] {
-  return [columns.map(({ title }) => title), ...rows];
+export function formatMarkdown({ columns, rows }: TableView): string {
+  return formatMarkdownTable([columns.map(({ title }) => title), ...rows]);
 }

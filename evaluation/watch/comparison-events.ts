@@ -1,6 +1,6 @@
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
-import type { PlayedInvocation } from '../compare/adapter-arms.ts';
+import type { PlayedInvocation } from '../compare/adapters/adapter-arms.ts';
 import type { MeasuredInvocation } from '../compare/experiment.ts';
 import type { Arm } from '../compare/stacks/arms.ts';
 import { type Invocation, medianLatency } from '../compare/stacks/invocation.ts';

@@ -1,6 +1,5 @@
 import { openBatch, summarizeTeams } from '../batch/finished-batch.ts';
-import { parseComparison, readComparisonText } from '../compare/comparison-file.ts';
-import { isStacksFile, parseStacks } from '../compare/stacks/figures/stacks-file.ts';
+import { readComparison } from '../compare/comparison-file.ts';
 import { buildReportData, type ReportData } from '../report/report-html.ts';
 import { readArchivedRun } from '../report/run/archived-run.ts';
 
@@ -21,8 +20,5 @@ export async function buildBatchReport(file: string): Promise<ReportData> {
 }
 
 export async function buildComparisonReport(file: string): Promise<ReportData> {
-  const text = readComparisonText(file);
-  return isStacksFile(text)
-    ? buildReportData({ runs: [], stacks: parseStacks(text, file) })
-    : buildReportData({ runs: [], comparison: parseComparison(text, file) });
+  return buildReportData({ runs: [], comparison: readComparison(file) });
 }

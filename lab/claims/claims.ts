@@ -137,9 +137,11 @@ const tokenCondition = z.tuple([form, z.enum(['<', '>']), z.coerce.number(), for
 
 /** Counts the tokens of one kind of payload in two forms. */
 function countTokens({ payloads, refuted_if }: Claim, folder: string): Found {
-  const { tokens } = tokensSchema.parse(JSON.parse(readFileSync(path.join(folder, 'stacks.json'), 'utf8')));
+  const { tokens } = tokensSchema.parse(
+    JSON.parse(readFileSync(path.join(folder, 'comparison.json'), 'utf8')),
+  );
   const shape = tokens.shapes.find((each) => each.shape === payloads);
-  if (shape === undefined) throw new MeshError('io', `stacks.json has no payloads "${payloads}"`);
+  if (shape === undefined) throw new MeshError('io', `comparison.json has no payloads "${payloads}"`);
   const [left, operator, times, right] = tokenCondition.parse(refuted_if.replace('x ', ' ').split(' '));
   const [own, bound] = [shape[left], times * shape[right]];
   return {

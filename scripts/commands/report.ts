@@ -3,8 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { openBatch, summarizeTeams } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
-import { parseComparison, readComparisonText } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
-import { isStacksFile, parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
+import { readComparison } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { deriveBatchPaths } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { buildReportHtml, type ReportSources } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { type ArchivedRun, readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
@@ -26,7 +25,7 @@ const MAX_RUNS = 8;
 export function defineReport(command: Command): void {
   command
     .argument('[archives...]', 'show these archives beside the first (default: the last run)')
-    .option('--comparison <file>', 'add a comparison (comparison.json or stacks.json)')
+    .option('--comparison <file>', 'add a comparison (comparison.json)')
     .option('--gaia <file>', 'add a batch of questions, by its answers file')
     .option('--out <file>', 'write the page to this file (default: report.html)')
     .action(run);
@@ -36,10 +35,11 @@ export function defineReport(command: Command): void {
 async function run(archives: readonly string[], options: ReportCommandOptions): Promise<void> {
   if (archives.length > MAX_RUNS)
     throw new MeshError('usage', `report takes at most ${MAX_RUNS} archives, not ${archives.length}`);
-  const compared = readComparison(options);
+  const comparison =
+    options.comparison === undefined ? undefined : readComparison(resolveUserPath(options.comparison));
   const runs: ArchivedRun[] = [];
   for (const archive of resolveArchives(archives, options)) runs.push(await readArchivedRun(archive));
-  const sources: ReportSources = { runs, ...compared };
+  const sources: ReportSources = { runs, comparison };
   if (options.gaia === undefined) {
     await write(sources, options.out ?? path.join(findDefaultOut(), 'report.html'));
     return;
@@ -51,17 +51,6 @@ async function run(archives: readonly string[], options: ReportCommandOptions): 
   } finally {
     batch.close();
   }
-}
-
-/** Reads a comparison of adapters or of stacks; the file decides which. */
-function readComparison({ comparison }: ReportCommandOptions): Pick<ReportSources, 'comparison' | 'stacks'> {
-  if (comparison === undefined) return {};
-  const file = resolveUserPath(comparison);
-  const text = readComparisonText(file);
-  const where = `comparison ${file}`;
-  return isStacksFile(text)
-    ? { stacks: parseStacks(text, where) }
-    : { comparison: parseComparison(text, where) };
 }
 
 async function write(sources: ReportSources, out: string): Promise<void> {

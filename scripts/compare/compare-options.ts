@@ -1,3 +1,7 @@
+import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import type { ExperimentOptions } from '@gaia-mesh/evaluation/compare/experiment.ts';
+import type { ArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
+import type { EventFeed } from '@gaia-mesh/evaluation/watch/event-feed.ts';
 import type { WatchChoice } from '../command-line/watching.ts';
 import type { OutcomeOptions } from './compare-outcome.ts';
 
@@ -22,4 +26,25 @@ export interface CompareOptions extends OutcomeOptions, WatchChoice {
   readonly out?: string;
   readonly json?: boolean;
   readonly write?: boolean;
+}
+
+/** A comparison that is ready to be measured: its options were read and found valid. */
+export interface ComparisonPlan {
+  /** The page of the documentation that `--write` updates. */
+  readonly page: string;
+  /** Measures it, and returns it with the runs that were recorded for it. */
+  compare(context: RunContext): Promise<{
+    readonly report: ComparisonFile;
+    readonly runs: readonly ArchivedRun[];
+  }>;
+}
+
+/** The context of a comparison while it runs: its page, its signal, and its listeners. */
+export interface RunContext
+  extends Pick<ExperimentOptions<never>, 'random' | 'onProgress' | 'onNote' | 'signal'> {
+  readonly onMeasured: (measured: readonly unknown[]) => void;
+  /** The live page, if it was requested. */
+  readonly feed: EventFeed | undefined;
+  /** The command line that repeats the measurement. */
+  readonly command: string;
 }

@@ -5,29 +5,27 @@ import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import type { Compared } from '@gaia-mesh/evaluation/compare/conditions/compared.ts';
-import { createThresholdFigures } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
-import { formatJunit } from '@gaia-mesh/evaluation/compare/conditions/junit.ts';
+import { type ComparisonFile, readComparison } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import {
+  formatChanges,
+  formatJunit,
+  formatSummary,
+} from '@gaia-mesh/evaluation/compare/conditions/ci-reports.ts';
+
 import {
   checkComparable,
   checkSameMachine,
+  createThresholdFigures,
   judgeChanges,
-  type SavedChange,
-} from '@gaia-mesh/evaluation/compare/conditions/saved-baseline.ts';
-import {
-  CHANGE_TITLES,
-  formatChangeCells,
-  formatSummary,
-} from '@gaia-mesh/evaluation/compare/conditions/summary.ts';
+} from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
 import {
   evaluateThreshold,
   parseThreshold,
   SAVED,
   type Threshold,
 } from '@gaia-mesh/evaluation/statistics/thresholds.ts';
-import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatJson, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
-import { createTableView, formatTerminalTable } from '@gaia-mesh/evaluation/terminal/table-view.ts';
 import { EXIT } from '../command-line/exit-code.ts';
 
 export interface OutcomeOptions {
@@ -41,7 +39,7 @@ export interface OutcomeOptions {
 /** Conditions of CI on a comparison; they are read and checked before it runs, since it takes minutes. */
 interface Demands {
   readonly thresholds: readonly Threshold[];
-  readonly saved: Compared | undefined;
+  readonly saved: ComparisonFile | undefined;
 }
 
 /**
@@ -49,17 +47,14 @@ interface Demands {
  *
  * @throws MeshError `usage` for an invalid condition, `config` for an invalid baseline
  */
-export function parseDemands(
-  { failIf = [], baseline }: OutcomeOptions,
-  read: (file: string) => Compared,
-): Demands {
+export function parseDemands({ failIf = [], baseline }: OutcomeOptions): Demands {
   const thresholds = failIf.map(parseThreshold);
   const needsSaved = thresholds.find(({ times }) => times === SAVED);
   if (needsSaved !== undefined && baseline === undefined) {
     throw new MeshError('usage', `--fail-if '${needsSaved.text}': "${SAVED}" needs --baseline <file>`);
   }
   if (baseline === undefined) return { thresholds, saved: undefined };
-  const saved = read(resolveUserPath(baseline));
+  const saved = readComparison(resolveUserPath(baseline));
   checkSameMachine(saved, describeEnvironment(packageVersion), baseline);
   return { thresholds, saved };
 }
@@ -67,19 +62,15 @@ export function parseDemands(
 /**
  * Checks the conditions, prints changes and writes the reports. Sets exit code 1 when a condition fails, so that CI can
  * enforce a budget.
- *
- * @param json the whole comparison, as it is saved
  */
-export function settle(
-  now: Compared,
-  { thresholds, saved }: Demands,
-  options: OutcomeOptions,
-  json: string,
-): void {
+export function settle(now: ComparisonFile, { thresholds, saved }: Demands, options: OutcomeOptions): void {
   const { junit, summary, saveBaseline, baseline = '' } = options;
   if (saved !== undefined) checkComparable(saved, now, baseline);
   const changes = saved === undefined ? [] : judgeChanges(saved, now);
-  printChanges(changes);
+  if (changes.length > 0) {
+    printError('Changes from the saved baseline (times include changes of the machine since then):');
+    printError(formatChanges(changes));
+  }
   const figures = createThresholdFigures(now, saved);
   const conditions = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
   for (const { text, outcome, found } of conditions) {
@@ -90,13 +81,7 @@ export function settle(
   if (junit !== undefined) writeOutput(junit, formatJunit(conditions));
   if (summary !== undefined) writeOutput(summary, formatSummary(now, { conditions, changes, command }));
   // The baseline is saved even when a condition failed.
-  if (saveBaseline !== undefined) writeOutput(saveBaseline, json);
-}
-
-function printChanges(changes: readonly SavedChange[]): void {
-  if (changes.length === 0) return;
-  printError('Changes from the saved baseline (times include changes of the machine since then):');
-  printError(formatTerminalTable(createTableView(CHANGE_TITLES, changes.map(formatChangeCells)), []));
+  if (saveBaseline !== undefined) writeOutput(saveBaseline, formatJson(now));
 }
 
 function writeOutput(file: string, text: string): void {

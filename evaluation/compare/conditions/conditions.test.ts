@@ -1,32 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../statistics/thresholds.ts';
-import { toComparedAdapters } from '../compared-adapters.ts';
-import type { ComparisonFile } from '../comparison-file.ts';
+import type { AdaptersComparison } from '../comparison-file.ts';
 import { sampleFile } from '../testing/sample-comparison.ts';
-import { createThresholdFigures } from './conditions.ts';
-import { formatJunit } from './junit.ts';
-import { checkComparable, checkSameMachine, judgeChanges } from './saved-baseline.ts';
-import { formatSummary } from './summary.ts';
+import { formatJunit, formatSummary } from './ci-reports.ts';
+
+import { checkComparable, checkSameMachine, createThresholdFigures, judgeChanges } from './conditions.ts';
 
 const now = await sampleFile(['json', 'msgpack', 'anp'], 'pipeline');
 
 /** The same, every time of it so many times as long. */
-function slowed(file: ComparisonFile, times: number): ComparisonFile {
-  const adapters = file.adapters.map((row) => ({
-    ...row,
-    samples_us: row.samples_us.map((own) => own.map((us) => us * times)),
-  }));
-  return { ...file, adapters };
+function slowed(file: AdaptersComparison, times: number): AdaptersComparison {
+  const arms = file.arms.map((row) => {
+    const time = row.samples_us.time.map((own) => own.map((us) => us * times));
+    return { ...row, samples_us: { ...row.samples_us, time } };
+  });
+  return { ...file, arms };
 }
 
-const outcomeOf = (text: string, saved?: ComparisonFile) =>
-  evaluateThreshold(
-    parseThreshold(text),
-    createThresholdFigures(toComparedAdapters(now), saved && toComparedAdapters(saved)),
-  );
+const outcomeOf = (text: string, saved?: AdaptersComparison) =>
+  evaluateThreshold(parseThreshold(text), createThresholdFigures(now, saved));
 
-const changesOf = (saved: ComparisonFile, later: ComparisonFile) =>
-  judgeChanges(toComparedAdapters(saved), toComparedAdapters(later));
+const changesOf = (saved: AdaptersComparison, later: AdaptersComparison) => judgeChanges(saved, later);
 
 describe('conditions', () => {
   test('are about the samples of the two arms that they name, whichever the baseline is', () => {
@@ -49,15 +43,21 @@ describe('conditions', () => {
 });
 
 describe('a condition beside a null test that failed', () => {
-  const failed = { ...now, null_test: { ...now.null_test, ratio: 1.137, low: 1.02, high: 1.27 } };
+  const { time } = now.null_test;
+  if (time === null) throw new Error('the sample has a null test');
+  const failed = {
+    ...now,
+    null_test: { ...now.null_test, time: { ...time, ratio: 1.137, low: 1.02, high: 1.27 } },
+  };
   const found = (text: string) =>
-    evaluateThreshold(parseThreshold(text), createThresholdFigures(toComparedAdapters(failed), undefined));
+    evaluateThreshold(parseThreshold(text), createThresholdFigures(failed, undefined));
   const slower = (times: number) => {
-    const [json, msgpack, ...rest] = failed.adapters;
+    const [json, msgpack, ...rest] = failed.arms;
     if (json === undefined || msgpack === undefined) throw new Error('the sample has adapters');
-    const own = json.samples_us.map((rounds, at) => rounds.map((us) => us * times * (1 + at / 1000)));
-    const file = { ...failed, adapters: [json, { ...msgpack, samples_us: own }, ...rest] };
-    const figures = createThresholdFigures(toComparedAdapters(file), undefined);
+    const own = json.samples_us.time.map((rounds, at) => rounds.map((us) => us * times * (1 + at / 1000)));
+    const slow = { ...msgpack, samples_us: { ...msgpack.samples_us, time: own } };
+    const file = { ...failed, arms: [json, slow, ...rest] };
+    const figures = createThresholdFigures(file, undefined);
     return (text: string) => evaluateThreshold(parseThreshold(text), figures);
   };
 
@@ -80,9 +80,7 @@ describe('a condition beside a null test that failed', () => {
   });
 
   test('is one about the saved comparison, too', () => {
-    const outcome = (times: number) =>
-      judgeChanges(toComparedAdapters(slowed(failed, 1 / times)), toComparedAdapters(failed))[0]?.time
-        ?.verdict;
+    const outcome = (times: number) => judgeChanges(slowed(failed, 1 / times), failed)[0]?.time?.verdict;
     expect([outcome(1.2), outcome(1.4)]).toEqual(['cannot tell', 'different']);
   });
 });
@@ -99,9 +97,10 @@ describe('a comparison that was saved', () => {
   });
 
   test('of fewer invocations is compared by as many', () => {
-    const [row] = now.adapters;
+    const [row] = now.arms;
     if (row === undefined) throw new Error('the sample has adapters');
-    const few = { ...now, adapters: [{ ...row, samples_us: row.samples_us.slice(0, 3) }] };
+    const time = row.samples_us.time.slice(0, 3);
+    const few = { ...now, arms: [{ ...row, samples_us: { ...row.samples_us, time } }] };
     expect(changesOf(few, now)).toMatchObject([
       { name: 'json', time: { invocations: 3, verdict: 'cannot tell' } },
     ]);
@@ -111,15 +110,13 @@ describe('a comparison that was saved', () => {
     const elsewhere = { ...now, environment: { ...now.environment, cpus: 64 } };
     const refused = (message: RegExp) =>
       expect.objectContaining({ code: 'config', message: expect.stringMatching(message) });
-    expect(() => checkSameMachine(toComparedAdapters(elsewhere), now.environment, 'base.json')).toThrow(
+    expect(() => checkSameMachine(elsewhere, now.environment, 'base.json')).toThrow(
       refused(/base\.json: is not comparable.*cores \(then 64, now 2\)/),
     );
-    expect(() =>
-      checkComparable(toComparedAdapters({ ...now, run_id: 'other' }), toComparedAdapters(now), 'base.json'),
-    ).toThrow(refused(/the recording \(then other/));
-    expect(() =>
-      checkComparable(toComparedAdapters(now), toComparedAdapters(now), 'base.json'),
-    ).not.toThrow();
+    expect(() => checkComparable({ ...now, run_id: 'other' }, now, 'base.json')).toThrow(
+      refused(/the recording \(then other/),
+    );
+    expect(() => checkComparable(now, now, 'base.json')).not.toThrow();
   });
 });
 
@@ -139,7 +136,7 @@ describe('reports for CI', () => {
 
   test('as Markdown: the answer, what failed, what changed, and how to repeat it', () => {
     const changes = changesOf(slowed(now, 0.5), now);
-    const text = formatSummary(toComparedAdapters(now), {
+    const text = formatSummary(now, {
       conditions,
       changes,
       command: 'npm run compare -- --adapters json,anp',

@@ -1,41 +1,164 @@
-import { judgeComparisons } from '../../statistics/level-verdicts.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { type JudgedComparison, judgeComparisons } from '../../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../../statistics/levels.ts';
-import {
-  type MeasuredMetric,
-  type MeasuredRatio,
-  SAVED,
-  type ThresholdFigures,
-} from '../../statistics/thresholds.ts';
-import type { Compared, Samples } from './compared.ts';
-import { asManyOfEach } from './saved-baseline.ts';
+import { type MeasuredRatio, SAVED, type ThresholdFigures } from '../../statistics/thresholds.ts';
+import type { ComparedArm, ComparisonFile, Metric } from '../comparison-file.ts';
+
+/** One arm in the current and the saved comparison. */
+export interface SavedChange {
+  readonly name: string;
+  readonly bytes: { readonly before: number; readonly now: number };
+  /** Ratio of the current to the saved time; null if either has no times. */
+  readonly time: JudgedComparison | null;
+}
+
+type Environment = Readonly<Record<string, string | number | undefined>>;
+type Rounds = readonly (readonly number[])[];
+
+const SAME_MACHINE: readonly {
+  readonly what: string;
+  of(environment: Environment): string | number | undefined;
+}[] = [
+  { what: 'the processor', of: ({ cpu }) => cpu },
+  { what: 'the number of cores', of: ({ cpus }) => cpus },
+  { what: 'the platform', of: ({ platform, arch }) => `${platform} ${arch}` },
+  { what: 'Node', of: ({ node }) => node },
+];
+
+/**
+ * Rejects a saved comparison of another machine before minutes are spent on measuring.
+ *
+ * @throws MeshError `config` if another machine or version of Node made the comparison
+ */
+export function checkSameMachine(
+  { environment: then }: ComparisonFile,
+  now: Environment,
+  file: string,
+): void {
+  refuse(
+    SAME_MACHINE.flatMap(({ what, of }) => describeDifference(what, of(then), of(now))),
+    file,
+  );
+}
+
+/** Lists the properties, by their name, that two comparisons must share to be comparable. */
+function listShared(file: ComparisonFile): Readonly<Record<string, string | number>> {
+  const { run_id, packets, team, engine, agents, baseline, kind } = file;
+  return {
+    'what is compared': kind,
+    'the recording': `${run_id}, ${packets} packets`,
+    'the team': team,
+    'the engine': engine,
+    'the number of agents': agents,
+    'the baseline': baseline,
+    ...(kind === 'stacks'
+      ? {
+          'the traffic': `${file.traffic.source}, ${file.traffic.exchanges} exchanges`,
+          'the rate': file.rate_per_s,
+        }
+      : {}),
+  };
+}
+
+/** @throws MeshError `config` if the two comparisons are not comparable, with their differences */
+export function checkComparable(saved: ComparisonFile, now: ComparisonFile, file: string): void {
+  checkSameMachine(saved, now.environment, file);
+  const then = listShared(saved);
+  refuse(
+    Object.entries(listShared(now)).flatMap(([what, value]) => describeDifference(what, then[what], value)),
+    file,
+  );
+}
+
+function describeDifference(what: string, then?: string | number, now?: string | number): string[] {
+  return then === now ? [] : [`${what} (then ${then}, now ${now})`];
+}
+
+function refuse(differences: readonly string[], file: string): void {
+  if (differences.length === 0) return;
+  throw new MeshError(
+    'config',
+    `--baseline ${file}: is not comparable with this comparison, because these differ: ${differences.join('; ')}. Save a new baseline with --save-baseline`,
+  );
+}
+
+/** Returns an arm's name as conditions have it, without spaces: `a2a/jsonrpc:sdk`, and `a2a/jsonrpc:sdk:tls:on` with levels. */
+function toConditionName({ name }: Pick<ComparedArm, 'name'>): string {
+  return name.replaceAll(/[ =]/g, ':');
+}
+
+/** Judges all arms that are in both comparisons together. Bytes are exact; for times see {@link asManyOfEach}. */
+export function judgeChanges(saved: ComparisonFile, now: ComparisonFile): SavedChange[] {
+  const earlier: readonly ComparedArm[] = saved.arms;
+  const both = now.arms.flatMap((arm: ComparedArm) => {
+    const before = earlier.find(({ name }) => name === arm.name);
+    return before === undefined ? [] : [{ arm, before }];
+  });
+  const timed = both.filter(
+    ({ arm, before }) => arm.samples_us.time.length > 0 && before.samples_us.time.length > 0,
+  );
+  const itself = now.null_test.time;
+  const judged = judgeComparisons(
+    timed.map(({ arm, before }) =>
+      compareNestedSamples(...asManyOfEach(before.samples_us.time, arm.samples_us.time)),
+    ),
+    {
+      margin: now.margin,
+      nullArm: itself === null ? undefined : { ...itself, high: itself.high ?? Infinity },
+    },
+  );
+  return both.map((pair) => ({
+    name: toConditionName(pair.arm),
+    bytes: { before: pair.before.wire_bytes, now: pair.arm.wire_bytes },
+    time: judged[timed.indexOf(pair)] ?? null,
+  }));
+}
+
+/**
+ * Returns the samples of an arm then and now, cut to the same number of invocations and rounds. They were not measured side by side, so the
+ * ratio includes changes of the machine, and the order of the invocations does not matter.
+ */
+function asManyOfEach(then: Rounds, today: Rounds): [number[][], number[][]] {
+  const invocations = Math.min(then.length, today.length);
+  const rounds = Math.min(...[...then, ...today].map(({ length }) => length));
+  const cut = (samples: Rounds) => samples.slice(0, invocations).map((own) => own.slice(0, rounds));
+  return [cut(then), cut(today)];
+}
 
 /** Creates the figures that `--fail-if` conditions are evaluated on, from this comparison and the saved one, if there is one. */
-export function createThresholdFigures(now: Compared, saved: Compared | undefined): ThresholdFigures {
-  const armOf = (compared: Compared | undefined, arm: string) =>
-    compared?.arms.find(({ name }) => name === arm);
+export function createThresholdFigures(
+  now: ComparisonFile,
+  saved: ComparisonFile | undefined,
+): ThresholdFigures {
+  const find = (file: ComparisonFile | undefined, name: string): ComparedArm | undefined =>
+    file?.arms.find((arm) => toConditionName(arm) === name);
   return {
-    arms: now.arms.map(({ name }) => name),
-    exact: (arm, metric, isSaved) => armOf(isSaved ? saved : now, arm)?.[metric],
-    measured: (arm, metric, times) => {
-      const own = armOf(now, arm)?.samples(metric) ?? [];
+    arms: now.arms.map(toConditionName),
+    exact: (name, metric, isSaved) => {
+      const arm = find(isSaved ? saved : now, name);
+      return metric === 'bytes' ? arm?.wire_bytes : arm?.header_bytes;
+    },
+    measured: (name, metric, times) => {
+      const own = find(now, name)?.samples_us[metric] ?? [];
       const isSaved = times === SAVED;
       const base =
         times === null
           ? own.map((rounds) => rounds.map(() => 1))
-          : (armOf(isSaved ? saved : now, isSaved ? arm : times)?.samples(metric) ?? []);
+          : (find(isSaved ? saved : now, isSaved ? name : times)?.samples_us[metric] ?? []);
       if (own.length === 0 || base.length === 0) return undefined;
       const [before, after] = isSaved ? asManyOfEach(base, own) : [base, own];
       const ratio = measureRatio(before, after, metric, now.margin);
-      const itself = now.nullArm(metric) ?? undefined;
-      return ratio && { ...ratio, nullArm: itself && { low: itself.low, high: itself.high ?? Infinity } };
+      const itself = now.null_test[metric];
+      const nullArm = itself === null ? undefined : { low: itself.low, high: itself.high ?? Infinity };
+      return ratio && { ...ratio, nullArm };
     },
   };
 }
 
 function measureRatio(
-  base: Samples,
-  values: Samples,
-  metric: MeasuredMetric,
+  base: readonly (readonly number[])[],
+  values: readonly (readonly number[])[],
+  metric: Metric,
   margin: number,
 ): MeasuredRatio | undefined {
   const [judged] = judgeComparisons(

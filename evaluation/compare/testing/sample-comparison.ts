@@ -2,7 +2,8 @@ import { createLedgerLine, type LedgerLine, measureLine } from '@gaia-mesh/core/
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from '../comparison-file.ts';
+import { type AdaptersComparison, COMPARISON_VERSION, parseAdapters } from '../comparison-file.ts';
+import { judgeBytes } from '../judged-arms.ts';
 
 const packet: Packet = {
   type: 'said',
@@ -22,8 +23,8 @@ export async function sampleLine(spec: string): Promise<LedgerLine> {
 }
 
 /** Builds a sample comparison and parses it. */
-export async function sampleFile(specs: readonly string[], text = 'hello'): Promise<ComparisonFile> {
-  return parseComparison(JSON.stringify(await sampleComparison(specs, text)), 'sample');
+export async function sampleFile(specs: readonly string[], text = 'hello'): Promise<AdaptersComparison> {
+  return parseAdapters(JSON.stringify(await sampleComparison(specs, text)), 'sample');
 }
 
 /**
@@ -49,7 +50,14 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
     Array.from({ length: 10 }, (_, invocation) =>
       [0, 1, 2].map((round) => 5000 * scale + (3 * invocation + round) * 100),
     );
-  const adapters = [];
+  const samplesOf = (scale: number) => ({
+    time: samplesUs(scale),
+    cpu: [],
+    first: [[20_000]],
+    saturated: [],
+  });
+  const base = (await sampleLine(specs[0] ?? '')).wire;
+  const arms = [];
   for (const [index, spec] of specs.entries()) {
     const total = await sampleLine(spec);
     const time = {
@@ -60,32 +68,36 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
       detectable: 1.15,
       ...(index > 1 ? { verdict: 'different' } : { verdict: 'cannot tell', needed: 24 }),
     };
-    adapters.push({
-      adapter: spec,
-      ledger: { types: { said: total }, total },
-      bytes_on_wire: total.wire * 2,
+    arms.push({
+      name: spec,
+      invocations: 10,
+      wire_bytes: total.wire,
+      payload_bytes: total.payload,
+      header_bytes: total.header_size,
       session_bytes: 1000,
-      encode_us: 10,
-      decode_us: 20,
-      latency_us: { median: 5000 * (1 + index), p95: null, p99: null },
       cpu_us: 3000,
       first_us: 20_000,
+      latency_us: { n: 30, p50: 5000 * (1 + index), p95: null, p99: null, p999: null },
+      samples_us: samplesOf(1 + index),
+      ledger: { types: { said: total }, total },
+      bytes_on_wire: total.wire * 2,
+      encode_us: 10,
+      decode_us: 20,
       first_code_us: 900,
-      samples_us: samplesUs(1 + index),
-      samples_cpu_us: null,
-      samples_first_us: [20_000],
       vs_baseline:
         index === 0
           ? null
           : {
-              bytes: { ratio: 1, low: 1, high: 1, verdict: 'equal' },
+              bytes: judgeBytes(base, total.wire),
               time,
               cpu: time,
               first: null,
+              saturated: null,
             },
     });
   }
   return {
+    kind: 'adapters',
     schema_version: COMPARISON_VERSION,
     sentence: `anp is slower than json. ${text}`,
     run_id: 'sample',
@@ -99,8 +111,14 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
     environment: { cpu: text, cpus: 2, node: 'v24.0.0' },
     baseline: specs[0] ?? '',
     margin: 0.05,
-    null_test: { ...interval, verdict: 'equivalent', samples_us: samplesUs(1) },
-    adapters,
+    null_test: {
+      time: { ...interval, verdict: 'equivalent' },
+      cpu: null,
+      first: null,
+      saturated: null,
+      samples_us: samplesOf(1),
+    },
+    arms,
     invocations: 10,
     rounds: 3,
     passes: 20,
@@ -109,6 +127,8 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
     stopped: 'invocations',
     machine: [{ invocation: 0, round: 0, load: 1, steal_ms: 0, throttled_ms: null, available_bytes: 4e9 }],
     warnings: [],
+    left_out: [],
+    failed: [],
     matrix: [],
   };
 }

@@ -6,8 +6,7 @@ import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-fi
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { parseComparison, readComparisonText } from '../../compare/comparison-file.ts';
-import { isStacksFile, parseStacks } from '../../compare/stacks/figures/stacks-file.ts';
+import { readComparison } from '../../compare/comparison-file.ts';
 import { readExportedRun } from '../exported-run.ts';
 import { buildRunTables } from './run-tables.ts';
 import { createTable, type Table } from './table.ts';
@@ -23,9 +22,7 @@ const PROBE_BYTES = 200;
 export async function writeParquet(file: string, out: string): Promise<string> {
   const folder = resolveUserPath(out);
   checkWritable(folder);
-  const tables = isComparison(file)
-    ? [buildRoundsTable(readComparisonText(file), file)]
-    : buildRunTables(await readExportedRun(file));
+  const tables = isComparison(file) ? [buildRoundsTable(file)] : buildRunTables(await readExportedRun(file));
   for (const table of tables) writeWhole(path.join(folder, `${table.name}.parquet`), encodeTable(table));
   const names = tables.map(({ name, rows }) => `${name}.parquet (${rows})`).join(', ');
   return `written to ${folder}: ${names}`;
@@ -55,9 +52,11 @@ interface Sample {
   readonly value: number;
 }
 
-/** Builds the table of a comparison's samples, of adapters or of stacks: one row per round. */
-function buildRoundsTable(text: string, where: string): Table {
-  const rows = isStacksFile(text) ? readStackSamples(text, where) : listAdapterSamples(text, where);
+/** Builds the table of a comparison's samples: one row per round. */
+function buildRoundsTable(file: string): Table {
+  const rows = readComparison(file).arms.flatMap(({ name, samples_us }) =>
+    Object.entries(samples_us).flatMap(([metric, samples]) => flattenSamples(name, metric, samples)),
+  );
   return createTable('rounds', rows, [
     ['arm', 'text', ({ arm }) => arm],
     ['metric', 'text', ({ metric }) => metric],
@@ -65,26 +64,6 @@ function buildRoundsTable(text: string, where: string): Table {
     ['round', 'integer', ({ round }) => round],
     ['us', 'number', ({ value }) => value],
   ]);
-}
-
-function listAdapterSamples(text: string, where: string): Sample[] {
-  return parseComparison(text, where).adapters.flatMap((row) => [
-    ...flattenSamples(row.adapter, 'time', row.samples_us),
-    ...flattenSamples(row.adapter, 'cpu', row.samples_cpu_us ?? []),
-    ...flattenSamples(
-      row.adapter,
-      'first_use',
-      row.samples_first_us.map((us) => [us]),
-    ),
-  ]);
-}
-
-function readStackSamples(text: string, where: string): Sample[] {
-  return parseStacks(text, where).arms.flatMap((row) =>
-    Object.entries(row.samples).flatMap(([metric, samples]) =>
-      flattenSamples(row.name, metric.replace(/_us$/, ''), samples),
-    ),
-  );
 }
 
 function flattenSamples(arm: string, metric: string, samples: readonly (readonly number[])[]): Sample[] {

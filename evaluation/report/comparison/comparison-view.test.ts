@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { parseComparison, readComparison } from '../../compare/comparison-file.ts';
+import { parseAdapters, readComparison } from '../../compare/comparison-file.ts';
 import { sampleComparison } from '../../compare/testing/sample-comparison.ts';
 import { buildComparisonView } from './comparison-view.ts';
 
@@ -17,7 +17,7 @@ function changed(what: string | RegExp, by: string): string {
 
 describe('a comparison', () => {
   test('is shown by its bytes, and by its times', () => {
-    const view = buildComparisonView(parseComparison(sample, 'here'));
+    const view = buildComparisonView(parseAdapters(sample, 'here'));
 
     expect(view.bytes.waterfalls.map(({ label }) => label)).toEqual(['msgpack', 'json', 'anp']);
     expect(view.bytes.finding).toMatch(/^anp needs \d+\.\d+× the bytes of json, msgpack 0\.\d+×$/);
@@ -37,7 +37,7 @@ describe('a comparison', () => {
   test('without a verdict says what it would take, and of what the machine did', () => {
     const open = changed(/"different"/g, '"cannot tell"').replace(/"sentence":"[^"]*"/, '"sentence":null');
     const busy = open.replace('"warnings":[]', '"warnings":["the machine was busy"]');
-    const view = buildComparisonView(parseComparison(busy, 'here'));
+    const view = buildComparisonView(parseAdapters(busy, 'here'));
 
     expect(view.sentence.replaceAll('\u00a0', ' ')).toMatch(
       /^Cannot tell yet \(anp, the soonest of 2\): About 10 inv/,
@@ -46,11 +46,8 @@ describe('a comparison', () => {
   });
 
   test('of too few invocations has no ends of intervals, and does not invent them', () => {
-    const text = changed(/"high":1\.04/, '"high":null').replaceAll(
-      /"samples_us":\[\[.*?\]\]/g,
-      '"samples_us":[[1]]',
-    );
-    const view = buildComparisonView(parseComparison(text, 'here'));
+    const text = changed(/"high":1\.04/, '"high":null').replaceAll(/"time":\[\[.*?\]\]/g, '"time":[[1]]');
+    const view = buildComparisonView(parseAdapters(text, 'here'));
 
     expect(view.time.table.rows[0]?.[2]).toBe('too few invocations');
     expect(view.latency).toBeNull();
@@ -60,15 +57,15 @@ describe('a comparison', () => {
     ['no JSON', sample.slice(1), 'here: not JSON'],
     [
       'another version',
-      changed('"schema_version":2', '"schema_version":1'),
-      'expected schema version 2, got 1: its figures were measured differently; create it again',
+      changed('"schema_version":3', '"schema_version":2'),
+      'expected schema version 3, got 2, which another version of Gaia Mesh wrote; create it again',
     ],
-    ['no adapter', changed(/"adapters":\[.*\]/, '"adapters":[]'), 'adapters'],
-    ['a ratio that is none', changed(/"ratio":1\.2/, '"ratio":-1'), 'adapters.1.vs_baseline.time.ratio'],
+    ['no adapter', changed(/"arms":\[.*\],"invocations"/, '"arms":[],"invocations"'), 'arms'],
+    ['a ratio that is none', changed(/"ratio":1\.2/, '"ratio":-1'), 'arms.1.vs_baseline.time.ratio'],
     ['an unknown verdict', changed('"different"', '"<b>"'), 'verdict'],
-    ['a time that is a text', changed(/"samples_us":\[\[5000/, '"samples_us":[["5000"'), 'samples_us.0'],
+    ['a time that is a text', changed(/"time":\[\[5000/, '"time":[["5000"'), 'samples_us.time.0'],
   ])('with %s is refused with the reason', (_what, text, reason) => {
-    expect(() => parseComparison(text, 'here')).toThrow(
+    expect(() => parseAdapters(text, 'here')).toThrow(
       expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
     );
   });

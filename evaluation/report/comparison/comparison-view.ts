@@ -1,16 +1,14 @@
-import type { ComparedAdapter, ComparisonFile, JudgedPair } from '../../compare/comparison-file.ts';
+import { listAdapterColumns, listGroupColumns } from '../../compare/adapters/adapter-columns.ts';
+import type { AdapterArm, AdaptersComparison, Verdict } from '../../compare/comparison-file.ts';
 import {
   describeNullTest,
+  describeOpen,
   describePlayed,
   describeTaskShare,
-  formatBytesRatio,
-  groupTables,
-  listAdapterColumns,
-  openText,
-} from '../../compare/comparison-table.ts';
+} from '../../compare/comparison-text.ts';
 import { formatDetectable, formatInterval, formatMargin, formatVerdict } from '../../compare/verdict-text.ts';
 import { explainColumns, toTableView } from '../../terminal/columns.ts';
-import { count, toOneLine } from '../../terminal/table.ts';
+import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import type { PanelsView } from '../panels-view.ts';
 import { buildRoundsView, formatMachineCells } from '../rounds-view.ts';
@@ -62,19 +60,18 @@ export interface ComparisonView {
   /** The command line that repeats the measurement; null if the file lacks it. */
   readonly command: string | null;
   /** All of it, to be taken away. */
-  readonly file: ComparisonFile;
+  readonly file: AdaptersComparison;
 }
 
 const NOTHING = 'Nothing was compared';
 
 /** A comparison as the page shows it: adapters by their bytes, fewest first; times by their ratio. */
-export function buildComparisonView(file: ComparisonFile): ComparisonView {
-  const byBytes = file.adapters.toSorted((a, b) => a.ledger.total.wire - b.ledger.total.wire);
-  const byTime = file.adapters.toSorted((a, b) => readTimeRatio(a) - readTimeRatio(b));
-  const base = file.adapters.find(({ adapter }) => adapter === file.baseline);
+export function buildComparisonView(file: AdaptersComparison): ComparisonView {
+  const byBytes = file.arms.toSorted((a, b) => a.ledger.total.wire - b.ledger.total.wire);
+  const byTime = file.arms.toSorted((a, b) => readTimeRatio(a) - readTimeRatio(b));
   const columns = listAdapterColumns(file);
   return {
-    sentence: bindNumbers(toOneLine(file.sentence ?? openText(file) ?? NOTHING, 1200)),
+    sentence: bindNumbers(toOneLine(file.sentence ?? describeOpen(file) ?? NOTHING, 1200)),
     warnings: file.warnings.map((warning) => toOneLine(warning, 200)),
     made: describeOrigin(file),
     table: toTableView(columns, byBytes),
@@ -87,7 +84,7 @@ export function buildComparisonView(file: ComparisonFile): ComparisonView {
         return buildByteWaterfall(
           formatAdapterName(row),
           total,
-          `${formatBytes(total.wire)} · ${formatBytesRatio(row, base)}×`,
+          `${formatBytes(total.wire)} · ${formatDecimals(row.vs_baseline?.bytes.ratio ?? 1, 2)}×`,
         );
       }),
       table: buildBytesTable(byBytes.map((row) => [formatAdapterName(row), row.ledger.total])),
@@ -95,14 +92,17 @@ export function buildComparisonView(file: ComparisonFile): ComparisonView {
     time: buildTimes(file, byTime),
     latency: buildLatencies(file, byTime),
     growth: buildGrowthView(file),
-    groups: groupTables(file),
+    groups: (['by_part', 'by_size'] as const)
+      .map((key) => listGroupColumns(file, key))
+      .filter(({ length }) => length > 0)
+      .map((own) => toTableView(own, file.arms)),
     rounds: buildRoundsPanels(file),
     command: file.command,
     file,
   };
 }
 
-function buildTimes(file: ComparisonFile, adapters: readonly ComparedAdapter[]): ComparisonView['time'] {
+function buildTimes(file: AdaptersComparison, adapters: readonly AdapterArm[]): ComparisonView['time'] {
   const ratios = listRatios(file, adapters);
   const equal = 1 + file.margin;
   return {
@@ -118,9 +118,9 @@ function buildTimes(file: ComparisonFile, adapters: readonly ComparedAdapter[]):
 }
 
 /** Names by verdict; the figures are beside them. */
-function describeTimes({ baseline, adapters }: ComparisonFile): string {
+function describeTimes({ baseline, arms: adapters }: AdaptersComparison): string {
   const verdicts = Map.groupBy(
-    adapters.flatMap((row) => (row.vs_baseline === null ? [] : [{ row, time: row.vs_baseline.time }])),
+    adapters.flatMap((row) => (row.vs_baseline?.time == null ? [] : [{ row, time: row.vs_baseline.time }])),
     ({ time }) => formatVerdict(time),
   );
   const parts = [...verdicts].map(
@@ -129,30 +129,27 @@ function describeTimes({ baseline, adapters }: ComparisonFile): string {
   return `Task time against ${toOneLine(baseline, 40)}. ${parts.join('; ')}`;
 }
 
-function buildLatencies(
-  file: ComparisonFile,
-  adapters: readonly ComparedAdapter[],
-): DistributionsView | null {
+function buildLatencies(file: AdaptersComparison, adapters: readonly AdapterArm[]): DistributionsView | null {
   const distributions = adapters.flatMap((row) =>
     buildDistribution(
       formatAdapterName(row),
-      row.samples_us.flat().map((us) => us / 1000),
+      row.samples_us.time.flat().map((us) => us / 1000),
     ),
   );
-  const baseline = adapters.find(({ adapter }) => adapter === file.baseline);
+  const baseline = adapters.find(({ name }) => name === file.baseline);
   if (baseline === undefined || distributions.length === 0) return null;
   return {
-    finding: `All tasks take ${formatMs(baseline.latency_us.median / 1000)} with ${formatAdapterName(baseline)}, the baseline`,
+    finding: `All tasks take ${formatMs((baseline.latency_us?.p50 ?? 0) / 1000)} with ${formatAdapterName(baseline)}, the baseline`,
     distributions,
     table: buildDistributionsTable(distributions),
   };
 }
 
-function buildRoundsPanels({ adapters, machine }: ComparisonFile): PanelsView | null {
+function buildRoundsPanels({ arms: adapters, machine }: AdaptersComparison): PanelsView | null {
   const measured = adapters.map((row) => ({
     label: formatAdapterName(row),
     settings: '',
-    samplesMs: row.samples_us.map((rounds) => rounds.map((us) => us / 1000)),
+    samplesMs: row.samples_us.time.map((rounds) => rounds.map((us) => us / 1000)),
   }));
   return buildRoundsView(measured, {
     what: 'set of processes',
@@ -170,24 +167,24 @@ function buildRoundsPanels({ adapters, machine }: ComparisonFile): PanelsView | 
   });
 }
 
-function readTimeRatio({ vs_baseline }: ComparedAdapter): number {
-  return vs_baseline?.time.ratio ?? 1;
+function readTimeRatio({ vs_baseline }: AdapterArm): number {
+  return vs_baseline?.time?.ratio ?? 1;
 }
 
 /** The baseline's line is the null test: the same adapter in processes of its own. */
 function listRatios(
-  { baseline, null_test }: ComparisonFile,
-  adapters: readonly ComparedAdapter[],
+  { baseline, null_test }: AdaptersComparison,
+  adapters: readonly AdapterArm[],
 ): RatioView[] {
-  const rows = adapters.map((row) =>
-    row.vs_baseline === null
-      ? toRatioView(`${toOneLine(baseline, 40)} again`, null_test)
-      : toRatioView(formatAdapterName(row), row.vs_baseline.time),
-  );
+  const rows = adapters.flatMap((row) => {
+    const judged = row.vs_baseline === null ? null_test.time : row.vs_baseline.time;
+    const label = row.vs_baseline === null ? `${toOneLine(baseline, 40)} again` : formatAdapterName(row);
+    return judged === null ? [] : [toRatioView(label, judged)];
+  });
   return rows.toSorted((a, b) => a.ratio - b.ratio);
 }
 
-function toRatioView(label: string, judged: JudgedPair): RatioView {
+function toRatioView(label: string, judged: Verdict): RatioView {
   const { ratio, low, high } = judged;
   const verdict = formatVerdict(judged);
   const text = `${formatRatio(ratio)} ${verdict}`;
@@ -195,22 +192,22 @@ function toRatioView(label: string, judged: JudgedPair): RatioView {
   return { label, ratio, low, high, detects: formatDetectable(judged), verdict, isDetected, text };
 }
 
-function describeOrigin(file: ComparisonFile): string {
+function describeOrigin(file: AdaptersComparison): string {
   const { cpu, node } = file.environment;
   const machine = toOneLine(`${cpu ?? 'unknown processor'}, Node ${node ?? 'unknown'}`, 120);
   return `${bindNumbers(describePlayed(file))}. The packets were recorded once and played through every adapter. ${describeTaskShare(file)} ${machine}`;
 }
 
-function describeBytes({ adapters }: ComparisonFile): string {
+function describeBytes({ arms: adapters }: AdaptersComparison): string {
   const baseline = adapters.find(({ vs_baseline }) => vs_baseline === null);
   const others = adapters.filter((row) => row !== baseline);
-  const wireOf = ({ ledger }: ComparedAdapter) => ledger.total.wire;
+  const wireOf = ({ ledger }: AdapterArm) => ledger.total.wire;
   const most = others.toSorted((a, b) => wireOf(b) - wireOf(a))[0];
   const fewest = others.toSorted((a, b) => wireOf(a) - wireOf(b))[0];
   if (baseline === undefined || most === undefined || fewest === undefined)
     return 'Bytes of the same packets';
   const base = `the bytes of ${formatAdapterName(baseline)}`;
-  const ratio = (row: ComparedAdapter) => formatRatio(wireOf(row) / wireOf(baseline));
+  const ratio = (row: AdapterArm) => formatRatio(wireOf(row) / wireOf(baseline));
   const isBetween = wireOf(fewest) < wireOf(baseline) && wireOf(baseline) < wireOf(most);
   if (isBetween)
     return `${formatAdapterName(most)} needs ${ratio(most)} ${base}, ${formatAdapterName(fewest)} ${ratio(fewest)}`;
@@ -218,6 +215,6 @@ function describeBytes({ adapters }: ComparisonFile): string {
   return `${formatAdapterName(furthest)} needs ${ratio(furthest)} ${base}`;
 }
 
-function formatAdapterName({ adapter }: ComparedAdapter): string {
-  return toOneLine(adapter, 40);
+function formatAdapterName({ name }: AdapterArm): string {
+  return toOneLine(name, 40);
 }

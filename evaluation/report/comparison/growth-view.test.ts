@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseComparison } from '../../compare/comparison-file.ts';
+import { parseAdapters } from '../../compare/comparison-file.ts';
 import { sampleComparison } from '../../compare/testing/sample-comparison.ts';
 import { buildGrowthView } from './growth-view.ts';
 
@@ -17,7 +17,7 @@ const cell = (adapter: string, agents: number, rest: object = {}) => ({
 
 async function viewOf(matrix: readonly object[]) {
   const comparison = { ...(await sampleComparison(['json', 'msgpack'], 'x')), matrix };
-  return buildGrowthView(parseComparison(JSON.stringify(comparison), 'sample'));
+  return buildGrowthView(parseAdapters(JSON.stringify(comparison), 'sample'));
 }
 
 test('a line an adapter, fewest agents first, and what the baseline’s comes to', async () => {

@@ -1,9 +1,9 @@
-import type { ComparisonFile } from '../../compare/comparison-file.ts';
+import type { AdaptersComparison } from '../../compare/comparison-file.ts';
 import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { bindNumbers, formatBytes, formatMs, formatRatio } from '../wording.ts';
 
-type MatrixCell = ComparisonFile['matrix'][number];
+type MatrixCell = AdaptersComparison['matrix'][number];
 
 /** One adapter at one number of agents. */
 interface GrowthPoint {
@@ -21,8 +21,8 @@ export interface GrowthView {
 }
 
 /** Builds the growth of cost from run to run of a matrix; null for a comparison of one run. */
-export function buildGrowthView({ matrix, adapters }: ComparisonFile): GrowthView | null {
-  if (matrix.length <= adapters.length) return null;
+export function buildGrowthView({ matrix, arms }: AdaptersComparison): GrowthView | null {
+  if (matrix.length <= arms.length) return null;
   const cells = matrix.toSorted((a, b) => a.agents - b.agents);
   const isOfAgents = new Set(cells.map(({ team, engine }) => `${team} ${engine}`)).size === 1;
   const byAdapter = Map.groupBy(cells, ({ adapter }) => adapter);

@@ -1,6 +1,7 @@
-import type { StackArm, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { buildCpuTable } from '../../compare/stacks/figures/stacks-table.ts';
-import { formatName, formatVerdictRatio } from '../../compare/stacks/figures/stacks-text.ts';
+import type { StackArm, StacksComparison } from '../../compare/comparison-file.ts';
+import { listCpuColumns } from '../../compare/stacks/figures/stack-columns.ts';
+import { formatMarkedRatio, formatName } from '../../compare/verdict-text.ts';
+import { toTableView } from '../../terminal/columns.ts';
 import { count, formatDecimals } from '../../terminal/table.ts';
 import { createTableView } from '../../terminal/table-view.ts';
 import {
@@ -23,7 +24,7 @@ const LINES = [
 type Line = (typeof LINES)[number]['line'];
 
 /** Bytes of an exchange by what they are for, every arm in the order in which it was asked for. */
-export function buildBytesView(file: StacksFile): StackedView {
+export function buildBytesView(file: StacksComparison): StackedView {
   const { arms } = file;
   const there = LINES.filter(({ line }) => arms.some((arm) => computePerExchange(arm, line) !== 0));
   const rowsOf = (lines: readonly (typeof LINES)[number][], isNet: boolean) =>
@@ -32,7 +33,7 @@ export function buildBytesView(file: StacksFile): StackedView {
       const mark = arm.bytes.is_repeatable ? '' : '~';
       const text = isNet
         ? `${formatSignedBytes(whole)}${mark}`
-        : `${formatBytes(whole)}${mark} · ${timesText(arm.vs_baseline?.bytes_ratio ?? 1)}`;
+        : `${formatBytes(whole)}${mark} · ${timesText(arm.vs_baseline?.bytes.ratio ?? 1)}`;
       const parts = lines.map(({ line, hue }) => {
         const value = computePerExchange(arm, line);
         return {
@@ -67,7 +68,7 @@ export function buildBytesView(file: StacksFile): StackedView {
       arms.map((arm) => [
         formatName(arm.name),
         count(arm.bytes.per_exchange) + (arm.bytes.is_repeatable ? '' : '~'),
-        formatDecimals(arm.vs_baseline?.bytes_ratio ?? 1, 2),
+        formatDecimals(arm.vs_baseline?.bytes.ratio ?? 1, 2),
         ...LINES.map(({ line }) => count(computePerExchange(arm, line))),
         arm.bytes.one_way === null ? '–' : count(arm.bytes.one_way.per_exchange),
       ]),
@@ -80,9 +81,9 @@ function computePerExchange({ bytes: { sent, received, exchanges } }: StackArm, 
 }
 
 /** Bytes are exact, so they may be ranked; those that are equal are not. */
-function describeBytes({ arms, baseline }: StacksFile): string {
+function describeBytes({ arms, baseline }: StacksComparison): string {
   const ratios = arms.flatMap(({ name, vs_baseline }) =>
-    vs_baseline === null ? [] : [{ name: formatName(name), ratio: vs_baseline.bytes_ratio }],
+    vs_baseline === null ? [] : [{ name: formatName(name), ratio: vs_baseline.bytes.ratio }],
   );
   const least = Math.min(...ratios.map(({ ratio }) => ratio));
   const most = Math.max(...ratios.map(({ ratio }) => ratio));
@@ -97,7 +98,7 @@ function describeBytes({ arms, baseline }: StacksFile): string {
 }
 
 /** Cost before the first exchange: bytes are drawn, the rest are figures. */
-export function buildSetupView({ arms }: StacksFile): StackedView {
+export function buildSetupView({ arms }: StacksComparison): StackedView {
   const rows = arms.map(({ name, setup }): StackedRow => {
     const end = setup.sent_bytes + setup.received_bytes;
     const label = formatName(name);
@@ -149,7 +150,7 @@ export function buildSetupView({ arms }: StacksFile): StackedView {
         '#paid back B',
         '#paid back ms',
       ],
-      arms.map(({ name, setup, vs_baseline }) => [
+      arms.map(({ name, setup, samples_us, vs_baseline }) => [
         formatName(name),
         count(setup.sent_bytes),
         count(setup.received_bytes),
@@ -157,8 +158,8 @@ export function buildSetupView({ arms }: StacksFile): StackedView {
         count(setup.connections),
         count(setup.round_trips_at_most),
         formatDecimals(setup.ms, 1),
-        formatDecimals(Math.min(...setup.samples_ms, setup.ms), 1),
-        formatDecimals(Math.max(...setup.samples_ms, setup.ms), 1),
+        formatDecimals(Math.min(...samples_us.first.flat()) / 1000, 1),
+        formatDecimals(Math.max(...samples_us.first.flat()) / 1000, 1),
         ...[setup.paid_back_bytes, setup.paid_back_time].map((exchanges) =>
           vs_baseline === null ? '–' : exchanges === null ? 'never' : count(exchanges),
         ),
@@ -168,8 +169,8 @@ export function buildSetupView({ arms }: StacksFile): StackedView {
 }
 
 /** CPU time of each side, one exchange at a time. */
-export function buildCpuView(file: StacksFile): StackedView {
-  const rows = file.arms.map(({ name, cpu_us: { client, server }, vs_baseline: vs }): StackedRow => {
+export function buildCpuView(file: StacksComparison): StackedView {
+  const rows = file.arms.map(({ name, cpu: { client, server }, vs_baseline: vs }): StackedRow => {
     const label = formatName(name);
     const values = [
       { name: 'client, user', hue: 1, value: client.user },
@@ -179,8 +180,7 @@ export function buildCpuView(file: StacksFile): StackedView {
     ];
     const end = values.reduce((sum, { value }) => sum + value, 0);
     const titled = values.map((one) => ({ ...one, title: `${label}: ${one.name} ${count(one.value)} µs` }));
-    const ratio =
-      vs === null ? '1.00×' : vs.cpu === null ? '–' : `${formatTimes(formatVerdictRatio(vs.cpu))}`;
+    const ratio = vs === null ? '1.00×' : vs.cpu === null ? '–' : `${formatTimes(formatMarkedRatio(vs.cpu))}`;
     return { label, text: `${count(end)} µs · ${ratio}`, end, parts: stackParts(titled, 'sum') };
   });
   const sums = rows.map(({ end }) => end);
@@ -197,7 +197,7 @@ export function buildCpuView(file: StacksFile): StackedView {
     caption:
       'CPU time of the whole process of each side, when one exchange begins as the one before ends: medians over rounds. It includes what asks and ' +
       'what answers, which is the same for all. Behind the ratio, = is equal within the margin and ? cannot be told.',
-    table: buildCpuTable(file),
+    table: toTableView(listCpuColumns(file), file.arms),
   };
 }
 

@@ -1,19 +1,18 @@
-import type { StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { FIGURE_NAMES, formatName } from '../../compare/stacks/figures/stacks-text.ts';
-import { formatInterval } from '../../compare/verdict-text.ts';
+import type { StacksComparison } from '../../compare/comparison-file.ts';
+import { formatInterval, formatName, METRIC_NAMES } from '../../compare/verdict-text.ts';
 import { toOneLine } from '../../terminal/table.ts';
 import { createTableView } from '../../terminal/table-view.ts';
 import { bindNumbers, formatRatio } from '../wording.ts';
 import { type StackedRow, type StackedView, stackParts } from './stacked-view.ts';
 
-type Attributed = StacksFile['attributions'][number];
+type Attributed = StacksComparison['attributions'][number];
 
 /** Colours of the factors that there always are; settings take those that are left, in turn. */
 const HUES: Readonly<Record<string, number>> = { protocol: 1, transport: 3, implementation: 4 };
 const OTHER_HUES = [5, 6, 7, 2];
 
 /** Builds the parts of protocol, transport, implementation and settings in each difference; null if nothing was attributed. */
-export function buildAttributionView({ attributions, baseline }: StacksFile): StackedView | null {
+export function buildAttributionView({ attributions, baseline }: StacksComparison): StackedView | null {
   const figures = [...Map.groupBy(attributions, ({ figure }) => figure)];
   if (figures.length === 0) return null;
   const factors = [...new Set(attributions.flatMap(({ shares }) => shares.map(({ factor }) => factor)))];
@@ -24,8 +23,8 @@ export function buildAttributionView({ attributions, baseline }: StacksFile): St
     finding: bindNumbers(describeContributions(attributions)),
     key: factors.map((factor) => ({ hue: hueOf(factor), name: toOneLine(factor, 40), what: '' })),
     choices: figures.map(([figure, own]) => ({
-      name: FIGURE_NAMES[figure],
-      axis: `times the ${FIGURE_NAMES[figure]} of ${formatName(baseline)}`,
+      name: METRIC_NAMES[figure],
+      axis: `times the ${METRIC_NAMES[figure]} of ${formatName(baseline)}`,
       rows: own.map((one) => buildAttributionRow(one, hueOf)),
     })),
     scale: 'product',
@@ -56,7 +55,7 @@ function buildAttributionRow(
 }
 
 function buildTableRows({ arm, figure, total, shares }: Attributed): string[][] {
-  const start = [formatName(arm), FIGURE_NAMES[figure]];
+  const start = [formatName(arm), METRIC_NAMES[figure]];
   return [
     [...start, 'whole', '', formatRatio(total.ratio), formatInterval(total), ''],
     ...shares.map(({ factor, from, to, share, verdict }) => [

@@ -1,5 +1,5 @@
-import type { StackArm, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import type { StackArm, StacksComparison } from '../../compare/comparison-file.ts';
+import { formatName } from '../../compare/verdict-text.ts';
 import { count, formatDecimals } from '../../terminal/table.ts';
 import { createTableView } from '../../terminal/table-view.ts';
 import { EMPTY, type Panel, type PanelsView, type Point } from '../panels-view.ts';
@@ -7,7 +7,7 @@ import { buildRoundsView, formatMachineCells } from '../rounds-view.ts';
 import { bindNumbers, formatMs, formatSpan } from '../wording.ts';
 
 /** From load to latency, up to the knee and beyond; null where no arm's load was raised. */
-export function loadCurves({ arms }: StacksFile): PanelsView | null {
+export function loadCurves({ arms }: StacksComparison): PanelsView | null {
   const raised = arms.flatMap((arm) => (arm.curve === null ? [] : [{ ...arm, curve: arm.curve }]));
   if (raised.length === 0) return null;
   const knees = raised.flatMap(({ knee_per_s }) => (knee_per_s === null ? [] : [knee_per_s]));
@@ -55,7 +55,7 @@ function listCurvePoints(curve: NonNullable<StackArm['curve']>, which: 'p50_us' 
 }
 
 /** Exchanges a second when so many are under way at once. */
-export function buildThroughputView({ arms }: StacksFile): PanelsView | null {
+export function buildThroughputView({ arms }: StacksComparison): PanelsView | null {
   const levels = arms[0]?.saturation.map(({ concurrency }) => concurrency) ?? [];
   if (levels.length < 2) return null;
   const bests = arms.map(({ saturation }) => Math.max(...saturation.map(({ per_s }) => per_s)));
@@ -85,11 +85,11 @@ export function buildThroughputView({ arms }: StacksFile): PanelsView | null {
 }
 
 /** Builds panels of the fresh pairs of processes in the order in which they ran, with the state of the machine. */
-export function buildRoundsPanels({ arms, machine }: StacksFile): PanelsView | null {
+export function buildRoundsPanels({ arms, machine }: StacksComparison): PanelsView | null {
   const measured = arms.map((arm) => ({
     label: formatArmTitle(arm, '').label,
     settings: formatArmTitle(arm, '').note,
-    samplesMs: arm.samples.latency_us.map((rounds) => rounds.map((us) => us / 1000)),
+    samplesMs: arm.samples_us.time.map((rounds) => rounds.map((us) => us / 1000)),
   }));
   return buildRoundsView(measured, {
     what: 'pair of processes',

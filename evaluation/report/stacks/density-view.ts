@@ -1,5 +1,5 @@
-import type { StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import type { StacksComparison } from '../../compare/comparison-file.ts';
+import { formatName } from '../../compare/verdict-text.ts';
 import { count, formatDecimals } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { MIN_SAMPLES } from '../run/distribution.ts';
@@ -33,18 +33,18 @@ const MANY = 400;
 const MAX_BINS = 240;
 
 /** The times of all arms that kept up with the rate, from their samples; null where there are none. */
-export function buildDensitiesView({ arms, rate_per_s }: StacksFile): DensitiesView | null {
-  const measured = arms.flatMap(({ name, latency_us: times }) =>
-    times === null || times.samples.length < MIN_SAMPLES ? [] : [{ label: formatName(name), times }],
+export function buildDensitiesView({ arms, rate_per_s }: StacksComparison): DensitiesView | null {
+  const measured = arms.flatMap(({ name, latency_us: times, load: { samples_us: samples } }) =>
+    times === null || samples.length < MIN_SAMPLES ? [] : [{ label: formatName(name), times, samples }],
   );
   if (measured.length === 0) return null;
   const medians = measured.map(({ times }) => times.p50 / 1000);
   return {
     finding: bindNumbers(`Half of the exchanges take at most ${formatSpan(medians, formatMs)}`),
-    densities: measured.map(({ label, times }) => ({
+    densities: measured.map(({ label, times, samples }) => ({
       label,
       text: `p50 ${formatMs(times.p50 / 1000)}${times.p99 === null ? '' : ` · p99 ${formatMs(times.p99 / 1000)}`}`,
-      ...buildLogHistogram(times.samples.map((us) => us / 1000)),
+      ...buildLogHistogram(samples.map((us) => us / 1000)),
       p50Ms: times.p50 / 1000,
       p99Ms: times.p99 === null ? null : times.p99 / 1000,
     })),
@@ -54,13 +54,13 @@ export function buildDensitiesView({ arms, rate_per_s }: StacksFile): DensitiesV
       'Logarithmic scale.',
     table: createTableView(
       ['', '#n', '#p50 ms', '#p99 ms', '#p99.9 ms', '#load late by ms'],
-      arms.map(({ name, latency_us: times }) => [
+      arms.map(({ name, latency_us: times, load }) => [
         formatName(name),
         ...(times === null
           ? ['did not keep up', '–', '–', '–', '–']
           : [
               count(times.n),
-              ...[times.p50, times.p99, times.p999, times.late].map((us) =>
+              ...[times.p50, times.p99, times.p999, load.late_us].map((us) =>
                 formatDecimals(us === null ? null : us / 1000, 2),
               ),
             ]),

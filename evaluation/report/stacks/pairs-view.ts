@@ -1,17 +1,22 @@
-import type { PairVerdict, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { FIGURE_NAMES, formatName } from '../../compare/stacks/figures/stacks-text.ts';
-import { formatDetectable, formatInterval, formatMargin } from '../../compare/verdict-text.ts';
+import type { StacksComparison, Verdict } from '../../compare/comparison-file.ts';
+import {
+  formatDetectable,
+  formatInterval,
+  formatMargin,
+  formatName,
+  METRIC_NAMES,
+} from '../../compare/verdict-text.ts';
 import { count } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import type { RatioView } from '../comparison/comparison-view.ts';
 import { bindNumbers, formatRatio } from '../wording.ts';
 
-type Figure = 'latency' | 'cpu' | 'saturated';
+type Figure = 'time' | 'cpu' | 'saturated';
 
 const FIGURES = [
-  { figure: 'latency', name: FIGURE_NAMES.latency_us, longer: 'slower', shorter: 'faster' },
-  { figure: 'cpu', name: FIGURE_NAMES.cpu_us, longer: 'more', shorter: 'less' },
-  { figure: 'saturated', name: FIGURE_NAMES.saturated_us, longer: 'slower', shorter: 'faster' },
+  { figure: 'time', name: METRIC_NAMES.time, longer: 'slower', shorter: 'faster' },
+  { figure: 'cpu', name: METRIC_NAMES.cpu, longer: 'more', shorter: 'less' },
+  { figure: 'saturated', name: METRIC_NAMES.saturated, longer: 'slower', shorter: 'faster' },
 ] as const satisfies readonly { readonly figure: Figure; [word: string]: string }[];
 
 /** Every arm against the baseline, in each of the three figures that have verdicts. */
@@ -27,7 +32,7 @@ export interface PairsView {
   readonly equal: { readonly low: number; readonly high: number; readonly text: string };
 }
 
-export function buildPairsView(file: StacksFile): PairsView {
+export function buildPairsView(file: StacksComparison): PairsView {
   const equal = 1 + file.margin;
   return {
     baseline: formatName(file.baseline),
@@ -49,12 +54,12 @@ export function buildPairsView(file: StacksFile): PairsView {
 
 interface Pair {
   readonly name: string;
-  readonly judged: PairVerdict;
+  readonly judged: Verdict;
   readonly isNull: boolean;
 }
 
 /** In the order in which they were asked for, and the baseline against itself first: a list, and no ranking. */
-function listPairs({ arms, baseline, null_test }: StacksFile, figure: Figure): Pair[] {
+function listPairs({ arms, baseline, null_test }: StacksComparison, figure: Figure): Pair[] {
   const again = null_test[figure];
   return [
     ...(again === null ? [] : [{ name: `${formatName(baseline)} again`, judged: again, isNull: true }]),
@@ -69,7 +74,7 @@ function listPairs({ arms, baseline, null_test }: StacksFile, figure: Figure): P
 
 type Words = (typeof FIGURES)[number];
 
-function nameVerdict({ verdict, ratio, margin }: PairVerdict, { longer, shorter }: Words): string {
+function nameVerdict({ verdict, ratio, margin }: Verdict, { longer, shorter }: Words): string {
   switch (verdict) {
     case 'different':
       return ratio > 1 ? longer : shorter;
@@ -80,7 +85,7 @@ function nameVerdict({ verdict, ratio, margin }: PairVerdict, { longer, shorter 
   }
 }
 
-function buildRatioView(label: string, judged: PairVerdict, words: Words): RatioView {
+function buildRatioView(label: string, judged: Verdict, words: Words): RatioView {
   const { ratio, low, high } = judged;
   const verdict = nameVerdict(judged, words);
   return {
@@ -111,7 +116,7 @@ function buildPairsTable(pairs: readonly Pair[], words: Words): TableView {
 }
 
 /** Counts the pairs by verdict; the chart below shows them. */
-function countVerdicts({ baseline, arms }: StacksFile, words: Words, pairs: readonly Pair[]): string {
+function countVerdicts({ baseline, arms }: StacksComparison, words: Words, pairs: readonly Pair[]): string {
   const verdicts = Map.groupBy(
     pairs.filter(({ isNull }) => !isNull),
     ({ judged }) => nameVerdict(judged, words),

@@ -1,7 +1,12 @@
-import type { StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { formatStacksPart } from '../../compare/stacks/figures/stacks-markdown.ts';
-import { describeMeasurement, describeNullTest } from '../../compare/stacks/figures/stacks-table.ts';
-import { buildTokenTables, describeTokens } from '../../compare/stacks/figures/tokens-table.ts';
+import type { StacksComparison } from '../../compare/comparison-file.ts';
+import { describeTokens, listLimits } from '../../compare/comparison-table.ts';
+import { describeNullTest, describeOpen, describePlayed } from '../../compare/comparison-text.ts';
+import {
+  definitionColumns,
+  resultColumns,
+  shapeColumns,
+} from '../../compare/stacks/figures/stack-columns.ts';
+import { toTableView } from '../../terminal/columns.ts';
 import { toOneLine } from '../../terminal/table.ts';
 import type { TableView } from '../../terminal/table-view.ts';
 import type { PanelsView } from '../panels-view.ts';
@@ -10,7 +15,6 @@ import { buildBytesView, buildCpuView, buildSetupView } from './amounts-view.ts'
 import { buildAttributionView } from './attribution-view.ts';
 import { buildRoundsPanels, buildThroughputView, loadCurves } from './curves-view.ts';
 import { buildDensitiesView, type DensitiesView } from './density-view.ts';
-import { formatStacksHeadline } from './headline.ts';
 import { buildPairsView, type PairsView } from './pairs-view.ts';
 import type { StackedView } from './stacked-view.ts';
 import { buildGrowthPanels, buildSizePanels } from './sweeps-view.ts';
@@ -44,19 +48,19 @@ export interface StacksView {
   /** The command line that repeats the measurement; null if the file lacks it. */
   readonly command: string | null;
   /** All of it, to be taken away. */
-  readonly file: StacksFile;
+  readonly file: StacksComparison;
 }
 
-export function viewStacks(file: StacksFile): StacksView {
+export function viewStacks(file: StacksComparison): StacksView {
   const { cpu, cpus, node } = file.environment;
   const machine = toOneLine(
     `${cpu ?? 'unknown processor'}, ${cpus ?? '?'} cores, Node ${node ?? 'unknown'}`,
     120,
   );
   return {
-    sentence: formatStacksHeadline(file),
+    sentence: bindNumbers(toOneLine(file.sentence ?? describeOpen(file) ?? '', 1200)),
     warnings: file.warnings.map((warning) => toOneLine(warning, 200)),
-    made: `${bindNumbers(toOneLine(describeMeasurement(file), 800))}. ${machine}.`,
+    made: `${bindNumbers(toOneLine(describePlayed(file), 800))}. ${machine}.`,
     pairs: buildPairsView(file),
     nullTest: bindNumbers(toOneLine(describeNullTest(file), 400)),
     attribution: buildAttributionView(file),
@@ -69,10 +73,17 @@ export function viewStacks(file: StacksFile): StacksView {
     cpu: buildCpuView(file),
     setup: buildSetupView(file),
     rounds: buildRoundsPanels(file),
-    tokens: { note: bindNumbers(describeTokens(file)), tables: buildTokenTables(file) },
+    tokens: {
+      note: describeTokens(file),
+      tables: [
+        toTableView(definitionColumns, file.tokens.definitions),
+        toTableView(resultColumns, file.tokens.results),
+        toTableView(shapeColumns, file.tokens.shapes),
+      ],
+    },
     failed: file.failed.map((what) => toOneLine(what, 300)),
     absent: file.left_out.map((what) => toOneLine(what, 300)),
-    limits: formatStacksPart(file).limits,
+    limits: listLimits(file),
     command: file.command === null ? null : toOneLine(file.command, 2000),
     file,
   };

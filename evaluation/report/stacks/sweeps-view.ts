@@ -1,6 +1,6 @@
-import type { StackArm, StacksFile } from '../../compare/stacks/figures/stacks-file.ts';
-import { computeKeptBytes } from '../../compare/stacks/figures/stacks-table.ts';
-import { formatName } from '../../compare/stacks/figures/stacks-text.ts';
+import type { StackArm, StacksComparison } from '../../compare/comparison-file.ts';
+import { computeKeptBytes } from '../../compare/stacks/figures/stack-columns.ts';
+import { formatName } from '../../compare/verdict-text.ts';
 import { count, formatDecimals } from '../../terminal/table.ts';
 import { createTableView } from '../../terminal/table-view.ts';
 import { EMPTY, type PanelsView } from '../panels-view.ts';
@@ -8,7 +8,7 @@ import { bindNumbers, formatBytes, formatMs, formatSpan } from '../wording.ts';
 import { formatArmTitle } from './curves-view.ts';
 
 /** The server's memory as one task grows; null where no task grew. */
-export function buildGrowthPanels({ arms }: StacksFile): PanelsView | null {
+export function buildGrowthPanels({ arms }: StacksComparison): PanelsView | null {
   const grown = arms.flatMap((arm) => (arm.growth === null ? [] : [{ ...arm, growth: arm.growth }]));
   if (grown.length === 0) return null;
   const kept = grown.map(({ growth }) => computeKeptBytes(growth) ?? 0);
@@ -47,7 +47,7 @@ function listTicks(growth: NonNullable<StackArm['growth']>): number[] {
 }
 
 /** From size to latency, where sizes were made arms; null with fewer than two. */
-export function buildSizePanels({ arms }: StacksFile): PanelsView | null {
+export function buildSizePanels({ arms }: StacksComparison): PanelsView | null {
   const sized = arms.flatMap(({ settings: { size }, latency_us: times, ...arm }) =>
     size === null || size === 0 || times === null ? [] : [{ ...arm, size, times }],
   );

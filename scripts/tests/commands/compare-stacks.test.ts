@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
+import { parseStacks } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -23,27 +23,30 @@ describe('a comparison of stacks', () => {
 
   test('sets a stack of the user beside ours, and every output says the same', () => {
     expect(run.code, run.stderr).toBe(1);
-    const text = readFileSync(path.join(out, 'stacks.json'), 'utf8');
+    const text = readFileSync(path.join(out, 'comparison.json'), 'utf8');
     expect(run.stdout).toBe(text);
-    const { arms, baseline, traffic } = parseStacks(text, 'stacks.json');
+    const { arms, baseline, packets } = parseStacks(text, 'comparison.json');
     expect(baseline).toBe('mesh/json bare');
     expect(arms.map(({ name }) => name)).toEqual(['mesh/json bare', 'framed/tcp bare']);
-    expect(traffic.packets).toBeGreaterThan(100);
-    for (const { bytes, cpu_us, saturation } of arms) {
+    expect(packets).toBeGreaterThan(100);
+    for (const { bytes, cpu_us, saturation, wire_bytes } of arms) {
       const { raw, tls, head, envelope, payload } = bytes.sent;
       expect(tls + head + envelope + payload).toBe(raw);
-      expect(cpu_us.sum).toBeGreaterThan(0);
+      expect(wire_bytes).toBe(raw + bytes.received.raw);
+      expect(cpu_us).toBeGreaterThan(0);
       expect(saturation.map(({ concurrency }) => concurrency)).toEqual([1, 4]);
     }
     // Payloads are the traffic's, whoever carries them.
     expect(arms[0]?.bytes.sent.payload).toBe(arms[1]?.bytes.sent.payload);
-    expect(readFileSync(path.join(out, 'stacks.md'), 'utf8')).toContain('## What these numbers cannot tell');
+    expect(readFileSync(path.join(out, 'comparison.md'), 'utf8')).toContain(
+      '## What these numbers cannot tell',
+    );
     expect(readFileSync(path.join(out, 'base.json'), 'utf8')).toBe(text);
     expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('❌ failed');
     expect(readFileSync(path.join(out, 'budget.xml'), 'utf8')).toContain('failures="1"');
-    const html = readFileSync(path.join(out, 'stacks.html'), 'utf8');
+    const html = readFileSync(path.join(out, 'comparison.html'), 'utf8');
     expect(html).toContain('"command":"npm run compare -- --stacks ');
-    expect(readFileSync(path.join(out, 'stacks.csv'), 'utf8').trim().split('\n')).toHaveLength(3);
+    expect(readFileSync(path.join(out, 'comparison.csv'), 'utf8').trim().split('\n')).toHaveLength(3);
   });
 
   test('is one to compare with when it is kept, on the same traffic only', async () => {
@@ -65,7 +68,7 @@ describe('a comparison of stacks', () => {
   test('holds conditions, and calls nothing of one invocation', () => {
     expect(run.stderr).toContain('FAILED: framed/tcp:bare.bytes > 1x mesh/json:bare');
     const [, arm] = parseStacks(run.stdout, 'stdout').arms;
-    expect(arm?.vs_baseline?.latency?.verdict).toBe('cannot tell');
+    expect(arm?.vs_baseline?.time?.verdict).toBe('cannot tell');
   });
 });
 

@@ -38,7 +38,8 @@ describe('a comparison', () => {
     expect(run.code, run.stderr).toBe(0);
     const report = JSON.parse(run.stdout);
     expect(report).toMatchObject({
-      schema_version: 2,
+      kind: 'adapters',
+      schema_version: 3,
       baseline: 'json',
       team: 'single',
       tasks: 1,
@@ -46,15 +47,15 @@ describe('a comparison', () => {
       seed: 7,
     });
     const { invocations, rounds } = report;
-    expect(report.null_test).toMatchObject({ invocations, rounds });
-    expect(report.null_test.samples_us).toHaveLength(invocations);
+    expect(report.null_test.time).toMatchObject({ invocations, rounds });
+    expect(report.null_test.samples_us.time).toHaveLength(invocations);
     expect(report.machine).toHaveLength(invocations * rounds);
-    expect(report.adapters.map((row: { adapter: string }) => row.adapter)).toEqual(['json', 'msgpack']);
-    const [json, msgpack] = report.adapters;
+    expect(report.arms.map((row: { name: string }) => row.name)).toEqual(['json', 'msgpack']);
+    const [json, msgpack] = report.arms;
     expect(json.vs_baseline).toBeNull();
     // Many tasks a sample, and the first use is a figure of its own.
     expect(report.passes * report.packets).toBeGreaterThanOrEqual(100);
-    expect(json.samples_first_us).toHaveLength(invocations);
+    expect(json.samples_us.first).toHaveLength(invocations);
     expect(json.first_us).toBeGreaterThan(0);
     if (process.platform === 'linux') expect(json.cpu_us).toBeGreaterThan(0);
     expect(msgpack.ledger.total.payload).toBe(json.ledger.total.payload);
@@ -75,16 +76,16 @@ describe('a comparison', () => {
     const [head, ...lines] = readFileSync(path.join(out, 'comparison.csv'), 'utf8').trim().split('\n');
     expect(lines).toHaveLength(2);
     for (const line of lines) expect(line.split(',')).toHaveLength(head?.split(',').length ?? 0);
-    expect(readFileSync(path.join(out, 'comparison.md'), 'utf8')).toMatch(/^\| adapter \|/);
+    expect(readFileSync(path.join(out, 'comparison.md'), 'utf8')).toMatch(/^\| adapter \|/m);
   });
 
   test('draws a page of itself and of the run that it recorded', () => {
     const html = readFileSync(path.join(out, 'comparison.html'), 'utf8');
     const { comparison, runs } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
-    const { adapters, invocations, rounds, run_id } = JSON.parse(run.stdout);
+    const { arms, invocations, rounds, run_id } = JSON.parse(run.stdout);
     expect(comparison.baseline).toBe('json');
     expect(runs).toMatchObject([{ id: run_id }]);
-    for (const { samples_us } of adapters) expect(samples_us.flat()).toHaveLength(invocations * rounds);
+    for (const { samples_us } of arms) expect(samples_us.time.flat()).toHaveLength(invocations * rounds);
     for (const { samplesMs } of comparison.latency?.distributions ?? [])
       expect(samplesMs).toHaveLength(invocations * rounds);
   });
@@ -125,7 +126,7 @@ describe('a matrix', () => {
 
   test('shows how cost grows with the agents: each copy of a packet is bytes on a socket', () => {
     expect(run.code, run.stderr).toBe(1);
-    const { matrix, agents, adapters } = JSON.parse(readFileSync(path.join(out, 'comparison.json'), 'utf8'));
+    const { matrix, agents, arms } = JSON.parse(readFileSync(path.join(out, 'comparison.json'), 'utf8'));
     expect(agents).toBe(1);
     expect(matrix.map((cell: { agents: number; adapter: string }) => [cell.agents, cell.adapter])).toEqual([
       [1, 'json'],
@@ -134,7 +135,7 @@ describe('a matrix', () => {
       [2, 'msgpack'],
     ]);
     // A packet is read once, and written to all others: to 1 or 2 from the hub, to none or 1 from an agent.
-    for (const [index, { ledger }] of adapters.entries()) {
+    for (const [index, { ledger }] of arms.entries()) {
       expect(matrix[index].bytes_per_task).toBe(ledger.total.wire);
       expect(matrix[index + 2].bytes_per_task).toBe(2 * ledger.total.wire);
     }
@@ -203,11 +204,11 @@ describe('an adapter of one’s own', () => {
     const bounds = [...TEAM, '--invocations', '1', '--rounds', '1', '--budget', '20'];
     const run = await runCli(['compare', '--adapters', adapters, ...bounds, '--out', out, '--json']);
     expect(run.code, run.stderr).toBe(0);
-    const [json, marked, packed] = JSON.parse(run.stdout).adapters;
-    expect(marked).toMatchObject({ adapter: 'marked' });
+    const [json, marked, packed] = JSON.parse(run.stdout).arms;
+    expect(marked).toMatchObject({ name: 'marked' });
     // One byte more a packet, two packets.
     expect(marked.ledger.total.wire).toBe(json.ledger.total.wire + 2);
-    expect(packed.adapter).toBe('marked+zstd');
+    expect(packed.name).toBe('marked+zstd');
     expect(packed.ledger.total.wire).toBeLessThan(json.ledger.total.wire);
   });
 

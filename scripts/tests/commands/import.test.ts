@@ -19,7 +19,7 @@ describe('what another tool wrote', () => {
     const compared = await runCli(['compare', '--recording', recording, ...bounds]);
     expect(compared.code, compared.stderr).toBe(0);
     expect(compared.stderr).toContain('Guessed: causes of 4 messages');
-    const [json, msgpack] = JSON.parse(compared.stdout).adapters;
+    const [json, msgpack] = JSON.parse(compared.stdout).arms;
     expect(json.ledger.total.packets).toBe(9);
     expect(msgpack.ledger.total.wire).toBeLessThan(json.ledger.total.wire);
   });

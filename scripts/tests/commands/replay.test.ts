@@ -29,10 +29,10 @@ describe('a recording that is played again', () => {
     const { code, stdout, stderr } = await replay(archive, ['json', 'msgpack+zstd']);
     expect(code, stderr).toBe(0);
 
-    const [own, other] = JSON.parse(stdout).adapters;
+    const [own, other] = JSON.parse(stdout).arms;
     expect(own.ledger).toMatchObject({ types: metrics.ledger?.types, total: metrics.ledger?.total });
     expect(own.bytes_on_wire).toBe(Number(metrics.bytes_tx) + Number(metrics.bytes_rx));
-    expect(other).toMatchObject({ adapter: 'msgpack+zstd' });
+    expect(other).toMatchObject({ name: 'msgpack+zstd' });
     expect(other.ledger.total).toMatchObject({
       packets: metrics.ledger?.total?.packets,
       payload: metrics.ledger?.total?.payload,
@@ -45,10 +45,10 @@ describe('a recording that is played again', () => {
     const { code, stdout, stderr } = await runCli([...args, ...ONCE, '--out', temporaryFolder()]);
     expect(code, stderr).toBe(0);
 
-    const { adapters } = JSON.parse(stdout);
-    expect(adapters.map(({ adapter }: { adapter: string }) => adapter)).toEqual(adapterNames);
-    const [{ ledger: first }] = adapters;
-    for (const { ledger } of adapters)
+    const { arms } = JSON.parse(stdout);
+    expect(arms.map(({ name }: { name: string }) => name)).toEqual(adapterNames);
+    const [{ ledger: first }] = arms;
+    for (const { ledger } of arms)
       expect(ledger.total).toMatchObject({ packets: first.total.packets, payload: first.total.payload });
   });
 
@@ -115,5 +115,5 @@ test('a team whose agents have DIDs, URNs and paths as their ids runs, is archiv
   expect(workspaces.filter((entry) => entry.isDirectory())).toHaveLength(agents.length);
   const replayed = await replay(path.join(folder, 'run_artifacts.tar.gz'), ['json']);
   expect(replayed.code, replayed.stderr).toBe(0);
-  expect(JSON.parse(replayed.stdout).adapters).toMatchObject([{ adapter: 'json', vs_baseline: null }]);
+  expect(JSON.parse(replayed.stdout).arms).toMatchObject([{ name: 'json', vs_baseline: null }]);
 });

@@ -62,21 +62,21 @@ describe('report', () => {
       { name: 'a2a/jsonrpc', factor: 3 },
     ]);
     const folder = temporaryFolder();
-    const file = writtenFile(folder, 'stacks.json', JSON.stringify(stacks));
+    const file = writtenFile(folder, 'comparison.json', JSON.stringify(stacks));
     const html = path.join(folder, 'stacks.html');
 
     const { code, stderr } = await runCli(['report', '--comparison', file, '--out', html]);
 
     expect(code, stderr).toBe(0);
-    expect(readFileSync(html, 'utf8')).toContain('"sentence":"a2a/jsonrpc bare takes ');
+    expect(readFileSync(html, 'utf8')).toContain('"sentence":"a2a/jsonrpc bare is slower than ');
   });
 
   test('of a file that is no comparison says what is missing', async () => {
-    const file = writtenFile(temporaryFolder(), 'comparison.json', '{"schema_version": 2}');
+    const file = writtenFile(temporaryFolder(), 'comparison.json', '{"schema_version": 3}');
 
     const { code, stderr } = await runCli(['report', '--comparison', file]);
 
     expect(code).toBe(2);
-    expect(stderr).toContain('not a comparison: sentence');
+    expect(stderr).toContain('not a comparison: kind');
   });
 });

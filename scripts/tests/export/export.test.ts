@@ -16,7 +16,7 @@ const DOCUMENT = 'Ida built the bridge over the Orra. It has stood for eighty ye
 const page = readFileSync(path.join(codeFolder, 'docs', 'interoperate.md'), 'utf8');
 const queries = [...page.matchAll(/^```sql\n([\s\S]*?)^```/gm)].map(([, sql = '']) => sql);
 
-const comparisonOfOne = z.looseObject({ adapters: z.array(z.looseObject({})) });
+const comparisonOfOne = z.looseObject({ arms: z.array(z.looseObject({ samples_us: z.looseObject({}) })) });
 
 const folder = temporaryFolder();
 const archive = path.join(folder, 'run_artifacts.tar.gz');
@@ -189,6 +189,6 @@ test.each<[string, string, (event: ChangedEvent) => object, string]>([
 /** A comparison as one is written, with these samples of one adapter. */
 async function comparisonWith(samples: readonly (readonly number[])[]): Promise<string> {
   const file = comparisonOfOne.parse(await sampleComparison(['json']));
-  const adapters = file.adapters.map((row) => ({ ...row, samples_us: samples }));
-  return JSON.stringify({ ...file, adapters });
+  const arms = file.arms.map((row) => ({ ...row, samples_us: { ...row.samples_us, time: samples } }));
+  return JSON.stringify({ ...file, arms });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseRunEvent, type RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { parseStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-file.ts';
+import { parseStacks } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { Cli, temporaryFolder } from '../../testing/cli.ts';
 
@@ -66,7 +66,7 @@ test('a comparison of stacks tells the time and the bytes of each invocation, an
   const [begun] = events.flatMap((event) => (event.event === 'run_began' ? [event] : []));
   expect(begun).toMatchObject({ adapter: 'mesh/json bare · json/http1 bare', agents: [] });
   const samples = events.flatMap((event) => (event.event === 'sample' ? [event] : []));
-  const written = path.join(folder, 'out', 'stacks.json');
+  const written = path.join(folder, 'out', 'comparison.json');
   const { arms } = parseStacks(readFileSync(written, 'utf8'), written);
   // A busy machine may leave an arm out, whose first round does not fit into the budget.
   expect(samples.map(({ arm }) => arm).sort()).toEqual(arms.map(({ name }) => name).sort());

@@ -1,10 +1,11 @@
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { computeMedian, computePercentile } from '../../../statistics/inference/quantile.ts';
+import type { Samples, StackArm } from '../../comparison-file.ts';
+import { roundSamples } from '../../judged-arms.ts';
 import type { Arm } from '../arms.ts';
 import { type CountedBytes, type Invocation, medianLatency, type Round } from '../invocation.ts';
 import { findKnee } from '../load-curve.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
-import type { ByteLines, StackArm } from './stacks-file.ts';
 
 /** Maximum times of an arm that are kept for its distribution. */
 const KEPT_TIMES = 2000;
@@ -22,26 +23,34 @@ export function computeArmFigures(
   concurrency: readonly number[],
 ): ArmFigures {
   const { name, stack, protocol, transport, settings, levels } = arm;
+  const bytes = summarizeBytes(exchanges, invocations);
+  const setup = summarizeSetup(arm, invocations);
+  const wireBytes = bytes.sent.raw + bytes.received.raw;
+  const payloadBytes = bytes.sent.payload + bytes.received.payload;
   const rounds = invocations.flatMap((invocation) => invocation.rounds);
   const curve = invocations.findLast((invocation) => invocation.curve !== null)?.curve ?? null;
   const growth = invocations.findLast((invocation) => invocation.growth !== null)?.growth ?? null;
   return {
     name,
+    invocations: invocations.length,
+    wire_bytes: wireBytes,
+    payload_bytes: payloadBytes,
+    header_bytes: wireBytes - payloadBytes,
+    session_bytes: setup.sent_bytes + setup.received_bytes,
+    cpu_us: computeMedian(rounds.map(sumCpu)),
+    first_us: setup.ms * 1000,
+    latency_us: summarizeLatencies(rounds),
+    samples_us: collectSamples(invocations),
     stack: stack.name,
     implementation: stack.implementation,
     protocol,
     transport,
     settings,
     levels,
-    invocations: invocations.length,
-    bytes: summarizeBytes(exchanges, invocations),
-    setup: summarizeSetup(arm, invocations),
-    cpu_us: {
-      client: computeMedianCpu(rounds, 'client'),
-      server: computeMedianCpu(rounds, 'server'),
-      sum: computeMedian(rounds.map(sumCpu)),
-    },
-    latency_us: summarizeLatencies(rounds),
+    bytes,
+    setup,
+    cpu: { client: computeMedianCpu(rounds, 'client'), server: computeMedianCpu(rounds, 'server') },
+    load: summarizeLoad(rounds),
     saturation: concurrency.map((level, index) => {
       const samples = invocations.map((invocation) => invocation.rounds.map(({ perS }) => perS[index] ?? 0));
       return { concurrency: level, per_s: computeMedian(samples.flat()), samples };
@@ -66,18 +75,20 @@ export function computeArmFigures(
       client: computeMedian(invocations.map(({ rssBytes }) => rssBytes.client)),
       server: computeMedian(invocations.map(({ rssBytes }) => rssBytes.server)),
     },
-    samples: collectSamples(invocations),
   };
 }
 
-/** Collects the samples that verdicts are based on, one list for each invocation. If the rate was too high, there is no latency. */
-export function collectSamples(invocations: readonly Invocation[]): StackArm['samples'] {
+/** Collects the samples that verdicts are based on, one list for each invocation. If the rate was too high, there is no time. */
+export function collectSamples(invocations: readonly Invocation[]): Samples {
   const latency = invocations.map(({ rounds }) => rounds.map(medianLatency));
   const isComplete = latency.every((own) => own.every((value) => value !== null));
   return {
-    latency_us: isComplete ? latency.map((own) => own.filter((value) => value !== null)) : [],
-    cpu_us: invocations.map(({ rounds }) => rounds.map(sumCpu)),
-    saturated_us: invocations.map(({ rounds }) => rounds.map(({ perS }) => 1e6 / (perS.at(-1) ?? 0))),
+    time: isComplete ? roundSamples(latency.map((own) => own.filter((value) => value !== null))) : [],
+    cpu: roundSamples(invocations.map(({ rounds }) => rounds.map(sumCpu))),
+    first: roundSamples(invocations.map(({ setup }) => [setup.ms * 1000])),
+    saturated: roundSamples(
+      invocations.map(({ rounds }) => rounds.map(({ perS }) => 1e6 / (perS.at(-1) ?? 0))),
+    ),
   };
 }
 
@@ -116,7 +127,7 @@ function splitTraffic(exchanges: readonly PlannedExchange[], { sent, received }:
   };
 }
 
-function toByteLines({ raw, tls, head, body, messages }: DirectionBytes, payload: number): ByteLines {
+function toByteLines({ raw, tls, head, body, messages }: DirectionBytes, payload: number) {
   return { raw, tls, head, envelope: body - payload, payload, messages };
 }
 
@@ -132,15 +143,13 @@ function summarizeSetup(
   const [first] = invocations;
   if (first === undefined) throw new Error('there was no invocation');
   const { wire } = first.setup;
-  const samples = invocations.map(({ setup }) => setup.ms);
   const firstUse = first.bytes?.firstUse ?? { sent: 0, received: 0 };
   return {
     sent_bytes: wire.sent.raw + firstUse.sent,
     received_bytes: wire.received.raw + firstUse.received,
     connections: wire.connections,
     messages: wire.sent.messages + wire.received.messages,
-    ms: computeMedian(samples),
-    samples_ms: samples,
+    ms: computeMedian(invocations.map(({ setup }) => setup.ms)),
     round_trips_at_most: countRoundTrips(wire, transport, settings.tls),
   };
 }
@@ -157,18 +166,26 @@ function countRoundTrips({ connections, sent }: WireBytes, transport: string, tl
 function summarizeLatencies(rounds: readonly Round[]): StackArm['latency_us'] {
   const all = rounds.flatMap(({ latencyUs }) => latencyUs ?? []);
   if (all.length === 0 || rounds.some(({ latencyUs }) => latencyUs === null)) return null;
-  const step = Math.max(1, all.length / KEPT_TIMES);
-  const kept = Array.from(
-    { length: Math.min(all.length, KEPT_TIMES) },
-    (_, index) => Math.round((all[Math.floor(index * step)] ?? 0) * 10) / 10,
-  );
   return {
     n: all.length,
     p50: computeMedian(all),
+    p95: computePercentile(all, 0.95),
     p99: computePercentile(all, 0.99),
     p999: computePercentile(all, 0.999),
-    late: Math.max(...rounds.map(({ lateUs }) => lateUs)),
-    samples: kept,
+  };
+}
+
+function summarizeLoad(rounds: readonly Round[]): StackArm['load'] {
+  const isKeptUp = rounds.every(({ latencyUs }) => latencyUs !== null);
+  const all = isKeptUp ? rounds.flatMap(({ latencyUs }) => latencyUs ?? []) : [];
+  const step = Math.max(1, all.length / KEPT_TIMES);
+  const kept = Array.from(
+    { length: Math.min(all.length, KEPT_TIMES) },
+    (_, index) => all[Math.floor(index * step)] ?? 0,
+  );
+  return {
+    late_us: Math.max(...rounds.map(({ lateUs }) => lateUs)),
+    samples_us: roundSamples([kept]).flat(),
   };
 }
 

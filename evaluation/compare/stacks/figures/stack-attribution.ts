@@ -1,15 +1,15 @@
 import { attributeRatio, type Cell, TOGETHER } from '../../../statistics/attribution.ts';
 import { MIN_INVOCATIONS } from '../../../statistics/levels.ts';
+import type { Column } from '../../../terminal/columns.ts';
 import { formatDecimals } from '../../../terminal/table.ts';
-import { createTableView, type TableView } from '../../../terminal/table-view.ts';
+import type { Samples, StacksComparison } from '../../comparison-file.ts';
+import { formatInterval, formatName, METRIC_NAMES } from '../../verdict-text.ts';
 import type { ArmFigures } from './arm-figures.ts';
-import type { StackArm, StacksFile } from './stacks-file.ts';
-import { FIGURE_NAMES, formatInterval, formatName } from './stacks-text.ts';
 
-type Attributed = StacksFile['attributions'][number];
+type Attributed = StacksComparison['attributions'][number];
 type Share = Attributed['shares'][number];
 
-const FIGURES = ['latency_us', 'cpu_us', 'saturated_us'] as const;
+const FIGURES = ['time', 'cpu', 'saturated'] as const;
 /** Probability of wrongly blaming any factor of an arm, in any of the figures. */
 const ALPHA = 0.01 / FIGURES.length;
 
@@ -65,33 +65,38 @@ export function formatAttribution({ arm, figure, total, shares }: Attributed): s
     const shown = `${factor} ${from} → ${to} ${formatDecimals(share.ratio, 2)} (${formatInterval(share)})`;
     return verdict === 'contributes' ? shown : `${shown}, ${verdict}`;
   });
-  return `${arm}, ${FIGURE_NAMES[figure]} ${formatDecimals(total.ratio, 2)} times: ${parts.join('; ')}`;
+  return `${arm}, ${METRIC_NAMES[figure]} ${formatDecimals(total.ratio, 2)} times: ${parts.join('; ')}`;
 }
 
 /** Mark behind a share: `=` is shown to be within the margin, `?` is undecided. */
 const MARKS = { contributes: '', 'no share': '=', 'cannot tell': '?' } as const;
 
 /**
- * Builds a table of causes for each figure: one row for each arm, one column for each factor, and one for factors that only changed
- * together.
+ * Lists the columns of a figure's causes: one column for each factor, and one for factors that only changed together. A row is an arm.
  */
-export function buildAttributionTables({ attributions }: StacksFile): TableView[] {
-  return [...Map.groupBy(attributions, ({ figure }) => figure)].map(([figure, own]) => {
-    const factors = [...new Set(own.flatMap(({ shares }) => shares.map(({ factor }) => factor)))].toSorted(
-      (a, b) => a.split(TOGETHER).length - b.split(TOGETHER).length || (a < b ? -1 : 1),
-    );
-    const rows = own.map(({ arm, total, shares }) => [
-      formatName(arm),
-      formatDecimals(total.ratio, 2),
-      ...factors.map((factor) => formatFactorShare(shares.find((share) => share.factor === factor))),
-    ]);
-    const titles = [
-      'stack',
-      `#${FIGURE_NAMES[figure]} ×`,
-      ...factors.map((factor) => `#${formatName(factor)}`),
-    ];
-    return createTableView(titles, rows);
-  });
+export function listCauseColumns(own: readonly Attributed[]): Column<Attributed>[] {
+  const factors = [...new Set(own.flatMap(({ shares }) => shares.map(({ factor }) => factor)))].toSorted(
+    (a, b) => a.split(TOGETHER).length - b.split(TOGETHER).length || (a < b ? -1 : 1),
+  );
+  const [first] = own;
+  return [
+    { key: 'arm', header: 'stack', value: ({ arm }) => arm, format: ({ arm }) => formatName(arm) },
+    {
+      key: 'total_ratio',
+      header: `${METRIC_NAMES[first?.figure ?? 'time']} ×`,
+      value: ({ total }) => total.ratio,
+      format: ({ total }) => formatDecimals(total.ratio, 2),
+    },
+    ...factors.map((factor): Column<Attributed> => {
+      const find = ({ shares }: Attributed) => shares.find((share) => share.factor === factor);
+      return {
+        key: factor,
+        header: formatName(factor),
+        value: (row) => find(row)?.share.ratio,
+        format: (row) => formatFactorShare(find(row)),
+      };
+    }),
+  ];
 }
 
 function formatFactorShare(own: Share | undefined): string {
@@ -109,7 +114,7 @@ interface ArmCell extends Cell {
 
 type Measured = Pick<
   ArmFigures,
-  'name' | 'stack' | 'protocol' | 'transport' | 'implementation' | 'levels' | 'samples'
+  'name' | 'stack' | 'protocol' | 'transport' | 'implementation' | 'levels' | 'samples_us'
 >;
 
 /**
@@ -117,13 +122,13 @@ type Measured = Pick<
  * on one transport, such as `a2a/jsonrpc` and `a2a/rest`, are distinguished by their names. An arm that lacks the figure, such as the time
  * at a rate that it did not keep up with, gives no cell.
  */
-export function cellsOf(arms: readonly Measured[], figure: keyof StackArm['samples']): ArmCell[] {
+export function cellsOf(arms: readonly Measured[], figure: keyof Samples): ArmCell[] {
   const factors = new Set(arms.flatMap(({ levels }) => Object.keys(levels)));
   const none = Object.fromEntries([...factors].map((factor) => [factor, NONE]));
   const protocolOf = createProtocolNamer(arms);
   return arms.flatMap((arm) => {
-    const { name, transport, implementation, levels, samples } = arm;
-    const own = samples[figure];
+    const { name, transport, implementation, levels, samples_us } = arm;
+    const own = samples_us[figure];
     const all = { protocol: protocolOf(arm), transport, implementation, ...none, ...levels };
     return own.length === 0 ? [] : [{ name, levels: all, samples: own }];
   });

@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../../statistics/thresholds.ts';
-import { createThresholdFigures } from '../../conditions/conditions.ts';
-import { checkComparable, judgeChanges } from '../../conditions/saved-baseline.ts';
-import { formatSummary } from '../../conditions/summary.ts';
+import { parseStacks } from '../../comparison-file.ts';
+import { formatComparison, formatComparisonCsv, formatComparisonMarkdown } from '../../comparison-table.ts';
+import { formatSummary } from '../../conditions/ci-reports.ts';
+
+import { checkComparable, createThresholdFigures, judgeChanges } from '../../conditions/conditions.ts';
 import { makeStacksFile } from '../testing/sample-stacks.ts';
-import { toComparedStacks } from './compared-stacks.ts';
 import { cellsOf } from './stack-attribution.ts';
-import { formatStacksCsv } from './stacks-csv.ts';
-import { parseStacks } from './stacks-file.ts';
-import { formatStacksMarkdown } from './stacks-markdown.ts';
-import { formatStacks } from './stacks-table.ts';
 
 const NAMES = ['mesh/json', 'a2a/jsonrpc', 'mcp/http', 'json/websocket'];
 const file = makeStacksFile([
@@ -22,19 +19,21 @@ const file = makeStacksFile([
 test('what is printed is what the file says when it is read back', () => {
   const again = parseStacks(JSON.stringify(file), 'again');
   expect(again).toEqual(file);
-  expect(formatStacksMarkdown(again)).toBe(formatStacksMarkdown(file));
+  expect(formatComparisonMarkdown(again)).toBe(formatComparisonMarkdown(file));
 });
 
 test('the verdicts are about pairs, with their intervals; the null test is reported beside', () => {
   const [, a2a, mcp, websocket] = file.arms.map(({ vs_baseline }) => vs_baseline);
-  expect(a2a?.latency).toMatchObject({ verdict: 'different', invocations: 6, rounds: 3 });
-  expect(a2a?.latency?.ratio).toBeCloseTo(3, 1);
-  expect(mcp?.latency?.verdict).toBe('equivalent');
+  expect(a2a?.time).toMatchObject({ verdict: 'different', invocations: 6, rounds: 3 });
+  expect(a2a?.time?.ratio).toBeCloseTo(3, 1);
+  expect(mcp?.time?.verdict).toBe('equivalent');
   expect(mcp?.cpu?.verdict).toBe('equivalent');
-  expect(websocket).toMatchObject({ latency: null, cpu: { verdict: 'different' } });
-  expect(file.null_test.latency?.verdict).toBe('equivalent');
-  expect(file.sentence).toBe(
-    'Time of an exchange, 3 stacks compared with mesh/json bare: 1 took longer, 1 took the same within ±5 %, 1 did not keep up with the rate.',
+  expect(websocket).toMatchObject({ time: null, cpu: { verdict: 'different' } });
+  expect(file.null_test.time?.verdict).toBe('equivalent');
+  expect(file.sentence).toEqual(
+    expect.stringMatching(
+      /^Exchange time against mesh\/json bare: a2a\/jsonrpc bare is slower \([23]\.\d\d times, .*; mcp\/http bare is equal ±5 % \(1\.00 times, .*; json\/websocket bare did not keep up with the rate\.$/,
+    ),
   );
 });
 
@@ -44,7 +43,7 @@ test('of two stacks the sentence names the pair and has the interval', () => {
     { name: 'a2a/jsonrpc', factor: 3 },
   ]);
   expect(sentence).toMatch(
-    /^a2a\/jsonrpc bare takes \d\.\d\d times the time of mesh\/json bare \(95 % interval \d\.\d\d–\d\.\d\d\)\. a2a/,
+    /^a2a\/jsonrpc bare is slower than mesh\/json bare: \d\.\d\d times its exchange time \(95 % interval \d\.\d\d–\d\.\d\d\)\.$/,
   );
 });
 
@@ -59,16 +58,15 @@ test('a baseline that differs from itself hides what is not larger, and is named
     6,
     1.14,
   );
-  for (const figure of ['latency', 'cpu'] as const) {
+  for (const figure of ['time', 'cpu'] as const) {
     const verdicts = judged.arms.map(({ vs_baseline: vs }) => vs?.[figure]?.verdict);
     expect(verdicts).toEqual([undefined, 'cannot tell', 'different', 'cannot tell']);
   }
   expect(judged.sentence).toMatch(
-    /1 took longer, 2 cannot be told apart.*mesh\/json bare against itself 1\.14/,
+    /mesh\/json bare against itself 1\.14.*mcp\/http bare is slower.*cannot tell for a2a\/jsonrpc bare and json/,
   );
   const outcome = (text: string) =>
-    evaluateThreshold(parseThreshold(text), createThresholdFigures(toComparedStacks(judged), undefined))
-      .outcome;
+    evaluateThreshold(parseThreshold(text), createThresholdFigures(judged, undefined)).outcome;
   expect(outcome('a2a/jsonrpc:bare.time > 1.05x mesh/json:bare')).toBe('cannot tell');
   expect(outcome('a2a/jsonrpc:bare.first > 1.05x mesh/json:bare')).toBe('cannot tell');
   expect(outcome('mcp/http:bare.time > 1.05x mesh/json:bare')).toBe('failed');
@@ -82,8 +80,8 @@ test('too few invocations give no verdict', () => {
     ],
     4,
   );
-  expect(few.arms[1]?.vs_baseline?.latency?.verdict).toBe('cannot tell');
-  expect(formatStacks(few)).toContain('4 invocations are too few for verdicts');
+  expect(few.arms[1]?.vs_baseline?.time?.verdict).toBe('cannot tell');
+  expect(formatComparison(few)).toMatch(/About\s5\sinvocations\swould\sgive\sa\sverdict/);
 });
 
 test('every byte is on a line, and a set-up is paid back by what is saved later', () => {
@@ -101,7 +99,7 @@ test('every byte is on a line, and a set-up is paid back by what is saved later'
 });
 
 describe('at a terminal', () => {
-  const text = formatStacks(file);
+  const text = formatComparison(file);
 
   test('the tables and texts fit 80 columns', () => {
     const lines = text.split('\n');
@@ -125,7 +123,7 @@ test('percentiles that the sample cannot hold are left out', () => {
 });
 
 test('every arm with figures is a cell of a factorial plan', () => {
-  const cells = cellsOf(file.arms, 'latency_us');
+  const cells = cellsOf(file.arms, 'time');
   // One did not keep up with the rate.
   expect(cells).toHaveLength(NAMES.length - 1);
   expect(cells[0]?.levels).toEqual({ protocol: 'mesh/json', transport: 'tcp', implementation: 'bare' });
@@ -133,14 +131,14 @@ test('every arm with figures is a cell of a factorial plan', () => {
 });
 
 test('stacks of one protocol on one transport are cells of their own', () => {
-  const protocols = cellsOf(file.arms, 'cpu_us').map(({ levels }) => levels.protocol);
+  const protocols = cellsOf(file.arms, 'cpu').map(({ levels }) => levels.protocol);
   expect(protocols).toEqual(NAMES);
   const apart = file.arms.map((arm, index) => ({ ...arm, transport: `t-${index}` }));
-  expect(new Set(cellsOf(apart, 'cpu_us').map(({ levels }) => levels.protocol))).toEqual(new Set(['json']));
+  expect(new Set(cellsOf(apart, 'cpu').map(({ levels }) => levels.protocol))).toEqual(new Set(['json']));
 });
 
 test('conditions are about bytes to the unit and about times by their intervals', () => {
-  const figures = createThresholdFigures(toComparedStacks(file), undefined);
+  const figures = createThresholdFigures(file, undefined);
   const outcomeOf = (text: string) => evaluateThreshold(parseThreshold(text), figures).outcome;
   expect(figures.arms[1]).toBe('a2a/jsonrpc:bare');
   expect(outcomeOf('a2a/jsonrpc:bare.bytes > 2x mesh/json:bare')).toBe('failed');
@@ -151,13 +149,11 @@ test('conditions are about bytes to the unit and about times by their intervals'
 });
 
 test('a comparison that was saved is set against a later one of the same exchanges', () => {
-  const saved = toComparedStacks(file);
-  const later = toComparedStacks(
-    makeStacksFile([
-      { name: 'mesh/json', factor: 1 },
-      { name: 'a2a/jsonrpc', factor: 6 },
-    ]),
-  );
+  const saved = file;
+  const later = makeStacksFile([
+    { name: 'mesh/json', factor: 1 },
+    { name: 'a2a/jsonrpc', factor: 6 },
+  ]);
   const changes = judgeChanges(saved, later);
   expect(changes.map(({ name, time }) => [name, time?.verdict])).toEqual([
     ['mesh/json:bare', 'equivalent'],
@@ -171,20 +167,20 @@ test('a comparison that was saved is set against a later one of the same exchang
   const text = formatSummary(later, { conditions, changes, command: 'npm run compare' });
   expect(text).toContain('Stacks on the same exchanges: `mesh/json bare`, `a2a/jsonrpc bare`');
   expect(text).toContain('| a2a/jsonrpc:bare.time > 1.5x saved | ❌ failed |');
-  const other = { ...saved, same: { ...saved.same, 'the rate': 50 } };
+  const other = { ...saved, rate_per_s: 50 };
   expect(() => checkComparable(other, later, 'base.json')).toThrow('the rate (then 50, now 200)');
   // An arm that did not keep up with the rate has no times to set against each other.
   expect(judgeChanges(saved, saved)[3]?.time).toBeNull();
 });
 
 test('a line of CSV an arm, every number in full', () => {
-  const [head = '', ...lines] = formatStacksCsv(file).trim().split('\n');
+  const [head = '', ...lines] = formatComparisonCsv(file).trim().split('\n');
   expect(lines).toHaveLength(NAMES.length);
   for (const line of lines) expect(line.split(',')).toHaveLength(head.split(',').length);
   expect(head).toContain('per_s_at_64');
 });
 
 test('another file is refused with what is wrong', () => {
-  expect(() => parseStacks('{"kind":"x"}', 'here')).toThrow('here: not a comparison of stacks: kind');
+  expect(() => parseStacks('{"kind":"x"}', 'here')).toThrow('here: not a comparison: kind');
   expect(() => parseStacks('{', 'here')).toThrow('here: not JSON');
 });

@@ -1,37 +1,36 @@
-import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
-import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { computeMedian } from '../../../statistics/inference/quantile.ts';
-import { type JudgedComparison, judgeComparisons } from '../../../statistics/level-verdicts.ts';
-import { compareNestedSamples } from '../../../statistics/levels.ts';
+import { parseStacks, type StacksComparison } from '../../comparison-file.ts';
 import type { MeasuredArms } from '../../experiment.ts';
+import { describeExperiment, judgeArms } from '../../judged-arms.ts';
+import { formatVerdicts } from '../../verdict-text.ts';
 import type { Arm } from '../arms.ts';
 import type { Invocation } from '../invocation.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { Workload } from '../workload.ts';
 import { type ArmFigures, collectSamples, computeArmFigures } from './arm-figures.ts';
 import { attributeArms } from './stack-attribution.ts';
-import { parseStacks, type StackArm, type StacksFile } from './stacks-file.ts';
-import { describeStacks } from './stacks-text.ts';
 
 interface ReportInput {
   readonly arms: readonly [Arm, ...Arm[]];
   readonly measured: MeasuredArms<Invocation>;
   readonly concurrency: readonly number[];
+  readonly recording: Recording;
   readonly traffic: Workload;
   readonly exchangesOf: (arm: Arm) => readonly PlannedExchange[];
   readonly ratePerS: number;
   readonly seed: number;
   /** The command line that repeats the measurement. */
   readonly command: string;
-  readonly tokens: StacksFile['tokens'];
+  readonly tokens: StacksComparison['tokens'];
   readonly leftOut: readonly string[];
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   readonly margin: number;
 }
 
 /** Builds the report and parses it as it is when read back from its file, so that all outputs agree. */
-export function reportStacks(reported: ReportInput): StacksFile {
-  const { arms, measured, traffic, exchangesOf, margin, concurrency } = reported;
+export function reportStacks(reported: ReportInput): StacksComparison {
+  const { arms, measured, recording, traffic, exchangesOf, margin, concurrency } = reported;
   const figures = arms.flatMap((arm) => {
     const invocations = measured.invocations.get(arm.name) ?? [];
     return invocations.length === 0
@@ -40,100 +39,44 @@ export function reportStacks(reported: ReportInput): StacksFile {
   });
   const [baseline, ...others] = figures;
   if (baseline === undefined) throw new Error('the baseline was not measured');
-  const nullSamples = collectSamples(measured.nullArm);
-  const verdicts = judgeArms(
-    baseline.samples,
-    others.map(({ samples }) => samples),
-    margin,
-    nullSamples,
-  );
-  const [nullTest] = judgeArms(baseline.samples, [nullSamples], margin);
-  const rows = figures.map((own, index) => {
-    const vs = verdicts[index - 1];
-    const bytesRatio = own.bytes.per_exchange / baseline.bytes.per_exchange;
-    return {
-      ...own,
-      setup: { ...own.setup, ...computePayback(own, baseline) },
-      vs_baseline: vs === undefined ? null : { ...vs, bytes_ratio: bytesRatio },
-    };
-  });
+  const judged = judgeArms([baseline, ...others], { again: collectSamples(measured.nullArm), margin });
+  const { header, packets } = recording;
   const report = {
-    kind: 'gaia-mesh-stacks',
-    schema_version: 1,
-    sentence: describeStacks(baseline.name, rows),
+    kind: 'stacks',
+    sentence: null,
     command: reported.command,
-    traffic: describeTraffic(traffic),
+    run_id: header.run_id,
+    team: header.team,
+    engine: header.engine,
+    agents: header.agents.length,
+    tasks: packets.filter(({ cause }) => cause === null).length,
     seed: reported.seed,
-    environment: describeEnvironment(packageVersion),
-    margin,
-    machine: measured.machine.map(({ load, stealMs, throttledMs, availableBytes }) => ({
-      load,
-      steal_ms: stealMs,
-      throttled_ms: throttledMs,
-      available_bytes: availableBytes,
-    })),
-    warnings: measured.warnings,
+    ...describeExperiment(measured),
+    ...judged,
+    ...describeTraffic(traffic),
+    arms: judged.arms.map((own) => ({ ...own, setup: { ...own.setup, ...computePayback(own, baseline) } })),
+    left_out: reported.leftOut,
     rate_per_s: reported.ratePerS,
-    baseline: baseline.name,
-    null_test: { ...nullTest, setup: compareSetups(baseline, measured.nullArm) },
-    arms: rows,
     tokens: reported.tokens,
     attributions: attributeArms(figures, margin),
-    left_out: reported.leftOut,
-    failed: measured.failed,
-    invocations: baseline.invocations,
-    lost_invocations: measured.lost,
-    stopped: measured.stopped,
   };
-  return parseStacks(JSON.stringify(report), 'comparison');
-}
-
-type Samples = StackArm['samples'];
-
-/**
- * Judges all arms against the baseline; those of one figure are judged together. JSON's null is ∞.
- *
- * @param again the baseline's second arm, for the null test
- */
-function judgeArms(baseline: Samples, others: readonly Samples[], margin: number, again?: Samples) {
-  const judged = (figure: keyof Samples): readonly (JudgedComparison | null)[] => {
-    const comparable = others.filter((own) => own[figure].length > 0 && baseline[figure].length > 0);
-    const measured = comparable.map((own) => compareNestedSamples(baseline[figure], own[figure]));
-    const isAgain = again !== undefined && again[figure].length > 0 && baseline[figure].length > 0;
-    const nullArm = isAgain ? compareNestedSamples(baseline[figure], again[figure]) : undefined;
-    const verdicts = judgeComparisons(measured, { margin, nullArm });
-    return others.map((own) => verdicts[comparable.indexOf(own)] ?? null);
-  };
-  const [latency, cpu, saturated] = [judged('latency_us'), judged('cpu_us'), judged('saturated_us')];
-  return others.map((_, index) => ({
-    latency: latency[index] ?? null,
-    cpu: cpu[index] ?? null,
-    saturated: saturated[index] ?? null,
-  }));
-}
-
-/** Compares the set-up of the baseline with that of its second arm. */
-function compareSetups({ setup }: ArmFigures, again: readonly Invocation[]) {
-  if (again.length !== setup.samples_ms.length) return null;
-  const [before, after] = [setup.samples_ms, again.map((own) => own.setup.ms)];
-  return compareNestedSamples(
-    before.map((ms) => [ms]),
-    after.map((ms) => [ms]),
-    1,
-  );
+  const file = parseStacks(JSON.stringify(report), 'comparison');
+  return { ...file, sentence: formatVerdicts(file) };
 }
 
 function describeTraffic({ source, exchanges }: Workload) {
   const packets = exchanges.flatMap(({ request, replies }) => [request, ...replies]);
   const sizes = packets.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload)));
   return {
-    source,
-    exchanges: exchanges.length,
     packets: packets.length,
-    payload_bytes: {
-      smallest: Math.min(...sizes),
-      median: Math.round(computeMedian(sizes)),
-      largest: Math.max(...sizes),
+    traffic: {
+      source,
+      exchanges: exchanges.length,
+      payload_bytes: {
+        smallest: Math.min(...sizes),
+        median: Math.round(computeMedian(sizes)),
+        largest: Math.max(...sizes),
+      },
     },
   };
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/c
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { meshCard } from '@gaia-mesh/stacks/a2a/card.ts';
 import { encode as encodeToon } from '@toon-format/toon';
-import type { StacksFile } from './stacks-file.ts';
+import type { StacksComparison } from '../../comparison-file.ts';
 
 /** Counts the tokens of a text as a model does. */
 type Count = (text: string) => number;
@@ -23,7 +23,7 @@ export async function countTokenFigures(
   { tools, budgetMs }: { readonly tools: readonly ToolDefinition[]; readonly budgetMs: number },
   signal: AbortSignal,
   isTimeUp = createTimeLimit(budgetMs),
-): Promise<StacksFile['tokens']> {
+): Promise<StacksComparison['tokens']> {
   // The 2 MB of tables are loaded on demand.
   const { o200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const count = (text: string) => o200k.count(text);

@@ -1,8 +1,9 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { StacksComparison } from '../../comparison-file.ts';
+import { sampleRecording } from '../../testing/sample-recording.ts';
 import { combineArms } from '../arms.ts';
 import { parseFactors } from '../factors.ts';
-import type { StacksFile } from '../figures/stacks-file.ts';
 import { reportStacks } from '../figures/stacks-report.ts';
 import type { Invocation } from '../invocation.ts';
 import { buildSyntheticWorkload } from '../workload.ts';
@@ -21,7 +22,11 @@ interface SampleArm {
  * Makes a synthetic comparison of stacks: the i-th arm takes `factor` times as long, give or take 2 %, and the baseline's second arm
  * `nullFactor` times.
  */
-export function makeStacksFile(samples: readonly SampleArm[], invocations = 6, nullFactor = 1): StacksFile {
+export function makeStacksFile(
+  samples: readonly SampleArm[],
+  invocations = 6,
+  nullFactor = 1,
+): StacksComparison {
   const chosen = samples.map(({ name }) => ({ stack: { ...framedTcp, name } }));
   const { arms } = combineArms(chosen, parseFactors([]));
   const [baseline, ...others] = arms;
@@ -44,6 +49,7 @@ export function makeStacksFile(samples: readonly SampleArm[], invocations = 6, n
       warnings: ['the machine was busy meanwhile'],
     },
     concurrency: CONCURRENCY,
+    recording: sampleRecording,
     traffic,
     exchangesOf: () => traffic.exchanges,
     ratePerS: 200,

@@ -87,7 +87,7 @@ function disagreeSection(view, rounds) {
     'disagree',
     'Disagree',
     'How to disagree',
-    ...measureAgain(view, 'stacks.json'),
+    ...measureAgain(view, 'comparison.json'),
     rounds === null ? null : panelsFigure(rounds, 'Rounds over time'),
     element('h3', { class: 'apart' }, 'What these numbers cannot tell'),
     element('ul', { class: 'limits' }, ...view.limits.map((limit) => element('li', {}, limit))),

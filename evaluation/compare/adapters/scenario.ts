@@ -4,7 +4,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
-import { printError } from '../terminal/print.ts';
+import { printError } from '../../terminal/print.ts';
 
 /** The recording that is compared by default: traffic of several kinds; see `lab/traffic/`. */
 export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');

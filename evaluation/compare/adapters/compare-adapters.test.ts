@@ -76,19 +76,19 @@ const STARTS_BEFORE = 1;
 const ARMS = 3;
 
 test('every invocation of every arm has fresh processes, and all of them end', async () => {
-  const { seen, adapters, invocations, stopped } = await compareSimulated();
+  const { seen, arms, invocations, stopped } = await compareSimulated();
   expect(seen).toMatchObject({ started: STARTS_BEFORE + 6 * ARMS, alive: 0, mostAlive: ARMS });
   expect({ invocations, stopped }).toEqual({ invocations: 6, stopped: 'invocations' });
-  for (const { samples_us } of adapters)
-    expect(samples_us.map(({ length }) => length)).toEqual([3, 3, 3, 3, 3, 3]);
+  for (const { samples_us } of arms)
+    expect(samples_us.time.map(({ length }) => length)).toEqual([3, 3, 3, 3, 3, 3]);
 });
 
 test('a sample lasts, and is not one task: the recording is played so often', async () => {
-  const { passes, adapters, seen } = await compareSimulated({ ms: () => 0.5 });
+  const { passes, arms, seen } = await compareSimulated({ ms: () => 0.5 });
   expect(passes).toBe(80);
   // Figures are of one pass all the same, and bytes those of the first.
-  expect(adapters[0]).toMatchObject({
-    latency_us: { median: 500 },
+  expect(arms[0]).toMatchObject({
+    latency_us: { p50: 500 },
     cpu_us: 500,
     ledger: { total: { wire: 100 } },
   });
@@ -103,13 +103,13 @@ test('processes beyond what may be alive at a time wait for those before to end'
 
 test('what takes longer is different, what does not is equivalent, and the baseline is set against itself', async () => {
   const slower = await compareSimulated({ ms: (name) => (name === 'cbor' ? 60 : 40) });
-  expect(slower.adapters[1]?.vs_baseline?.time).toMatchObject({
+  expect(slower.arms[1]?.vs_baseline?.time).toMatchObject({
     verdict: 'different',
     ratio: expect.closeTo(1.5, 9),
   });
-  expect(slower.adapters[1]?.vs_baseline?.cpu).toMatchObject({ verdict: 'equivalent' });
-  expect(slower.adapters[1]?.vs_baseline?.first).toMatchObject({ verdict: 'different' });
-  expect(slower.null_test).toMatchObject({ verdict: 'equivalent', ratio: 1 });
+  expect(slower.arms[1]?.vs_baseline?.cpu).toMatchObject({ verdict: 'equivalent' });
+  expect(slower.arms[1]?.vs_baseline?.first).toMatchObject({ verdict: 'different' });
+  expect(slower.null_test.time).toMatchObject({ verdict: 'equivalent', ratio: 1 });
 });
 
 test('nothing is called below the stated minimum', async () => {
@@ -117,13 +117,13 @@ test('nothing is called below the stated minimum', async () => {
     ms: (name) => (name === 'cbor' ? 60 : 40),
     design: { invocations: 4 },
   });
-  expect(few.adapters[1]?.vs_baseline?.time).toMatchObject({
+  expect(few.arms[1]?.vs_baseline?.time).toMatchObject({
     verdict: 'cannot tell',
     needed: 5,
     high: Infinity,
   });
   const short = await compareSimulated({ ms: (name) => (name === 'cbor' ? 60 : 40), design: { rounds: 2 } });
-  expect(short.adapters[1]?.vs_baseline?.time.verdict).toBe('cannot tell');
+  expect(short.arms[1]?.vs_baseline?.time?.verdict).toBe('cannot tell');
 });
 
 test('it keeps its budget', async () => {
@@ -167,11 +167,11 @@ describe('a connection that does not come about', () => {
   });
 
   test('again and again leaves its arm out, with the reason, and keeps the others', async () => {
-    const { adapters, failed, lost_invocations, invocations } = await compareSimulated({
+    const { arms, failed, lost_invocations, invocations } = await compareSimulated({
       breaks: (name) => name === 'cbor' && new MeshError('agent', 'agent 2: no handshake message'),
     });
     expect(failed).toEqual(['cbor: agent 2: no handshake message']);
-    expect(adapters.map(({ adapter }) => adapter)).toEqual(['json']);
+    expect(arms.map(({ name }) => name)).toEqual(['json']);
     expect({ lost_invocations, invocations }).toEqual({ lost_invocations: 2, invocations: 6 });
   });
 

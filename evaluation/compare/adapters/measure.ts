@@ -4,18 +4,19 @@ import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { ReplayMesh } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
-import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
-import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { Random } from '@gaia-mesh/core/system/random.ts';
-import { listUserFiles, listUserReads } from '../teams/user-files.ts';
-import { ProgressBar } from '../terminal/progress-bar.ts';
+import { codeFolder, listReadablePaths } from '@gaia-mesh/core/system/package-root.ts';
+import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
+import { type AdaptersComparison, parseAdapters } from '../comparison-file.ts';
+import type { Design, ExperimentOptions } from '../experiment.ts';
+import { formatVerdicts } from '../verdict-text.ts';
 import type { PlayedInvocation, PlayedMesh } from './adapter-arms.ts';
 import { compareAdapters } from './compare-adapters.ts';
-import { COMPARISON_VERSION, type ComparisonFile, parseComparison } from './comparison-file.ts';
-import type { Design, ExperimentOptions } from './experiment.ts';
-import { formatVerdicts } from './verdict-text.ts';
 
-interface MeasureOptions {
+interface MeasureOptions
+  extends Pick<
+    ExperimentOptions<PlayedInvocation>,
+    'random' | 'onProgress' | 'onMeasured' | 'onBlock' | 'onNote' | 'signal'
+  > {
   /** The first is the baseline. */
   readonly adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
   /** Total number of agents, if more than were recorded. */
@@ -28,16 +29,13 @@ interface MeasureOptions {
   readonly seed: number;
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
-  readonly signal: AbortSignal;
-  readonly onProgress?: ExperimentOptions<PlayedInvocation>['onProgress'];
-  readonly onBlock?: ExperimentOptions<PlayedInvocation>['onBlock'];
 }
 
 const TASK_TIMEOUT_MS = 60_000;
 
 /** Plays a recording through all adapters, in fresh processes for each invocation. */
-export async function measure(recording: Recording, options: MeasureOptions): Promise<ComparisonFile> {
-  const { adapters, agents, seed, design } = options;
+export async function measure(recording: Recording, options: MeasureOptions): Promise<AdaptersComparison> {
+  const { agents, seed } = options;
   let started = 0;
   const start = async (signal: AbortSignal): Promise<PlayedMesh> => {
     started += 1;
@@ -64,48 +62,38 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
       },
     };
   };
-  const bar = await ProgressBar.start(100, '% done');
   const comparison = await compareAdapters({
+    ...options,
     start,
-    adapters,
-    design,
-    margin: options.margin,
-    signal: options.signal,
-    random: new Random(seed),
     packets: recording.packets.length,
     processes: agents ?? recording.header.agents.length,
-    onNote: (note) => bar.note(note),
-    onProgress: (share, what) => {
-      bar.at(100 * share, what);
-      options.onProgress?.(share, what);
-    },
-    onBlock: options.onBlock,
-  }).finally(() => bar.end());
+  });
   const { header, packets } = recording;
   const tasks = packets.filter(({ cause }) => cause === null).length;
   const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
   const run = { team: header.team, engine: header.engine, agents: agents ?? header.agents.length };
+  const [baseline] = comparison.arms;
   const report = {
-    schema_version: COMPARISON_VERSION,
+    kind: 'adapters',
     sentence: null,
     run_id: header.run_id,
     ...run,
     tasks,
     packets: packets.length,
-    task_ms: (toolUs + (comparison.adapters[0]?.latency_us.median ?? 0)) / 1000 / tasks,
+    task_ms: (toolUs + (baseline?.latency_us?.p50 ?? 0)) / 1000 / tasks,
     seed,
-    environment: describeEnvironment(packageVersion),
     ...comparison,
-    matrix: comparison.adapters.map(({ adapter, bytes_on_wire, latency_us, vs_baseline }) => ({
+    left_out: [],
+    matrix: comparison.arms.map(({ name, bytes_on_wire, latency_us, vs_baseline }) => ({
       ...run,
-      adapter,
+      adapter: name,
       bytes_per_task: bytes_on_wire / tasks,
-      ms_per_task: latency_us.median / 1000 / tasks,
-      time_ratio: vs_baseline?.time.ratio ?? 1,
-      time_verdict: vs_baseline?.time.verdict ?? 'baseline',
+      ms_per_task: (latency_us?.p50 ?? 0) / 1000 / tasks,
+      time_ratio: vs_baseline?.time?.ratio ?? 1,
+      time_verdict: vs_baseline?.time?.verdict ?? 'baseline',
     })),
   };
   // The report is parsed as it is when read back from its file, so that all outputs agree.
-  const file = parseComparison(JSON.stringify(report), 'comparison');
+  const file = parseAdapters(JSON.stringify(report), 'comparison');
   return { ...file, sentence: formatVerdicts(file) };
 }

@@ -1,7 +1,7 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { ReplayMesh, Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
-import { MIN_INVOCATIONS } from '../statistics/levels.ts';
-import type { Design, ExperimentOptions } from './experiment.ts';
+import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
+import type { Design, ExperimentOptions } from '../experiment.ts';
 
 /** Processes that carry packets; fresh ones for every invocation of every arm. */
 export type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;

@@ -1,0 +1,188 @@
+import type { Column } from '../../terminal/columns.ts';
+import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
+import {
+  bytesRatio,
+  bytesVerdict,
+  createNameColumn,
+  createRatioColumns,
+  latencies,
+  timeVerdict,
+} from '../arm-columns.ts';
+import type { AdapterArm, AdaptersComparison } from '../comparison-file.ts';
+
+const name = createNameColumn('adapter');
+
+/** Lists the costs and the verdicts of adapters. */
+export function listAdapterColumns({ packets }: AdaptersComparison): Column<AdapterArm>[] {
+  return [
+    name,
+    {
+      key: 'wire_bytes',
+      header: 'bytes',
+      value: ({ wire_bytes }) => wire_bytes,
+      explain: 'all packets, each counted once, and × as a multiple of the baseline',
+    },
+    bytesRatio,
+    { key: 'payload_bytes', value: ({ payload_bytes }) => payload_bytes },
+    {
+      key: 'header_bytes',
+      header: 'header',
+      value: ({ header_bytes }) => header_bytes,
+      explain: 'bytes that are not payload',
+      rank: 1,
+    },
+    {
+      key: 'session_bytes',
+      header: 'session',
+      value: ({ session_bytes }) => session_bytes,
+      explain: 'the handshake, with keys and tables',
+      rank: 2,
+    },
+    { key: 'encode_us', value: ({ encode_us }) => encode_us },
+    { key: 'decode_us', value: ({ decode_us }) => decode_us },
+    {
+      key: 'code_us_per_packet',
+      header: 'code µs',
+      value: ({ encode_us, decode_us }) => (encode_us + decode_us) / packets,
+      explain: 'wall-clock time in the codecs to encode and decode one packet',
+      rank: 3,
+    },
+    { key: 'cpu_us', value: ({ cpu_us }) => cpu_us },
+    {
+      key: 'cpu_us_per_packet',
+      header: 'CPU µs',
+      value: ({ cpu_us }) => (cpu_us === null ? null : cpu_us / packets),
+      explain: 'time of all processes for one packet',
+      rank: 5,
+    },
+    { key: 'first_us', value: ({ first_us }) => first_us },
+    { key: 'first_code_us', value: ({ first_code_us }) => first_code_us },
+    {
+      key: 'first_ms',
+      header: 'first ms',
+      value: ({ first_us }) => first_us / 1000,
+      format: ({ first_us }) => formatDecimals(first_us / 1000, 1),
+      explain: 'all tasks in fresh processes, with cold code and key generation',
+      rank: 4,
+    },
+    ...latencies,
+    {
+      key: 'latency_ms_p50',
+      header: 'ms',
+      value: ({ latency_us: times }) => (times === null ? null : times.p50 / 1000),
+      format: ({ latency_us: times }) => formatDecimals(times === null ? null : times.p50 / 1000, 2),
+      explain: 'the same in steady state, without tool time, as a median',
+    },
+    ...timeVerdict,
+    bytesVerdict,
+    ...createRatioColumns('cpu'),
+    ...createRatioColumns('first'),
+    { key: 'invocations', value: ({ invocations }) => invocations },
+  ];
+}
+
+/** The bytes of adapters by what they are for; they sum to `wire`. */
+export const byteColumns: readonly Column<AdapterArm>[] = [
+  name,
+  { key: 'payload_bytes', header: 'payload', value: ({ ledger }) => ledger.total.payload },
+  { key: 'envelope_bytes', header: 'envelope', value: ({ ledger }) => ledger.total.envelope },
+  {
+    key: 'payload_coding_bytes',
+    header: 'payload coding',
+    value: ({ ledger }) => ledger.total.payload_coding,
+  },
+  { key: 'layer_bytes', header: 'layers', value: ({ ledger }) => ledger.total.layers },
+  { key: 'framing_bytes', header: 'framing', value: ({ ledger }) => ledger.total.framing },
+  { key: 'wire_bytes', header: 'wire', value: ({ ledger }) => ledger.total.wire },
+];
+
+/** Lists the adapters' bytes as multiples of the baseline's, by kind of traffic or by size; nothing if all packets are in one group. */
+export function listGroupColumns(
+  { arms: [baseline] }: AdaptersComparison,
+  key: 'by_part' | 'by_size',
+): Column<AdapterArm>[] {
+  const groups = baseline?.[key] ?? [];
+  if (groups.length < 2) return [];
+  return [
+    { ...name, header: 'bytes ×' },
+    ...groups.map(({ name: group, packets, wire }): Column<AdapterArm> => {
+      const toRatio = (arm: AdapterArm) => {
+        const own = arm[key].find((one) => one.name === group)?.wire;
+        return own === undefined || wire === 0 ? null : own / wire;
+      };
+      return {
+        key: group,
+        header: `${toOneLine(group, 20)} (${packets})`,
+        value: toRatio,
+        format: (arm) => formatDecimals(toRatio(arm), 2),
+      };
+    }),
+  ];
+}
+
+type MatrixCell = AdaptersComparison['matrix'][number];
+
+/** Lists the columns of the runs of a matrix; × refers to the first run of the adapter. */
+export function listMatrixColumns({ matrix }: AdaptersComparison): Column<MatrixCell>[] {
+  const findFirst = (cell: MatrixCell) => matrix.find(({ adapter }) => adapter === cell.adapter) ?? cell;
+  return [
+    { key: 'team', header: 'team', value: ({ team }) => team },
+    { key: 'engine', header: 'engine', value: ({ engine }) => engine },
+    { key: 'agents', header: 'agents', value: ({ agents }) => agents },
+    { key: 'adapter', header: 'adapter', value: ({ adapter }) => adapter },
+    { key: 'bytes_per_task', header: 'bytes a task', value: ({ bytes_per_task }) => bytes_per_task },
+    {
+      key: 'bytes_growth',
+      header: '×',
+      value: (cell) => cell.bytes_per_task / findFirst(cell).bytes_per_task,
+      format: (cell) => formatDecimals(cell.bytes_per_task / findFirst(cell).bytes_per_task, 2),
+    },
+    {
+      key: 'ms_per_task',
+      header: 'ms a task',
+      value: ({ ms_per_task }) => ms_per_task,
+      format: ({ ms_per_task }) => formatDecimals(ms_per_task, 2),
+      rank: 1,
+    },
+    {
+      key: 'ms_growth',
+      header: 'ms ×',
+      value: (cell) => cell.ms_per_task / findFirst(cell).ms_per_task,
+      format: (cell) => formatDecimals(cell.ms_per_task / findFirst(cell).ms_per_task, 2),
+    },
+    { key: 'time_ratio', value: ({ time_ratio }) => time_ratio },
+    { key: 'time_verdict', header: 'against baseline', value: ({ time_verdict }) => time_verdict },
+  ];
+}
+
+/** Lists the runs of a matrix by adapter, so that its growth reads downwards. */
+export function listMatrixRows({ matrix }: AdaptersComparison): MatrixCell[] {
+  return [...Map.groupBy(matrix, ({ adapter }) => adapter).values()].flat();
+}
+
+/** Tells if the matrix has more than the one run that the comparison's own table shows. */
+export function hasMatrix({ arms, matrix }: AdaptersComparison): boolean {
+  return matrix.length > arms.length;
+}
+
+/** Lists what the numbers cannot tell. */
+export function listAdapterLimits({
+  arms,
+  agents,
+  packets,
+  tasks,
+  environment,
+}: AdaptersComparison): string[] {
+  const payload = arms[0]?.payload_bytes ?? 0;
+  return [
+    'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte costs time, sizes matter more than here.',
+    'A2A, MCP and ANP normally run on HTTP and TLS. The adapters write their messages into the frames of the mesh; their cost on their usual ' +
+      'transports is in stacks.md.',
+    'Broadcast is not their request model. In these protocols a client asks one server, which answers; here a packet goes to all agents, and ' +
+      'nothing is acknowledged.',
+    `It is one recorded run of ${packets} small packets (${tasks} task(s), ${count(payload / packets)} bytes of payload a packet): with larger ones ` +
+      'envelopes matter less; other contents change the effect of codings.',
+    `The hub and ${agents} agents shared ${environment.cpus} cores, so times include waiting for a core; they would differ with a core for each.`,
+    'Times measure these JavaScript libraries: implementations of a format, not the format itself.',
+  ];
+}

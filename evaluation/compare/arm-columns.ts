@@ -1,0 +1,100 @@
+import type { Column } from '../terminal/columns.ts';
+import { formatDecimals } from '../terminal/table.ts';
+import type { ComparedArm, Metric, Verdict } from './comparison-file.ts';
+import {
+  formatDetectable,
+  formatInterval,
+  formatMarkedRatio,
+  formatName,
+  formatVerdict,
+} from './verdict-text.ts';
+
+/** The column of names. */
+export function createNameColumn(header: string): Column<ComparedArm> {
+  return { key: 'name', header, value: ({ name }) => name, format: ({ name }) => formatName(name) };
+}
+
+export const bytesRatio: Column<ComparedArm> = {
+  key: 'bytes_ratio',
+  header: '×',
+  value: ({ vs_baseline: vs }) => vs?.bytes.ratio ?? 1,
+  format: ({ vs_baseline: vs }) => formatDecimals(vs?.bytes.ratio ?? 1, 2),
+};
+
+export const bytesVerdict: Column<ComparedArm> = {
+  key: 'bytes_verdict',
+  value: ({ vs_baseline: vs }) => vs?.bytes.verdict ?? 'equal',
+};
+
+/** The verdict on the time of each arm, with its ratio, its interval, and what this many invocations could have shown. */
+export const timeVerdict: readonly Column<ComparedArm>[] = [
+  {
+    key: 'time_ratio',
+    header: 'time',
+    value: (arm) => pickRatio(arm, 'time'),
+    format: (arm) => formatDecimals(pickRatio(arm, 'time') ?? null, 2),
+    explain: 'its ratio to the baseline, from the means of fresh processes, with its 95 % interval',
+  },
+  {
+    key: 'time_low',
+    header: '95 %',
+    value: ({ vs_baseline: vs }) => vs?.time?.low,
+    format: ({ vs_baseline: vs }) => formatKnown(vs?.time, formatInterval),
+  },
+  { key: 'time_high', value: ({ vs_baseline: vs }) => vs?.time?.high },
+  { key: 'time_adjusted_p', value: ({ vs_baseline: vs }) => vs?.time?.adjustedP },
+  {
+    key: 'time_detectable',
+    header: 'detects',
+    value: ({ vs_baseline: vs }) => vs?.time?.detectable,
+    format: ({ vs_baseline: vs }) => formatKnown(vs?.time, formatDetectable),
+    explain:
+      'the smallest ratio, or its inverse, that this many processes would show in four of five measurements',
+    rank: 6,
+  },
+  { key: 'time_needed', value: ({ vs_baseline: vs }) => vs?.time?.needed },
+  {
+    key: 'time_verdict',
+    header: 'verdict',
+    value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs.time?.verdict),
+    format: ({ vs_baseline: vs }) => {
+      if (vs === null) return 'baseline';
+      return vs.time === null ? 'rate too high' : formatVerdict(vs.time);
+    },
+  },
+];
+
+/** The ratio of another metric to the baseline, with a mark for its verdict. */
+export function createRatioColumns(metric: Metric, header?: string): Column<ComparedArm>[] {
+  return [
+    {
+      key: `${metric}_ratio`,
+      header,
+      value: (arm) => pickRatio(arm, metric),
+      format: ({ vs_baseline: vs }) => (vs === null ? '1.00' : formatMarkedRatio(vs[metric])),
+    },
+    { key: `${metric}_low`, value: ({ vs_baseline: vs }) => vs?.[metric]?.low },
+    { key: `${metric}_high`, value: ({ vs_baseline: vs }) => vs?.[metric]?.high },
+    {
+      key: `${metric}_verdict`,
+      value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs[metric]?.verdict),
+    },
+  ];
+}
+
+/** Percentiles of the times; those that the sample cannot hold are left out. */
+export const latencies: readonly Column<ComparedArm>[] = [
+  { key: 'latency_n', value: ({ latency_us: times }) => times?.n },
+  { key: 'latency_us_p50', value: ({ latency_us: times }) => times?.p50 },
+  { key: 'latency_us_p95', value: ({ latency_us: times }) => times?.p95 },
+  { key: 'latency_us_p99', value: ({ latency_us: times }) => times?.p99 },
+  { key: 'latency_us_p999', value: ({ latency_us: times }) => times?.p999 },
+];
+
+function pickRatio({ vs_baseline: vs }: ComparedArm, metric: Metric): number | undefined {
+  return vs === null ? 1 : vs[metric]?.ratio;
+}
+
+function formatKnown(verdict: Verdict | null | undefined, format: (verdict: Verdict) => string): string {
+  return verdict === null || verdict === undefined ? '–' : format(verdict);
+}

@@ -1,0 +1,125 @@
+import type { ThresholdResult } from '../../statistics/thresholds.ts';
+import { type Column, formatColumns, formatColumnsMarkdown } from '../../terminal/columns.ts';
+import { escapeMarkdown } from '../../terminal/markdown-table.ts';
+import { formatDecimals, toOneLine } from '../../terminal/table.ts';
+import { formatMarkdown } from '../../terminal/table-view.ts';
+import type { ComparisonFile } from '../comparison-file.ts';
+import { buildSummaryTable } from '../comparison-table.ts';
+import { describeNullTest, describeOpen, describePlayed } from '../comparison-text.ts';
+import { formatInterval, formatName, formatVerdict } from '../verdict-text.ts';
+import type { SavedChange } from './conditions.ts';
+
+/**
+ * Formats thresholds as a JUnit report, which CI servers read: one test case each, failed if its condition holds and skipped if the
+ * measurement cannot tell. The format is that of Ant's junitreport, which has no standard but is accepted by all of them.
+ */
+export function formatJunit(results: readonly ThresholdResult[]): string {
+  const of = (wanted: ThresholdResult['outcome']) =>
+    results.filter(({ outcome }) => outcome === wanted).length;
+  const [failures, skipped] = [of('failed'), of('cannot tell')];
+  const cases = results.map(({ text, outcome, found }) => {
+    const name = `    <testcase classname="gaia-mesh.compare" name="${escapeXml(text)}"`;
+    if (outcome === 'held') return `${name}/>`;
+    const element = outcome === 'failed' ? 'failure' : 'skipped';
+    const message = escapeXml(outcome === 'failed' ? `${text}: ${found}` : `cannot tell: ${found}`);
+    return `${name}>\n      <${element} message="${message}"/>\n    </testcase>`;
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites tests="${results.length}" failures="${failures}">`,
+    `  <testsuite name="gaia-mesh compare" tests="${results.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Escapes a text for XML 1.0, which cannot represent most control characters. */
+function escapeXml(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ')
+    .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+}
+
+interface Outcome {
+  readonly conditions: readonly ThresholdResult[];
+  /** Changes since the saved comparison; empty if there is none. */
+  readonly changes: readonly SavedChange[];
+  /** The command that repeats the comparison. */
+  readonly command: string;
+}
+
+const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
+  failed: '❌ failed',
+  held: '✅ held',
+  'cannot tell': '❔ cannot tell',
+};
+
+const TITLES = { adapters: 'Adapters on the same packets', stacks: 'Stacks on the same exchanges' } as const;
+
+/** Formats a comparison as a comment on a pull request: the answer, the conditions, the changes, and how to repeat it. */
+export function formatSummary(file: ComparisonFile, { conditions, changes, command }: Outcome): string {
+  const names = file.arms.map(({ name }) => `\`${formatName(name)}\``).join(', ');
+  const parts = [
+    `### ${escapeMarkdown(`${TITLES[file.kind]}: ${names}`)}`,
+    escapeMarkdown(file.sentence ?? describeOpen(file) ?? ''),
+    ...file.warnings.map((warning) => `> Warning: ${escapeMarkdown(warning)}.`),
+    conditions.length === 0 ? '' : formatColumnsMarkdown(conditionColumns, conditions),
+    changes.length === 0
+      ? ''
+      : `Compared with the saved baseline:\n\n${formatColumnsMarkdown(changeColumns, changes)}`,
+    formatMarkdown(buildSummaryTable(file)),
+    escapeMarkdown(`${describePlayed(file)}. ${describeNullTest(file)}.`),
+    `To repeat it: \`${command.replaceAll(/[\s`]+/g, ' ')}\``,
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+const conditionColumns: readonly Column<ThresholdResult>[] = [
+  {
+    key: 'condition',
+    header: 'condition to fail',
+    value: ({ text }) => text,
+    format: ({ text }) => toOneLine(text, 80),
+  },
+  {
+    key: 'outcome',
+    header: 'outcome',
+    value: ({ outcome }) => outcome,
+    format: ({ outcome }) => MARKS[outcome],
+  },
+  { key: 'found', header: 'found', value: ({ found }) => found, format: ({ found }) => found },
+];
+
+/** The changes since the saved comparison, one row for each arm. */
+const changeColumns: readonly Column<SavedChange>[] = [
+  { key: 'arm', header: 'arm', value: ({ name }) => name },
+  { key: 'bytes_then', header: 'bytes then', value: ({ bytes }) => bytes.before },
+  { key: 'bytes_now', header: 'bytes now', value: ({ bytes }) => bytes.now },
+  {
+    key: 'time_ratio',
+    header: 'time',
+    value: ({ time }) => time?.ratio,
+    format: ({ time }) => formatDecimals(time?.ratio ?? null, 2),
+  },
+  {
+    key: 'time_low',
+    header: '95 %',
+    value: ({ time }) => time?.low,
+    format: ({ time }) => (time === null ? '–' : formatInterval(time)),
+  },
+  {
+    key: 'time_verdict',
+    header: 'verdict',
+    value: ({ time }) => time?.verdict,
+    format: ({ time }) => (time === null ? '–' : formatVerdict(time)),
+  },
+];
+
+/** Formats the changes since the saved comparison for a terminal. */
+export function formatChanges(changes: readonly SavedChange[]): string {
+  return formatColumns(changeColumns, changes);
+}

@@ -1,0 +1,130 @@
+import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { judgeComparisons } from '../statistics/level-verdicts.ts';
+import { compareNestedSamples } from '../statistics/levels.ts';
+import { COMPARISON_VERSION, type ComparedArm, type Metric, type Samples } from './comparison-file.ts';
+import type { MeasuredArms } from './experiment.ts';
+
+/** Fewest rounds of each metric for a verdict: a process has a first use only once. */
+const FEWEST_ROUNDS: Readonly<Record<Metric, number | undefined>> = {
+  time: undefined,
+  cpu: undefined,
+  first: 1,
+  saturated: undefined,
+};
+
+/** Figures of an arm by itself; the comparison with the baseline follows when all arms are known. */
+type ArmFigures = Pick<ComparedArm, 'name' | 'invocations' | 'wire_bytes' | 'samples_us'>;
+
+/** Values that are stored as measured: ∞ becomes null in JSON. */
+type Judged = ReturnType<typeof judgeComparisons>[number];
+
+interface JudgeOptions {
+  /** Samples of the baseline's second arm. */
+  readonly again: Samples;
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
+  readonly margin: number;
+}
+
+/** Compares each arm with the baseline, which is the first, and the baseline with itself. */
+export function judgeArms<Own extends ArmFigures>(
+  arms: readonly [Own, ...Own[]],
+  { again, margin }: JudgeOptions,
+) {
+  const [baseline, ...others] = arms;
+  const judge = (metric: Metric) => judgeMetric(metric, arms, again, margin);
+  const verdicts = {
+    time: judge('time'),
+    cpu: judge('cpu'),
+    first: judge('first'),
+    saturated: judge('saturated'),
+  };
+  const pick = (index: number) => ({
+    time: verdicts.time[index] ?? null,
+    cpu: verdicts.cpu[index] ?? null,
+    first: verdicts.first[index] ?? null,
+    saturated: verdicts.saturated[index] ?? null,
+  });
+  return {
+    baseline: baseline.name,
+    margin,
+    null_test: { ...pick(others.length), samples_us: again },
+    arms: arms.map((arm, index) => ({
+      ...arm,
+      vs_baseline:
+        index === 0 ? null : { bytes: judgeBytes(baseline.wire_bytes, arm.wire_bytes), ...pick(index - 1) },
+    })),
+    invocations: baseline.invocations,
+    rounds: Math.min(
+      ...baseline.samples_us.cpu.map(({ length }) => length),
+      ...baseline.samples_us.time.map(({ length }) => length),
+    ),
+  };
+}
+
+/**
+ * Judges all arms in one metric together, and at last the baseline against itself. An arm whose metric was not measured, such as one that
+ * did not keep up with the rate, has no verdict.
+ */
+function judgeMetric(
+  metric: Metric,
+  [baseline, ...others]: readonly [ArmFigures, ...ArmFigures[]],
+  again: Samples,
+  margin: number,
+): (Judged | null)[] {
+  const base = baseline.samples_us[metric];
+  const compare = (own: Samples[Metric]) =>
+    base.length === 0 || own.length === 0
+      ? undefined
+      : compareNestedSamples(base, own, FEWEST_ROUNDS[metric]);
+  const nullArm = compare(again[metric]);
+  const compared = others.map(({ samples_us }) => compare(samples_us[metric]));
+  const measured = compared.filter((own) => own !== undefined);
+  const judged = judgeComparisons(measured, { margin, nullArm });
+  const [itself] = judgeComparisons(nullArm === undefined ? [] : [nullArm], { margin });
+  return [
+    ...compared.map((own) => (own === undefined ? null : (judged[measured.indexOf(own)] ?? null))),
+    itself ?? null,
+  ];
+}
+
+/**
+ * Compares exact byte sums of the same packets. A deterministic arm writes them the same way every time, so there is nothing to estimate:
+ * one more byte is larger, and the interval is the ratio itself.
+ */
+export function judgeBytes(baseline: number, other: number) {
+  for (const bytes of [baseline, other]) {
+    if (!(Number.isSafeInteger(bytes) && bytes > 0)) {
+      throw new RangeError(`expected an exact, positive number of bytes, got ${bytes}`);
+    }
+  }
+  const ratio = other / baseline;
+  const verdict = other < baseline ? 'smaller' : other > baseline ? 'larger' : 'equal';
+  return { ratio, low: ratio, high: ratio, verdict };
+}
+
+/** Describes how the experiment went, for the file. */
+export function describeExperiment({ machine, lost, ...measured }: MeasuredArms<unknown>) {
+  return {
+    schema_version: COMPARISON_VERSION,
+    environment: describeEnvironment(packageVersion),
+    elapsed_ms: measured.elapsedMs,
+    lost_invocations: lost,
+    stopped: measured.stopped,
+    machine: machine.map(({ invocation, round, load, stealMs, throttledMs, availableBytes }) => ({
+      invocation,
+      round,
+      load,
+      steal_ms: stealMs,
+      throttled_ms: throttledMs,
+      available_bytes: availableBytes,
+    })),
+    warnings: measured.warnings,
+    failed: measured.failed,
+  };
+}
+
+/** Rounds to a tenth of a microsecond, below which clocks have no meaning. */
+export function roundSamples(samples: readonly (readonly number[])[]): number[][] {
+  return samples.map((own) => own.map((us) => Math.round(us * 10) / 10));
+}

@@ -1,0 +1,224 @@
+import type { Column } from '../../../terminal/columns.ts';
+import { count, formatDecimals } from '../../../terminal/table.ts';
+import {
+  bytesRatio,
+  bytesVerdict,
+  createNameColumn,
+  createRatioColumns,
+  latencies,
+  timeVerdict,
+} from '../../arm-columns.ts';
+import type { StackArm, StacksComparison } from '../../comparison-file.ts';
+
+const name = createNameColumn('stack');
+
+/** Times of exchanges at the fixed rate, with the verdict of each arm. */
+export const timeColumns: readonly Column<StackArm>[] = [
+  name,
+  { key: 'latency_n', header: 'n', value: ({ latency_us: times }) => times?.n, rank: 7 },
+  { key: 'latency_us_p50', header: 'p50 µs', value: ({ latency_us: times }) => times?.p50 },
+  { key: 'latency_us_p99', header: 'p99', value: ({ latency_us: times }) => times?.p99, rank: 8 },
+  { key: 'latency_us_p999', header: 'p99.9', value: ({ latency_us: times }) => times?.p999, rank: 1 },
+  ...timeVerdict,
+];
+
+/** Bytes of an exchange by line, in both directions, and of the set-up. */
+export const byteColumns: readonly Column<StackArm>[] = [
+  name,
+  {
+    key: 'bytes_per_exchange',
+    header: 'B',
+    value: ({ bytes }) => bytes.per_exchange,
+    format: ({ bytes }) => count(bytes.per_exchange) + (bytes.is_repeatable ? '' : '~'),
+  },
+  bytesRatio,
+  createLineColumn('payload'),
+  createLineColumn('envelope'),
+  createLineColumn('head'),
+  { ...createLineColumn('tls'), rank: 5 },
+  {
+    key: 'one_way_overhead_bytes',
+    header: 'one way',
+    value: ({ bytes: { one_way: pass } }) => (pass === null ? null : computeOverhead(pass)),
+    rank: 4,
+  },
+  { key: 'session_bytes', header: 'set-up B', value: ({ session_bytes }) => session_bytes },
+  { key: 'setup_messages', header: 'messages', value: ({ setup }) => setup.messages, rank: 3 },
+  {
+    key: 'setup_ms',
+    header: 'ms',
+    value: ({ setup }) => setup.ms,
+    format: ({ setup }) => formatDecimals(setup.ms, 1),
+    rank: 2,
+  },
+  {
+    key: 'setup_paid_back_bytes',
+    header: 'paid back',
+    value: ({ setup }) => setup.paid_back_bytes,
+    format: ({ setup, vs_baseline }) =>
+      vs_baseline === null
+        ? '–'
+        : `${formatPayback(setup.paid_back_bytes)} / ${formatPayback(setup.paid_back_time)}`,
+    rank: 1,
+  },
+  { key: 'setup_paid_back_time', value: ({ setup }) => setup.paid_back_time },
+];
+
+/** Creates the column of one line of the bytes of an exchange, in both directions. */
+function createLineColumn(line: 'payload' | 'envelope' | 'head' | 'tls'): Column<StackArm> {
+  return {
+    key: `${line}_per_exchange`,
+    header: line,
+    value: ({ bytes: { sent, received, exchanges } }) => (sent[line] + received[line]) / exchanges,
+  };
+}
+
+/** Returns the bytes of an exchange beyond its payload, in both directions. */
+function computeOverhead({ sent, received, exchanges }: NonNullable<StackArm['bytes']['one_way']>): number {
+  return (sent.raw - sent.payload + received.raw - received.payload) / exchanges;
+}
+
+function formatPayback(exchanges: number | null): string {
+  return exchanges === null ? 'never' : count(exchanges);
+}
+
+/** Lists the columns of the CPU time of an exchange, and of the throughput of the two ends. */
+export function listCpuColumns({ arms: [baseline] }: StacksComparison): Column<StackArm>[] {
+  const levels = baseline?.saturation.map(({ concurrency }) => concurrency) ?? [];
+  return [
+    name,
+    { key: 'client_us', header: 'client µs', value: ({ cpu: { client } }) => client.user + client.system },
+    { key: 'server_us', header: 'server µs', value: ({ cpu: { server } }) => server.user + server.system },
+    {
+      key: 'system_us',
+      header: 'in system',
+      value: ({ cpu: { client, server } }) => client.system + server.system,
+      rank: 4,
+    },
+    ...createRatioColumns('cpu', 'CPU ×'),
+    ...levels.map((level, index): Column<StackArm> => {
+      const isMiddle = index > 0 && index < levels.length - 1;
+      return {
+        key: `per_s_at_${level}`,
+        header: `/s at ${level}`,
+        value: ({ saturation }) => saturation[index]?.per_s,
+        rank: isMiddle ? 4 + index : undefined,
+      };
+    }),
+    { key: 'knee_per_s', header: 'knee/s', value: ({ knee_per_s }) => knee_per_s, rank: 3 },
+    {
+      key: 'server_rss_mb',
+      header: 'RSS MB',
+      value: ({ rss_bytes }) => rss_bytes.server / 2 ** 20,
+      rank: 1,
+    },
+    {
+      key: 'kept_bytes_per_exchange',
+      header: 'kept B',
+      value: ({ growth }) => computeKeptBytes(growth),
+      rank: 2,
+    },
+  ];
+}
+
+/** Returns the bytes that a server retains of each exchange of one task, from the first point to the last. */
+export function computeKeptBytes(growth: StackArm['growth']): number | null {
+  const [first, last] = [growth?.[0], growth?.at(-1)];
+  if (first === undefined || last === undefined || last.exchanges === first.exchanges) return null;
+  return Math.max(0, (last.heap_bytes - first.heap_bytes) / (last.exchanges - first.exchanges));
+}
+
+/** Lists the figures of stacks that are in the CSV file alone. */
+export function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackArm>[] {
+  const { settings, bytes } = baseline ?? {};
+  const toColumns = <Part extends object>(
+    keys: Part | undefined,
+    prefix: string,
+    pick: (arm: StackArm) => object,
+  ): Column<StackArm>[] =>
+    Object.keys(keys ?? {}).map((key) => ({
+      key: `${prefix}${key}`,
+      value: (arm) => Object.entries(pick(arm)).find(([own]) => own === key)?.[1],
+    }));
+  return [
+    { key: 'stack', value: ({ stack }) => stack },
+    { key: 'implementation', value: ({ implementation }) => implementation },
+    ...toColumns(settings, '', (arm) => arm.settings),
+    { key: 'invocations', value: ({ invocations }) => invocations },
+    { key: 'exchanges', value: (arm) => arm.bytes.exchanges },
+    { key: 'bytes_repeatable', value: (arm) => arm.bytes.is_repeatable },
+    ...toColumns(bytes?.sent, 'sent_', (arm) => arm.bytes.sent),
+    ...toColumns(bytes?.received, 'received_', (arm) => arm.bytes.received),
+    { key: 'one_way_exchanges', value: (arm) => arm.bytes.one_way?.exchanges },
+    { key: 'one_way_bytes_per_exchange', value: (arm) => arm.bytes.one_way?.per_exchange },
+    { key: 'setup_sent_bytes', value: ({ setup }) => setup.sent_bytes },
+    { key: 'setup_received_bytes', value: ({ setup }) => setup.received_bytes },
+    { key: 'setup_round_trips_at_most', value: ({ setup }) => setup.round_trips_at_most },
+    { key: 'client_user_us', value: ({ cpu }) => cpu.client.user },
+    { key: 'client_system_us', value: ({ cpu }) => cpu.client.system },
+    { key: 'server_user_us', value: ({ cpu }) => cpu.server.user },
+    { key: 'server_system_us', value: ({ cpu }) => cpu.server.system },
+    ...latencies,
+    { key: 'client_rss_bytes', value: ({ rss_bytes }) => rss_bytes.client },
+    { key: 'server_rss_bytes', value: ({ rss_bytes }) => rss_bytes.server },
+    bytesVerdict,
+    ...createRatioColumns('first'),
+    ...createRatioColumns('saturated'),
+  ];
+}
+
+type Tokens = StacksComparison['tokens'];
+
+export const definitionColumns: readonly Column<Tokens['definitions'][number]>[] = [
+  {
+    key: 'what',
+    header: 'what a model is shown of the tools',
+    value: ({ what }) => what,
+    format: ({ what }) => what,
+  },
+  { key: 'tools', header: 'tools', value: ({ items }) => items },
+  { key: 'bytes', header: 'bytes', value: ({ bytes }) => bytes },
+  { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens },
+];
+
+export const resultColumns: readonly Column<Tokens['results'][number]>[] = [
+  { key: 'form', header: 'all payloads as results of a tool', value: ({ form }) => form },
+  { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens },
+];
+
+export const shapeColumns: readonly Column<Tokens['shapes'][number]>[] = [
+  { key: 'shape', header: 'payloads that are mostly', value: ({ shape }) => shape },
+  { key: 'payloads', header: 'payloads', value: ({ payloads }) => payloads },
+  { key: 'compact', header: 'compact JSON', value: ({ compact }) => compact },
+  { key: 'pretty', header: 'pretty JSON', value: ({ pretty }) => pretty },
+  createMultipleColumn('pretty'),
+  { key: 'toon', header: 'TOON', value: ({ toon }) => toon },
+  createMultipleColumn('toon'),
+];
+
+/** Creates the column of the tokens of a notation as a multiple of compact JSON. */
+function createMultipleColumn(notation: 'pretty' | 'toon'): Column<Tokens['shapes'][number]> {
+  return {
+    key: `${notation}_ratio`,
+    header: '×',
+    value: (shape) => shape[notation] / Math.max(1, shape.compact),
+    format: (shape) => formatDecimals(shape[notation] / Math.max(1, shape.compact), 2),
+  };
+}
+
+/** Lists what the numbers cannot tell. */
+export function listStackLimits({ environment, arms }: StacksComparison): string[] {
+  return [
+    'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte or a round trip costs time, sizes and set-up matter more than here.',
+    `Client and server shared ${environment.cpus} cores with each other and with the command.`,
+    'Times and CPU measure these JavaScript implementations on this version of Node, not the protocols themselves. That is why an SDK and the bare implementation of the same protocol stand side by side.',
+    'CPU time includes the test client and server, which are the same for all stacks; the ratio of two stacks would be larger without them.',
+    'Exchanges without an answer count in the bytes but not in the times: some protocols acknowledge them, others do not, and a written message has not necessarily arrived.',
+    'The time of a set-up is that of the first session of a process, with cold code. For clients that connect at first use, that time is part of their first exchange; its bytes are in the set-up.',
+    ...(arms.some(({ bytes }) => !bytes.is_repeatable)
+      ? [
+          'Bytes marked `~` depend on timing: polls, keep-alives, flow control. They are a single measurement.',
+        ]
+      : []),
+  ];
+}

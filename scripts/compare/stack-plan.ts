@@ -1,0 +1,115 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { listCaveats, type Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { defaultRecording } from '@gaia-mesh/evaluation/compare/adapters/scenario.ts';
+import { Experiment } from '@gaia-mesh/evaluation/compare/experiment.ts';
+import { type Arm, combineArms } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
+import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks.ts';
+import { parseFactors } from '@gaia-mesh/evaluation/compare/stacks/factors.ts';
+import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
+import { countTokenFigures } from '@gaia-mesh/evaluation/compare/stacks/figures/token-figures.ts';
+import { StackArms } from '@gaia-mesh/evaluation/compare/stacks/stack-arms.ts';
+import {
+  buildRecordedWorkload,
+  buildSyntheticWorkload,
+} from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createStackListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
+import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
+import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
+import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
+import type { CompareOptions, ComparisonPlan } from './compare-options.ts';
+
+/**
+ * Seconds for five fresh pairs of processes of each arm, and twice as many of the baseline; at most ten minutes in all.
+ */
+const BUDGET_S = { each: 18, most: 540 };
+
+/** Plans a comparison of stacks: the same exchanges pass through each, with every end in a process of its own. */
+export async function planStacks(names: readonly string[], options: CompareOptions): Promise<ComparisonPlan> {
+  const { seed, rate: ratePerS, invocations, rounds } = options;
+  const factors = parseFactors(options.factor ?? []);
+  const implementations = parseImplementations(options.implementation);
+  const { chosen, leftOut } = await chooseStacks({ names, implementations });
+  const { arms: all, leftOut: lacking } = combineArms(chosen, factors);
+  const [baseline, ...others] = all;
+  if (baseline === undefined) {
+    throw new MeshError(
+      'usage',
+      `--stacks: nothing is left to measure: ${[...leftOut, ...lacking].join('; ')}`,
+    );
+  }
+  const isSecured = all.some(({ settings }) => settings.tls);
+  const identity = isSecured ? await createSelfSigned() : null;
+  if (identity === null && isSecured) {
+    throw new MeshError('usage', '--factor tls=on: openssl, which makes the certificate, is not installed');
+  }
+  const recording = await loadRecording(options);
+  const traffic = buildRecordedWorkload(recording);
+  const exchangesOf = ({ settings: { size } }: Arm) =>
+    size === null ? traffic.exchanges : buildSyntheticWorkload(size, seed).exchanges;
+  const budgetMs = 1000 * (options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (all.length + 1)));
+  const arms = [baseline, ...others] as const;
+  return {
+    page: 'docs/results/stacks.md',
+    compare: async ({ feed, command, signal, ...running }) => {
+      const stackArms = new StackArms({
+        arms,
+        exchangesOf,
+        identity,
+        concurrency: factors.concurrency,
+        ratePerS,
+        design: { budgetMs, invocations, rounds },
+      });
+      const measured = await new Experiment({
+        ...running,
+        ...stackArms.plan(),
+        signal,
+        onBlock: feed === undefined ? undefined : createStackListener(feed, recording, arms, exchangesOf),
+      }).run();
+      const tools = await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool })));
+      const tokens = await countTokenFigures(recording, { tools, budgetMs }, signal);
+      if (tokens.not_counted !== undefined)
+        printError(
+          `tokens: the payloads of ${tokens.not_counted} packets are not counted, which would take too long`,
+        );
+      const report = reportStacks({
+        arms,
+        measured: { ...measured, warnings: [...stackArms.warnings, ...measured.warnings] },
+        concurrency: stackArms.concurrency,
+        recording,
+        traffic,
+        exchangesOf,
+        ratePerS,
+        seed,
+        command,
+        tokens,
+        leftOut: [...leftOut, ...lacking],
+        margin: options.margin / 100,
+      });
+      return { report, runs: [] };
+    },
+  };
+}
+
+async function loadRecording({ recording }: CompareOptions): Promise<Recording> {
+  if (recording === undefined) return readRecording(defaultRecording);
+  const recorded = await readRecording(resolveUserPath(recording));
+  for (const caveat of listCaveats(recorded)) printError(caveat);
+  return recorded;
+}
+
+/**
+ * Parses the implementations to compare.
+ *
+ * @throws MeshError `usage` for an unknown one
+ */
+function parseImplementations(asked: readonly string[] = ['bare', 'sdk']): readonly string[] {
+  for (const one of asked) {
+    if (one !== 'sdk' && one !== 'bare') {
+      throw new MeshError('usage', `--implementation: expected sdk or bare, not "${one}"`);
+    }
+  }
+  return asked;
+}
