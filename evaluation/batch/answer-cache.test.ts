@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type GaiaOptions, planGaia } from '../plan/gaia-plan.ts';
+import { gaiaTable, planGaia } from '../plan/gaia-plan.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createStoreCache, exportCacheFile, importCacheFile } from './answer-cache.ts';
@@ -78,14 +78,12 @@ describe('the plain cache file', () => {
       '{"task_id":"a","question":"What is a?"}\n{"task_id":"b","question":"What is b?","file_name":"b.txt"}\n',
     );
     const cacheFile = path.join(folder, 'agent_cache.json');
-    const options: GaiaOptions = {
-      team: ['single'],
+    const options = gaiaTable.options.parse({
+      team: 'single',
       questions: path.join(folder, 'q.jsonl'),
       out: path.join(folder, 'a.jsonl'),
-      repeat: 1,
-      cache: true,
       cacheFile,
-    };
+    });
     const plan = await planGaia(options, new AbortController().signal);
     const [only] = plan.teams;
     if (only === undefined) throw new Error('there is one team');

@@ -1,5 +1,6 @@
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
+import type { LimitOptions } from '../plan/options.ts';
 
 /** Limits of a batch or of one question; an undefined value is no limit. */
 interface Limits {
@@ -53,16 +54,6 @@ export class Spending {
       return `the run cost $${this.#costUsd.toFixed(4)} of $${costUsd} (--max-cost)`;
     return undefined;
   }
-}
-
-/** Limits given on the command line. */
-export interface LimitOptions {
-  readonly maxTokens?: number;
-  readonly maxCost?: number;
-  readonly maxTime?: number;
-  readonly questionTokens?: number;
-  readonly questionCost?: number;
-  readonly questionTime?: number;
 }
 
 export function toBatchLimits(options: LimitOptions): BatchLimits {

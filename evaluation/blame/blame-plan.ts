@@ -5,10 +5,22 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import { FINAL_ANSWER, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import * as z from 'zod';
 import { buildAttempt, createUnsentEnd } from '../attempts/build-attempt.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from '../batch/journal/batch-head.ts';
-import { findFilesFolder, type PlaceOptions, resolveGaiaPaths, shortenPath } from '../plan/batch-places.ts';
-import { planRun, type RunOptions, type RunPlan } from '../plan/run-plan.ts';
+import { findFilesFolder, resolveGaiaPaths, shortenPath } from '../plan/batch-places.ts';
+import {
+  argument,
+  commaList,
+  defineTable,
+  flag,
+  option,
+  share,
+  text,
+  wholeNumber,
+} from '../plan/option-table.ts';
+import { limitShape, teamNeeds, teamShape } from '../plan/options.ts';
+import { planRun, type RunPlan } from '../plan/run-plan.ts';
 import { hasStore, loadTeams, type PlannedTeam } from '../plan/team-options.ts';
 import { findMissingFiles } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
@@ -33,13 +45,43 @@ export interface BlamePlan extends RunPlan {
   readonly findings: { readonly page: string; readonly json: string };
 }
 
-interface BlameOptions extends Omit<RunOptions, 'repeat' | 'store'>, Omit<PlaceOptions, 'store'> {
-  readonly team?: string;
-  readonly repeat?: number;
-  readonly margin: number;
-  readonly replace: readonly string[];
-  readonly json?: boolean;
-}
+/** All options of `gaia blame`. */
+export const blameTable = defineTable({
+  options: z.object({
+    id: argument('<id>', 'analyse the question with this task_id', z.string()),
+    out: option(
+      '<file>',
+      'read the answers of this batch (default: runs/gaia/answers.jsonl)',
+      text.optional(),
+    ),
+    team: option('<name>', 'choose the team (default: the one that answered)', text.optional()),
+    questions: option('<file>', "read questions from this file (default: the batch's)", text.optional()),
+    files: option(
+      '<dir>',
+      'read attached files from this folder (default: beside the questions)',
+      text.optional(),
+    ),
+    repeat: option('<n>', 'try each branch this many times (default: 5)', wholeNumber.optional()),
+    replace: option(
+      '<names>',
+      'replace messages in these ways as well',
+      commaList.default([...REPLACEMENTS]),
+    ),
+    margin: option('<share>', 'ignore changes of the success rate up to this share', share.default(0.5)),
+    ...teamShape,
+    ...limitShape,
+    resume: flag('continue an interrupted analysis'),
+    concurrency: option('<k>', 'run this many branches at once', wholeNumber.optional()),
+    json: flag('print findings as JSON'),
+  }),
+  common: [
+    ...(['out', 'team', 'questions', 'files', 'repeat', 'engine', 'model', 'baseUrl'] as const),
+    ...(['maxTokens', 'maxCost', 'questionTokens', 'timeout', 'resume', 'concurrency', 'json'] as const),
+  ],
+  needs: teamNeeds,
+});
+
+export type BlameOptions = z.output<typeof blameTable.options>;
 
 /** Maximum messages of a question. More would take too long, and no test can tell so many apart. */
 const MAX_MESSAGES = 200;
@@ -52,7 +94,8 @@ const TRIES = 5;
  *
  * @throws MeshError `usage`, `config`
  */
-export async function blamePlan(id: string, options: BlameOptions): Promise<BlamePlan> {
+export async function blamePlan(options: BlameOptions): Promise<BlamePlan> {
+  const { id } = options;
   const batch = resolveGaiaPaths(options);
   const head = existsSync(batch.head) ? readBatchHead(batch.head) : undefined;
   const question = await findQuestion(id, options, head);

@@ -28,12 +28,12 @@ export function shortenPath(file: string): string {
 }
 
 /** Paths as typed by the user. */
-export interface PlaceOptions {
+interface TypedPaths {
   readonly questions?: string | undefined;
-  readonly files?: string;
-  readonly out?: string;
-  readonly submission?: string;
-  readonly store?: string;
+  readonly files?: string | undefined;
+  readonly out?: string | undefined;
+  readonly submission?: string | undefined;
+  readonly store?: string | undefined;
 }
 
 /** Resolved paths of a batch. */
@@ -63,7 +63,7 @@ const SUBMISSION_FILE = 'submission_payload.log';
  *
  * @throws MeshError `usage` if the user named something that is not a folder; files missing from it are reported elsewhere
  */
-export function findFilesFolder({ files, questions }: PlaceOptions): string | undefined {
+export function findFilesFolder({ files, questions }: TypedPaths): string | undefined {
   if (files !== undefined) {
     const folder = resolveUserPath(files);
     if (!isFolder(folder)) throw new MeshError('usage', `--files ${folder}: there is no such folder`);
@@ -72,7 +72,7 @@ export function findFilesFolder({ files, questions }: PlaceOptions): string | un
   return questions === undefined ? undefined : path.dirname(resolveUserPath(questions));
 }
 
-export function resolveGaiaPaths(options: PlaceOptions): GaiaPaths {
+export function resolveGaiaPaths(options: TypedPaths): GaiaPaths {
   const answers = resolveAnswersPath(options);
   const folder = path.dirname(answers);
   const { journal, stem, head, report } = deriveBatchPaths(answers);
@@ -94,7 +94,7 @@ export function resolveGaiaPaths(options: PlaceOptions): GaiaPaths {
 }
 
 /** Warns about a store whose folder also holds other files, which the store's agent could read and write. */
-export function describeExposure({ store }: PlaceOptions): string | undefined {
+export function describeExposure({ store }: TypedPaths): string | undefined {
   const file = store === undefined ? undefined : resolveStoreFile(store, resolveUserPath('.'));
   if (file === undefined || !isFolder(path.dirname(file))) return undefined;
   const others = readdirSync(path.dirname(file)).filter((name) => !name.startsWith(path.basename(file)));
@@ -102,7 +102,7 @@ export function describeExposure({ store }: PlaceOptions): string | undefined {
   return `--store: the agent that keeps the store may read and write all that is in ${path.dirname(file)}: give it a folder of its own`;
 }
 
-function resolveAnswersPath({ out }: PlaceOptions): string {
+function resolveAnswersPath({ out }: TypedPaths): string {
   if (out === undefined) return path.join(findDefaultOut(), 'runs', 'gaia', 'answers.jsonl');
   const answers = resolveUserPath(out);
   if (isFolder(answers))
@@ -122,7 +122,7 @@ function isFolder(file: string): boolean {
  *
  * @throws MeshError `usage` for an address that is neither
  */
-export function resolveStorePath(options: PlaceOptions): string {
+export function resolveStorePath(options: TypedPaths): string {
   const { store } = options;
   if (store !== undefined) return resolveStoreFile(store, resolveUserPath('.')) ?? store;
   // The store gets a folder of its own, because its agent may read and write everything beside it.

@@ -7,29 +7,70 @@ import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { listTruths, type Question } from '../questions/question.ts';
+import * as z from 'zod';
+import { listTruths } from '../questions/question.ts';
 import { readTasks } from '../questions/question-rows.ts';
 import { readTaskFolder, readTruth } from '../questions/read-questions.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { chooseResultFolder } from './batch-places.ts';
-import { EMBEDDED, planRun, type RunOptions, type RunPlan } from './run-plan.ts';
+import { commaList, defineTable, flag, option, text } from './option-table.ts';
+import { batchShape, repliesNeeds, store, teamNeeds, teamShape, watchNeeds, watchShape } from './options.ts';
+import { EMBEDDED, planRun, type RunPlan } from './run-plan.ts';
 import { loadTeams } from './team-options.ts';
 
-export interface BenchOptions extends RunOptions {
-  readonly team: string;
-  readonly task?: string;
-  readonly document?: string;
-  readonly question?: string;
-  readonly answer?: string;
-  readonly tasks?: string;
-  readonly limit?: number;
-  /** Makes a run with warnings fail. */
-  readonly strict?: boolean;
-  readonly out?: string;
-  readonly external?: readonly string[];
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+const BATCH = ['tasks', 'repeat>1'] as const;
+
+/** All options of `bench`. */
+export const benchTable = defineTable({
+  options: z.object({
+    team: option('<name|file>', 'choose the team of agents', text.default('pipeline')),
+    task: option('<name|folder>', 'run a task that ships, or one from a folder', text.optional()),
+    document: option(
+      '<file>',
+      'ask about your document (text, PDF, DOCX, PPTX, HTML, EPUB)',
+      text.optional(),
+    ),
+    question: option('<text>', 'ask this question about the document', text.optional()),
+    answer: option('<text>', 'score against this answer', text.optional()),
+    tasks: option('<file>', 'run many tasks from JSON lines, CSV or Parquet', text.optional()),
+    scorer: option('<name>', 'score with this scorer as well', text.optional()),
+    out: option('<dir>', 'write results to this folder (default: the project root)', text.optional()),
+    // A gaia has several teams, whose agents have the same ids.
+    external: option('<ids>', 'use agents that you started yourself, e.g. 1,2', commaList.default([])),
+    ...teamShape,
+    ...batchShape,
+    ...watchShape,
+    cache: flag('reuse answers of earlier runs, and save new ones'),
+    store,
+    record: flag('record the packets (always on; every archive holds a recording)'),
+    json: flag('print metrics as JSON'),
+    quiet: flag('print the answer only'),
+  }),
+  common: [
+    ...(['team', 'task', 'document', 'question', 'answer', 'tasks', 'adapter', 'engine'] as const),
+    ...(['model', 'baseUrl', 'out', 'timeout', 'watch', 'json', 'quiet'] as const),
+  ],
+  needs: [
+    ...teamNeeds,
+    ...repliesNeeds,
+    ...watchNeeds,
+    { options: ['tasks', 'document'], excludes: ['task'], why: 'choose one of them' },
+    { options: ['tasks'], excludes: ['document'], why: 'choose one of them' },
+    { options: ['answer'], needs: ['document'], why: 'a task has its own true answer' },
+    { options: ['document'], needs: ['question'], why: 'ask something about it' },
+    { options: ['question', 'answer'], excludes: ['tasks'], why: 'a task file has its own' },
+    { options: ['limit'], needs: ['tasks'], why: 'it counts the tasks of a file' },
+    {
+      options: ['resume', 'concurrency', 'maxTokens', 'maxCost', 'maxTime', 'questionCost', 'questionTime'],
+      needs: BATCH,
+      why: 'a task that is asked once is no batch; limit it with --timeout and --question-tokens',
+    },
+    { options: ['cache'], needs: ['tasks'], why: 'it saves the answers of a batch' },
+    { options: ['cache'], excludes: ['repeat>1'], why: 'every repetition asks the team again' },
+  ],
+});
+
+export type BenchOptions = z.output<typeof benchTable.options>;
 
 /** The plan of a `bench`, which has one team. */
 export interface BenchPlan extends RunPlan {

@@ -4,12 +4,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
-
-export interface FaultOptions {
-  readonly faults?: string;
-  readonly faultSeed?: number;
-  readonly restart?: string;
-}
+import type { TeamOptions } from './options.ts';
 
 /** Drawn seeds are below this bound: short enough to type. */
 const DRAWN_SEEDS = 2 ** 31;
@@ -29,15 +24,12 @@ export function drawSeed(): { faultSeed: number; said: string } {
  * @throws MeshError `usage`
  */
 export function parseFaultRequest(
-  options: FaultOptions,
+  options: TeamOptions,
   team: Team,
   adapter: ProtocolAdapter,
   external: ReadonlySet<string>,
 ): FaultRequest | undefined {
   const { faults: spec, faultSeed, restart } = options;
-  if (restart !== undefined && restart !== 'on-failure') {
-    throw new MeshError('usage', `--restart ${restart}: expected on-failure`);
-  }
   if (restart !== undefined && adapter.join !== undefined) {
     throw new MeshError(
       'usage',

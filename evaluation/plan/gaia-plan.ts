@@ -3,6 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import * as z from 'zod';
 import type { BatchHead } from '../batch/journal/batch-head.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
@@ -10,38 +11,92 @@ import type { Questions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { readWtq } from '../questions/wtq-questions.ts';
 import { BASELINE } from '../results/baseline.ts';
-import {
-  describeExposure,
-  findFilesFolder,
-  type GaiaPaths,
-  type PlaceOptions,
-  resolveGaiaPaths,
-} from './batch-places.ts';
-import { planRun, type RunOptions, type RunPlan } from './run-plan.ts';
+import { describeExposure, findFilesFolder, type GaiaPaths, resolveGaiaPaths } from './batch-places.ts';
+import { choice, commaList, defineTable, flag, noFlag, option, text } from './option-table.ts';
+import { batchShape, repliesNeeds, store, teamNeeds, teamShape, watchNeeds, watchShape } from './options.ts';
+import { planRun, type RunPlan } from './run-plan.ts';
 import { hasStore, loadTeams } from './team-options.ts';
 
-export interface GaiaOptions extends RunOptions, PlaceOptions {
-  /** Names of teams; `all` alone means all that ship. */
-  readonly team: readonly string[];
-  /** Format of the question file: GAIA's, or that of WikiTableQuestions, whose tables are in a separate file. */
-  readonly format?: 'gaia' | 'wtq';
-  readonly tables?: string;
-  readonly api?: string;
-  readonly random?: boolean;
-  readonly limit?: number;
-  readonly username?: string;
-  readonly agentCode?: string;
-  /** Makes a run with warnings fail. */
-  readonly strict?: boolean;
-  /** The comparisons of teams that are judged together. */
-  readonly pairs?: BatchHead['pairs'];
-  /** False with `--no-cache`. */
-  readonly cache: boolean;
-  readonly cacheFile?: string;
-  readonly json?: boolean;
-  /** Writes the figures into `docs/results/gaia.md`. */
-  readonly write?: boolean;
-}
+/** All options of `gaia`. */
+export const gaiaTable = defineTable({
+  options: z.object({
+    team: option('<names>', 'choose teams, e.g. react,panel or all', commaList.default(['supervisor'])),
+    pairs: option(
+      '<which>',
+      'compare teams with the baseline, or all pairs',
+      choice(['baseline', 'all']).default('baseline'),
+    ),
+    questions: option('<file>', 'read questions from JSON lines, CSV or Parquet', text.optional()),
+    format: option(
+      '<name>',
+      'read questions in the format of GAIA or WikiTableQuestions',
+      choice(['gaia', 'wtq']).default('gaia'),
+    ),
+    tables: option('<file>', 'read the tables of --format wtq from this file', text.optional()),
+    files: option(
+      '<dir>',
+      'read attached files from this folder (default: beside the questions)',
+      text.optional(),
+    ),
+    api: option('<url>', 'fetch questions from a scoring API, and submit answers', text.optional()),
+    random: flag('ask one random question of the scoring API'),
+    out: option('<file>', 'write answers to this file (default: runs/gaia/answers.jsonl)', text.optional()),
+    submission: option('<file>', 'save the submission for a scoring API to this file', text.optional()),
+    username: option('<name>', 'submit under this name (default: HF_USERNAME)', text.optional()),
+    agentCode: option('<url>', "link the agents' code in the submission", text.optional()),
+    ...teamShape,
+    ...batchShape,
+    ...watchShape,
+    store,
+    cache: noFlag('ask again even when an answer is cached'),
+    cacheFile: option(
+      '<file>',
+      'read and write cached answers as a {question: answer} file',
+      text.optional(),
+    ),
+    write: flag('write the results to docs/results (in a checkout)'),
+    json: flag('print the summary as JSON'),
+  }),
+  common: [
+    ...(['team', 'questions', 'files', 'engine', 'model', 'baseUrl', 'limit', 'repeat'] as const),
+    ...(['concurrency', 'resume', 'maxTokens', 'maxCost', 'out', 'watch', 'json'] as const),
+  ],
+  needs: [
+    ...teamNeeds,
+    ...repliesNeeds,
+    ...watchNeeds,
+    { options: ['tables'], needs: ['format=wtq'], why: 'other questions name their files' },
+    {
+      options: ['files', 'api', 'random'],
+      excludes: ['format=wtq'],
+      why: 'its tables are in the file of --tables',
+    },
+    { options: ['random'], needs: ['api'], why: 'the server draws the question' },
+    {
+      options: ['questions', 'limit'],
+      excludes: ['random'],
+      why: 'it asks the one question that the server draws',
+    },
+    {
+      options: ['username', 'agentCode'],
+      needs: ['submission', 'api'],
+      why: 'nothing is submitted without one of them',
+    },
+    {
+      options: ['username', 'agentCode'],
+      excludes: ['questions'],
+      unless: ['submission'],
+      why: 'answers to questions of your own are submitted only with --submission',
+    },
+    {
+      options: ['cacheFile'],
+      excludes: ['cache=false', 'repeat>1'],
+      why: 'no answer is read from the cache or written to it',
+    },
+  ],
+});
+
+export type GaiaOptions = z.output<typeof gaiaTable.options>;
 
 /** The plan of a `gaia`, which may have several teams. */
 export interface GaiaPlan extends RunPlan {
@@ -113,7 +168,7 @@ async function loadQuestions(
 ): Promise<{ questions: readonly Question[]; sha256: string }> {
   if (options.questions === undefined && api === undefined)
     throw new MeshError('usage', 'give --questions FILE.jsonl, or --api URL to get them from a scoring API');
-  if (options.random === true) {
+  if (options.random) {
     if (api === undefined) throw new Error('--random was given without --api');
     const question = await api.randomQuestion();
     return { questions: [question], sha256: `random ${question.taskId}` };

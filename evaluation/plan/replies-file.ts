@@ -7,12 +7,7 @@ import { formatReplies, readRecordedReplies } from '@gaia-mesh/core/recording/re
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-
-interface RepliesOptions {
-  readonly engine?: string;
-  /** Archives of runs whose model replies are to be given again. */
-  readonly replies?: readonly string[];
-}
+import type { TeamOptions } from './options.ts';
 
 /**
  * With `--replies`, selects the engine `recorded` and writes the file that its agents read, which exists until this process ends.
@@ -20,9 +15,9 @@ interface RepliesOptions {
  *
  * @throws MeshError `usage` if another engine was chosen, `config` for an archive without replies
  */
-export async function withReplies<Options extends RepliesOptions>(
-  options: Options,
-): Promise<Options & { readonly repliesFile?: string }> {
+export async function withReplies(
+  options: TeamOptions,
+): Promise<TeamOptions & { readonly repliesFile?: string }> {
   if (options.replies === undefined) {
     if (options.engine !== 'recorded') return options;
     throw new MeshError(

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import { checkStoreUse } from '../batch/batch-store.ts';
-import { type BatchLimits, type LimitOptions, toBatchLimits } from '../batch/limits.ts';
+import { type BatchLimits, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi } from '../questions/scoring-api.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
-import { fingerprintBatch, type PlannedTeam, planTeam, type TeamOptions } from './team-options.ts';
+import type { LimitOptions, TeamOptions } from './options.ts';
+import { fingerprintBatch, type PlannedTeam, planTeam } from './team-options.ts';
 
 /**
  * The plan of a run with all options resolved and checked: `bench` asks one team, `gaia` several. Nothing has been started or
@@ -47,11 +48,10 @@ export interface RunPlan {
 
 /** Options that every run has. */
 export interface RunOptions extends TeamOptions, LimitOptions {
-  readonly resume?: boolean;
+  readonly resume: boolean;
   readonly repeat: number;
-  readonly cache?: boolean;
-  readonly store?: string;
-  readonly portBase?: number | 'auto';
+  readonly cache?: boolean | undefined;
+  readonly store?: string | undefined;
 }
 
 /** The parts of a run that its command chooses. */
@@ -97,7 +97,7 @@ export async function planRun<Paths extends RunPlan['paths']>(
     ...parts,
     teams: planned,
     repeat: options.repeat,
-    resumes: options.resume === true,
+    resumes: options.resume,
     limits: toBatchLimits(options),
     fingerprint: fingerprintBatch(fingerprint, options.repeat, planned),
     paths,

@@ -5,14 +5,19 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
-import { resolveEngine, type Team, type TeamAgent, TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
+import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import { checkKey, checkServers, engineNames, resolveEngineUrl } from '@gaia-mesh/tools/engines/registry.ts';
+import {
+  checkKey,
+  checkServers,
+  describeEngineNeeds,
+  engineNames,
+  resolveEngineUrl,
+} from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
 import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
@@ -25,39 +30,9 @@ import { loadTeam } from '../teams/load-team.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
 import type { Fingerprint } from './batch-setup.ts';
-import { type FaultOptions, parseFaultRequest } from './fault-request.ts';
-import { checkEngineOptions } from './option-needs.ts';
+import { parseFaultRequest } from './fault-request.ts';
+import type { TeamOptions } from './options.ts';
 import { withReplies } from './replies-file.ts';
-
-/** Options of the command line that override every team's file. */
-export interface TeamOptions extends FaultOptions {
-  readonly adapter?: string;
-  readonly engine?: string;
-  /** Tools of the user's that replace others: `WHICH=FILE`, or a file alone. */
-  readonly tool?: readonly string[];
-  readonly model?: string | undefined;
-  /** Archives of runs whose model replies are to be given again, and the file made from them. */
-  readonly replies?: readonly string[];
-  readonly repliesFile?: string;
-  /** Address of the model server. */
-  readonly host?: string;
-  /** Address of a server with OpenAI's API; without `engine` it selects the engine `openai`. */
-  readonly baseUrl?: string;
-  readonly scorer?: string;
-  /** Format in which models call tools. */
-  readonly toolCalls?: string;
-  /** Tokens of the models' context. */
-  readonly context?: number;
-  /** Options of the engine: `NAME=VALUE`. */
-  readonly engineOption?: readonly string[];
-  /** Time for one question, in seconds. */
-  readonly timeout?: number;
-  readonly delivery?: string;
-  readonly transport?: string;
-  readonly natsUrl?: string;
-  readonly natsSubject?: string;
-  readonly concurrency?: number;
-}
 
 /** A team ready to run, with all options resolved and checked. */
 export interface PlannedTeam {
@@ -89,7 +64,7 @@ const MAX_PORT = 65_535;
  */
 export async function loadTeams(
   names: readonly string[],
-  given: TeamOptions & { readonly portBase?: number | 'auto' },
+  given: TeamOptions,
   external: ReadonlySet<string> = new Set(),
 ): Promise<Team[]> {
   const options = await withReplies(given);
@@ -130,7 +105,7 @@ function checkPorts({ agents }: Team, portBase: number | 'auto' | undefined): vo
  */
 export async function planTeam(
   team: Team,
-  options: TeamOptions & { readonly repeat?: number | undefined; readonly cache?: boolean },
+  options: TeamOptions & { readonly repeat?: number; readonly cache?: boolean | undefined },
   out: string,
   external: ReadonlySet<string> = new Set(),
 ): Promise<PlannedTeam> {
@@ -198,7 +173,7 @@ function checkForeign(team: Team, environment: Readonly<Record<string, string | 
  *
  * @throws MeshError `usage`, `config`
  */
-export function applyTeamOptions(team: Team, given: TeamOptions): Team {
+export function applyTeamOptions(team: Team, given: TeamOptions & { readonly repliesFile?: string }): Team {
   const options = withNames(given);
   const engine = options.engine ?? (options.baseUrl === undefined ? undefined : 'openai');
   if (engine !== undefined && !engineNames.includes(engine))
@@ -231,16 +206,14 @@ export function applyTeamOptions(team: Team, given: TeamOptions): Team {
       ? { ...agent, ...own }
       : { ...agent, model: options.model, ...own };
   });
-  const delivery = DELIVERIES.find((name) => name === (options.delivery ?? team.delivery));
-  if (delivery === undefined)
-    throw new MeshError('usage', `--delivery ${options.delivery}: expected ${DELIVERIES.join(' or ')}`);
+  const isNatsNamed = options.natsUrl !== undefined || options.natsSubject !== undefined;
   const result: Team = {
     ...team,
     agents,
-    delivery,
+    delivery: options.delivery ?? team.delivery,
     scorer: options.scorer ?? team.scorer,
     limits: { ...team.limits, task_timeout_s: options.timeout ?? team.limits.task_timeout_s },
-    transport: resolveTransport(options) ?? team.transport,
+    transport: options.transport ?? (isNatsNamed ? 'nats' : team.transport),
     nats_url: options.natsUrl ?? team.nats_url,
     nats_subject: options.natsSubject ?? team.nats_subject,
     adapter: options.adapter ?? team.adapter,
@@ -282,13 +255,6 @@ function parseEngineOption(given: string): [string, JsonValue] {
   } catch {
     return [name, value];
   }
-}
-
-function resolveTransport({ transport, natsUrl, natsSubject }: TeamOptions): Team['transport'] | undefined {
-  if (transport === undefined) return natsUrl !== undefined || natsSubject !== undefined ? 'nats' : undefined;
-  const known = TRANSPORTS.find((name) => name === transport);
-  if (known === undefined) throw createUnknownError('transport', transport, TRANSPORTS);
-  return known;
 }
 
 /**
@@ -351,4 +317,53 @@ function stripPlace(team: Team): Team {
 /** Tells if an agent of the team works with the store itself. */
 export function hasStore(team: Team): boolean {
   return team.agents.some(({ tool }) => describeToolNeeds(tool).store === true);
+}
+
+/** The engine of one agent. */
+type ResolvedEngine = Pick<ReturnType<typeof resolveEngine>, 'engine'> & {
+  readonly model?: string | undefined;
+  readonly host?: string | undefined;
+};
+
+/**
+ * Refuses options about engines that reach none: a model's name does not make the embedded engine that model.
+ *
+ * @param engines the engines of all agents, after the options were applied
+ * @param who the owner of the engines, in words
+ * @throws MeshError `usage`
+ */
+export function checkEngineOptions(
+  given: Partial<TeamOptions>,
+  engines: readonly ResolvedEngine[],
+  who: string,
+): void {
+  const served = engines.filter(({ engine }) => describeEngineNeeds(engine).network);
+  const reached = {
+    model: served.some(({ model }) => model !== undefined),
+    host: served.some(({ host }) => host !== undefined),
+    'base-url': served.some(({ host }) => host !== undefined),
+    'tool-calls': served.length > 0,
+    context: served.length > 0,
+  };
+  const values = { ...given, 'base-url': given.baseUrl, 'tool-calls': given.toolCalls };
+  const names = [...new Set(engines.map(({ engine }) => engine))].join(', ');
+  for (const option of ['model', 'host', 'base-url', 'tool-calls', 'context'] as const) {
+    const value = values[option];
+    if (value === undefined || reached[option]) continue;
+    const others = engineNames.filter((name) => describeEngineNeeds(name).network).join(', ');
+    throw new MeshError(
+      'usage',
+      `--${option} ${value} has no effect: ${who} thinks with the engine ${names}, which asks no model server with it; ` +
+        `name one that does with --engine (${others})`,
+    );
+  }
+  const known = engines.map(({ engine }) => describeEngineNeeds(engine).options);
+  for (const option of given.engineOption ?? []) {
+    const [name = ''] = option.split('=', 1);
+    if (known.some((list) => list === 'all' || list.includes(name))) continue;
+    throw new MeshError(
+      'usage',
+      `--engine-option ${option} has no effect: the engine ${names} of ${who} takes only ${known.flat().join(', ') || 'none'}`,
+    );
+  }
 }

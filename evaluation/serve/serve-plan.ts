@@ -1,29 +1,92 @@
 import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import * as z from 'zod';
 import { checkStoreUse } from '../batch/batch-store.ts';
 import { resolveTaskFolder } from '../plan/bench-plan.ts';
-import { loadTeams, type PlannedTeam, planTeam, type TeamOptions } from '../plan/team-options.ts';
+import {
+  choice,
+  commaList,
+  defineTable,
+  flag,
+  option,
+  portFrom,
+  storeAddress,
+  text,
+  wholeNumber,
+} from '../plan/option-table.ts';
+import { concurrency, repliesNeeds, teamNeeds, teamShape } from '../plan/options.ts';
+import { loadTeams, type PlannedTeam, planTeam } from '../plan/team-options.ts';
 import { readTaskFolder } from '../questions/read-questions.ts';
 import type { ServeLimits } from './served-team.ts';
 
-export interface ServeCommandOptions extends TeamOptions {
-  readonly team: string;
-  readonly mcp?: 'stdio' | 'http';
-  readonly a2a?: boolean;
-  readonly listen: string;
-  readonly port: number;
-  /** Name of the variable that holds the token; false for no token. */
-  readonly token?: string | false;
-  readonly pushTo: readonly string[];
-  readonly waiting: number;
-  readonly maxBytes: number;
-  readonly document?: string;
-  readonly task?: string;
-  readonly out?: string;
-  readonly store?: string;
-  readonly portBase?: number | 'auto';
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+const DEFAULT_BYTES = 1024 * 1024;
+
+/** All options of `serve`. */
+export const serveTable = defineTable({
+  options: z.object({
+    team: option('<name|file>', 'choose the team of agents', text.default('pipeline')),
+    mcp: option(
+      '<how>',
+      'serve MCP over HTTP or standard input and output',
+      choice(['http', 'stdio']).optional(),
+    ),
+    a2a: flag('serve A2A over JSON-RPC, REST and gRPC (default: both)'),
+    port: option('<n>', 'listen on this port (gRPC: the next; 0: any)', portFrom(0, 65_534).default(7700)),
+    listen: option(
+      '<address>',
+      'listen on this address (others than this machine need --token)',
+      text.default('127.0.0.1'),
+    ),
+    /** Name of the variable that holds the token; false for no token. */
+    token: option(
+      '<variable>',
+      "read the clients' token from this environment variable",
+      z.union([z.literal(false), z.string()]).optional(),
+      { no: 'let every program on this machine ask' },
+    ),
+    document: option('<file>', 'answer about this document when clients send none', text.optional()),
+    task: option(
+      '<name|folder>',
+      "answer about this task's document when clients send none",
+      text.optional(),
+    ),
+    concurrency,
+    waiting: option('<n>', 'refuse further tasks when this many wait', wholeNumber.default(16)),
+    maxBytes: option(
+      '<n>',
+      'limit the bytes of a question with its document',
+      wholeNumber.default(DEFAULT_BYTES),
+    ),
+    pushTo: option('<hosts>', 'allow webhooks to these hosts beside this machine', commaList.default([])),
+    out: option('<dir>', 'write results to this folder (default: the project root)', text.optional()),
+    ...teamShape,
+    store: option('<file|url>', 'keep attempts and gap records in this database', storeAddress.optional()),
+    json: flag('print addresses and token as JSON'),
+    quiet: flag('print only what needs attention'),
+  }),
+  common: [
+    ...(['team', 'mcp', 'a2a', 'port', 'listen', 'token', 'document', 'adapter'] as const),
+    ...(['engine', 'model', 'baseUrl', 'timeout', 'out', 'json', 'quiet'] as const),
+  ],
+  needs: [
+    ...teamNeeds,
+    ...repliesNeeds,
+    { options: ['task'], excludes: ['document'], why: 'choose one of them' },
+    {
+      options: ['port', 'listen', 'token', 'token=false'],
+      excludes: ['mcp=stdio'],
+      unless: ['a2a'],
+      why: 'the one client on standard input and output needs neither address nor token',
+    },
+    {
+      options: ['pushTo'],
+      excludes: ['mcp'],
+      unless: ['a2a'],
+      why: 'only A2A clients have webhooks (--a2a)',
+    },
+  ],
+});
+
+export type ServeOptions = z.output<typeof serveTable.options>;
 
 /** The plan of a `serve` with all options resolved and checked. Nothing has been started or written yet. */
 interface ServePlan {
@@ -40,13 +103,13 @@ interface ServePlan {
  *
  * @throws MeshError `usage` or `config`
  */
-export async function servePlan(options: ServeCommandOptions): Promise<ServePlan> {
+export async function servePlan(options: ServeOptions): Promise<ServePlan> {
   const [team] = await loadTeams([options.team], options);
   if (team === undefined) throw new Error('one team is served');
   const out = resolveOutFolder(options.out);
   const planned = await planTeam(team, options, out);
   checkStoreUse([planned], options.store);
-  const { mcp, a2a = false } = options;
+  const { mcp, a2a } = options;
   // Serve every protocol if none is named.
   const isAll = mcp === undefined && !a2a;
   return {
@@ -61,7 +124,7 @@ export async function servePlan(options: ServeCommandOptions): Promise<ServePlan
   };
 }
 
-async function loadServedDocument({ task, document }: ServeCommandOptions): Promise<string | undefined> {
+async function loadServedDocument({ task, document }: ServeOptions): Promise<string | undefined> {
   if (task !== undefined) return readTaskFolder(resolveTaskFolder(task)).document;
   if (document === undefined) return undefined;
   const { readUserDocument } = await import('../questions/user-document.ts');

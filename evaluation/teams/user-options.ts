@@ -7,9 +7,9 @@ import { formatCommandLine } from '../terminal/shell-word.ts';
 import { parseFileName, resolveUserName } from './user-files.ts';
 
 /** Replaces user's files in options for adapter and engine by the names of their exports. */
-export function withNames<Options extends { readonly adapter?: string; readonly engine?: string }>(
-  options: Options,
-): Options {
+export function withNames<
+  Options extends { readonly adapter?: string | undefined; readonly engine?: string | undefined },
+>(options: Options): Options {
   const { adapter, engine } = options;
   return {
     ...options,

@@ -53,11 +53,9 @@ const FORMATS = {
 
 export type FormatName = keyof typeof FORMATS;
 
-export const formatNames: readonly FormatName[] = Object.keys(FORMATS).filter(isFormatName);
-
-export function isFormatName(name: string): name is FormatName {
-  return Object.hasOwn(FORMATS, name);
-}
+export const formatNames: readonly FormatName[] = Object.keys(FORMATS).filter((name): name is FormatName =>
+  Object.hasOwn(FORMATS, name),
+);
 
 export function findFormat(name: FormatName): Format {
   return FORMATS[name];

@@ -1,12 +1,14 @@
-import { parsePositiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
+import { defineTable, flag, option, text, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatDecimals, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { useRunFolder } from '../measure/bench-runs.ts';
-import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import { createPublisher } from '../measure/publish.ts';
 import {
   answerHonestly,
   createSettings,
@@ -17,10 +19,18 @@ import {
 } from './trials.ts';
 import { createWitness, type Temper } from './witness.ts';
 
-interface Options extends PublishOptions {
-  readonly trials: number;
-  readonly only: string;
-}
+const blameTable = defineTable({
+  options: z.object({
+    trials: option('<n>', 'plant this many lies, and make as many honest runs', wholeNumber.default(10)),
+    only: option(
+      '<text>',
+      'run only settings with this in their name, e.g. embedded, or witness panel',
+      text.default(''),
+    ),
+    json: flag('print the results as one JSON value'),
+    write: flag('write docs/results/blame.md'),
+  }),
+});
 
 /** Probability that the witness reports a wrong number while blame runs. */
 const SLIPS = 0.1;
@@ -29,19 +39,14 @@ const SEED = 20_261_124;
 const FLOORS = { lies: 0.8, honest: 0.9 };
 
 export function blameTrialsCommand(command: Command): void {
-  command
-    .option('--trials <n>', 'plant this many lies, and make as many honest runs', parsePositiveInteger, 10)
-    .option('--only <text>', 'run only settings with this in their name, e.g. embedded, or witness panel', '')
-    .option('--json', 'print the results as one JSON value')
-    .option('--write', 'write docs/results/blame.md')
-    .action(run);
+  defineOptions(command, blameTable, run);
 }
 
 /**
  * Plants lies at random places, and counts how often blame names them first, and which messages it names in honest
  * runs.
  */
-async function run({ trials, only, ...options }: Options): Promise<void> {
+async function run({ trials, only, ...options }: z.output<typeof blameTable.options>): Promise<void> {
   const publish = createPublisher('docs/results/blame.md', options);
   const temper: Temper = { slips: 0 };
   const server = await startModelServer(createWitness(temper, SEED), {

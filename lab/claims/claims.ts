@@ -2,15 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { defineTable, flag } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { trackChild, useRunFolder } from '../measure/bench-runs.ts';
-import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import { createPublisher } from '../measure/publish.ts';
 
 const claimsSchema = z.array(
   z.strictObject({
@@ -35,19 +37,19 @@ interface Decided {
   readonly found: string;
 }
 
-interface ClaimsOptions extends PublishOptions {
-  readonly times?: boolean;
-}
+const claimsTable = defineTable({
+  options: z.object({
+    times: flag('measure times, too, which takes minutes and an idle machine'),
+    json: flag('print the verdicts as one JSON value'),
+    write: flag('write docs/claims.md'),
+  }),
+});
 
 export function claims(command: Command): void {
-  command
-    .option('--times', 'measure times, too, which takes minutes and an idle machine')
-    .option('--json', 'print the verdicts as one JSON value')
-    .option('--write', 'write docs/claims.md')
-    .action(run);
+  defineOptions(command, claimsTable, run);
 }
 
-async function run({ times = false, ...options }: ClaimsOptions): Promise<void> {
+async function run({ times, ...options }: z.output<typeof claimsTable.options>): Promise<void> {
   const publish = createPublisher('docs/claims.md', options);
   const file = path.join(import.meta.dirname, 'claims.yaml');
   const all = claimsSchema.parse(parse(readFileSync(file, 'utf8')));

@@ -1,13 +1,23 @@
 import { randomInt } from 'node:crypto';
 import { EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { parsePositiveInteger, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import {
+  defineTable,
+  flag,
+  option,
+  seconds,
+  text,
+  texts,
+  wholeNumber,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatDecimals, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { layerNames } from '@gaia-mesh/protocols/layers/registry.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { createAdapterTarget, createLayerTarget } from './codecs.ts';
 import { doors } from './doors.ts';
 import { framing } from './framing.ts';
@@ -17,34 +27,34 @@ import { readers } from './readers.ts';
 import type { Failure, FuzzTarget } from './target.ts';
 import { volume } from './volume.ts';
 
-interface FuzzOptions {
-  readonly minutes: number;
-  readonly seed?: number;
-  readonly target?: readonly string[];
-  readonly path?: string;
-  readonly json?: boolean;
-}
+const fuzzTable = defineTable({
+  options: z.object({
+    minutes: option('<n>', 'time for all targets', seconds.default(1)),
+    seed: option(
+      '<n>',
+      'the same cases as with this seed (default: a random one, which is printed)',
+      wholeNumber.optional(),
+    ),
+    target: option('<name...>', 'only these, e.g. framing, adapter:json, layer', texts.default([])),
+    path: option(
+      '<path>',
+      'only the case that a failure printed, with its --target and --seed',
+      text.optional(),
+    ),
+    json: flag('print the results as one JSON value'),
+  }),
+});
 
 export function fuzz(command: Command): void {
-  command
-    .option('--minutes <n>', 'time for all targets', parsePositiveNumber, 1)
-    .option(
-      '--seed <n>',
-      'the same cases as with this seed (default: a random one, which is printed)',
-      parsePositiveInteger,
-    )
-    .option('--target <name...>', 'only these, e.g. framing, adapter:json, layer')
-    .option('--path <path>', 'only the case that a failure printed, with its --target and --seed')
-    .option('--json', 'print the results as one JSON value')
-    .action(run);
+  defineOptions(command, fuzzTable, run);
 }
 
 /**
  * Feeds hostile bytes to everything that reads bytes, for `minutes`, and reports failures. Exit code 1 if
  * there are any.
  */
-async function run(options: FuzzOptions): Promise<void> {
-  const targets = findTargets(options.target ?? []);
+async function run(options: z.output<typeof fuzzTable.options>): Promise<void> {
+  const targets = findTargets(options.target);
   const seed = options.seed ?? randomInt(1, SEEDS);
   if (seed >= SEEDS) throw new MeshError('usage', `--seed: expected a whole number below ${SEEDS}`);
   const { minutes, path } = options;
@@ -89,12 +99,6 @@ interface TargetReport {
   readonly failure: Failure | null;
 }
 
-interface CampaignOptions {
-  readonly seed: number;
-  readonly minutes: number;
-  readonly signal: AbortSignal;
-}
-
 /** Cases of a target per turn: few, so that the slowest target does not hold up the others for long. */
 const BATCH_RUNS = 40;
 
@@ -108,7 +112,7 @@ export const SEEDS = 2 ** 31;
  */
 export async function runCampaign(
   targets: readonly FuzzTarget[],
-  { seed, minutes, signal }: CampaignOptions,
+  { seed, minutes, signal }: { seed: number; minutes: number; signal: AbortSignal },
 ): Promise<TargetReport[]> {
   const endMs = performance.now() + minutes * 60_000;
   const turns = targets.map((target) => new Turns(target, seed));

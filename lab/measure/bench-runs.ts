@@ -86,13 +86,6 @@ export async function runBench(
   return { wallMs: performance.now() - startMs, stdout, memory };
 }
 
-interface OutputOptions {
-  /** Name of the command in errors. */
-  readonly named?: string;
-  /** Receives the end of standard error each time that it grows. */
-  readonly onError?: (said: string) => void;
-}
-
 /**
  * Runs `npm run <command>` as a user would and returns its standard output.
  *
@@ -101,7 +94,15 @@ interface OutputOptions {
 export async function runCommand(
   command: string,
   args: readonly string[],
-  { named = command, onError = () => undefined }: OutputOptions = {},
+  {
+    named = command,
+    onError = () => undefined,
+  }: {
+    /** Name of the command in errors. */
+    readonly named?: string;
+    /** Receives the end of standard error each time that it grows. */
+    readonly onError?: (said: string) => void;
+  } = {},
 ): Promise<string> {
   const npm = ['run', '-s', command, '--', ...args];
   const child = trackChild(spawn('npm', npm, { cwd: codeFolder, stdio: ['ignore', 'pipe', 'pipe'] }));

@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { o200k } from '@gaia-mesh/core/tokens/o200k.ts';
+import { defineTable, flag, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import {
@@ -11,7 +13,8 @@ import {
   type ScriptedReply,
   startModelServer,
 } from '@gaia-mesh/tools/fixtures/model-server.ts';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import * as z from 'zod';
 import { trackChild, useRunFolder } from './bench-runs.ts';
 
 const run = promisify(execFile);
@@ -133,69 +136,70 @@ async function checkOutTree(revision: string, folder: string): Promise<string> {
   return tree;
 }
 
-interface Options {
-  readonly against?: string;
-  readonly json?: boolean;
-}
+const tokensTable = defineTable({
+  options: z.object({
+    against: option('<revision>', 'measure another revision of the project beside this one', text.optional()),
+    json: flag('print the figures as JSON'),
+  }),
+});
 
 /**
  * Defines the command that counts the tokens of the prompts of react and supervisor, for the same replies, here and at
  * another revision.
  */
 export function definePromptTokens(command: Command): void {
-  command
-    .addOption(new Option('--against <revision>', 'measure another revision of the project beside this one'))
-    .addOption(new Option('--json', 'print the figures as JSON'))
-    .action(async ({ against, json }: Options) => {
-      const measure = async (tree: string, folder: string, signal: AbortSignal) => {
-        const costs: PromptCost[] = [];
-        for (const team of TEAMS) {
-          const own = path.join(folder, team);
-          mkdirSync(own);
-          costs.push(await measureCost(tree, team, own, signal));
-        }
-        return costs;
-      };
-      const now = await useRunFolder((folder, signal) => measure(codeFolder, folder, signal));
-      const then =
-        against === undefined
-          ? []
-          : await useRunFolder(async (folder, signal) =>
-              measure(await checkOutTree(against, folder), folder, signal),
-            );
-      const rows = now.map((cost) => {
-        const other = then.find(({ team }) => team === cost.team);
-        return {
-          ...cost,
-          against: other ?? null,
-          ratio: other === undefined ? null : cost.tokens / other.tokens,
-        };
-      });
-      if (json === true) {
-        print(
-          JSON.stringify({
-            schema_version: 1,
-            questions: SCRIPT.length,
-            against: against ?? null,
-            teams: rows,
-          }),
+  defineOptions(command, tokensTable, countTokens);
+}
+
+async function countTokens({ against, json }: z.output<typeof tokensTable.options>): Promise<void> {
+  const measure = async (tree: string, folder: string, signal: AbortSignal) => {
+    const costs: PromptCost[] = [];
+    for (const team of TEAMS) {
+      const own = path.join(folder, team);
+      mkdirSync(own);
+      costs.push(await measureCost(tree, team, own, signal));
+    }
+    return costs;
+  };
+  const now = await useRunFolder((folder, signal) => measure(codeFolder, folder, signal));
+  const then =
+    against === undefined
+      ? []
+      : await useRunFolder(async (folder, signal) =>
+          measure(await checkOutTree(against, folder), folder, signal),
         );
-        return;
-      }
-      printText(
-        `${formatTable([
-          [
-            'team',
-            'requests',
-            'prompt tokens a question',
-            'bytes',
-            ...(against === undefined ? [] : [`at ${against}`, 'ratio']),
-          ],
-          ...rows.map(({ team, requests, tokens, bytes, against: other, ratio }) => [
-            ...[team, count(requests), count(Math.round(tokens)), count(Math.round(bytes))],
-            ...(other === null || ratio === null ? [] : [count(Math.round(other.tokens)), ratio.toFixed(2)]),
-          ]),
-        ])}\n`,
-      );
-    });
+  const rows = now.map((cost) => {
+    const other = then.find(({ team }) => team === cost.team);
+    return {
+      ...cost,
+      against: other ?? null,
+      ratio: other === undefined ? null : cost.tokens / other.tokens,
+    };
+  });
+  if (json) {
+    print(
+      JSON.stringify({
+        schema_version: 1,
+        questions: SCRIPT.length,
+        against: against ?? null,
+        teams: rows,
+      }),
+    );
+    return;
+  }
+  printText(
+    `${formatTable([
+      [
+        'team',
+        'requests',
+        'prompt tokens a question',
+        'bytes',
+        ...(against === undefined ? [] : [`at ${against}`, 'ratio']),
+      ],
+      ...rows.map(({ team, requests, tokens, bytes, against: other, ratio }) => [
+        ...[team, count(requests), count(Math.round(tokens)), count(Math.round(bytes))],
+        ...(other === null || ratio === null ? [] : [count(Math.round(other.tokens)), ratio.toFixed(2)]),
+      ]),
+    ])}\n`,
+  );
 }

@@ -6,12 +6,6 @@ import {
 } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 
-/** Options of every command that measures. */
-export interface PublishOptions {
-  readonly json?: boolean;
-  readonly write?: boolean;
-}
-
 /** The figures of a command in all output forms. */
 interface Measured {
   readonly report: object;
@@ -27,11 +21,11 @@ interface Measured {
  */
 export function createPublisher(
   page: string,
-  { json, write }: PublishOptions,
+  { json, write }: { readonly json: boolean; readonly write: boolean },
 ): (measured: Measured) => Promise<void> {
-  const file = write === true ? resolvePage(page) : undefined;
+  const file = write ? resolvePage(page) : undefined;
   return async ({ report, text, part }) => {
-    if (json === true) printJson({ machine: describeMachine(), ...report });
+    if (json) printJson({ machine: describeMachine(), ...report });
     else printText(`${text}\n`);
     if (file !== undefined) await writeMeasured(file, process.argv.slice(2), part);
   };

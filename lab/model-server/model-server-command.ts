@@ -1,54 +1,60 @@
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { parsePositiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import {
+  commaList,
+  defineTable,
+  option,
+  port,
+  text,
+  wholeNumber,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { BEHAVIOURS, behaving, behaviourOf } from '@gaia-mesh/tools/fixtures/model-behaviours.ts';
 import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import * as z from 'zod';
 import { readScript } from './reply-script.ts';
 
 const NAMES = Object.entries(BEHAVIOURS).map(([name, { number }]) =>
   number === undefined ? name : `${name}=<${number}>`,
 );
 
-export function defineModelServer(command: Command): void {
-  command
-    .option(
-      '--script <file>',
+const serverTable = defineTable({
+  options: z.object({
+    script: option(
+      '<file>',
       'reply with the JSON lines of this file (when, content, tool_calls, thoughts, finish, …)',
-    )
-    .option(
-      '--behaviour <name>',
+      text.optional(),
+    ),
+    behaviour: option(
+      '<name>',
       `make the server behave like this (repeatable): ${NAMES.join(', ')}`,
-      (text: string, before: readonly string[]) => [...before, checkBehaviour(text)],
-      [],
-    )
-    .option('--models <names>', 'serve these models, separated by commas (default: any)', (text: string) =>
-      text.split(','),
-    )
-    .option('--context <tokens>', 'report this context size', parsePositiveInteger)
-    .option('--port <n>', 'listen on this port of 127.0.0.1', parsePositiveInteger, 8089)
-    .action(run);
-}
+      z
+        .array(text.refine((name) => behaviourOf(name) !== undefined, `expected ${NAMES.join(', ')}`))
+        .default([]),
+    ),
+    models: option('<names>', 'serve these models, separated by commas (default: any)', commaList.optional()),
+    context: option('<tokens>', 'report this context size', wholeNumber.optional()),
+    port: option('<n>', 'listen on this port of 127.0.0.1', port.default(8089)),
+  }),
+});
 
-function checkBehaviour(text: string): string {
-  if (behaviourOf(text) === undefined) throw new InvalidArgumentError(`expected ${NAMES.join(', ')}`);
-  return text;
-}
-
-interface Options {
-  readonly script?: string;
-  readonly behaviour: readonly string[];
-  readonly models?: readonly string[];
-  readonly context?: number;
-  readonly port: number;
+export function defineModelServer(command: Command): void {
+  defineOptions(command, serverTable, run);
 }
 
 const UNSCRIPTED: ModelScript = [{ content: 'FINAL ANSWER: nothing (the server has no --script)' }];
 
 /** Runs a model server without a model, in the formats of Ollama, OpenAI and Anthropic, until Ctrl-C. */
-async function run({ script, behaviour, models, context, port }: Options): Promise<void> {
+async function run({
+  script,
+  behaviour,
+  models,
+  context,
+  port,
+}: z.output<typeof serverTable.options>): Promise<void> {
   const { signal } = handleInterrupt('the server');
   const says = script === undefined ? UNSCRIPTED : readScript(resolveUserPath(script));
   const behaviours = behaviour.flatMap((text) => behaviourOf(text) ?? []);

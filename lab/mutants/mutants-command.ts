@@ -2,15 +2,17 @@ import { execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { defineTable, flag, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { trackChild, useRunFolder } from '../measure/bench-runs.ts';
-import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import { createPublisher } from '../measure/publish.ts';
 
 /** A bug to plant: `find` occurs once in `file`; one of `tests` must fail when `put` replaces it. */
 const mutantSchema = z.strictObject({
@@ -42,12 +44,16 @@ export function plantMutant({ file, find, put }: Mutant, whole: string): string 
   return whole.replace(find, () => put);
 }
 
+const mutantsTable = defineTable({
+  options: z.object({
+    only: option('<text>', 'plant only bugs whose file or description has this text', text.default('')),
+    json: flag('print the results as one JSON value'),
+    write: flag('write docs/results/mutants.md'),
+  }),
+});
+
 export function defineMutants(command: Command): void {
-  command
-    .option('--only <text>', 'plant only bugs whose file or description has this text')
-    .option('--json', 'print the results as one JSON value')
-    .option('--write', 'write docs/results/mutants.md')
-    .action(run);
+  defineOptions(command, mutantsTable, run);
 }
 
 /** Time limit of the tests of a bug; tests that hang have noticed it, too. */
@@ -55,7 +61,7 @@ const TEST_TIMEOUT_MS = 300_000;
 const execute = promisify(execFile);
 
 /** Plants bugs in a copy of the project, one at a time; exit code 1 if its tests pass with one of them. */
-async function run({ only = '', ...options }: PublishOptions & { readonly only?: string }): Promise<void> {
+async function run({ only, ...options }: z.output<typeof mutantsTable.options>): Promise<void> {
   const chosen = readMutants().filter(({ file, breaks }) => file.includes(only) || breaks.includes(only));
   if (chosen.length === 0) throw new MeshError('usage', `--only: no bug has ${JSON.stringify(only)}`);
   const publish = createPublisher('docs/results/mutants.md', options);

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { parsePositiveInteger } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { defineTable, flag, option, text, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { type Comparison, compare } from '@gaia-mesh/evaluation/statistics/paired.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -14,7 +15,7 @@ import {
   useRunFolder,
   writeTasks,
 } from '../measure/bench-runs.ts';
-import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import { createPublisher } from '../measure/publish.ts';
 import { formatRatio, runInterleaved } from '../measure/rounds.ts';
 import { buildRelayPart, buildRelayReport, formatRelayTables } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
@@ -30,39 +31,39 @@ const CODEC_ROUNDS = 101;
 const RELAY_ROUNDS = 5;
 const WATCH_ROUNDS = 15;
 
-interface PerfOptions extends PublishOptions {
-  readonly questions?: string;
-  /** True measures only the relay, with all its loads; false leaves it out; undefined includes its quick loads. */
-  readonly relay?: boolean;
-  /** Measures only the cost of a page that follows a run. */
-  readonly watch?: boolean;
-  /** Measures only how the time for foreign input grows with it. */
-  readonly growth?: boolean;
-  readonly rounds?: number;
-  readonly quick?: boolean;
-}
+const perfTable = defineTable({
+  options: z.object({
+    json: flag('print the figures as JSON'),
+    questions: option(
+      '<file>',
+      'score the embedded engine on these questions (default: the shipped ones)',
+      text.optional(),
+    ),
+    write: flag('write docs/results/runs.md (with --relay: docs/results/relay.md)'),
+    /** True measures only the relay, with all its loads; undefined includes its quick loads. */
+    relay: option(
+      undefined,
+      'measure only the relay, in full: as a run uses it, and flooded beside installed brokers',
+      z.boolean().optional(),
+      { no: 'leave out the relay' },
+    ),
+    watch: flag('measure only the cost of a page that follows a run, in pairs of batches'),
+    growth: flag('measure only how the time for foreign input grows when it is doubled'),
+    rounds: option('<n>', 'run this many rounds, each target once in each', wholeNumber.optional()),
+    quick: flag('with --relay: four agents and small packets only, as without it'),
+  }),
+});
+
+type PerfOptions = z.output<typeof perfTable.options>;
 
 export function definePerf(command: Command): void {
-  command
-    .option('--json', 'print the figures as JSON')
-    .option('--questions <file>', 'score the embedded engine on these questions (default: the shipped ones)')
-    .option('--write', 'write docs/results/runs.md (with --relay: docs/results/relay.md)')
-    .option(
-      '--relay',
-      'measure only the relay, in full: as a run uses it, and flooded beside installed brokers',
-    )
-    .option('--no-relay', 'leave out the relay')
-    .option('--watch', 'measure only the cost of a page that follows a run, in pairs of batches')
-    .option('--growth', 'measure only how the time for foreign input grows when it is doubled')
-    .option('--rounds <n>', 'run this many rounds, each target once in each', parsePositiveInteger)
-    .option('--quick', 'with --relay: four agents and small packets only, as without it')
-    .action(run);
+  defineOptions(command, perfTable, run);
 }
 
 /** Prints how often longer each kind of foreign input takes when it is doubled: twice, where the work is linear. */
 function runGrowthOnly(options: PerfOptions): void {
   const growths = measureGrowth();
-  if (options.json === true) printJson(growths);
+  if (options.json) printJson(growths);
   else
     for (const { name, sizes, ms, ratio } of growths)
       print(`${ratio.toFixed(1).padStart(5)} ×  ${name}: ${ms.at(-1)?.toFixed(0)} ms for ${sizes.at(-1)}`);
@@ -70,8 +71,8 @@ function runGrowthOnly(options: PerfOptions): void {
 
 async function run(options: PerfOptions): Promise<void> {
   if (options.relay === true) return runRelayOnly(options);
-  if (options.watch === true) return runWatchOnly(options);
-  if (options.growth === true) return runGrowthOnly(options);
+  if (options.watch) return runWatchOnly(options);
+  if (options.growth) return runGrowthOnly(options);
   const { rounds } = options;
   const publish = createPublisher('docs/results/runs.md', options);
   const file = options.questions === undefined ? undefined : resolveUserPath(options.questions);
@@ -106,14 +107,14 @@ async function runRelayOnly(options: PerfOptions): Promise<void> {
 /** Measures the goal that a watched run takes at most 3 % longer. */
 async function runWatchOnly({ rounds = WATCH_ROUNDS, json }: PerfOptions): Promise<void> {
   const { tasks, time } = await measureWatch(rounds, TASKS);
-  if (json === true) printJson({ tasks, time });
+  if (json) printJson({ tasks, time });
   else
     print(
       `${tasks} tasks with a page that reads, times those without: ${formatRatio(time)}; wanted: at most 1.03`,
     );
 }
 
-function runRelay({ rounds = RELAY_ROUNDS, quick = false }: PerfOptions) {
+function runRelay({ rounds = RELAY_ROUNDS, quick }: PerfOptions) {
   return measureRelay(quick, rounds);
 }
 

@@ -3,13 +3,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { parseList, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
 import { createRouter } from '@gaia-mesh/core/hub/routing.ts';
 import { buildRunLedger } from '@gaia-mesh/core/run/metrics/run-ledger.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { commaList, defineTable, flag, option, seconds } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
@@ -18,13 +19,17 @@ import { count, formatDecimals, formatTable } from '@gaia-mesh/evaluation/termin
 import { json } from '@gaia-mesh/protocols/json.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import { createPublisher } from '../measure/publish.ts';
 import { Swarm } from './swarm.ts';
 
-interface ScaleOptions extends PublishOptions {
-  readonly agents: string;
-  readonly seconds: number;
-}
+const scaleTable = defineTable({
+  options: z.object({
+    agents: option('<numbers>', 'points of the curve', commaList.default(['4', '16', '64', '256'])),
+    seconds: option('<n>', 'time of each flood', seconds.default(5)),
+    json: flag('print the points as one JSON value'),
+    write: flag('write them to docs/results/scale.md'),
+  }),
+});
 
 const MAX_AGENTS = 1000;
 
@@ -44,21 +49,16 @@ const pointSchema = z.object({
 type ScalePoint = z.infer<typeof pointSchema>;
 
 export function scale(command: Command): void {
-  command
-    .option('--agents <numbers>', 'points of the curve', '4,16,64,256')
-    .option('--seconds <n>', 'time of each flood', parsePositiveNumber, 5)
-    .option('--json', 'print the points as one JSON value')
-    .option('--write', 'write them to docs/results/scale.md')
-    .action(run);
+  defineOptions(command, scaleTable, run);
 }
 
 /**
  * Measures set-up, throughput and memory of the hub for several numbers of agents. Exit code 1 if a ledger
  * does not balance.
  */
-async function run(options: ScaleOptions): Promise<void> {
+async function run(options: z.output<typeof scaleTable.options>): Promise<void> {
   const publish = createPublisher('docs/results/scale.md', options);
-  const numbers = parseList(options.agents).map(parseAgentCount);
+  const numbers = options.agents.map(parseAgentCount);
   const [only, ...others] = numbers;
   if (only === undefined) throw new MeshError('usage', '--agents: expected numbers, e.g. 4,16,64');
   const { signal } = handleInterrupt('the measurement');

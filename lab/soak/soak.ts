@@ -2,29 +2,40 @@ import { randomInt } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
-import { parsePositiveInteger, parsePositiveNumber } from '@gaia-mesh/cli/command-line/option-values.ts';
-import { addWatchOptions, openWatch, type WatchChoice } from '@gaia-mesh/cli/command-line/watching.ts';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
+import { openWatch } from '@gaia-mesh/cli/command-line/watching.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
+import { defineTable, flag, option, seconds, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { watchNeeds, watchShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import { createStyles, print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import { count, formatDecimals, formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { MAX_GROWTH, MemoryCurve, type MemoryGrowth } from './memory-curve.ts';
 import { drawInjectedFaults, type RoundReport, runSoakRound } from './soak-round.ts';
 import { Swarm } from './swarm.ts';
 import { SYNTHETIC_TOOL } from './synthetic-agent.ts';
 
-interface SoakOptions extends WatchChoice {
-  readonly minutes: number;
-  readonly packets?: number;
-  readonly seed?: number;
-  readonly agents: number;
-  readonly processes: number;
-  readonly rounds: number;
-  readonly json?: boolean;
-}
+const soakTable = defineTable({
+  options: z.object({
+    ...watchShape,
+    minutes: option('<n>', 'time for all rounds, at most', seconds.default(2)),
+    packets: option('<n>', 'packets for all rounds, at most', wholeNumber.optional()),
+    seed: option(
+      '<n>',
+      'seed of the injected faults (default: a random one, which is printed)',
+      wholeNumber.optional(),
+    ),
+    agents: option('<n>', 'synthetic agents', wholeNumber.default(8)),
+    processes: option('<n>', 'processes that host them', wholeNumber.default(4)),
+    rounds: option('<n>', 'rounds, each with a handshake of its own', wholeNumber.default(10)),
+    json: flag('print the result as one JSON value'),
+  }),
+  needs: watchNeeds,
+});
 
 /** Upper bound of drawn seeds: short enough to type. */
 const DRAWN_SEEDS = 1_000_000;
@@ -33,19 +44,7 @@ const MEGABYTE = 2 ** 20;
 const SHOWN_VIOLATIONS = 20;
 
 export function defineSoak(command: Command): void {
-  addWatchOptions(command)
-    .option('--minutes <n>', 'time for all rounds, at most', parsePositiveNumber, 2)
-    .option('--packets <n>', 'packets for all rounds, at most', parsePositiveInteger)
-    .option(
-      '--seed <n>',
-      'seed of the injected faults (default: a random one, which is printed)',
-      parsePositiveInteger,
-    )
-    .option('--agents <n>', 'synthetic agents', parsePositiveInteger, 8)
-    .option('--processes <n>', 'processes that host them', parsePositiveInteger, 4)
-    .option('--rounds <n>', 'rounds, each with a handshake of its own', parsePositiveInteger, 10)
-    .option('--json', 'print the result as one JSON value')
-    .action(run);
+  defineOptions(command, soakTable, run);
 }
 
 /**
@@ -53,7 +52,7 @@ export function defineSoak(command: Command): void {
  * come back, and tasks are asked. Exit code 1 if a ledger does not balance, memory grows, or anything is left
  * behind.
  */
-async function run(options: SoakOptions): Promise<void> {
+async function run(options: z.output<typeof soakTable.options>): Promise<void> {
   const { minutes, agents, processes, rounds, seed = randomInt(1, DRAWN_SEEDS) } = options;
   if (agents < 3 || agents > MAX_AGENTS)
     throw new MeshError('usage', `--agents: expected 3 to ${MAX_AGENTS}, not ${agents}`);

@@ -3,9 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
+import { defineTable, flag, option, text, texts } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
 import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import { count, formatDecimals, formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
@@ -17,34 +19,33 @@ import { readTableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { useRunFolder } from '../measure/bench-runs.ts';
-import { createPublisher, type PublishOptions } from '../measure/publish.ts';
+import { createPublisher } from '../measure/publish.ts';
 import { type HeldOutFigures, measureHeldOut } from './held-out.ts';
 import { cutChunks, readQuestions, scoreSquad } from './read-questions.ts';
 import { loadWtqData } from './wtq-data.ts';
 
 const run = promisify(execFile);
 
-interface EmbeddedOptions extends PublishOptions {
-  readonly wtq: string;
-  readonly weights: readonly string[];
-  readonly qa: string;
-}
+const embeddedTable = defineTable({
+  options: z.object({
+    wtq: option('<dir>', 'folder with train.jsonl.gz and tables.jsonl.gz of WikiTableQuestions', text),
+    weights: option(
+      '<files...>',
+      'what lab:train made with --split 1, and with 2 and 3, in this order',
+      texts,
+    ),
+    qa: option('<file>', 'labelled questions about texts, for development', text),
+    write: flag('write the figures to docs/results/embedded.md'),
+    json: flag('print them as one JSON value'),
+  }),
+});
 
 /**
  * Defines the command that measures how often the embedded engine is right, how well its chances are calibrated, and
  * how long it takes.
  */
 export function defineEmbedded(command: Command): void {
-  command
-    .requiredOption('--wtq <dir>', 'folder with train.jsonl.gz and tables.jsonl.gz of WikiTableQuestions')
-    .requiredOption(
-      '--weights <files...>',
-      'what lab:train made with --split 1, and with 2 and 3, in this order',
-    )
-    .requiredOption('--qa <file>', 'labelled questions about texts, for development')
-    .option('--write', 'write the figures to docs/results/embedded.md')
-    .option('--json', 'print them as one JSON value')
-    .action(measure);
+  defineOptions(command, embeddedTable, measure);
 }
 
 interface ReaderFigures {
@@ -78,7 +79,7 @@ function summarizeRows(rows: readonly { exact: number; f1: number; ms: number }[
   };
 }
 
-async function measure(options: EmbeddedOptions): Promise<void> {
+async function measure(options: z.output<typeof embeddedTable.options>): Promise<void> {
   const publish = createPublisher('docs/results/embedded.md', options);
   const data = loadWtqData(resolveUserPath(options.wtq));
   const report: Report = {

@@ -4,10 +4,6 @@ import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { EXIT } from './exit-code.ts';
 
-export interface OtlpOption {
-  readonly otlp?: string;
-}
-
 /**
  * Exports the archive of a run that has ended. When the collector is unreachable, the results stay and the exit code
  * reports the failure.
@@ -20,7 +16,7 @@ export type ExportRun = (archive: string, name?: string) => Promise<void>;
  *
  * @throws MeshError with the fault of the option
  */
-export async function runExporter({ otlp }: OtlpOption): Promise<ExportRun> {
+export async function runExporter(otlp: string | undefined): Promise<ExportRun> {
   if (otlp === undefined) return async () => undefined;
   const { openOtlp } = await import('@gaia-mesh/evaluation/export/otlp/otlp-target.ts');
   const target = await openOtlp(otlp);

@@ -1,14 +1,15 @@
-import { type checkEngineOptions, OPTION_NEEDS } from '@gaia-mesh/evaluation/plan/option-needs.ts';
-import { applyTeamOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
+import { toFlag } from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { applyTeamOptions, type checkEngineOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { commands } from '../commands.ts';
+import { findTable, readOptions } from './options.ts';
 import { createParser } from './program.ts';
 
 const PROGRAM = { name: 'gaia-mesh', description: 'test', commands };
 
-/** Returns the parser of a command line and the command itself, which does nothing in place of its work. */
+/** Returns the parser of a command line and the command itself, which only reads its options. */
 async function parserOf(name: string): Promise<{ parser: Command; command: Command }> {
   const words = name.split(' ');
   const parser = await createParser(PROGRAM, words);
@@ -16,7 +17,7 @@ async function parserOf(name: string): Promise<{ parser: Command; command: Comma
     (above, word) => above.commands.find((one) => one.name() === word) ?? above,
     parser,
   );
-  command.action(() => undefined);
+  command.action(() => void readOptions(command));
   for (const one of [parser, ...parser.commands, command]) {
     one.exitOverride().configureOutput({ writeErr: () => undefined });
   }
@@ -60,22 +61,30 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 function written(command: Command, condition: string): string {
-  const [, name = '', , value] = /^([\w-]+)([=>](.*))?$/.exec(condition) ?? [];
-  const option = command.options.find(({ long }) => long === `--${name}`);
-  if (option === undefined) throw new Error(`${command.name()} has no option --${name}`);
-  if (option.isBoolean() || option.negate) return `--${name}`;
-  if (condition.includes('=') && value !== undefined) return `--${name} ${value}`;
-  return `--${name} ${VALUES[name] ?? 'x'}`;
+  const [, key = '', , value] = /^(\w+)([=>](.*))?$/.exec(condition) ?? [];
+  const name = value === 'false' ? `--no-${toFlag(key).slice(2)}` : toFlag(key);
+  const option = command.options.find(({ long }) => long === name);
+  if (option === undefined) throw new Error(`${command.name()} has no option ${name}`);
+  if (option.isBoolean() || option.negate) return name;
+  if (condition.includes('=') && value !== undefined) return `${name} ${value}`;
+  return `${name} ${VALUES[name.slice(2)] ?? 'x'}`;
 }
 
-/** Each need with each of its options and, where it excludes others, each of these. */
-const REFUSALS = OPTION_NEEDS.flatMap((need) =>
-  (need.commands ?? ['bench', 'gaia']).flatMap((name) =>
-    need.options.flatMap((option): [string, string, string | undefined][] =>
-      (need.excludes ?? [undefined]).map((other) => [name, option, other]),
-    ),
-  ),
-);
+const NAMES = [...commands.map(({ name }) => name), 'gaia blame', 'gaia gaps'];
+
+/** Each need of each command with each of its options and, where it excludes others, each of these. */
+const REFUSALS = (
+  await Promise.all(
+    NAMES.map(async (name) => {
+      const { needs = [] } = findTable((await parserOf(name)).command) ?? {};
+      return needs.flatMap((need) =>
+        need.options.flatMap((option) =>
+          (need.excludes ?? [undefined]).map((other) => [name, option, other] as const),
+        ),
+      );
+    }),
+  )
+).flat();
 
 describe('an option that cannot take effect', () => {
   test.each(REFUSALS)('of %s, --%s beside %s, is refused by name', async (name, option, other) => {
@@ -84,7 +93,7 @@ describe('an option that cannot take effect', () => {
 
     await expect(parse(line.join(' '))).rejects.toMatchObject({
       code: 'usage',
-      message: expect.stringContaining(`--${/[\w-]+/.exec(option)?.[0]}`),
+      message: expect.stringContaining(toFlag(/\w+/.exec(option)?.[0] ?? '').slice(2)),
     });
   });
 
@@ -131,10 +140,8 @@ describe('options about engines', () => {
   // A server that a user names may get the key, which is noted in the environment.
   beforeAll(() => void vi.stubEnv('GAIA_MESH_KEY_HOSTS', ''));
 
-  const apply = (
-    options: Parameters<typeof checkEngineOptions>[0] & { engine?: string },
-    team = 'pipeline',
-  ) => applyTeamOptions(loadTeam(team), options as Parameters<typeof applyTeamOptions>[1]);
+  const apply = (options: Parameters<typeof checkEngineOptions>[0], team = 'pipeline') =>
+    applyTeamOptions(loadTeam(team), options);
 
   test.each<[string, Parameters<typeof checkEngineOptions>[0]]>([
     ['--model qwen3', { model: 'qwen3' }],
@@ -166,7 +173,7 @@ describe('options about engines', () => {
   });
 
   test('are accepted with an engine that takes them', () => {
-    const given = { host: '127.0.0.1:11434', model: 'm', context: 4096, toolCalls: 'native' };
+    const given = { host: '127.0.0.1:11434', model: 'm', context: 4096, toolCalls: 'native' as const };
     expect(apply({ ...given, engine: 'ollama', engineOption: ['num_ctx=4'] })).toMatchObject({
       model: 'm',
       model_host: '127.0.0.1:11434',

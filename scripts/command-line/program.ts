@@ -5,12 +5,11 @@ import {
   toErrorMessage,
 } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { checkOptionNeeds } from '@gaia-mesh/evaluation/plan/option-needs.ts';
 import { printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { Command, CommanderError } from 'commander';
 import { EXIT, toExitCode } from './exit-code.ts';
-import { explainHelp, twoLevelHelp } from './help.ts';
+import { explainHelp, twoLevelHelp } from './options.ts';
 import { resumption } from './resume-command.ts';
 
 /** One line of the list of commands. Its arguments and action are loaded only when they are needed. */
@@ -156,47 +155,8 @@ export async function createParser(
       .helpGroup(`${entry.group}:`);
     if (entry.name !== args[0]) continue;
     (await entry.load())(command);
-    command.hook('preAction', (_, action) => checkGivenOptions(action));
     for (const described of [command, ...command.commands]) explainHelp(described, showsAll);
   }
   explainHelp(parser, showsAll);
   return parser;
-}
-
-/**
- * Refuses options of a command that cannot take effect.
- *
- * @throws MeshError `usage`
- */
-function checkGivenOptions(command: Command): void {
-  const path = listPath(command);
-  const [, above] = path;
-  const early = above === undefined ? [] : [...listGivenOptions(above).keys()];
-  if (early.length > 0) {
-    const list = early.map((name) => `--${name}`).join(', ');
-    const subcommand = command.name();
-    throw new MeshError(
-      'usage',
-      `${list} stands before ${subcommand} and has no effect there: write it after ${subcommand}, if ${subcommand} has it`,
-    );
-  }
-  const name = path.map((one) => one.name()).reverse();
-  checkOptionNeeds(name.join(' '), listGivenOptions(command));
-}
-
-/** Returns the command and those above it, without the program. */
-function listPath(command: Command): Command[] {
-  return command.parent === null ? [] : [command, ...listPath(command.parent)];
-}
-
-/** Returns the options that the user typed, by their names without dashes; `--no-cache` is `no-cache`. */
-function listGivenOptions(command: Command): Map<string, unknown> {
-  const given = new Map<string, unknown>();
-  for (const option of command.options) {
-    const attribute = option.attributeName();
-    if (command.getOptionValueSource(attribute) !== 'cli') continue;
-    const value: unknown = command.getOptionValue(attribute);
-    if (option.negate === (value === false)) given.set(option.long?.slice(2) ?? attribute, value);
-  }
-  return given;
 }

@@ -2,14 +2,25 @@ import path from 'node:path';
 import type { AgentEndpoint, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { nodeIdSchema, toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
-import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
 import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import { markWorkspaces } from '@gaia-mesh/core/run/run-folder.ts';
 import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkSubject, DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
-import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/option-needs.ts';
+import {
+  choice,
+  commaList,
+  defineTable,
+  flag,
+  option,
+  portFrom,
+  seconds,
+  storeAddress,
+  text,
+  texts,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { teamShape } from '@gaia-mesh/evaluation/plan/options.ts';
+import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
 import { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
 import { listUserFiles, register, resolveUserName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import { withNames } from '@gaia-mesh/evaluation/teams/user-options.ts';
@@ -17,78 +28,86 @@ import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { showInHelp } from '../command-line/help.ts';
-import { parseList, parsePositiveNumber, parseStoreAddress } from '../command-line/option-values.ts';
+import { defineOptions } from '../command-line/options.ts';
 
-interface AgentCommandOptions {
-  readonly id: string;
-  readonly tool: string;
-  readonly port?: number;
-  readonly transport: string;
-  readonly natsUrl?: string;
-  readonly natsSubject?: string;
-  readonly adapter?: string;
-  readonly adapterFile?: readonly string[];
-  readonly engine: string;
-  readonly model?: string;
-  readonly host?: string;
-  readonly engineOptions?: string;
-  readonly timeout?: number;
-  readonly subscribes?: string[];
-  readonly partners?: readonly string[];
-  readonly options?: string;
-  readonly prompt?: string;
-  readonly files?: string;
-  readonly store?: string;
-  readonly workspace?: string;
-  readonly resume?: boolean;
-}
+const jsonObject = z
+  .string()
+  .transform((typed, context): Record<string, z.output<ReturnType<typeof z.json>>> => {
+    try {
+      return z.record(z.string(), z.json()).parse(JSON.parse(typed));
+    } catch (error) {
+      context.addIssue(`expected a JSON object: ${toErrorMessage(error)}`);
+      return z.NEVER;
+    }
+  });
+
+/** Parses partners of the form `id:tool,…`. */
+const partners = commaList.transform((list, context) =>
+  list.map((entry): Partner => {
+    const colon = entry.lastIndexOf(':');
+    const [id, tool] = [entry.slice(0, Math.max(colon, 0)), entry.slice(colon + 1)];
+    if (!nodeIdSchema.safeParse(id).success || tool === '')
+      context.addIssue(`expected id:tool,…, not ${JSON.stringify(entry)}`);
+    return { id, tool };
+  }),
+);
+
+const agentTable = defineTable({
+  options: z.object({
+    id: option('<id>', "set the agent's id, e.g. 2", nodeIdSchema),
+    tool: option('<name|file>', 'run this tool', text),
+    port: option('<n>', 'listen on this port of 127.0.0.1 (0: any free)', portFrom(0).optional()),
+    transport: option('<name>', 'listen over tcp or nats', choice(TRANSPORTS).default('tcp')),
+    natsUrl: teamShape.natsUrl,
+    natsSubject: teamShape.natsSubject,
+    adapter: option('<spec|file>', 'refuse a hub that speaks another protocol', text.optional()),
+    adapterFile: option('<file...>', 'offer your own adapters to the hub', texts.default([])),
+    engine: option('<name|file>', 'think with this engine', text.default('extractive')),
+    model: teamShape.model,
+    host: teamShape.host,
+    engineOptions: option('<json>', 'set engine options, e.g. \'{"seed":1}\'', jsonObject.default({})),
+    timeout: option('<seconds>', 'stop each request to a model server after this time', seconds.optional()),
+    subscribes: option('<types>', "receive these packet types instead of the tool's", commaList.optional()),
+    partners: option('<id:tool,…>', 'allow requests to these agents', partners.default([])),
+    options: option('<json>', 'set tool options, as in the team file', jsonObject.default({})),
+    prompt: option('<file>', "use this prompt instead of the tool's", text.optional()),
+    files: option('<dir>', 'read task files from this folder', text.optional()),
+    store: option('<file|url>', 'keep attempts in this database', storeAddress.optional()),
+    workspace: option('<dir>', 'write to this folder (default: workspaces/<id>)', text.optional()),
+    resume: flag('continue with the memory of an agent that died'),
+  }),
+  common: [
+    ...(['id', 'tool', 'port', 'adapter', 'engine', 'model', 'host', 'timeout'] as const),
+    ...(['subscribes', 'partners', 'options', 'prompt', 'files', 'store', 'workspace'] as const),
+  ],
+  needs: [
+    {
+      options: ['natsUrl', 'natsSubject'],
+      needs: ['transport=nats'],
+      why: 'an agent listens on a port otherwise',
+    },
+    { options: ['port'], excludes: ['transport=nats'], why: 'agents on NATS listen on no port' },
+    {
+      options: ['timeout'],
+      needs: ['engine'],
+      why: 'it limits the requests to a model server, and the embedded engine sends none',
+    },
+    {
+      options: ['timeout'],
+      excludes: ['engine=extractive'],
+      why: 'the embedded engine sends no requests',
+    },
+  ],
+});
+
+type AgentOptions = z.output<typeof agentTable.options>;
 
 export function defineAgent(command: Command): void {
-  showInHelp(command, [
-    'id',
-    'tool',
-    'port',
-    'adapter',
-    'engine',
-    'model',
-    'host',
-    'timeout',
-    'subscribes',
-    'partners',
-    'options',
-    'prompt',
-    'files',
-    'store',
-    'workspace',
-  ]);
-  command
-    .requiredOption('--id <id>', "set the agent's id, e.g. 2")
-    .requiredOption('--tool <name|file>', 'run this tool')
-    .option('--port <n>', 'listen on this port of 127.0.0.1 (0: any free)', Number)
-    .option('--transport <name>', 'listen over tcp or nats', 'tcp')
-    .option('--nats-url <url>', 'connect to this NATS server (default: NATS_URL, else nats://127.0.0.1:4222)')
-    .option('--nats-subject <subject>', 'begin NATS subjects with this prefix (default: gaia)')
-    .option('--adapter <spec|file>', 'refuse a hub that speaks another protocol')
-    .option('--adapter-file <file...>', 'offer your own adapters to the hub')
-    .option('--engine <name|file>', 'think with this engine', 'extractive')
-    .option('--model <name>', 'use this model of the engine')
-    .option('--host <url>', 'connect to the model server at this address')
-    .option('--engine-options <json>', 'set engine options, e.g. \'{"seed":1}\'')
-    .option('--timeout <seconds>', 'stop each request to a model server after this time', parsePositiveNumber)
-    .option('--subscribes <types>', "receive these packet types instead of the tool's", parseList)
-    .option('--partners <id:tool,…>', 'allow requests to these agents', parseList)
-    .option('--options <json>', 'set tool options, as in the team file')
-    .option('--prompt <file>', "use this prompt instead of the tool's")
-    .option('--files <dir>', 'read task files from this folder')
-    .option('--store <file|url>', 'keep attempts in this database', parseStoreAddress)
-    .option('--workspace <dir>', 'write to this folder (default: workspaces/<id>)')
-    .option('--resume', 'continue with the memory of an agent that died')
-    .action(run);
+  defineOptions(command, agentTable, run);
 }
 
 /** Runs one agent until a signal ends it. */
-async function run(options: AgentCommandOptions): Promise<void> {
+async function run(options: AgentOptions): Promise<void> {
   const running = await startAgent(toAgentSpec(options)).catch((error: unknown) => {
     if (!(error instanceof MeshError) || readSystemCode(error.cause) !== 'EADDRINUSE') throw error;
     throw new MeshError('io', `${error.message}; choose another --port`, { cause: error });
@@ -112,32 +131,30 @@ async function run(options: AgentCommandOptions): Promise<void> {
  *
  * @throws MeshError `usage`, naming the invalid option
  */
-function toAgentSpec(options: AgentCommandOptions): AgentSpec {
-  const id = nodeIdSchema.safeParse(options.id);
-  if (!id.success) throw new MeshError('usage', `--id: ${formatIssues(id.error)}`);
-  for (const file of options.adapterFile ?? []) register('adapter', resolveUserPath(file));
+function toAgentSpec(options: AgentOptions): AgentSpec {
+  for (const file of options.adapterFile) register('adapter', resolveUserPath(file));
   const tool = resolveUserName('tool', options.tool);
   const { adapter, engine } = withNames({ ...options });
-  const { model, host, timeout, subscribes, store, prompt, files } = options;
-  checkEngineOptions({ model, host }, [{ engine, model, host }], `agent ${id.data}`);
+  const { id, model, host, timeout, subscribes, store, prompt, files } = options;
+  checkEngineOptions({ model, host }, [{ engine, model, host }], `agent ${id}`);
   if (host !== undefined) allowKeyHost(host);
   return {
-    id: id.data,
+    id,
     tool,
     place: resolvePlace(options),
     workspace: resolveWorkspace(options),
-    resumes: options.resume === true,
+    resumes: options.resume,
     adapter,
     engine: {
       name: engine,
       model,
       host,
-      options: parseJsonOption('--engine-options', options.engineOptions),
+      options: options.engineOptions,
       timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     },
     subscribes,
-    partners: parsePartners(options.partners),
-    options: parseJsonOption('--options', options.options),
+    partners: options.partners,
+    options: options.options,
     prompt: prompt === undefined ? undefined : resolveUserPath(prompt),
     files: files === undefined ? undefined : resolveUserPath(files),
     store,
@@ -145,7 +162,7 @@ function toAgentSpec(options: AgentCommandOptions): AgentSpec {
   };
 }
 
-function resolveWorkspace({ id, workspace }: AgentCommandOptions): string {
+function resolveWorkspace({ id, workspace }: AgentOptions): string {
   if (workspace !== undefined) return resolveUserPath(workspace);
   const workspaces = path.join(findDefaultOut(), 'workspaces');
   markWorkspaces(workspaces);
@@ -153,40 +170,11 @@ function resolveWorkspace({ id, workspace }: AgentCommandOptions): string {
 }
 
 /** Returns the agent's endpoint: a port, or its name on a NATS server. */
-function resolvePlace(options: AgentCommandOptions): AgentEndpoint {
+function resolvePlace(options: AgentOptions): AgentEndpoint {
   const { port, transport, natsUrl, natsSubject = DEFAULT_SUBJECT } = options;
   if (transport === 'nats') {
     return { natsUrl, subject: checkSubject('--nats-subject', natsSubject) };
   }
-  if (transport !== 'tcp') throw createUnknownError('transport', transport, TRANSPORTS);
-  if (port === undefined || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new MeshError('usage', '--port: expected a port from 0 to 65535');
-  }
+  if (port === undefined) throw new MeshError('usage', '--port: expected a port from 0 to 65535');
   return { port };
-}
-
-/** Parses partners of the form `id:tool,…`. */
-function parsePartners(list: readonly string[] = []): Partner[] {
-  return list.map((entry) => {
-    const colon = entry.lastIndexOf(':');
-    const [id, tool] = [entry.slice(0, Math.max(colon, 0)), entry.slice(colon + 1)];
-    if (!nodeIdSchema.safeParse(id).success || tool === '') {
-      throw new MeshError('usage', `--partners: expected id:tool,…, not ${JSON.stringify(entry)}`);
-    }
-    return { id, tool };
-  });
-}
-
-function parseJsonOption(
-  name: string,
-  text: string | undefined,
-): Record<string, z.infer<ReturnType<typeof z.json>>> {
-  if (text === undefined) return {};
-  try {
-    return z.record(z.string(), z.json()).parse(JSON.parse(text));
-  } catch (error) {
-    throw new MeshError('usage', `${name}: expected a JSON object: ${toErrorMessage(error)}`, {
-      cause: error,
-    });
-  }
 }

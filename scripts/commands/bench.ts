@@ -16,7 +16,12 @@ import {
 import { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { MeshTeam } from '@gaia-mesh/evaluation/batch/teams/mesh-team.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { type BenchOptions, type BenchPlan, planBench } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
+import {
+  type BenchOptions,
+  type BenchPlan,
+  benchTable,
+  planBench,
+} from '@gaia-mesh/evaluation/plan/bench-plan.ts';
 import { answerPlace } from '@gaia-mesh/evaluation/questions/answer-place.ts';
 import type { Question } from '@gaia-mesh/evaluation/questions/question.ts';
 import {
@@ -38,55 +43,20 @@ import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
-import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
-import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
-import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
+import { defineOptions } from '../command-line/options.ts';
+import { runExporter } from '../command-line/otlp-option.ts';
 import { resumption } from '../command-line/resume-command.ts';
-import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
 import { formatDone, printWarnings } from '../command-line/warnings.ts';
-import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/watching.ts';
+import { openWatch } from '../command-line/watching.ts';
 
 export function defineBench(command: Command): void {
-  showInHelp(command, [
-    'team',
-    'task',
-    'document',
-    'question',
-    'answer',
-    'tasks',
-    'adapter',
-    'engine',
-    'model',
-    'base-url',
-    'out',
-    'timeout',
-    'watch',
-    'json',
-    'quiet',
-  ]);
-  command
-    .option('--team <name|file>', 'choose the team of agents', 'pipeline')
-    .option('--task <name|folder>', 'run a task that ships, or one from a folder')
-    .option('--document <file>', 'ask about your document (text, PDF, DOCX, PPTX, HTML, EPUB)')
-    .option('--question <text>', 'ask this question about the document')
-    .option('--answer <text>', 'score against this answer')
-    .option('--tasks <file>', 'run many tasks from JSON lines, CSV or Parquet')
-    .option('--scorer <name>', 'score with this scorer as well')
-    .option('--out <dir>', 'write results to this folder (default: the project root)')
-    .option('--external <ids>', 'use agents that you started yourself, e.g. 1,2', parseList);
-  addWatchOptions(addBatchOptions(addTeamOptions(command)))
-    .option('--cache', 'reuse answers of earlier runs, and save new ones')
-    .option('--store <file|url>', 'keep attempts and cached answers in this database', parseStoreAddress)
-    .option('--record', 'record the packets (always on; every archive holds a recording)')
-    .option('--json', 'print metrics as JSON')
-    .option('--quiet', 'print the answer only')
-    .action(run);
+  defineOptions(command, benchTable, run);
 }
 
 /** Runs the benchmark: one task, or a file of tasks on the same live agents. */
-async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<void> {
-  const exportRun = await runExporter(options);
+async function run(options: BenchOptions): Promise<void> {
+  const exportRun = await runExporter(options.otlp);
   if (options.tasks !== undefined || options.repeat > 1) resumption.plan();
   const plan = await planBench(options);
   const { journal: journalFile } = plan.paths;
@@ -127,7 +97,7 @@ async function run(options: BenchOptions & OtlpOption & WatchChoice): Promise<vo
   // A batch succeeds when every task was finished, whatever its score.
   else {
     const code = statusToExitCode(batch?.summary.status ?? metrics.status);
-    const isFaulty = options.strict === true && metrics.warnings.length > 0;
+    const isFaulty = options.strict && metrics.warnings.length > 0;
     process.exitCode = code === 0 && isFaulty ? EXIT.failed : code;
   }
   await exportRun(mesh.folder.archiveFile);

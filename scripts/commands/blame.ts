@@ -3,7 +3,7 @@ import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { blame, countBranches } from '@gaia-mesh/evaluation/blame/blame.ts';
 import type { BlamedMessage, BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
-import { blamePlan } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
+import { type BlameOptions, blamePlan, blameTable } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
 import { formatDifference } from '@gaia-mesh/evaluation/blame/headline.ts';
 import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
@@ -17,52 +17,16 @@ import {
   toOneLine,
   wrapText,
 } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { endToExitCode } from '../command-line/exit-code.ts';
-import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
-import { parseList, parsePositiveInteger, parseShare } from '../command-line/option-values.ts';
+import { defineOptions } from '../command-line/options.ts';
 import { resumption } from '../command-line/resume-command.ts';
-import { addLimitOptions, addTeamOptions } from '../command-line/run-options.ts';
 
 /** Defines `gaia blame`, which finds the message that made an answer wrong. */
 export function blameCommand(command: Command): void {
-  showInHelp(command, [
-    'out',
-    'team',
-    'questions',
-    'files',
-    'repeat',
-    'engine',
-    'model',
-    'base-url',
-    'max-tokens',
-    'max-cost',
-    'question-tokens',
-    'timeout',
-    'resume',
-    'concurrency',
-    'json',
-  ]);
-  command
-    .argument('<id>', 'analyse the question with this task_id')
-    .option('--out <file>', 'read the answers of this batch (default: runs/gaia/answers.jsonl)')
-    .option('--team <name>', 'choose the team (default: the one that answered)')
-    .option('--questions <file>', "read questions from this file (default: the batch's)")
-    .option('--files <dir>', 'read attached files from this folder (default: beside the questions)')
-    .option('--repeat <n>', 'try each branch this many times (default: 5)', parsePositiveInteger)
-    .addOption(
-      new Option('--replace <names>', 'replace messages in these ways as well')
-        .argParser(parseList)
-        .default([...REPLACEMENTS], REPLACEMENTS.join(',')),
-    )
-    .option('--margin <share>', 'ignore changes of the success rate up to this share', parseShare, 0.5);
-  addLimitOptions(addTeamOptions(command))
-    .option('--resume', 'continue an interrupted analysis')
-    .option('--concurrency <k>', 'run this many branches at once', parsePositiveInteger)
-    .option('--json', 'print findings as JSON')
-    .action(run);
+  defineOptions(command, blameTable, run);
 }
 
 const ANSWER_COLUMNS = 60;
@@ -117,10 +81,10 @@ function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
 }
 
 /** Runs the branches of a question that was answered wrong, and prints which message was to blame. */
-async function run(id: string, options: Parameters<typeof blamePlan>[1]): Promise<void> {
+async function run(options: BlameOptions): Promise<void> {
   loadKeys();
   const interruption = handleInterrupt('blame');
-  const plan = await blamePlan(id, options);
+  const plan = await blamePlan(options);
   const progress = await createBatchProgress(countBranches(plan), false, 'branches');
   for (const warning of plan.warnings) progress.note(warning);
   const { messages } = plan.recorded;
@@ -137,7 +101,7 @@ async function run(id: string, options: Parameters<typeof blamePlan>[1]): Promis
   const text = formatJson(found);
   writeWhole(plan.findings.json, text);
   writeWhole(plan.findings.page, await buildReportHtml({ runs: [], blame: found }));
-  if (options.json === true) printText(text);
+  if (options.json) printText(text);
   else printText(`\n${blameText(found)}`);
   const written = `${shortenPath(plan.findings.page)} and ${shortenPath(plan.findings.json)}`;
   if (end.kind !== 'finished') {
@@ -145,6 +109,6 @@ async function run(id: string, options: Parameters<typeof blamePlan>[1]): Promis
       `Blame ended early: ${end.reason}. Partial results: ${written}. To go on: ${resumption.command()}`,
     );
     process.exitCode = endToExitCode(end);
-  } else if (options.json === true) printError(`written: ${written}`);
+  } else if (options.json) printError(`written: ${written}`);
   else print(`✅ DONE → See ${written}`);
 }

@@ -1,26 +1,28 @@
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { argument, defineTable, flag, option, seconds } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { CHECK_SECONDS, checkContract } from '@gaia-mesh/evaluation/teams/contract-thread.ts';
 import { parseFileName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { EXIT } from '../command-line/exit-code.ts';
-import { parsePositiveNumber } from '../command-line/option-values.ts';
+import { defineOptions } from '../command-line/options.ts';
 
-interface ConformanceOptions {
-  readonly json?: boolean;
-  readonly timeout: number;
-}
+const conformanceTable = defineTable({
+  options: z.object({
+    file: argument('<file>', 'check this file, or the adapter of this name', z.string()),
+    timeout: option('<seconds>', 'stop each check after this time', seconds.default(CHECK_SECONDS)),
+    json: flag('print results as JSON'),
+  }),
+});
 
 export function defineConformance(command: Command): void {
-  command
-    .argument('<file>', 'check this file, or the adapter of this name')
-    .option('--timeout <seconds>', 'stop each check after this time', parsePositiveNumber, CHECK_SECONDS)
-    .option('--json', 'print results as JSON')
-    .action(run);
+  defineOptions(command, conformanceTable, run);
 }
 
 /** Runs the contract suite on an adapter and reports failures. Exit code 1 if anything fails. */
-async function run(fileOrName: string, options: ConformanceOptions): Promise<void> {
+async function run(options: z.output<typeof conformanceTable.options>): Promise<void> {
+  const { file: fileOrName } = options;
   const isFile = parseFileName(fileOrName) !== undefined;
   const { green, red } = createStyles(process.stdout);
   const { adapter, hasWriter, results } = await checkContract(

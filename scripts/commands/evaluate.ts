@@ -4,10 +4,12 @@ import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { defineTable, flag, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { findScorer, type Scorer } from '@gaia-mesh/evaluation/scorers/scorer.ts';
 import { printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { defineOptions } from '../command-line/options.ts';
 
 /** Maximum length of a line: a frame in hexadecimal, which is longer than its packet in JSON. */
 const MAX_LINE_BYTES = 2 * MAX_FRAME_BYTES;
@@ -70,16 +72,20 @@ const lineSchema = z.looseObject({
   aliases: z.array(textSchema).nullish(),
 });
 
+const evaluateTable = defineTable({
+  options: z.object({
+    scorer: option('<name>', 'score with exact_rouge, squad, bleu or gaia', text),
+    input: option('<file>', 'read predictions from JSON lines (-: standard input)', text),
+    json: flag('print JSON lines (the default)'),
+  }),
+});
+
 export function evaluate(command: Command): void {
-  command
-    .requiredOption('--scorer <name>', 'score with exact_rouge, squad, bleu or gaia')
-    .requiredOption('--input <file>', 'read predictions from JSON lines (-: standard input)')
-    .option('--json', 'print JSON lines (the default)')
-    .action(run);
+  defineOptions(command, evaluateTable, run);
 }
 
 /** Scores predictions, one JSON line each, in order. */
-async function run(options: { readonly scorer: string; readonly input: string }): Promise<void> {
+async function run(options: z.output<typeof evaluateTable.options>): Promise<void> {
   const scorer = findScorer(options.scorer);
   const isStandardInput = options.input === '-';
   const file = isStandardInput ? 'standard input' : resolveUserPath(options.input);

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { argument, choice, defineTable, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
+import { defineOptions } from '../command-line/options.ts';
 import { findLastArchive } from '../command-line/result-folder.ts';
 
 interface ExportFormat {
@@ -14,63 +17,53 @@ interface ExportFormat {
 }
 
 /** The formats of `--as`. Each loads its dependencies when it is used. */
-const FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
-  [
-    'otlp',
-    {
-      about: 'OpenTelemetry spans and metrics: into a file, or to the URL of a collector',
-      out: 'spans.jsonl',
-      write: async (archive, out) => {
-        const { openOtlp } = await import('@gaia-mesh/evaluation/export/otlp/otlp-target.ts');
-        return (await openOtlp(out)).export(archive);
-      },
+const FORMATS: Readonly<Record<'otlp' | 'parquet' | 'perfetto', ExportFormat>> = {
+  otlp: {
+    about: 'OpenTelemetry spans and metrics: into a file, or to the URL of a collector',
+    out: 'spans.jsonl',
+    write: async (archive, out) => {
+      const { openOtlp } = await import('@gaia-mesh/evaluation/export/otlp/otlp-target.ts');
+      return (await openOtlp(out)).export(archive);
     },
-  ],
-  [
-    'parquet',
-    {
-      about: 'Parquet files in a folder: packets, answers, tokens, exchanges; of a comparison its rounds',
-      out: 'data',
-      write: async (archive, out) => {
-        const { writeParquet } = await import('@gaia-mesh/evaluation/export/parquet/write-parquet.ts');
-        return writeParquet(archive, out);
-      },
+  },
+  parquet: {
+    about: 'Parquet files in a folder: packets, answers, tokens, exchanges; of a comparison its rounds',
+    out: 'data',
+    write: async (archive, out) => {
+      const { writeParquet } = await import('@gaia-mesh/evaluation/export/parquet/write-parquet.ts');
+      return writeParquet(archive, out);
     },
-  ],
-  [
-    'perfetto',
-    {
-      about: 'a trace for ui.perfetto.dev: who worked when, and because of what',
-      out: 'trace.json',
-      write: async (archive, out) => {
-        const { writePerfetto } = await import('@gaia-mesh/evaluation/export/perfetto.ts');
-        return writePerfetto(archive, out);
-      },
+  },
+  perfetto: {
+    about: 'a trace for ui.perfetto.dev: who worked when, and because of what',
+    out: 'trace.json',
+    write: async (archive, out) => {
+      const { writePerfetto } = await import('@gaia-mesh/evaluation/export/perfetto.ts');
+      return writePerfetto(archive, out);
     },
-  ],
-]);
-const NAMES = [...FORMATS.keys()].join(', ');
+  },
+};
 
-interface ExportCommandOptions {
-  readonly as: string;
-  readonly out?: string;
-}
+const exportTable = defineTable({
+  options: z.object({
+    archive: argument(
+      '[archive]',
+      'export this archive, recording or comparison.json (default: the last run)',
+      z.string().optional(),
+    ),
+    as: option('<format>', 'choose the format, see below', choice(['otlp', 'parquet', 'perfetto'])),
+    out: option('<place>', 'write to this file, folder or address', text.optional()),
+  }),
+});
 
 export function exportCommand(command: Command): void {
-  const formats = [...FORMATS].map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
-  command
-    .argument('[archive]', 'export this archive, recording or comparison.json (default: the last run)')
-    .requiredOption('--as <format>', 'choose the format, see below')
-    .option('--out <place>', 'write to this file, folder or address')
-    .addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`)
-    .action(run);
+  const formats = Object.entries(FORMATS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+  defineOptions(command, exportTable, run).addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`);
 }
 
 /** Writes a run in a format that other tools read. */
-async function run(archive: string | undefined, { as, out }: ExportCommandOptions): Promise<void> {
-  const format = FORMATS.get(as);
-  if (format === undefined)
-    throw new MeshError('usage', `--as: expected ${NAMES}, not ${JSON.stringify(as)}`);
+async function run({ archive, as, out }: z.output<typeof exportTable.options>): Promise<void> {
+  const format = FORMATS[as];
   print(await format.write(resolveArchive(archive), out ?? format.out));
 }
 

@@ -16,7 +16,12 @@ import { RunLog } from '@gaia-mesh/evaluation/batch/run-log.ts';
 import { runTeam, type SharedBatch, type TeamEnd } from '@gaia-mesh/evaluation/batch/teams/run-team.ts';
 import { buildTeamFacts, type TeamFacts } from '@gaia-mesh/evaluation/batch/teams/team-facts.ts';
 import { nameTeamFile, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { type GaiaOptions, type GaiaPlan, planGaia } from '@gaia-mesh/evaluation/plan/gaia-plan.ts';
+import {
+  type GaiaOptions,
+  type GaiaPlan,
+  gaiaTable,
+  planGaia,
+} from '@gaia-mesh/evaluation/plan/gaia-plan.ts';
 import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
@@ -31,17 +36,15 @@ import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { buildBatchReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
-import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
-import { parseList, parseStoreAddress } from '../command-line/option-values.ts';
-import { type ExportRun, type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
+import { defineOptions } from '../command-line/options.ts';
+import { type ExportRun, runExporter } from '../command-line/otlp-option.ts';
 import { resumption } from '../command-line/resume-command.ts';
-import { addBatchOptions, addTeamOptions } from '../command-line/run-options.ts';
 import { formatDone, printWarnings } from '../command-line/warnings.ts';
-import { addWatchOptions, openWatch, type WatchChoice } from '../command-line/watching.ts';
+import { openWatch } from '../command-line/watching.ts';
 import { blameCommand } from './blame.ts';
 import { gapsCommand } from './gaps.ts';
 
@@ -49,55 +52,7 @@ import { gapsCommand } from './gaps.ts';
 const SHOWN_MISSING = 10;
 
 export function defineGaia(command: Command): void {
-  showInHelp(command, [
-    'team',
-    'questions',
-    'files',
-    'engine',
-    'model',
-    'base-url',
-    'limit',
-    'repeat',
-    'concurrency',
-    'resume',
-    'max-tokens',
-    'max-cost',
-    'out',
-    'watch',
-    'json',
-  ]);
-  command
-    .addOption(
-      new Option('--team <names>', 'choose teams, e.g. react,panel or all')
-        .argParser(parseList)
-        .default(['supervisor'], 'supervisor'),
-    )
-    .addOption(
-      new Option('--pairs <which>', 'compare teams with the baseline, or all pairs')
-        .choices(['baseline', 'all'])
-        .default('baseline'),
-    )
-    .option('--questions <file>', 'read questions from JSON lines, CSV or Parquet')
-    .addOption(
-      new Option('--format <name>', 'read questions in the format of GAIA or WikiTableQuestions')
-        .choices(['gaia', 'wtq'])
-        .default('gaia'),
-    )
-    .option('--tables <file>', 'read the tables of --format wtq from this file')
-    .option('--files <dir>', 'read attached files from this folder (default: beside the questions)')
-    .option('--api <url>', 'fetch questions from a scoring API, and submit answers')
-    .option('--random', 'ask one random question of the scoring API')
-    .option('--out <file>', 'write answers to this file (default: runs/gaia/answers.jsonl)')
-    .option('--submission <file>', 'save the submission for a scoring API to this file')
-    .option('--username <name>', 'submit under this name (default: HF_USERNAME)')
-    .option('--agent-code <url>', "link the agents' code in the submission");
-  addWatchOptions(addBatchOptions(addTeamOptions(command)))
-    .option('--store <file|url>', 'keep attempts and cached answers in this database', parseStoreAddress)
-    .option('--no-cache', 'ask again even when an answer is cached')
-    .option('--cache-file <file>', 'read and write cached answers as a {question: answer} file')
-    .option('--write', 'write the results to docs/results (in a checkout)')
-    .option('--json', 'print the summary as JSON')
-    .action(run);
+  defineOptions(command, gaiaTable, run);
   // Options of both belong to the subcommand when they follow its name.
   command.enablePositionalOptions();
   gapsCommand(command.command('gaps').description('review what the overseer learned from wrong answers'));
@@ -107,11 +62,11 @@ export function defineGaia(command: Command): void {
 /**
  * Lets teams of agents answer a file of questions, one team after the other, and reports the results (SV-01, RA-01).
  */
-async function run(options: GaiaOptions & OtlpOption & WatchChoice): Promise<void> {
+async function run(options: GaiaOptions): Promise<void> {
   loadKeys();
-  const exportRun = await runExporter(options);
+  const exportRun = await runExporter(options.otlp);
   const name = options.format === 'wtq' ? 'gaia-tables.md' : 'gaia.md';
-  const resultsPage = options.write === true ? resolvePage(`docs/results/${name}`) : undefined;
+  const resultsPage = options.write ? resolvePage(`docs/results/${name}`) : undefined;
   const interruption = handleInterrupt('the batch');
   resumption.plan();
   const plan = await planGaia(options, interruption.signal);
@@ -261,7 +216,7 @@ async function finish(
   const isAnswered = Object.values(summaries).some(({ answered }) => answered > 0);
   const [first] = isComplete ? listTimeouts(batch) : [];
   const submissions = await submitTeams(plan, finished, isAnswered && isComplete && !signal.aborted);
-  if (options.json === true) {
+  if (options.json) {
     const summary = {
       schema_version: 1,
       complete: isComplete,
@@ -294,9 +249,9 @@ async function finish(
     if (resultsPage !== undefined) {
       await writeMeasured(resultsPage, process.argv.slice(2), buildGaiaPart({ batch, summaries }));
     }
-    if (options.json === true) printError(`written: ${answers}, ${page}`);
+    if (options.json) printError(`written: ${answers}, ${page}`);
     else print(formatDone(`${answers} and ${page}`, warnings));
-    if (options.strict === true && warnings.length > 0) process.exitCode = EXIT.failed;
+    if (options.strict && warnings.length > 0) process.exitCode = EXIT.failed;
     return;
   }
   printError(

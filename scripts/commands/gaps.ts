@@ -1,6 +1,14 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveStorePath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import {
+  defineTable,
+  flag,
+  option,
+  storeAddress,
+  text,
+  wholeNumber,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { openStore, resolveStoreFile } from '@gaia-mesh/evaluation/store/open-store.ts';
 import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
 import {
@@ -18,33 +26,37 @@ import {
   type StoredGapRecord,
 } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { loadKeys } from '../command-line/load-keys.ts';
-import { collectPositiveIntegers, parseStoreAddress } from '../command-line/option-values.ts';
+import { defineOptions } from '../command-line/options.ts';
 
-interface GapsOptions {
-  readonly store?: string;
-  readonly out?: string;
-  readonly approve?: readonly number[];
-  readonly reject?: readonly number[];
-  readonly json?: boolean;
-}
+const gapsTable = defineTable({
+  options: z.object({
+    store: option(
+      '<file|url>',
+      'read this database (default: the one beside the answers)',
+      storeAddress.optional(),
+    ),
+    out: option(
+      '<file>',
+      'find the database beside these answers (default: runs/gaia/answers.jsonl)',
+      text.optional(),
+    ),
+    approve: option('<id...>', 'let these records inform later plans', z.array(wholeNumber).default([])),
+    reject: option('<id...>', 'keep these records out of later plans', z.array(wholeNumber).default([])),
+    json: flag('print records as JSON'),
+  }),
+  needs: [{ options: ['out'], excludes: ['store'], why: 'both name the database' }],
+});
+
+type GapsOptions = z.output<typeof gapsTable.options>;
 
 /** Maximum length of a record's text on the terminal; the store keeps a little more. */
 const COLUMNS = 2_000;
 
 /** Defines `gaia gaps`, which shows the overseer's proposals for a person to decide on (OV-19). */
 export function gapsCommand(command: Command): void {
-  command
-    .option(
-      '--store <file|url>',
-      'read this database (default: the one beside the answers)',
-      parseStoreAddress,
-    )
-    .option('--out <file>', 'find the database beside these answers (default: runs/gaia/answers.jsonl)')
-    .option('--approve <id...>', 'let these records inform later plans', collectPositiveIntegers)
-    .option('--reject <id...>', 'keep these records out of later plans', collectPositiveIntegers)
-    .option('--json', 'print records as JSON')
-    .action(run);
+  defineOptions(command, gapsTable, run);
 }
 
 /** Shows what the overseer learned, and records a person's decisions (OV-19). */
@@ -69,7 +81,7 @@ async function run(options: GapsOptions): Promise<void> {
     const reviewed: StoredGapRecord[] = [];
     for (const [id, verdict] of verdicts) reviewed.push(await store.reviewGapRecord(id, verdict));
     const shown = verdicts.size > 0 ? reviewed : all;
-    if (options.json === true) printJson({ schema_version: 1, records: shown.map(withUse) });
+    if (options.json) printJson({ schema_version: 1, records: shown.map(withUse) });
     else if (shown.length === 0) print('there are no gap records');
     else for (const line of formatGapList(shown, createStyles(process.stdout))) print(line);
   } finally {
@@ -81,7 +93,7 @@ function withUse(record: StoredGapRecord) {
   return { ...record, informs_plans: isInforming(record) };
 }
 
-function parseVerdicts({ approve = [], reject = [] }: GapsOptions): Map<number, ReviewVerdict> {
+function parseVerdicts({ approve, reject }: GapsOptions): Map<number, ReviewVerdict> {
   const both = approve.find((id) => reject.includes(id));
   if (both !== undefined)
     throw new MeshError('usage', `gap record ${both} cannot be both approved and rejected`);

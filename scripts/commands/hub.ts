@@ -13,55 +13,58 @@ import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { ANY } from '@gaia-mesh/core/wire/handshake-messages.ts';
 import { readRunSecret } from '@gaia-mesh/core/wire/run-secret.ts';
+import {
+  choice,
+  commaList,
+  defineTable,
+  option,
+  seconds,
+  text,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { loadUserSpec } from '@gaia-mesh/evaluation/teams/user-options.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { handleInterrupt } from '../command-line/interruptible.ts';
-import { parseList, parsePositiveNumber } from '../command-line/option-values.ts';
+import { defineOptions } from '../command-line/options.ts';
 
 /** Maximum delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-interface HubCommandOptions {
-  readonly ports: readonly string[];
-  readonly adapter: string;
-  readonly routing: string;
-  readonly handshake: string;
-  readonly wait: number;
-  readonly record?: string;
-  readonly stallTimeout?: number;
-}
+const hubTable = defineTable({
+  options: z.object({
+    ports: option('<numbers>', 'connect to agents on these ports, e.g. 9000,9001,9002', commaList),
+    adapter: option('<spec>', 'encode packets with this protocol', text.default('json')),
+    routing: option('<name>', 'route packets by broadcast or direct', choice(ROUTINGS).default('broadcast')),
+    handshake: option(
+      '<on|off>',
+      'skip the handshake with off, for foreign agents',
+      choice(['on', 'off']).default('on'),
+    ),
+    wait: option('<seconds>', 'wait this long for agents to listen', seconds.default(10)),
+    record: option('<file>', 'write a recording for compare --recording', text.optional()),
+    stallTimeout: option(
+      '<seconds>',
+      'disconnect agents that accept no bytes for this long',
+      seconds.optional(),
+    ),
+  }),
+});
 
 export function defineHub(command: Command): void {
-  command
-    .requiredOption('--ports <numbers>', 'connect to agents on these ports, e.g. 9000,9001,9002', parseList)
-    .option('--adapter <spec>', 'encode packets with this protocol', 'json')
-    .option('--routing <name>', 'route packets by broadcast or direct', 'broadcast')
-    .option('--handshake <on|off>', 'skip the handshake with off, for foreign agents', 'on')
-    .option('--wait <seconds>', 'wait this long for agents to listen', parsePositiveNumber, 10)
-    .option('--record <file>', 'write a recording for compare --recording')
-    .option(
-      '--stall-timeout <seconds>',
-      'disconnect agents that accept no bytes for this long',
-      parsePositiveNumber,
-    )
-    .action(run);
+  defineOptions(command, hubTable, run);
 }
 
 /**
  * Runs the hub alone, for agents that were started elsewhere: connects to them, prints `ready` in one line, relays
  * until a signal ends it, and then prints one JSON line with what it carried.
  */
-async function run(options: HubCommandOptions): Promise<void> {
+async function run(options: z.output<typeof hubTable.options>): Promise<void> {
   const nodes = options.ports.map(parseNode);
   if (nodes.length < 2) throw new MeshError('usage', '--ports: expected at least two, e.g. 9000,9001');
   const twice = nodes.find(({ port }, at) => nodes.findIndex((other) => other.port === port) < at);
   if (twice !== undefined) throw new MeshError('usage', `--ports: ${twice.port} is listed twice`);
-  const routing = ROUTINGS.find((name) => name === options.routing);
-  if (routing === undefined) throw new MeshError('usage', `--routing: expected ${ROUTINGS.join(' or ')}`);
-  if (options.handshake !== 'on' && options.handshake !== 'off') {
-    throw new MeshError('usage', `--handshake: expected on or off, not ${JSON.stringify(options.handshake)}`);
-  }
+  const { routing } = options;
   const skipsHandshake = options.handshake === 'off';
   const adapter = await loadUserSpec(options.adapter);
   if (skipsHandshake && adapter.join !== undefined) {

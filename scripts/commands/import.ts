@@ -2,50 +2,45 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatRecording } from '@gaia-mesh/core/recording/recording.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import {
+  argument,
+  choice,
+  defineTable,
+  flag,
+  option,
+  text,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
-import {
-  type FormatName,
-  findFormat,
-  formatNames,
-  isFormatName,
-} from '@gaia-mesh/evaluation/traffic/formats.ts';
+import { findFormat, formatNames } from '@gaia-mesh/evaluation/traffic/formats.ts';
 import { type ImportReport, importTraffic } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
+import { defineOptions } from '../command-line/options.ts';
 
-interface ImportCommandOptions {
-  readonly as?: FormatName;
-  readonly out: string;
-  readonly json?: boolean;
-}
+const importTable = defineTable({
+  options: z.object({
+    file: argument('<file>', 'read this file of JSON or JSON lines (gzip allowed)', z.string()),
+    as: option('<format>', 'choose the format (default: detect it)', choice(formatNames).optional()),
+    out: option('<file>', 'write the recording to this file', text.default('recording.jsonl')),
+    json: flag('print the report as JSON'),
+  }),
+});
 
 export function importCommand(command: Command): void {
-  command
-    .argument('<file>', 'read this file of JSON or JSON lines (gzip allowed)')
-    .option('--as <format>', 'choose the format (default: detect it)', formatNamed)
-    .option('--out <file>', 'write the recording to this file', 'recording.jsonl')
-    .option('--json', 'print the report as JSON')
-    .addHelpText(
-      'after',
-      `\nFormats:\n${formatNames.map((name) => `  ${name.padEnd(10)} ${findFormat(name).about}`).join('\n')}\n`,
-    )
-    .action(run);
+  const formats = formatNames.map((name) => `  ${name.padEnd(10)} ${findFormat(name).about}`);
+  defineOptions(command, importTable, run).addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`);
 }
 
 /** Converts other programs' traffic to a recording, and reports guessed and dropped parts. */
-function run(file: string, { as, out, json }: ImportCommandOptions): void {
+function run({ file, as, out, json }: z.output<typeof importTable.options>): void {
   const target = resolveUserPath(out);
   if (target === resolveUserPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
   const { recording, report } = importTraffic(resolveUserPath(file), as ?? null);
   writeWhole(target, formatRecording(recording).join(''));
   if (json) printJson({ ...report, recording: target });
   else for (const line of formatImportReport(report, out)) print(line);
-}
-
-function formatNamed(name: string): FormatName {
-  if (isFormatName(name)) return name;
-  throw new MeshError('usage', `--as: expected ${formatNames.join(', ')}, not ${JSON.stringify(name)}`);
 }
 
 /** Maximum names of agents shown; a log may have a thousand. */

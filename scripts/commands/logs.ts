@@ -5,33 +5,32 @@ import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
+import { defineTable, flag, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { createStyles, print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { defineOptions } from '../command-line/options.ts';
 import { createNoRunError } from '../command-line/result-folder.ts';
 
-interface LogsOptions {
-  readonly out?: string;
-  readonly task?: string;
-  readonly payloads?: boolean;
-  readonly json?: boolean;
-}
+const logsTable = defineTable({
+  options: z.object({
+    out: option('<dir>', 'read the run in this folder (default: the project root)', text.optional()),
+    task: option('<id>', 'print the lines of one task only', text.optional()),
+    payloads: flag('print packet contents too'),
+    json: flag('print the original JSON lines'),
+  }),
+});
 
 const lineSchema = z.looseObject({ time: z.number() });
 type Line = z.infer<typeof lineSchema> & { readonly log: string };
 
 export function defineLogs(command: Command): void {
-  command
-    .option('--out <dir>', 'read the run in this folder (default: the project root)')
-    .option('--task <id>', 'print the lines of one task only')
-    .option('--payloads', 'print packet contents too')
-    .option('--json', 'print the original JSON lines')
-    .action(run);
+  defineOptions(command, logsTable, run);
 }
 
 /** Prints the logs of all agents and the hub as one, in order of time. */
-function run(options: LogsOptions): void {
+function run(options: z.output<typeof logsTable.options>): void {
   const folder = path.join(resolveOutFolder(options.out), 'workspaces');
   if (!existsSync(folder)) throw createNoRunError(path.dirname(folder));
   const lines = logFiles(folder)
@@ -41,7 +40,7 @@ function run(options: LogsOptions): void {
   const [first] = lines;
   for (const line of lines) {
     if (options.json) print(JSON.stringify(line));
-    else for (const shown of formatLogLine(line, first?.time ?? 0, options)) print(shown);
+    else for (const shown of formatLogLine(line, first?.time ?? 0, options.payloads)) print(shown);
   }
 }
 
@@ -66,7 +65,7 @@ function readLogLines(log: string, file: string): Line[] {
     });
 }
 
-function formatLogLine(line: Line, startTime: number, options: LogsOptions): string[] {
+function formatLogLine(line: Line, startTime: number, showsPayloads: boolean): string[] {
   const { dim, cyan, yellow } = createStyles(process.stdout);
   const { level, time, log, dir, event, bytes, type, from, to, id, task_id, cause, tag, payload, ...rest } =
     line;
@@ -84,7 +83,7 @@ function formatLogLine(line: Line, startTime: number, options: LogsOptions): str
       : '';
   const text = `${at}  ${who} ${what}${packet}${tagged}${size}${because}${others}`;
   const shown = level === 'warn' ? yellow(text) : text;
-  return options.payloads && payload !== undefined
+  return showsPayloads && payload !== undefined
     ? [shown, `${' '.repeat(14)}${toOneLine(JSON.stringify(payload), 2000)}`]
     : [shown];
 }

@@ -5,38 +5,37 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/option-needs.ts';
+import { argument, defineTable, flag, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { teamShape } from '@gaia-mesh/evaluation/plan/options.ts';
+import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
 import { createStyles, printJson, printText, type Styles } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
+import { defineOptions } from '../command-line/options.ts';
 import { readFixtures } from '../prompt-test/fixture.ts';
 import { listVariables, type TriedFixture, tryPrompt } from '../prompt-test/try-prompt.ts';
 
-interface PromptTestOptions {
-  readonly with: string;
-  readonly fixtures?: string;
-  readonly engine: string;
-  readonly model?: string | undefined;
-  readonly host?: string | undefined;
-  readonly json?: boolean;
-}
+const promptTestTable = defineTable({
+  options: z.object({
+    prompt: argument('<prompt>', 'try this prompt of config/prompts, e.g. plan', z.string()),
+    with: option('<file>', 'try this changed prompt', text),
+    fixtures: option('<file>', 'read your own cases from JSON lines', text.optional()),
+    engine: option('<name>', 'use an engine with a model', text.default('ollama')),
+    model: teamShape.model,
+    host: teamShape.host,
+    json: flag('print results as JSON'),
+  }),
+});
 
 export function definePromptTest(command: Command): void {
-  command
-    .argument('<prompt>', 'try this prompt of config/prompts, e.g. plan')
-    .requiredOption('--with <file>', 'try this changed prompt')
-    .option('--fixtures <file>', 'read your own cases from JSON lines')
-    .option('--engine <name>', 'use an engine with a model', 'ollama')
-    .option('--model <name>', 'use this model of the engine')
-    .option('--host <url>', 'connect to the model server at this address')
-    .option('--json', 'print results as JSON')
-    .action(run);
+  defineOptions(command, promptTestTable, run);
 }
 
 /** One fixture with the results of both prompts. */
@@ -121,7 +120,8 @@ function escapeText(text: string): string {
  * Tries a changed prompt beside the shipped one, on the same fixtures and the same model, and shows the fixtures that
  * each passes and how the replies differ (REQ-081). Exits with 1 when the change passes fewer of them.
  */
-async function run(name: string, options: PromptTestOptions): Promise<void> {
+async function run(options: z.output<typeof promptTestTable.options>): Promise<void> {
+  const { prompt: name } = options;
   const old = loadPrompt(name);
   const file = resolveUserPath(options.with);
   const fixtures = readFixtures(
@@ -157,7 +157,7 @@ async function run(name: string, options: PromptTestOptions): Promise<void> {
     throw error;
   }
   const passed = countPassed(pairs);
-  if (options.json === true) {
+  if (options.json) {
     const summary = { schema_version: 1, prompt: name, fixtures: pairs.length, passed, results: pairs };
     printJson(summary);
   } else {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { type ServeCommandOptions, servePlan } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
+import { type ServeOptions, servePlan, serveTable } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
 import { createTeamServer, type Serving, serveTeam } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { ServedTeam } from '@gaia-mesh/evaluation/serve/served-team.ts';
 import { createStyles, print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -13,12 +13,9 @@ import { createAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { serveStdio } from '@gaia-mesh/stacks/mcp/stdio/bare-server.ts';
 import type { Command } from 'commander';
-import { InvalidArgumentError, Option } from 'commander';
-import { showInHelp } from '../command-line/help.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
-import { parseList, parsePositiveInteger, parseStoreAddress } from '../command-line/option-values.ts';
-import { type OtlpOption, runExporter } from '../command-line/otlp-option.ts';
-import { addTeamOptions } from '../command-line/run-options.ts';
+import { defineOptions } from '../command-line/options.ts';
+import { runExporter } from '../command-line/otlp-option.ts';
 
 type ServePlan = Awaited<ReturnType<typeof servePlan>>;
 
@@ -26,71 +23,17 @@ type ServePlan = Awaited<ReturnType<typeof servePlan>>;
 const LAST_ANSWERS_MS = 100;
 
 const LOOPBACK = '127.0.0.1';
-const DEFAULT_PORT = 7700;
-const DEFAULT_BYTES = 1024 * 1024;
-const DEFAULT_WAITING = 16;
 /** Minimum length of a token; shorter ones can be guessed. */
 const MIN_TOKEN_CHARACTERS = 16;
 
 export function serve(command: Command): void {
-  showInHelp(command, [
-    'team',
-    'mcp',
-    'a2a',
-    'port',
-    'listen',
-    'token',
-    'document',
-    'adapter',
-    'engine',
-    'model',
-    'base-url',
-    'timeout',
-    'out',
-    'json',
-    'quiet',
-  ]);
-  command
-    .option('--team <name|file>', 'choose the team of agents', 'pipeline')
-    .addOption(
-      new Option('--mcp <how>', 'serve MCP over HTTP or standard input and output').choices([
-        'http',
-        'stdio',
-      ]),
-    )
-    .option('--a2a', 'serve A2A over JSON-RPC, REST and gRPC (default: both)')
-    .option('--port <n>', 'listen on this port (gRPC: the next; 0: any)', parsePortNumber, DEFAULT_PORT)
-    .option('--listen <address>', 'listen on this address (others than this machine need --token)', LOOPBACK)
-    .option('--token <variable>', "read the clients' token from this environment variable")
-    .option('--no-token', 'let every program on this machine ask')
-    .option('--document <file>', 'answer about this document when clients send none')
-    .option('--task <name|folder>', "answer about this task's document when clients send none")
-    .option('--concurrency <k>', 'run this many tasks at once (default: 4 or 1)', parsePositiveInteger)
-    .option(
-      '--waiting <n>',
-      'refuse further tasks when this many wait',
-      parsePositiveInteger,
-      DEFAULT_WAITING,
-    )
-    .option(
-      '--max-bytes <n>',
-      'limit the bytes of a question with its document',
-      parsePositiveInteger,
-      DEFAULT_BYTES,
-    )
-    .option('--push-to <hosts>', 'allow webhooks to these hosts beside this machine', parseList, [])
-    .option('--out <dir>', 'write results to this folder (default: the project root)');
-  addTeamOptions(command)
-    .option('--store <file|url>', 'keep attempts and gap records in this database', parseStoreAddress)
-    .option('--json', 'print addresses and token as JSON')
-    .option('--quiet', 'print only what needs attention')
-    .action(run);
+  defineOptions(command, serveTable, run);
 }
 
 /** Keeps a team running and lets it answer clients until Ctrl-C. */
-async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
+async function run(options: ServeOptions): Promise<void> {
   const token = resolveToken(options);
-  const exportRun = await runExporter(options);
+  const exportRun = await runExporter(options.otlp);
   const plan = await servePlan(options);
   const interruption = handleInterrupt('the server');
   const { signal } = interruption;
@@ -105,7 +48,7 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
     observer: {
       event(event) {
         alarms.event?.(event);
-        if (options.quiet === true || event.event !== 'task_ended') return;
+        if (options.quiet || event.event !== 'task_ended') return;
         const { task_id, status, reason, elapsed_ms } = event;
         const why = reason === undefined ? '' : `: ${toOneLine(reason, 120)}`;
         printError(`${task_id} ${status} after ${(elapsed_ms / 1000).toFixed(1)} s${why}`);
@@ -137,7 +80,7 @@ async function run(options: ServeCommandOptions & OtlpOption): Promise<void> {
   } finally {
     await serving?.close();
     const metrics = await served.close();
-    if (options.quiet !== true)
+    if (!options.quiet)
       printError(
         `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortenPath(path.join(out, 'metrics.json'))}`,
       );
@@ -164,7 +107,7 @@ async function awaitEnd(plan: ServePlan, served: ServedTeam, interruption: Abort
 
 function announce(
   plan: ServePlan,
-  { json, listen, token: variable }: ServeCommandOptions,
+  { json, listen, token: variable }: ServeOptions,
   serving: Serving | undefined,
   token: string | undefined,
 ): void {
@@ -173,7 +116,7 @@ function announce(
   const { url, mcp, card, grpc } = serving ?? {};
   // A user's own token is never printed.
   const isOwn = typeof variable === 'string';
-  if (json === true) {
+  if (json) {
     const shown = isOwn ? null : (token ?? null);
     say(JSON.stringify({ team: plan.planned.team.name, url, mcp, card, grpc, token: shown }));
     return;
@@ -196,8 +139,8 @@ function announce(
  *
  * @throws MeshError `usage` for a token that is missing or can be guessed, and for a host without one
  */
-function resolveToken({ token, listen, mcp, a2a }: ServeCommandOptions): string | undefined {
-  if (mcp === 'stdio' && a2a !== true) return undefined;
+function resolveToken({ token, listen, mcp, a2a }: ServeOptions): string | undefined {
+  if (mcp === 'stdio' && !a2a) return undefined;
   if (listen !== LOOPBACK && (token === undefined || token === false)) {
     throw new MeshError(
       'usage',
@@ -218,7 +161,7 @@ function resolveToken({ token, listen, mcp, a2a }: ServeCommandOptions): string 
   return value;
 }
 
-function explainPortFault(error: unknown, { listen, port }: ServeCommandOptions): unknown {
+function explainPortFault(error: unknown, { listen, port }: ServeOptions): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
     return new MeshError(
@@ -228,11 +171,4 @@ function explainPortFault(error: unknown, { listen, port }: ServeCommandOptions)
   if (code === 'EADDRNOTAVAIL')
     return new MeshError('usage', `--listen ${listen} is not an address of this machine`);
   return error;
-}
-
-function parsePortNumber(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > 65_534)
-    throw new InvalidArgumentError('expected a port from 0 to 65534.');
-  return value;
 }

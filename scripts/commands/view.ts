@@ -4,28 +4,33 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { readFileItem } from '@gaia-mesh/evaluation/history/folder-items.ts';
 import { serveFolder } from '@gaia-mesh/evaluation/history/folder-server.ts';
+import { argument, defineTable, flag, option, port } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { openInBrowser } from '@gaia-mesh/evaluation/watch/open-in-browser.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
 import { handleInterrupt } from '../command-line/interruptible.ts';
-import { parsePort } from '../command-line/watching.ts';
+import { defineOptions } from '../command-line/options.ts';
 
-interface ViewOptions {
-  readonly port?: number;
-  readonly open?: boolean;
-}
+const viewTable = defineTable({
+  options: z.object({
+    folder: argument(
+      '[folder]',
+      'browse this folder or file (default: the project root)',
+      z.string().optional(),
+    ),
+    port: option('<n>', 'listen on this port (default: any free)', port.optional()),
+    open: flag('open the page in your browser'),
+  }),
+});
 
 export function view(command: Command): void {
-  command
-    .argument('[folder]', 'browse this folder or file (default: the project root)')
-    .option('--port <n>', 'listen on this port (default: any free)', parsePort)
-    .option('--open', 'open the page in your browser')
-    .action(run);
+  defineOptions(command, viewTable, run);
 }
 
 /** Serves the runs and comparisons of a folder as pages until Ctrl-C. */
-async function run(place: string | undefined, { port = 0, open = false }: ViewOptions): Promise<void> {
+async function run({ folder: place, port = 0, open }: z.output<typeof viewTable.options>): Promise<void> {
   const given = resolveOutFolder(place);
   if (!existsSync(given))
     throw new MeshError('usage', `${given} does not exist: make a run with ${formatCommandLine('bench')}`);

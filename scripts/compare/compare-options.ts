@@ -1,32 +1,98 @@
 import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import type { ExperimentOptions } from '@gaia-mesh/evaluation/compare/experiment.ts';
+import {
+  commaList,
+  defineTable,
+  flag,
+  option,
+  seconds,
+  text,
+  texts,
+  wholeNumber,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { watchNeeds, watchShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import type { ArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import type { EventFeed } from '@gaia-mesh/evaluation/watch/event-feed.ts';
-import type { WatchChoice } from '../command-line/watching.ts';
-import type { OutcomeOptions } from './compare-outcome.ts';
+import * as z from 'zod';
 
-/** Options of `compare`, in one type, since the command compares both adapters and stacks. */
-export interface CompareOptions extends OutcomeOptions, WatchChoice {
-  readonly recording?: string;
-  readonly teams?: readonly string[];
-  readonly engines?: readonly string[];
-  readonly tool?: readonly string[];
-  readonly agents?: readonly string[];
-  readonly adapters?: readonly string[];
-  readonly stacks?: readonly string[] | undefined;
-  readonly implementation?: readonly string[];
-  readonly factor?: readonly string[];
-  readonly rate: number;
-  readonly budget?: number;
-  readonly rounds: number;
-  readonly invocations: number;
-  readonly margin: number;
-  readonly maxAgents: number;
-  readonly seed: number;
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly write?: boolean;
-}
+const STACKS = ['stacks', 'bindings'] as const;
+
+/** All options of `compare`, in one table, since the command compares both adapters and stacks. */
+export const compareTable = defineTable({
+  options: z.object({
+    ...watchShape,
+    adapters: option(
+      '<names>',
+      'compare these protocols, baseline first, e.g. json,a2a (default: all)',
+      commaList.optional(),
+    ),
+    stacks: option(
+      '<names>',
+      'compare protocols on real transports, e.g. mesh/json,a2a/jsonrpc,mcp/http (or all)',
+      commaList.optional(),
+    ),
+    bindings: option('<names>', 'use --stacks, the new name of this option', commaList.optional(), {
+      isHidden: true,
+    }),
+    implementation: option(
+      '<names>',
+      'measure stacks by sdk, bare or both (default: both)',
+      commaList.optional(),
+    ),
+    factor: option(
+      '<name=levels...>',
+      'vary a setting of stacks, e.g. tls=on,off size=64,4096',
+      texts.optional(),
+    ),
+    rate: option('<n>', 'send this many exchanges a second through stacks', seconds.default(200)),
+    recording: option('<file>', "replay a run's archive or an imported file", text.optional()),
+    teams: option('<names>', 'record a run of each of these teams first', commaList.optional()),
+    engines: option('<names>', 'record those runs on each of these engines', commaList.optional()),
+    tool: option('<[which=]file>', 'record those runs with your tool (repeatable)', texts.optional()),
+    agents: option('<numbers>', 'replay to this many agents, e.g. 4,16,64', commaList.optional()),
+    budget: option('<seconds>', 'stop after this time (default: 75; more for stacks)', seconds.optional()),
+    invocations: option('<n>', 'start this many fresh processes (5 for a verdict)', wholeNumber.default(10)),
+    rounds: option('<n>', 'sample each process this many times (3 for a verdict)', wholeNumber.default(3)),
+    margin: option('<percent>', 'count differences up to this as equal', seconds.default(5)),
+    seed: option('<n>', 'set the seed of order and bootstrap', wholeNumber.default(1)),
+    failIf: option('<condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'", texts.optional()),
+    junit: option('<file>', 'write the conditions as a JUnit report', text.optional()),
+    summary: option('<file>', 'write a Markdown summary for pull requests', text.optional()),
+    saveBaseline: option('<file>', 'save this comparison as a baseline', text.optional()),
+    baseline: option(
+      '<file>',
+      "compare with a saved baseline, for --fail-if '… 1.1x saved'",
+      text.optional(),
+    ),
+    out: option('<dir>', 'write results to this folder (default: the project root)', text.optional()),
+    write: flag('write the results to docs/results (in a checkout)'),
+    maxAgents: option('<n>', 'refuse recordings with more agents', wholeNumber.default(64)),
+    json: flag('print the comparison as JSON'),
+  }),
+  common: [
+    ...(['adapters', 'stacks', 'recording', 'teams', 'engines', 'budget', 'invocations', 'failIf'] as const),
+    ...(['junit', 'summary', 'baseline', 'saveBaseline', 'out', 'watch', 'json'] as const),
+  ],
+  needs: [
+    ...watchNeeds,
+    {
+      options: ['implementation', 'factor', 'rate'],
+      needs: STACKS,
+      why: 'adapters are compared on recorded packets, without a transport',
+    },
+    { options: ['bindings'], excludes: ['stacks'], why: 'it is the old name' },
+    { options: ['adapters'], excludes: STACKS, why: 'name them as stacks, e.g. mesh/msgpack' },
+    {
+      options: ['teams', 'engines', 'tool'],
+      excludes: [...STACKS, 'recording'],
+      why: '--recording replays a finished run, and stacks take a run only from --recording',
+    },
+    { options: ['agents', 'maxAgents'], excludes: STACKS, why: 'a stack has two ends' },
+    { options: ['junit'], needs: ['failIf'], why: 'the report lists its conditions' },
+  ],
+});
+
+export type CompareOptions = z.output<typeof compareTable.options>;
 
 /** A comparison that is ready to be measured: its options were read and found valid. */
 export interface ComparisonPlan {

@@ -27,14 +27,7 @@ import {
 import { formatJson, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { EXIT } from '../command-line/exit-code.ts';
-
-export interface OutcomeOptions {
-  readonly failIf?: readonly string[];
-  readonly junit?: string;
-  readonly summary?: string;
-  readonly baseline?: string;
-  readonly saveBaseline?: string;
-}
+import type { CompareOptions } from './compare-options.ts';
 
 /** Conditions of CI on a comparison; they are read and checked before it runs, since it takes minutes. */
 interface Demands {
@@ -47,7 +40,7 @@ interface Demands {
  *
  * @throws MeshError `usage` for an invalid condition, `config` for an invalid baseline
  */
-export function parseDemands({ failIf = [], baseline }: OutcomeOptions): Demands {
+export function parseDemands({ failIf = [], baseline }: CompareOptions): Demands {
   const thresholds = failIf.map(parseThreshold);
   const needsSaved = thresholds.find(({ times }) => times === SAVED);
   if (needsSaved !== undefined && baseline === undefined) {
@@ -63,7 +56,7 @@ export function parseDemands({ failIf = [], baseline }: OutcomeOptions): Demands
  * Checks the conditions, prints changes and writes the reports. Sets exit code 1 when a condition fails, so that CI can
  * enforce a budget.
  */
-export function settle(now: ComparisonFile, { thresholds, saved }: Demands, options: OutcomeOptions): void {
+export function settle(now: ComparisonFile, { thresholds, saved }: Demands, options: CompareOptions): void {
   const { junit, summary, saveBaseline, baseline = '' } = options;
   if (saved !== undefined) checkComparable(saved, now, baseline);
   const changes = saved === undefined ? [] : judgeChanges(saved, now);

@@ -1,7 +1,8 @@
 import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
-import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/option-needs.ts';
+import type { TeamOptions } from '@gaia-mesh/evaluation/plan/options.ts';
+import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
 import {
   explainInability,
   formatCapabilities,
@@ -18,15 +19,6 @@ export interface Finding {
   readonly detail: string;
 }
 
-interface ModelOptions {
-  readonly engine?: string;
-  readonly model?: string;
-  readonly host?: string;
-  readonly baseUrl?: string;
-  readonly toolCalls: ModelUse['toolCalls'];
-  readonly context?: number;
-}
-
 /** Time limit of the trial; the server may have to load the model from disk first. */
 const TRY_TIMEOUT_MS = 120_000;
 
@@ -37,7 +29,11 @@ const PROBE: ToolDefinition = {
 };
 
 /** Reports a model's capabilities: from its server, and from one short conversation with a tool, as teams have them. */
-export async function checkModel(options: ModelOptions): Promise<Finding> {
+export async function checkModel(
+  options: Pick<TeamOptions, 'engine' | 'model' | 'host' | 'baseUrl' | 'context'> & {
+    readonly toolCalls: ModelUse['toolCalls'];
+  },
+): Promise<Finding> {
   const { model, toolCalls, context } = options;
   const engine = options.engine ?? 'openai';
   const host = options.host ?? options.baseUrl;

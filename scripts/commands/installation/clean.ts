@@ -8,23 +8,26 @@ import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { readBatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
 import { lockBatch } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { deriveBatchPaths } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { defineTable, flag, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
+import { defineOptions } from '../../command-line/options.ts';
 
-interface CleanOptions {
-  readonly out?: string;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-}
+const cleanTable = defineTable({
+  options: z.object({
+    out: option('<dir>', 'delete runs in this folder (default: the project root)', text.optional()),
+    dryRun: flag('list what would be deleted, and delete nothing'),
+    yes: flag('delete without asking'),
+  }),
+});
+
+type CleanOptions = z.output<typeof cleanTable.options>;
 
 export function clean(command: Command): void {
-  command
-    .option('--out <dir>', 'delete runs in this folder (default: the project root)')
-    .option('--dry-run', 'list what would be deleted, and delete nothing')
-    .option('--yes', 'delete without asking')
-    .action(run);
+  defineOptions(command, cleanTable, run);
 }
 
 const HEAD = /\.batch\.json$/;
@@ -92,11 +95,11 @@ async function run(options: CleanOptions): Promise<void> {
     ...batches.map(({ answers }) => `${answers}: a batch of questions with ${describeAnswers(answers)}`),
     ...(hasRuns ? [`${directory}: the last run, and ${count(earlier.length)} earlier ones in runs/`] : []),
   ];
-  if (options.dryRun === true) {
+  if (options.dryRun) {
     for (const line of found) print(`would delete ${line}`);
     return;
   }
-  if (options.yes !== true) await ask(found, options);
+  if (!options.yes) await ask(found, options);
   for (const batch of batches) deleteBatch(batch);
   if (hasRuns) await deleteRuns(directory, runs);
   // Other files in `runs/` are the user's.

@@ -11,39 +11,59 @@ import { hasNamespaces } from '@gaia-mesh/core/system/process/without-network.ts
 import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
 import { resolveNatsAddress } from '@gaia-mesh/core/transports/nats/nats-address.ts';
 import { NatsServer } from '@gaia-mesh/core/transports/nats/nats-server.ts';
+import {
+  choice,
+  defineTable,
+  flag,
+  option,
+  text,
+  wholeNumber,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { teamShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { probePython } from '@gaia-mesh/tools/compute/python/python-sandbox.ts';
 import { queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
 import { keyVariables } from '@gaia-mesh/tools/keys.ts';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import * as z from 'zod';
 import { EXIT } from '../../command-line/exit-code.ts';
 import { loadKeys } from '../../command-line/load-keys.ts';
-import { parsePositiveInteger } from '../../command-line/option-values.ts';
+import { defineOptions } from '../../command-line/options.ts';
 import { checkModel, type Finding } from '../../doctor/model-finding.ts';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
+const doctorTable = defineTable({
+  options: z.object({
+    engine: option('<name>', 'check the model server of this engine', text.optional()),
+    model: option('<name>', 'check this model', text.optional()),
+    host: teamShape.host,
+    baseUrl: teamShape.baseUrl,
+    toolCalls: option(
+      '<how>',
+      'choose how models call tools',
+      choice(['auto', 'native', 'text']).default('auto'),
+    ),
+    context: option('<tokens>', "set the model's context size", wholeNumber.optional()),
+    json: flag('print findings as JSON'),
+  }),
+  needs: [
+    { options: ['baseUrl'], excludes: ['host'], why: 'both name the model server' },
+    {
+      options: ['model', 'host', 'toolCalls', 'context'],
+      needs: ['engine', 'baseUrl'],
+      why: 'a model is tried only on the engine that you name',
+    },
+  ],
+});
+
 export function defineDoctor(command: Command): void {
-  command
-    .option('--engine <name>', 'check the model server of this engine')
-    .option('--model <name>', 'check this model')
-    .option('--host <url>', 'connect to the model server at this address')
-    .option('--base-url <url>', 'connect to an OpenAI-compatible server, with the engine openai')
-    .addOption(
-      new Option('--tool-calls <how>', 'choose how models call tools')
-        .choices(['auto', 'native', 'text'])
-        .default('auto'),
-    )
-    .option('--context <tokens>', "set the model's context size", parsePositiveInteger)
-    .option('--json', 'print findings as JSON')
-    .action(run);
+  defineOptions(command, doctorTable, run);
 }
 
-type DoctorOptions = Parameters<typeof checkModel>[0] & { readonly json?: boolean };
-
 /** Checks everything that a run needs, and says how to fix what is missing. Exit code 1 if a run would fail. */
-async function run(options: DoctorOptions): Promise<void> {
+async function run(options: z.output<typeof doctorTable.options>): Promise<void> {
   loadKeys();
   const findings = await Promise.all([
     ...[

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { callType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
+import { argument, defineTable, flag } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { readTaskFolder } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { findScorer, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
 import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
@@ -13,6 +14,8 @@ import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { describeEngine, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { loadTool, toolNames } from '@gaia-mesh/tools/registry.ts';
 import type { Command } from 'commander';
+import * as z from 'zod';
+import { defineOptions } from '../../command-line/options.ts';
 
 interface Item {
   readonly name: string;
@@ -39,15 +42,19 @@ const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
     })),
 };
 
+const listTable = defineTable({
+  options: z.object({
+    what: argument('<what>', 'list adapters, layers, tools, engines, teams, tasks or scorers', z.string()),
+    json: flag('print a JSON array'),
+  }),
+});
+
 export function defineList(command: Command): void {
-  command
-    .argument('<what>', 'list adapters, layers, tools, engines, teams, tasks or scorers')
-    .option('--json', 'print a JSON array')
-    .action(run);
+  defineOptions(command, listTable, run);
 }
 
 /** Lists all items of one kind. */
-async function run(what: string, options: { readonly json?: boolean }): Promise<void> {
+async function run({ what, json }: z.output<typeof listTable.options>): Promise<void> {
   const items = Object.hasOwn(lists, what) ? await lists[what]?.() : undefined;
   if (items === undefined) {
     throw new MeshError(
@@ -55,7 +62,7 @@ async function run(what: string, options: { readonly json?: boolean }): Promise<
       `cannot list ${JSON.stringify(what)}; there are: ${Object.keys(lists).join(', ')}`,
     );
   }
-  const text = options.json
+  const text = json
     ? JSON.stringify(
         items.map(({ facts, ...item }) => ({ ...item, ...facts })),
         null,

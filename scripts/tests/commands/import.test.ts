@@ -45,7 +45,7 @@ describe('what another tool wrote', () => {
     });
     expect(await runCli(['import', file, '--as', 'pcap'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--as: expected otlp'),
+      stderr: expect.stringContaining('Allowed choices are otlp'),
     });
   });
 });

@@ -1,0 +1,142 @@
+import { TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
+import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
+import * as z from 'zod';
+import {
+  choice,
+  dollars,
+  flag,
+  type OptionNeed,
+  option,
+  port,
+  portBase,
+  seconds,
+  storeAddress,
+  text,
+  texts,
+  wholeNumber,
+} from './option-table.ts';
+
+/** Options about teams and their mesh, for every command whose teams answer questions. */
+export const teamShape = {
+  adapter: option('<spec|file>', 'encode packets with this protocol, as ADAPTER[+LAYER…]', text.optional()),
+  engine: option('<name|file>', "think with this engine instead of the team's", text.optional()),
+  tool: option(
+    '<[which=]file>',
+    'replace a tool by your file, e.g. extract=./mine.ts (repeatable)',
+    texts.optional(),
+  ),
+  model: option('<name>', 'use this model of the engine', text.optional()),
+  host: option('<url>', 'connect to the model server at this address', text.optional()),
+  baseUrl: option('<url>', 'connect to an OpenAI-compatible server, with the engine openai', text.optional()),
+  replies: option('<archive>', 'replay model replies from an earlier run (repeatable)', texts.optional()),
+  toolCalls: option('<how>', 'choose how models call tools', choice(['auto', 'native', 'text']).optional()),
+  context: option(
+    '<tokens>',
+    'set the context size (on Ollama; queried from other servers)',
+    wholeNumber.optional(),
+  ),
+  engineOption: option(
+    '<name=value>',
+    'set an engine option, e.g. temperature=0 (repeatable)',
+    texts.optional(),
+  ),
+  timeout: option('<seconds>', 'stop each task after this time', seconds.optional()),
+  portBase: option(
+    '<n|auto>',
+    "start the agents' ports at this number, or anywhere free",
+    portBase.optional(),
+  ),
+  transport: option('<name>', 'carry packets over tcp or nats', choice(TRANSPORTS).optional()),
+  natsUrl: option(
+    '<url>',
+    'connect to this NATS server (default: NATS_URL, else nats://127.0.0.1:4222)',
+    text.optional(),
+  ),
+  natsSubject: option('<subject>', 'begin NATS subjects with this prefix (default: gaia)', text.optional()),
+  faults: option('<list>', "inject faults, e.g. 'drop=1%,delay=20ms±10,kill=extract@3s'", text.optional()),
+  faultSeed: option('<n>', 'repeat the faults of an earlier run by its seed', wholeNumber.optional()),
+  restart: option('<when>', 'restart agents that died (on-failure)', choice(['on-failure']).optional()),
+  otlp: option('<file|url>', 'export OpenTelemetry traces and metrics', text.optional()),
+  delivery: option('<mode>', 'deliver packets at-most-once or acknowledged', choice(DELIVERIES).optional()),
+};
+
+/** Options of the command line that override every team's file. */
+export type TeamOptions = z.output<z.ZodObject<typeof teamShape>> & {
+  readonly concurrency?: number | undefined;
+  readonly scorer?: string | undefined;
+};
+
+type Needs<Shape> = readonly OptionNeed<keyof Shape & string>[];
+
+/** What options about teams need on every command that has them. */
+export const teamNeeds: Needs<typeof teamShape> = [
+  { options: ['baseUrl'], excludes: ['host'], why: 'both name the model server' },
+  { options: ['faultSeed'], needs: ['faults'], why: 'the seed repeats the faults of an earlier run' },
+  {
+    options: ['natsUrl', 'natsSubject'],
+    excludes: ['transport=tcp'],
+    why: 'they go with --transport nats',
+  },
+  {
+    options: ['portBase>0'],
+    excludes: ['transport=nats', 'natsUrl', 'natsSubject'],
+    why: 'agents on NATS listen on no port',
+  },
+];
+
+/** What options about models need on commands whose `--replies` is the engine of all agents. */
+export const repliesNeeds: Needs<typeof teamShape> = [
+  {
+    options: ['model', 'host', 'baseUrl', 'toolCalls', 'context', 'engineOption'],
+    excludes: ['replies'],
+    why: 'recorded replies are an engine of their own, which calls no model',
+  },
+];
+
+/** Limits of a batch, or of one of its questions. */
+export const limitShape = {
+  maxTokens: option('<n>', 'stop after this many tokens', wholeNumber.optional()),
+  maxCost: option('<dollars>', 'stop after this many dollars', dollars.optional()),
+  maxTime: option('<seconds>', 'stop after this many seconds', seconds.optional()),
+  questionTokens: option('<n>', 'limit the tokens of one question', wholeNumber.optional()),
+  questionCost: option('<dollars>', 'limit the cost of one question', dollars.optional()),
+  questionTime: option('<seconds>', 'limit the time of one question', seconds.optional()),
+};
+
+export type LimitOptions = z.output<z.ZodObject<typeof limitShape>>;
+
+export const concurrency = option(
+  '<k>',
+  'run this many tasks at once (default: 4 or 1)',
+  wholeNumber.optional(),
+);
+
+/** Options about many questions, each of which may be repeated. */
+export const batchShape = {
+  limit: option('<n>', 'stop after the first n tasks of the file', wholeNumber.optional()),
+  resume: flag('continue an interrupted run and keep its finished tasks'),
+  concurrency,
+  repeat: option('<n>', 'ask each task this many times, without the cache', wholeNumber.default(1)),
+  strict: flag('exit with 1 after any warning'),
+  ...limitShape,
+};
+
+/** Options of a command that can be followed in the browser. */
+export const watchShape = {
+  watch: option(
+    '[port]',
+    'serve a live page of the run',
+    z.union([z.literal(true), port], 'expected a port from 1 to 65535.').optional(),
+  ),
+  open: flag('open the live page in your browser'),
+};
+
+export const watchNeeds: Needs<typeof watchShape> = [
+  { options: ['open'], needs: ['watch'], why: 'there is no page to open without it' },
+];
+
+export const store = option(
+  '<file|url>',
+  'keep attempts and cached answers in this database',
+  storeAddress.optional(),
+);
