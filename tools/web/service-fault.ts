@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
-import * as z from 'zod';
+import { readErrorWords } from '../http/error-words.ts';
 import { findConnectionFault } from '../http/fetch.ts';
 import { ServiceRefusal } from '../http/service.ts';
 import { removeSecrets, SERVICES, type Service, type ServiceContext, type ServiceName } from './services.ts';
@@ -47,22 +47,9 @@ function adviseStatus(status: number, name: ServiceName): string {
   return status >= 500 ? ' (the service is out of order: try again later, or use another tool)' : '';
 }
 
-const saidSchema = z.union([
-  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
-  z.object({ detail: z.object({ error: z.string() }) }).transform(({ detail }) => detail.error),
-  z.object({ error: z.object({ info: z.string() }) }).transform(({ error }) => error.info),
-  z
-    .object({
-      detail: z.array(z.object({ msg: z.string(), loc: z.array(z.union([z.string(), z.number()])) })),
-    })
-    .transform(({ detail }) => detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')),
-  z.object({ detail: z.string() }).transform(({ detail }) => detail),
-  z.object({ error: z.string() }).transform(({ error }) => error),
-]);
-
-/** Returns the message in the body of a failure, which each service puts elsewhere; a page of HTML has none. */
+/** Returns the message in the body of a failure; a page of HTML and unknown JSON have none. */
 function findErrorText(text: string): string {
-  const said = saidSchema.safeParse(tryParseJson(text));
-  if (said.success) return said.data.trim();
+  const said = readErrorWords(text)?.message;
+  if (said !== undefined) return said.trim();
   return tryParseJson(text) !== undefined || text.includes('<') ? '' : text.trim().slice(0, 300);
 }

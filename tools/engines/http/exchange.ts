@@ -1,7 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
+import { readErrorWords } from '../../http/error-words.ts';
 import { findConnectionFault, isCutOff, readStart, sendRequest } from '../../http/fetch.ts';
 import { parseRetryAfter } from '../../http/retry.ts';
 import type { ModelQuery, ModelReply, ModelServer } from '../model-format.ts';
@@ -109,25 +109,6 @@ async function readRefusal(response: Response, key: string | undefined): Promise
   };
 }
 
-const reasonSchema = z.object({
-  message: z.string(),
-  type: z.string().nullish(),
-  code: z.unknown().optional(),
-});
-const errorSchema = z.union([
-  z.object({ error: z.string() }).transform(({ error }) => ({ message: error, code: undefined })),
-  z.object({ error: reasonSchema }).transform(({ error }) => ({
-    message: error.message,
-    code:
-      typeof error.code === 'string' || typeof error.code === 'number'
-        ? String(error.code)
-        : (error.type ?? undefined),
-  })),
-  // The form of servers that are written with FastAPI.
-  reasonSchema.transform(({ message }) => ({ message, code: undefined })),
-  z.object({ detail: z.string() }).transform(({ detail }) => ({ message: detail, code: undefined })),
-]);
-
 /** Statuses for error types in replies that began with HTTP 200; all other types count as server errors. */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   overloaded_error: 529,
@@ -149,15 +130,8 @@ export function toReplyFailure(event: unknown): Error {
   });
 }
 
-function parseErrorBody(body: string): z.infer<typeof errorSchema> {
-  try {
-    const parsed = errorSchema.safeParse(parseForeignJson(body));
-    if (parsed.success) return parsed.data;
-  } catch (error) {
-    // The body is a proxy's page, or empty: its text is the reason.
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  return { message: body.trim(), code: undefined };
+function parseErrorBody(body: string): NonNullable<ReturnType<typeof readErrorWords>> {
+  return readErrorWords(body) ?? { message: body.trim(), code: undefined };
 }
 
 /** The failure of a request that the server refuses. */
