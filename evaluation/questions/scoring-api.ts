@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { limitBytes, readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { explainBlockedPort } from '@gaia-mesh/tools/blocked-port.ts';
+import { readErrorWords } from '@gaia-mesh/tools/http/error-words.ts';
 import { findConnectionFault } from '@gaia-mesh/tools/http/fetch.ts';
 import { requestService, ServiceRefusal } from '@gaia-mesh/tools/http/service.ts';
 import * as z from 'zod';
@@ -42,16 +43,6 @@ const scoreSchema = z.looseObject({
 export type SubmissionScore = z.infer<typeof scoreSchema>;
 
 const questionsSchema = z.array(questionSchema).min(1, 'there is no question in it').max(MAX_QUESTIONS);
-
-/** FastAPI's errors: a text, or a list of fields and their faults. */
-const errorSchema = z.object({
-  detail: z.union([
-    z.string(),
-    z
-      .array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])).default([]), msg: z.string() }))
-      .transform((fields) => fields.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')),
-  ]),
-});
 
 /**
  * The agents course's scoring API, or a server that speaks the same: `GET /questions`, `/random-question`, `/files/{task_id}`,
@@ -107,7 +98,8 @@ export class ScoringApi {
     const output = await open(part, 'w');
     try {
       await this.#exchange(`files/${encodeURIComponent(taskId)}`, FILE_TIMEOUT_MS, async (response) => {
-        for await (const chunk of capResponse(response, MAX_FILE_BYTES)) {
+        const createError = createSizeError(response, MAX_FILE_BYTES);
+        for await (const chunk of limitBytes(response.body, MAX_FILE_BYTES, createError)) {
           hash.update(chunk);
           bytes += chunk.length;
           await output.writeFile(chunk);
@@ -224,23 +216,15 @@ function parseApiUrl(text: string): string {
 }
 
 async function readResponseText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of capResponse(response, MAX_REPLY_BYTES)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
+  return (
+    await readBytes(response.body, MAX_REPLY_BYTES, createSizeError(response, MAX_REPLY_BYTES))
+  ).toString();
 }
 
-async function* capResponse(response: Response, maxBytes: number): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes)
-      throw new MeshError('io', `${response.url}: more than ${maxBytes} bytes, which is the limit`);
-    yield chunk;
-  }
+function createSizeError({ url }: Response, maxBytes: number): () => MeshError {
+  return () => new MeshError('io', `${url}: more than ${maxBytes} bytes, which is the limit`);
 }
 
 function readErrorDetail(text: string): string {
-  const result = errorSchema.safeParse(tryParseJson(text));
-  if (result.success) return shortenReason(result.data.detail);
-  return text === '' ? 'no reason given' : shortenReason(text);
+  return shortenReason(readErrorWords(text)?.message ?? (text || 'no reason given'));
 }

@@ -16,7 +16,7 @@ const TRANSIENT: readonly number[] = [408, 429, 500, 502, 503, 504];
 const PLAIN_HEADERS: readonly string[] = ['accept', 'user-agent'];
 const MAX_ERROR_BYTES = 64 * 1024;
 
-export interface ServiceRequest extends Pick<FetchInit, 'headers' | 'body'> {
+interface ServiceRequest extends Pick<FetchInit, 'headers' | 'body'> {
   readonly url: URL;
   /** Statuses that are replies and not refusals, besides those of success. */
   readonly accepts?: readonly number[] | undefined;

@@ -1,33 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
-/**
- * Reads a whole body.
- *
- * @throws MeshError `tool` as soon as there are more than `maxBytes`, naming `what`; the rest is not read
- */
-export async function readBounded(
-  body: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  what: string,
-): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  for await (const part of limitBytes(body, maxBytes, what)) parts.push(part);
-  return Buffer.concat(parts);
-}
-
-/** Yields the parts of a body as they arrive. */
-export async function* limitBytes(
-  body: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  what: string,
-): AsyncGenerator<Uint8Array, void, void> {
-  let bytes = 0;
-  for await (const part of body) {
-    bytes += part.length;
-    if (bytes > maxBytes)
-      throw new MeshError('tool', `${what} is larger than ${formatMegabytes(maxBytes)}: not read`);
-    yield part;
-  }
+/** Returns the maker of the error for a body that is too large, which names it. */
+export function tooLarge(what: string, maxBytes: number): () => MeshError {
+  return () => new MeshError('tool', `${what} is larger than ${formatMegabytes(maxBytes)}: not read`);
 }
 
 export function formatMegabytes(bytes: number): string {

@@ -1,10 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import type PQueue from 'p-queue';
 import * as z from 'zod';
 import { requestService } from '../http/service.ts';
-import { readBounded } from './bounded-body.ts';
+import { tooLarge } from './bounded-body.ts';
 import { explainServiceFault } from './service-fault.ts';
 import {
   isMoved,
@@ -72,7 +73,8 @@ const settings = z.looseObject({
  */
 export function callService(call: ServiceCall, context: ServiceContext): Promise<ServiceReply> {
   return withService(call, context, async (response) => {
-    const bytes = await readBounded(iterateBody(response), MAX_REPLY_BYTES, `the reply of ${call.service}`);
+    const error = tooLarge(`the reply of ${call.service}`, MAX_REPLY_BYTES);
+    const bytes = await readBytes(response.body, MAX_REPLY_BYTES, error);
     return { status: response.status, headers: response.headers, text: new TextDecoder().decode(bytes) };
   });
 }
@@ -125,11 +127,6 @@ export async function withService<Result>(
     // A reader may stop before the end, which would keep the connection open.
     finished.abort();
   }
-}
-
-/** Iterates over a body's bytes; a missing body is empty. */
-export async function* iterateBody(response: Response): AsyncGenerator<Uint8Array, void, void> {
-  if (response.body !== null) yield* response.body;
 }
 
 /** Formats the user agent: services ask for a name and a contact, which the user sets. */

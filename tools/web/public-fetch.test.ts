@@ -1,8 +1,9 @@
 import http from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { readBounded } from './bounded-body.ts';
+import { tooLarge } from './bounded-body.ts';
 import { fetchPublic } from './public-fetch.ts';
 
 const servers: http.Server[] = [];
@@ -48,7 +49,7 @@ function fetchText(
   const options = { environment, resolve, timeoutMs, signal: signal ?? new AbortController().signal };
   return fetchPublic(url, options, async (reply) => ({
     ...reply,
-    text: (await readBounded(reply.body, 1000, 'the page')).toString(),
+    text: (await readBytes(reply.body, 1000, tooLarge('the page', 1000))).toString(),
   }));
 }
 
@@ -124,7 +125,7 @@ describe('addresses that are refused', () => {
     };
     const read = () =>
       fetchPublic(`http://rebind.example:${server.port}/`, options, async (reply) =>
-        (await readBounded(reply.body, 100, 'it')).toString(),
+        (await readBytes(reply.body, 100, tooLarge('it', 100))).toString(),
       );
     expect(await read()).toBe('hello');
     expect(asked).toBe(1);

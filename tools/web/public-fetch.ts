@@ -21,7 +21,7 @@ export interface PublicReply {
   readonly charset: string | undefined;
   readonly disposition: string | undefined;
   /** Unpacked bytes as they arrive; the reader has to bound them. */
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly body: AsyncIterable<Uint8Array> | null;
 }
 
 interface PublicFetchOptions {
@@ -168,7 +168,7 @@ function toPublicReply(url: URL, { status, statusText, ok, headers, body }: Resp
     mediaType: mediaType.trim().toLowerCase(),
     charset,
     disposition: headers.get('content-disposition') ?? undefined,
-    body: body ?? new ReadableStream(),
+    body,
   };
 }
 

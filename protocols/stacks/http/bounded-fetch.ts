@@ -1,4 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { limitBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
 
 /** Maximum requests that wait for a server at once. A server that asks for answers without end gets no more. */
@@ -21,31 +22,18 @@ export function createBoundedFetch(server: string, most: number): typeof fetch {
       waiting -= 1;
     });
     if (response.body === null) return response;
-    let length = 0;
-    const counting = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        length += chunk.length;
-        if (length > most)
-          controller.error(new MeshError('limit', `HTTP answer: expected at most ${most} bytes`));
-        else controller.enqueue(chunk);
-      },
-    });
     const { status, statusText, headers } = response;
-    const bounded = new Response(response.body.pipeThrough(counting), { status, statusText, headers });
+    const bounded = new Response(ReadableStream.from(limitBody(response.body, most)), {
+      status,
+      statusText,
+      headers,
+    });
     Object.defineProperty(bounded, 'url', { value: response.url });
     return bounded;
   };
 }
 
 /** Yields the bytes of a stream. @throws MeshError after more than `most` of them */
-export async function* limitBody(
-  body: AsyncIterable<Uint8Array>,
-  most: number,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > most) throw new MeshError('limit', `HTTP answer: expected at most ${most} bytes`);
-    yield chunk;
-  }
+export function limitBody(body: AsyncIterable<Uint8Array>, most: number): AsyncIterable<Uint8Array> {
+  return limitBytes(body, most, () => new MeshError('limit', `HTTP answer: expected at most ${most} bytes`));
 }

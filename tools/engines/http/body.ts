@@ -1,4 +1,5 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { readServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 
@@ -8,19 +9,9 @@ export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_STREAM_BYTES = 256 * 1024 * 1024;
 
 /** @throws SyntaxError for a body that is not JSON */
-export async function readWholeJson(response: Response): Promise<JsonValue> {
-  return parseExactJson((await readBytes(response)).toString());
-}
-
-async function readBytes(response: Response): Promise<Buffer<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > MAX_BODY_BYTES) throw new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+export async function readWholeJson({ body }: Response): Promise<JsonValue> {
+  const createError = () => new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
+  return parseExactJson((await readBytes(body, MAX_BODY_BYTES, createError)).toString());
 }
 
 function createLengthError(): Error {

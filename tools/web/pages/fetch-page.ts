@@ -1,7 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
-import { readBounded } from '../bounded-body.ts';
+import { tooLarge } from '../bounded-body.ts';
 import { fetchPublic, type PublicReply } from '../public-fetch.ts';
 import { extractPdfText, extractText } from './page-text.ts';
 
@@ -22,10 +23,10 @@ export const fetchPage: DataTool<z.infer<typeof input>> = {
   input,
   async run({ url }, { environment, signal }) {
     const options = { environment, signal, timeoutMs: FETCH_TIMEOUT_MS };
-    const page = await fetchPublic(url, options, async (reply) => ({
-      reply,
-      bytes: await readBounded(reply.body, isPdf(reply) ? MAX_PDF_BYTES : MAX_PAGE_BYTES, reply.url),
-    }));
+    const page = await fetchPublic(url, options, async (reply) => {
+      const most = isPdf(reply) ? MAX_PDF_BYTES : MAX_PAGE_BYTES;
+      return { reply, bytes: await readBytes(reply.body, most, tooLarge(reply.url, most)) };
+    });
     const text =
       (await extractPageText(page.reply, page.bytes, signal)) ||
       '(the page has no text; it may need a browser)';

@@ -4,7 +4,7 @@ import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
 import { MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../../data-tool.ts';
-import { iterateBody, type ServiceCall, withService } from '../call-service.ts';
+import { type ServiceCall, withService } from '../call-service.ts';
 import { readServiceKey, SERVICES } from '../services.ts';
 import { type SavedFile, saveDownload } from './save-download.ts';
 
@@ -121,7 +121,7 @@ async function fetchGaiaFile(
       { ...call, accepts: [404], timeoutMs: FILE_TIMEOUT_MS },
       context,
       async (response) => {
-        if (response.status !== 404) return saveDownload(context, fileName, iterateBody(response));
+        if (response.status !== 404) return saveDownload(context, fileName, response.body);
         await response.body?.cancel();
         return 'none';
       },

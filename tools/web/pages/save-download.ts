@@ -4,8 +4,9 @@ import { copyFile, link, mkdir, open, readdir, realpath, rm, stat } from 'node:f
 import path from 'node:path';
 import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { limitBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import type { DataToolContext } from '../../data-tool.ts';
-import { formatMegabytes, limitBytes } from '../bounded-body.ts';
+import { formatMegabytes, tooLarge } from '../bounded-body.ts';
 import { toSafeName } from './download-name.ts';
 
 /** Maximum bytes of a file. Attachments of questions have some megabytes; data sets are too large for an agent to read. */
@@ -31,7 +32,7 @@ export interface SavedFile {
 export async function saveDownload(
   { files }: Pick<DataToolContext, 'files'>,
   wanted: string,
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | null,
 ): Promise<SavedFile> {
   const folder = await downloadFolder(files);
   const room = await measureRoom(folder);
@@ -39,7 +40,8 @@ export async function saveDownload(
   // A hidden name that no download gets cannot be mistaken for a complete file.
   const part = path.join(folder, `.${randomBytes(8).toString('hex')}.part`);
   try {
-    const bytes = await writeWhole(part, limitBytes(body, Math.min(MAX_DOWNLOAD_BYTES, room), name));
+    const most = Math.min(MAX_DOWNLOAD_BYTES, room);
+    const bytes = await writeWhole(part, limitBytes(body, most, tooLarge(name, most)));
     const file = await placeFile(part, folder, name);
     return { file: `${DOWNLOADS}/${file}`, bytes };
   } finally {
