@@ -55,14 +55,14 @@ export interface StoreOptions {
   readonly connections?: number;
 }
 
-export interface AttemptFilter {
+interface AttemptFilter {
   readonly run_id?: string;
   readonly team?: string;
   readonly task_id?: string;
   readonly attempt_id?: string;
 }
 
-export interface Page {
+interface Page {
   readonly after?: number;
   /** 1 to 50; 50 by default. */
   readonly limit?: number;

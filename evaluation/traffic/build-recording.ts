@@ -15,12 +15,6 @@ const MAX_MESSAGES = 100_000;
 const MAX_NODES = 1000;
 const US_PER_MS = 1000;
 
-interface BuildOptions {
-  readonly runId: string;
-  /** Kind of the file. */
-  readonly format: string;
-}
-
 /** The facts about a recorded message that later ones need. */
 interface Placed {
   readonly id: string;
@@ -35,7 +29,7 @@ interface Placed {
  */
 export function buildRecording(
   messages: readonly ImportedMessage[],
-  { runId, format }: BuildOptions,
+  { runId, format }: { readonly runId: string; readonly format: string },
   notes: ImportNotes,
 ): Recording {
   const names = new NodeNames(notes);

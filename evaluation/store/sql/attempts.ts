@@ -5,7 +5,7 @@ import { gapRecordSchema } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import { toStorable } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { sql } from 'kysely';
 import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES } from '../limits.ts';
-import type { AttemptFilter, Page } from '../store.ts';
+import type { Store } from '../store.ts';
 import { checkLimit, parseJsonCell, parseStorable, type StoreContext } from './tables.ts';
 
 /** Stores an attempt, and returns its number. In a transaction it is stored together with the transaction's other changes. */
@@ -58,7 +58,7 @@ const FILTERS = ['run_id', 'team', 'task_id', 'attempt_id'] as const;
 
 export async function readAttempts(
   { db, location }: StoreContext,
-  { after = 0, limit = MAX_ATTEMPTS_PER_PAGE, ...filter }: AttemptFilter & Page,
+  { after = 0, limit = MAX_ATTEMPTS_PER_PAGE, ...filter }: Parameters<Store['attempts']>[0],
 ): Promise<RecordedAttempt[]> {
   let query = db
     .selectFrom('gaia_attempts')

@@ -1,7 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
-import { type ColumnDefinitionBuilder, type ColumnType, type Generated, type Kysely, sql } from 'kysely';
+import { type ColumnType, type CreateTableBuilder, type Generated, type Kysely, sql } from 'kysely';
 import type * as z from 'zod';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -17,57 +17,70 @@ const SCHEMA_VERSION = 5;
  */
 const SCHEMA_LOCK = 4_213_657_001;
 
-/** JSON is written as text. SQLite returns the text, Postgres the value. */
-type Json<Text = string> = ColumnType<unknown, Text, Text>;
+/** The types of columns, as queries see them. JSON is written as text; SQLite returns the text, Postgres the value. */
+interface ColumnTypes {
+  readonly id: Generated<number>;
+  readonly integer: number;
+  readonly text: string;
+  readonly 'unique text': string;
+  readonly 'optional text': string | null;
+  readonly status: StoredGapRecord['status'];
+  readonly json: ColumnType<unknown, string, string>;
+  readonly 'optional json': ColumnType<unknown, string | null, string | null>;
+}
 
 /** The tables of the store. A record is kept whole as JSON; beside it stand the columns that queries need. */
-export interface Tables {
+const COLUMNS = {
   gaia_attempts: {
-    id: Generated<number>;
-    attempt_id: string;
-    run_id: string;
-    team: string;
-    task_id: string;
-    /** The SHA-256 of the question, which is too long for an index. */
-    question_hash: string;
-    /** 1 for the team's first attempt at the question. */
-    attempt_number: number;
-    created_at: string;
-    record: Json;
-  };
+    id: 'id',
+    attempt_id: 'unique text',
+    run_id: 'text',
+    team: 'text',
+    task_id: 'text',
+    // The SHA-256 of the question, which is too long for an index.
+    question_hash: 'text',
+    // 1 for the team's first attempt at the question.
+    attempt_number: 'integer',
+    created_at: 'text',
+    record: 'json',
+  },
   gap_records: {
-    id: Generated<number>;
-    /** Null if a person wrote the record. */
-    attempt_id: string | null;
-    question_type: string;
-    kind: string;
-    status: StoredGapRecord['status'];
-    /** The distinct words of the record and its question, joined by spaces. */
-    terms: string;
-    created_at: string;
-    record: Json;
-  };
-  /** The words of all gap records, which find them by the words of a question. */
-  gap_terms: {
-    term: string;
-    gap_id: number;
-  };
+    id: 'id',
+    // Null if a person wrote the record.
+    attempt_id: 'optional text',
+    question_type: 'text',
+    kind: 'text',
+    status: 'status',
+    // The distinct words of the record and its question, joined by spaces.
+    terms: 'text',
+    created_at: 'text',
+    record: 'json',
+  },
+  // The words of all gap records, which find them by the words of a question.
+  gap_terms: { term: 'text', gap_id: 'integer' },
   cached_answers: {
-    id: Generated<number>;
-    cache_key: string;
-    question: string;
-    team: string;
-    model: string;
-    prompt_version: string;
-    answer: string;
-    /** The use of resources by the answer; null if it is not known. */
-    took: Json<string | null>;
-    created_at: string;
+    id: 'id',
+    cache_key: 'unique text',
+    question: 'text',
+    team: 'text',
+    model: 'text',
+    prompt_version: 'text',
+    answer: 'text',
+    // The use of resources by the answer; null if it is not known.
+    took: 'optional json',
+    created_at: 'text',
+  },
+  store_schema: { version: 'integer' },
+} as const satisfies Record<string, Record<string, keyof ColumnTypes>>;
+
+export type Tables = {
+  readonly [Name in keyof typeof COLUMNS]: {
+    readonly [Column in keyof (typeof COLUMNS)[Name]]: (typeof COLUMNS)[Name][Column] extends infer Kind extends
+      keyof ColumnTypes
+      ? ColumnTypes[Kind]
+      : never;
   };
-  store_schema: {
-    version: number;
-  };
-}
+};
 
 /** The context of every query. In a transaction, `db` is the transaction. */
 export interface StoreContext {
@@ -124,70 +137,55 @@ function checkVersion(version: number, location: string): void {
   );
 }
 
+type NewTable = CreateTableBuilder<string, string>;
+
+const CONSTRAINTS: Readonly<Record<string, (table: NewTable) => NewTable>> = {
+  gaia_attempts: (table) =>
+    table.addUniqueConstraint('attempts_number', ['team', 'task_id', 'question_hash', 'attempt_number']),
+  gap_records: (table) =>
+    table.addForeignKeyConstraint('gaps_attempt', ['attempt_id'], 'gaia_attempts', ['attempt_id']),
+  gap_terms: (table) =>
+    table
+      .addPrimaryKeyConstraint('terms_key', ['term', 'gap_id'])
+      .addForeignKeyConstraint('terms_gap', ['gap_id'], 'gap_records', ['id']),
+};
+
+const INDEXES = [
+  ['gaia_attempts', 'run_id'],
+  ['gap_records', 'question_type'],
+  ['gap_records', 'attempt_id'],
+] as const;
+
 async function createTables(db: Kysely<Tables>, kind: SqlDatabase['kind']): Promise<void> {
-  const { schema } = db;
-  const id = (column: ColumnDefinitionBuilder) =>
-    kind === 'postgres' ? column.primaryKey().generatedAlwaysAsIdentity() : column.primaryKey();
-  const required = (column: ColumnDefinitionBuilder) => column.notNull();
-  const unique = (column: ColumnDefinitionBuilder) => column.notNull().unique();
-  // Not jsonb, which loses the order of keys and refuses \u0000: recorded values must be read back unchanged.
-  const json = kind === 'postgres' ? 'json' : 'text';
-  const tables = {
-    gaia_attempts: schema
-      .createTable('gaia_attempts')
-      .addColumn('id', 'integer', id)
-      .addColumn('attempt_id', 'text', unique)
-      .addColumn('run_id', 'text', required)
-      .addColumn('team', 'text', required)
-      .addColumn('task_id', 'text', required)
-      .addColumn('question_hash', 'text', required)
-      .addColumn('attempt_number', 'integer', required)
-      .addColumn('created_at', 'text', required)
-      .addColumn('record', json, required)
-      .addUniqueConstraint('gaia_attempts_number', ['team', 'task_id', 'question_hash', 'attempt_number']),
-    gap_records: schema
-      .createTable('gap_records')
-      .addColumn('id', 'integer', id)
-      .addColumn('attempt_id', 'text', (column) => column.references('gaia_attempts.attempt_id'))
-      .addColumn('question_type', 'text', required)
-      .addColumn('kind', 'text', required)
-      .addColumn('status', 'text', required)
-      .addColumn('terms', 'text', required)
-      .addColumn('created_at', 'text', required)
-      .addColumn('record', json, required),
-    gap_terms: schema
-      .createTable('gap_terms')
-      .addColumn('term', 'text', required)
-      .addColumn('gap_id', 'integer', (column) => column.notNull().references('gap_records.id'))
-      .addPrimaryKeyConstraint('gap_terms_key', ['term', 'gap_id']),
-    cached_answers: schema
-      .createTable('cached_answers')
-      .addColumn('id', 'integer', id)
-      .addColumn('cache_key', 'text', unique)
-      .addColumn('question', 'text', required)
-      .addColumn('team', 'text', required)
-      .addColumn('model', 'text', required)
-      .addColumn('prompt_version', 'text', required)
-      .addColumn('answer', 'text', required)
-      .addColumn('took', json)
-      .addColumn('created_at', 'text', required),
-    store_schema: schema.createTable('store_schema').addColumn('version', 'integer', required),
-  };
-  for (const [name, table] of Object.entries(tables)) {
+  const isPostgres = kind === 'postgres';
+  for (const [name, columns] of Object.entries(COLUMNS)) {
+    let table: NewTable = db.schema.createTable(name);
+    for (const [column, type] of Object.entries(columns)) table = addColumn(table, column, type, isPostgres);
+    table = CONSTRAINTS[name]?.(table) ?? table;
     // A strict table refuses values of another type, as Postgres does.
-    await (kind === 'sqlite' ? table.modifyEnd(sql`STRICT`) : table).execute();
+    await (isPostgres ? table : table.modifyEnd(sql`STRICT`)).execute();
     // Supabase shows tables to everybody with the public key unless row-level security is on. The owner, which we are, still
     // sees all rows.
-    if (kind === 'postgres') await sql`ALTER TABLE ${sql.table(name)} ENABLE ROW LEVEL SECURITY`.execute(db);
+    if (isPostgres) await sql`ALTER TABLE ${sql.table(name)} ENABLE ROW LEVEL SECURITY`.execute(db);
   }
-  const indexes = [
-    ['gaia_attempts', 'run_id'],
-    ['gap_records', 'question_type'],
-    ['gap_records', 'attempt_id'],
-  ] as const;
-  for (const [table, column] of indexes)
-    await schema.createIndex(`${table}_${column}`).on(table).column(column).execute();
+  for (const [table, column] of INDEXES)
+    await db.schema.createIndex(`${table}_${column}`).on(table).column(column).execute();
   await db.insertInto('store_schema').values({ version: SCHEMA_VERSION }).execute();
+}
+
+function addColumn(table: NewTable, name: string, kind: keyof ColumnTypes, isPostgres: boolean): NewTable {
+  if (kind === 'id') {
+    return table.addColumn(name, 'integer', (column) =>
+      isPostgres ? column.primaryKey().generatedAlwaysAsIdentity() : column.primaryKey(),
+    );
+  }
+  // Not jsonb, which loses the order of keys and refuses \u0000: recorded values must be read back unchanged.
+  const json = isPostgres ? 'json' : 'text';
+  const type = kind === 'integer' ? 'integer' : kind.endsWith('json') ? json : 'text';
+  return table.addColumn(name, type, (column) => {
+    const own = kind === 'unique text' ? column.unique() : column;
+    return kind.startsWith('optional') ? own : own.notNull();
+  });
 }
 
 /**
