@@ -9,7 +9,6 @@ test('the events of a log are read in order; other lines, keys and a last line t
   const log = lines(
     up,
     { ...ended, answer: 'a', other_measure: 0.5 },
-    { level: 'warn', time: 3, cut: 'the log reached its bound' },
     { time: 4, event: 'of another version' },
     { time: 5, event: 'agent_up' },
     'text',

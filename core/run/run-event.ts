@@ -159,6 +159,9 @@ export const runEventSchema = z.discriminatedUnion('event', [
     status: text('the worst status of its tasks'),
     balanced: z.boolean().optional().describe('whether the ledgers of hub and agents agree'),
   }),
+  event('cut', 'The log reached its bound: it has nothing of what follows.', {
+    cut: text('the bound, in words'),
+  }),
   event('totals', 'The amounts of the run so far. Where they come, packet events are a sample.', {
     ...counts,
     unshown: whole('packets that were counted but not sent as events'),

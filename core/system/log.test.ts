@@ -94,6 +94,7 @@ describe('openLog', () => {
     expect(last).toEqual({
       level: 'warn',
       time: expect.any(Number),
+      event: 'cut',
       cut: expect.stringContaining('1000 bytes'),
     });
     expect(kept.every((line) => line.said === 'é'.repeat(50))).toBe(true);

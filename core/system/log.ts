@@ -38,7 +38,7 @@ export function openLog(
     durability,
     maxBytes,
     formatEnding: (bound) =>
-      formatEntry('warn', { cut: `the log reached ${bound}; what follows is not kept` }),
+      formatEntry('warn', { event: 'cut', cut: `the log reached ${bound}; what follows is not kept` }),
   });
   const append = (lines: Uint8Array) => target.append(lines);
   return {

@@ -12,7 +12,7 @@ import { RateLimiter } from '../rate-limiter.ts';
 import { AgentProcess } from './launcher.ts';
 
 /** An agent of the group that has begun to listen. */
-export interface AgentUp {
+interface AgentUp {
   readonly id: string;
   readonly tool: string;
   readonly where: string;

@@ -3,7 +3,7 @@ import { readSystemCode } from '../../contracts/errors.ts';
 
 /** Flags that refuse links and do not block on pipes. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-/** What opening reports if there is no such file, or something else in its place. */
+/** Codes of opening a path at which there is no file, or something else. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'ENOENT',
   'ENOTDIR',

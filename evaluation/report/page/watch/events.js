@@ -92,6 +92,8 @@ export function toWatchEvents(event, startMs) {
       return [{ ...stamp, kind: 'progress', share: event.share, text: event.text }];
     case 'note':
       return [{ ...stamp, kind: 'note', text: event.text }];
+    case 'cut':
+      return [{ ...stamp, kind: 'note', text: event.cut }];
     case 'stream_ended':
       return [{ ...stamp, kind: 'end', text: event.text }];
     default:
