@@ -1,24 +1,17 @@
 import type { Column } from '../terminal/columns.ts';
-import { formatDecimals } from '../terminal/table.ts';
 import type { ComparedArm, Metric, Verdict } from './comparison-file.ts';
-import {
-  formatDetectable,
-  formatInterval,
-  formatMarkedRatio,
-  formatName,
-  formatVerdict,
-} from './verdict-text.ts';
+import { formatDetectable, formatInterval, formatMarkedRatio, formatVerdict } from './verdict-text.ts';
 
 /** The column of names. */
 export function createNameColumn(header: string): Column<ComparedArm> {
-  return { key: 'name', header, value: ({ name }) => name, format: ({ name }) => formatName(name) };
+  return { key: 'name', header, value: ({ name }) => name };
 }
 
 export const bytesRatio: Column<ComparedArm> = {
   key: 'bytes_ratio',
   header: '×',
   value: ({ vs_baseline: vs }) => vs?.bytes.ratio ?? 1,
-  format: ({ vs_baseline: vs }) => formatDecimals(vs?.bytes.ratio ?? 1, 2),
+  digits: 2,
 };
 
 export const bytesVerdict: Column<ComparedArm> = {
@@ -32,7 +25,7 @@ export const timeVerdict: readonly Column<ComparedArm>[] = [
     key: 'time_ratio',
     header: 'time',
     value: (arm) => pickRatio(arm, 'time'),
-    format: (arm) => formatDecimals(pickRatio(arm, 'time') ?? null, 2),
+    digits: 2,
     explain: 'its ratio to the baseline, from the means of fresh processes, with its 95 % interval',
   },
   {

@@ -1,9 +1,4 @@
-import {
-  computeInteractionWeights,
-  computeOrderWeights,
-  findFinestBlocks,
-  pickBlockValues,
-} from './inference/shares.ts';
+import { computeOrderWeights, findFinestBlocks, pickBlockValues } from './inference/shares.ts';
 import { computeTrimmedMean } from './inference/trimmed-mean.ts';
 import { DEFAULT_MARGIN, type JudgedComparison, judgeComparisons } from './level-verdicts.ts';
 import { combineEffects, type InvocationEffect, type SampleComparison } from './levels.ts';
@@ -43,14 +38,6 @@ interface Attribution {
   readonly total: JudgedComparison;
   /** The largest share first; they multiply to the total, by construction. */
   readonly shares: readonly FactorShare[];
-  /**
-   * Pairs of factors whose joint effect is shown to differ from the product of their own effects; empty unless all combinations were
-   * measured.
-   */
-  readonly interactions: readonly {
-    readonly factors: readonly [string, string];
-    readonly ratio: JudgedComparison;
-  }[];
   /**
    * `exact`: every combination was measured, so the result does not depend on an order of changes. `ordered`: some combinations were
    * measured, and each share is what its factor adds to those before it, in the orders that were measured.
@@ -110,12 +97,10 @@ export function attributeRatio(cells: readonly Cell[], options: AttributionOptio
       verdict: judgeShare(share),
     };
   });
-  const isExact = !known.includes(false);
   return {
     total,
     shares: named.toSorted((a, b) => measureShare(b.share) - measureShare(a.share)),
-    interactions: isExact ? measureInteractions(design.factors, onBlocks, judged) : [],
-    method: isExact ? 'exact' : 'ordered',
+    method: known.includes(false) ? 'ordered' : 'exact',
   };
 }
 
@@ -199,27 +184,6 @@ function spreadWeights(
   weights: readonly number[],
 ): number[] {
   return cells.map((cell) => weights[corners.indexOf(cell)] ?? 0);
-}
-
-function measureInteractions(
-  factors: readonly string[],
-  measured: (weights: readonly number[]) => SampleComparison,
-  judged: (all: readonly SampleComparison[]) => JudgedComparison[],
-): Attribution['interactions'] {
-  const pairs = factors.flatMap((a, first) =>
-    factors
-      .slice(first + 1)
-      .map((b, further) => ({ factors: [a, b] as const, first, second: first + 1 + further })),
-  );
-  const ratios = judged(
-    pairs.map(({ first, second }) => measured(computeInteractionWeights(factors.length, first, second))),
-  );
-  return pairs.flatMap((pair, index) => {
-    const ratio = ratios[index];
-    return ratio !== undefined && judgeShare(ratio) === 'contributes'
-      ? [{ factors: pair.factors, ratio }]
-      : [];
-  });
 }
 
 function checkMeasured(cells: readonly Cell[], levels: FactorSettings): void {

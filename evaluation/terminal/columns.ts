@@ -1,5 +1,5 @@
 import { formatMarkdownTable } from './markdown-table.ts';
-import { count, formatTable, toOneLine } from './table.ts';
+import { count, formatDecimals, formatTable, toOneLine } from './table.ts';
 import type { TableView } from './table-view.ts';
 
 type Cell = string | number | boolean | null | undefined;
@@ -15,9 +15,9 @@ export interface Column<Row> {
   readonly header?: string | undefined;
   /** Returns the figure in full precision. */
   readonly value: (row: Row) => Cell;
-  /**
-   * Words the figure for people. By default, numbers are whole and have separators, and what is missing is `–`.
-   */
+  /** Decimals of a number; by default it is whole, with separators. */
+  readonly digits?: number;
+  /** Words the figure for people where its value does not say it; what is missing is `–` by default. */
   readonly format?: (row: Row) => string;
   /** Meaning of the column, for the legend. */
   readonly explain?: string;
@@ -77,11 +77,12 @@ function listTexts<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): 
   ];
 }
 
-function formatCell<Row>({ value, format }: Column<Row>, row: Row): string {
+function formatCell<Row>({ value, format, digits }: Column<Row>, row: Row): string {
   if (format !== undefined) return format(row);
   const cell = value(row);
   if (cell === null || cell === undefined) return '–';
-  return typeof cell === 'number' ? count(cell) : toOneLine(String(cell), MAX_TEXT);
+  if (typeof cell !== 'number') return toOneLine(String(cell), MAX_TEXT);
+  return digits === undefined ? count(cell) : formatDecimals(cell, digits);
 }
 
 /** Maximum characters of a text in a table; names of users' adapters and stacks may be long. */

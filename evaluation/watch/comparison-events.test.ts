@@ -3,11 +3,12 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
 import { combineArms } from '../compare/stacks/arms.ts';
 import { parseFactors } from '../compare/stacks/factors.ts';
+import { type Invocation, sampleStack } from '../compare/stacks/invocation.ts';
 import { framedTcp } from '../compare/stacks/testing/framed-tcp.ts';
 import { invocationOf } from '../compare/stacks/testing/sample-stacks.ts';
 import { buildSyntheticWorkload } from '../compare/stacks/workload.ts';
 import { sampleRecording } from '../compare/testing/sample-recording.ts';
-import { createStackListener } from './comparison-events.ts';
+import { createComparisonListener } from './comparison-events.ts';
 import { EventFeed } from './event-feed.ts';
 
 test('an invocation of stacks tells what is known of it, and nothing of the second baseline', () => {
@@ -15,7 +16,12 @@ test('an invocation of stacks tells what is known of it, and nothing of the seco
   const arm = arms[0]?.name ?? '';
   const { exchanges } = buildSyntheticWorkload(512, 1);
   const feed = new EventFeed(() => 0);
-  const tell = createStackListener(feed, sampleRecording, arms, () => exchanges);
+  const named = arms.map(({ name }) => ({
+    name,
+    sample: (result: Invocation) => sampleStack(result, exchanges),
+  }));
+  const tell = createComparisonListener(feed, sampleRecording, named);
+  if (tell === undefined) throw new Error('there is a feed');
   const invocation = (index: number, isOverloaded: boolean) =>
     invocationOf(1, index, isOverloaded, new Random(7));
 

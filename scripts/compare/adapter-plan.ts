@@ -4,13 +4,14 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isArchive, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import { listCaveats } from '@gaia-mesh/core/recording/recording.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { sampleAdapter } from '@gaia-mesh/evaluation/compare/adapters/adapter-arms.ts';
 import { measure } from '@gaia-mesh/evaluation/compare/adapters/measure.ts';
 import { listScenarios } from '@gaia-mesh/evaluation/compare/adapters/scenario.ts';
 import type { AdaptersComparison } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createComparisonFeed } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
+import { createComparisonListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { useTemporaryFolder } from '../command-line/temporary-folder.ts';
 import type { CompareOptions, ComparisonPlan, RunContext } from './compare-options.ts';
@@ -103,13 +104,10 @@ async function compareOne(
     margin: margin / 100,
     maxAgents,
     seed,
-    onBlock:
-      feed === undefined
-        ? undefined
-        : createComparisonFeed(
-            feed,
-            recorded,
-            adapters.map(({ name }) => name),
-          ),
+    onBlock: createComparisonListener(
+      feed,
+      recorded,
+      adapters.map(({ name }) => ({ name, sample: sampleAdapter })),
+    ),
   });
 }

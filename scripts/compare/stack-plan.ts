@@ -9,13 +9,14 @@ import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks
 import { parseFactors } from '@gaia-mesh/evaluation/compare/stacks/factors.ts';
 import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
 import { countTokenFigures } from '@gaia-mesh/evaluation/compare/stacks/figures/token-figures.ts';
+import { type Invocation, sampleStack } from '@gaia-mesh/evaluation/compare/stacks/invocation.ts';
 import { StackArms } from '@gaia-mesh/evaluation/compare/stacks/stack-arms.ts';
 import {
   buildRecordedWorkload,
   buildSyntheticWorkload,
 } from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createStackListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
+import { createComparisonListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
 import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
@@ -66,7 +67,14 @@ export async function planStacks(names: readonly string[], options: CompareOptio
         ...running,
         ...stackArms.plan(),
         signal,
-        onBlock: feed === undefined ? undefined : createStackListener(feed, recording, arms, exchangesOf),
+        onBlock: createComparisonListener(
+          feed,
+          recording,
+          arms.map((arm) => ({
+            name: arm.name,
+            sample: (own: Invocation) => sampleStack(own, exchangesOf(arm)),
+          })),
+        ),
       }).run();
       const tools = await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool })));
       const tokens = await countTokenFigures(recording, { tools, budgetMs }, signal);

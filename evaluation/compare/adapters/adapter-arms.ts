@@ -1,5 +1,6 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { ReplayMesh, Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
+import { computeMedian } from '../../statistics/inference/quantile.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import type { Design, ExperimentOptions } from '../experiment.ts';
 
@@ -23,6 +24,12 @@ export interface PlayedInvocation {
   /** The first pass of the recording in fresh processes, with cold code and key generation. */
   readonly first: Round;
   readonly rounds: readonly Round[];
+}
+
+/** Returns the milliseconds and the bytes of one pass. */
+export function sampleAdapter({ rounds, first }: PlayedInvocation) {
+  const ms = computeMedian(rounds.map(({ elapsedMs, passes }) => elapsedMs / passes));
+  return { ms, bytes: first.ledger.total.wire };
 }
 
 /**

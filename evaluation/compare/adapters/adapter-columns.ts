@@ -1,5 +1,5 @@
 import type { Column } from '../../terminal/columns.ts';
-import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
+import { count, toOneLine } from '../../terminal/table.ts';
 import {
   bytesRatio,
   bytesVerdict,
@@ -61,7 +61,7 @@ export function listAdapterColumns({ packets }: AdaptersComparison): Column<Adap
       key: 'first_ms',
       header: 'first ms',
       value: ({ first_us }) => first_us / 1000,
-      format: ({ first_us }) => formatDecimals(first_us / 1000, 1),
+      digits: 1,
       explain: 'all tasks in fresh processes, with cold code and key generation',
       rank: 4,
     },
@@ -70,7 +70,7 @@ export function listAdapterColumns({ packets }: AdaptersComparison): Column<Adap
       key: 'latency_ms_p50',
       header: 'ms',
       value: ({ latency_us: times }) => (times === null ? null : times.p50 / 1000),
-      format: ({ latency_us: times }) => formatDecimals(times === null ? null : times.p50 / 1000, 2),
+      digits: 2,
       explain: 'the same in steady state, without tool time, as a median',
     },
     ...timeVerdict,
@@ -105,18 +105,17 @@ export function listGroupColumns(
   if (groups.length < 2) return [];
   return [
     { ...name, header: 'bytes ×' },
-    ...groups.map(({ name: group, packets, wire }): Column<AdapterArm> => {
-      const toRatio = (arm: AdapterArm) => {
-        const own = arm[key].find((one) => one.name === group)?.wire;
-        return own === undefined || wire === 0 ? null : own / wire;
-      };
-      return {
+    ...groups.map(
+      ({ name: group, packets, wire }): Column<AdapterArm> => ({
         key: group,
         header: `${toOneLine(group, 20)} (${packets})`,
-        value: toRatio,
-        format: (arm) => formatDecimals(toRatio(arm), 2),
-      };
-    }),
+        value: (arm) => {
+          const own = arm[key].find((one) => one.name === group)?.wire;
+          return own === undefined || wire === 0 ? null : own / wire;
+        },
+        digits: 2,
+      }),
+    ),
   ];
 }
 
@@ -135,20 +134,20 @@ export function listMatrixColumns({ matrix }: AdaptersComparison): Column<Matrix
       key: 'bytes_growth',
       header: '×',
       value: (cell) => cell.bytes_per_task / findFirst(cell).bytes_per_task,
-      format: (cell) => formatDecimals(cell.bytes_per_task / findFirst(cell).bytes_per_task, 2),
+      digits: 2,
     },
     {
       key: 'ms_per_task',
       header: 'ms a task',
       value: ({ ms_per_task }) => ms_per_task,
-      format: ({ ms_per_task }) => formatDecimals(ms_per_task, 2),
+      digits: 2,
       rank: 1,
     },
     {
       key: 'ms_growth',
       header: 'ms ×',
       value: (cell) => cell.ms_per_task / findFirst(cell).ms_per_task,
-      format: (cell) => formatDecimals(cell.ms_per_task / findFirst(cell).ms_per_task, 2),
+      digits: 2,
     },
     { key: 'time_ratio', value: ({ time_ratio }) => time_ratio },
     { key: 'time_verdict', header: 'against baseline', value: ({ time_verdict }) => time_verdict },

@@ -1,7 +1,7 @@
 import type { ThresholdResult } from '../../statistics/thresholds.ts';
 import { type Column, formatColumns, formatColumnsMarkdown } from '../../terminal/columns.ts';
 import { escapeMarkdown } from '../../terminal/markdown-table.ts';
-import { formatDecimals, toOneLine } from '../../terminal/table.ts';
+import { toOneLine } from '../../terminal/table.ts';
 import { formatMarkdown } from '../../terminal/table-view.ts';
 import type { ComparisonFile } from '../comparison-file.ts';
 import { buildSummaryTable } from '../comparison-table.ts';
@@ -103,7 +103,7 @@ const changeColumns: readonly Column<SavedChange>[] = [
     key: 'time_ratio',
     header: 'time',
     value: ({ time }) => time?.ratio,
-    format: ({ time }) => formatDecimals(time?.ratio ?? null, 2),
+    digits: 2,
   },
   {
     key: 'time_low',

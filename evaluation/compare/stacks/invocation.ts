@@ -1,10 +1,10 @@
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
-import { computePercentile } from '../../statistics/inference/quantile.ts';
+import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import type { InvocationPlan, Session } from '../experiment.ts';
-import { type Growth, type LoadPoint, loadCurve, measureGrowth } from './load-curve.ts';
+import { type GrowthPoint, type LoadPoint, loadCurve, measureGrowth } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
-import type { CpuUs, Part } from './peers/protocol.ts';
+import type { CpuUs, Part, PlannedExchange } from './peers/protocol.ts';
 
 /** The load of one pair of fresh processes. */
 interface PairProtocol {
@@ -49,7 +49,7 @@ export interface Invocation {
   /** Null if bytes were not counted. */
   readonly bytes: CountedBytes | null;
   readonly rounds: readonly Round[];
-  readonly growth: Growth | null;
+  readonly growth: readonly GrowthPoint[] | null;
   readonly curve: readonly LoadPoint[] | null;
   readonly rssBytes: { readonly client: number; readonly server: number };
 }
@@ -222,4 +222,15 @@ function divideCpu({ user, system }: CpuUs, count: number): CpuUs {
 /** Returns the median latency of a round's open load; null if its rate was too high. */
 export function medianLatency({ latencyUs }: Round): number | null {
   return latencyUs === null ? null : computePercentile(latencyUs, 0.5);
+}
+
+/** Returns the milliseconds and the bytes of one exchange with an answer, where they are known. */
+export function sampleStack({ rounds, bytes }: Invocation, exchanges: readonly PlannedExchange[]) {
+  const latencies = rounds.map(medianLatency).filter((us) => us !== null);
+  const answered = exchanges.filter(({ replies }) => replies.length > 0).length;
+  const counted = bytes === null ? 0 : bytes.answered.sent.raw + bytes.answered.received.raw;
+  return {
+    ms: latencies.length === 0 ? null : computeMedian(latencies) / 1000,
+    bytes: bytes === null || answered === 0 ? null : Math.round(counted / answered),
+  };
 }

@@ -1,15 +1,11 @@
 import { computePercentile } from '../../statistics/inference/quantile.ts';
+import type { StackArm } from '../comparison-file.ts';
 import type { Pair } from './peers/pair.ts';
 
-/** Result of an open load at one rate. */
-export interface LoadPoint {
-  readonly offeredPerS: number;
-  readonly achievedPerS: number;
-  readonly n: number;
-  /** Microseconds from the due time of each exchange; null if too many were waiting. */
-  readonly p50Us: number | null;
-  readonly p99Us: number | null;
-}
+/** Result of an open load at one rate; without times if too many exchanges were waiting. */
+export type LoadPoint = NonNullable<StackArm['curve']>[number];
+/** Growth of a server with one task: its heap after a collection, and the time of an exchange. */
+export type GrowthPoint = NonNullable<StackArm['growth']>[number];
 
 /** Loads as shares of the saturated throughput, close together where the queue begins. */
 const SHARES = [0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
@@ -42,15 +38,15 @@ export async function loadCurve(
     const { timesUs, elapsedMs, isOverloaded, count: n } = await pair.play(load);
     const times = isOverloaded ? null : timesUs;
     points.push({
-      offeredPerS: ratePerS,
-      achievedPerS: (n / elapsedMs) * 1000,
+      offered_per_s: ratePerS,
+      achieved_per_s: (n / elapsedMs) * 1000,
       n,
-      p50Us: times === null ? null : computePercentile(times, 0.5),
-      p99Us: times === null || n < MIN_COUNT ? null : computePercentile(times, 0.99),
+      p50_us: times === null ? null : computePercentile(times, 0.5),
+      p99_us: times === null || n < MIN_COUNT ? null : computePercentile(times, 0.99),
     });
     const [lowest] = points;
     const last = points.at(-1);
-    if (isBeyondKnee(lowest?.p50Us ?? null, last?.p50Us ?? null)) break;
+    if (isBeyondKnee(lowest?.p50_us ?? null, last?.p50_us ?? null)) break;
   }
   return points;
 }
@@ -61,36 +57,24 @@ function isBeyondKnee(lowest: number | null, last: number | null): boolean {
 
 /** Finds the highest load that the ends kept up with: its median is below the knee, and throughput matches the offered rate. */
 export function findKnee(points: readonly LoadPoint[]): LoadPoint | undefined {
-  const lowest = points[0]?.p50Us ?? null;
+  const lowest = points[0]?.p50_us ?? null;
   return points.findLast(
-    ({ p50Us, offeredPerS, achievedPerS }) =>
-      p50Us !== null && !isBeyondKnee(lowest, p50Us) && achievedPerS > 0.95 * offeredPerS,
+    ({ p50_us: us, offered_per_s, achieved_per_s }) =>
+      us !== null && !isBeyondKnee(lowest, us) && achieved_per_s > 0.95 * offered_per_s,
   );
-}
-
-/** Growth of a server with one task: its heap after a collection, and the time of an exchange. */
-export interface Growth {
-  readonly points: readonly {
-    /** Exchanges of the task so far. */
-    readonly exchanges: number;
-    readonly heapBytes: number;
-    readonly rssBytes: number;
-    /** Median microseconds of the exchanges since the previous point. */
-    readonly exchangeUs: number | null;
-  }[];
 }
 
 const GROWTH_STEP = 50;
 const GROWTH_STEPS = 4;
 
 /** Plays exchanges that all belong to one task, until all steps are done or `endMs` has come. */
-export async function measureGrowth(pair: Pair, endMs: number): Promise<Growth> {
-  const points: Growth['points'][number][] = [];
+export async function measureGrowth(pair: Pair, endMs: number): Promise<GrowthPoint[]> {
+  const points: GrowthPoint[] = [];
   let exchanges = 0;
   let exchangeUs: number | null = null;
   for (let step = 0; step <= GROWTH_STEPS; step++) {
     const [, { heapBytes, rssBytes }] = await pair.count(true);
-    points.push({ exchanges, heapBytes, rssBytes, exchangeUs });
+    points.push({ exchanges, heap_bytes: heapBytes, rss_bytes: rssBytes, exchange_us: exchangeUs });
     const leftMs = endMs - performance.now();
     if (step === GROWTH_STEPS || leftMs <= 0) break;
     const maxMs = leftMs / (GROWTH_STEPS - step);
@@ -99,5 +83,5 @@ export async function measureGrowth(pair: Pair, endMs: number): Promise<Growth> 
     exchanges += count;
     exchangeUs = count === 0 ? null : computePercentile(timesUs, 0.5);
   }
-  return { points };
+  return points;
 }

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  computeInteractionWeights,
-  computeOrderWeights,
-  findFinestBlocks,
-  pickBlockValues,
-} from './shares.ts';
+import { computeOrderWeights, findFinestBlocks, pickBlockValues } from './shares.ts';
 
 const weighted = (weights: readonly number[] | undefined, values: readonly number[]) =>
   (weights ?? []).reduce((sum, weight, index) => sum + weight * (values[index] ?? 0), 0);
@@ -85,12 +80,4 @@ it('of all divisions the one with the most blocks is found', () => {
     [1, 2],
     [3],
   ]);
-});
-
-it('there is no interaction where effects add, and it is what they lack', () => {
-  const additive = [0, 1, 2, 3, 5, 6, 7, 8];
-  expect(weighted(computeInteractionWeights(3, 0, 1), additive)).toBeCloseTo(0, 12);
-  expect(weighted(computeInteractionWeights(2, 0, 1), [0, 1, 2, 4])).toBeCloseTo(1, 12);
-  // The average over the third factor: without it they lack 1, with it 3.
-  expect(weighted(computeInteractionWeights(3, 0, 1), [0, 1, 2, 4, 0, 1, 2, 6])).toBeCloseTo(2, 12);
 });

@@ -61,18 +61,6 @@ function sumValues(values: readonly number[]): number {
 }
 
 /**
- * Returns the weights of the interaction of two factors: how far their joint effect is from what each does alone, averaged over all sets of
- * the other factors. It is 0 if effects multiply (here: if their logarithms add).
- */
-export function computeInteractionWeights(factors: number, first: number, second: number): number[] {
-  const sets = 2 ** (factors - 2);
-  return Array.from({ length: 2 ** factors }, (_, set) => {
-    const isSame = (set >> first) % 2 === (set >> second) % 2;
-    return (isSame ? 1 : -1) / sets;
-  });
-}
-
-/**
  * Returns the finest division of factors into blocks for which some order of the blocks leads from none to all by known sets. Factors that
  * always changed together are in one block.
  *

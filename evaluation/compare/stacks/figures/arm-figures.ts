@@ -55,22 +55,9 @@ export function computeArmFigures(
       const samples = invocations.map((invocation) => invocation.rounds.map(({ perS }) => perS[index] ?? 0));
       return { concurrency: level, per_s: computeMedian(samples.flat()), samples };
     }),
-    curve:
-      curve?.map(({ offeredPerS, achievedPerS, n, p50Us, p99Us }) => ({
-        offered_per_s: offeredPerS,
-        achieved_per_s: achievedPerS,
-        n,
-        p50_us: p50Us,
-        p99_us: p99Us,
-      })) ?? null,
-    knee_per_s: curve === null ? null : (findKnee(curve)?.offeredPerS ?? null),
-    growth:
-      growth?.points.map(({ exchanges: so_far, heapBytes, rssBytes, exchangeUs }) => ({
-        exchanges: so_far,
-        heap_bytes: heapBytes,
-        rss_bytes: rssBytes,
-        exchange_us: exchangeUs,
-      })) ?? null,
+    curve: curve === null ? null : [...curve],
+    knee_per_s: curve === null ? null : (findKnee(curve)?.offered_per_s ?? null),
+    growth: growth === null ? null : [...growth],
     rss_bytes: {
       client: computeMedian(invocations.map(({ rssBytes }) => rssBytes.client)),
       server: computeMedian(invocations.map(({ rssBytes }) => rssBytes.server)),

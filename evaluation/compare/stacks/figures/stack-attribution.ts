@@ -80,12 +80,12 @@ export function listCauseColumns(own: readonly Attributed[]): Column<Attributed>
   );
   const [first] = own;
   return [
-    { key: 'arm', header: 'stack', value: ({ arm }) => arm, format: ({ arm }) => formatName(arm) },
+    { key: 'arm', header: 'stack', value: ({ arm }) => arm },
     {
       key: 'total_ratio',
       header: `${METRIC_NAMES[first?.figure ?? 'time']} ×`,
       value: ({ total }) => total.ratio,
-      format: ({ total }) => formatDecimals(total.ratio, 2),
+      digits: 2,
     },
     ...factors.map((factor): Column<Attributed> => {
       const find = ({ shares }: Attributed) => shares.find((share) => share.factor === factor);

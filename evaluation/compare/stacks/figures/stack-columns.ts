@@ -1,5 +1,5 @@
 import type { Column } from '../../../terminal/columns.ts';
-import { count, formatDecimals } from '../../../terminal/table.ts';
+import { count } from '../../../terminal/table.ts';
 import {
   bytesRatio,
   bytesVerdict,
@@ -48,7 +48,7 @@ export const byteColumns: readonly Column<StackArm>[] = [
     key: 'setup_ms',
     header: 'ms',
     value: ({ setup }) => setup.ms,
-    format: ({ setup }) => formatDecimals(setup.ms, 1),
+    digits: 1,
     rank: 2,
   },
   {
@@ -202,7 +202,7 @@ function createMultipleColumn(notation: 'pretty' | 'toon'): Column<Tokens['shape
     key: `${notation}_ratio`,
     header: '×',
     value: (shape) => shape[notation] / Math.max(1, shape.compact),
-    format: (shape) => formatDecimals(shape[notation] / Math.max(1, shape.compact), 2),
+    digits: 2,
   };
 }
 

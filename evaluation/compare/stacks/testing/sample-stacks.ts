@@ -89,18 +89,16 @@ export function invocationOf(
     })),
     growth:
       index === 0
-        ? {
-            points: [
-              { exchanges: 0, heapBytes: 8e6, rssBytes: 8e7, exchangeUs: null },
-              { exchanges: 50, heapBytes: 8.2e6, rssBytes: 8e7, exchangeUs: 300 },
-            ],
-          }
+        ? [
+            { exchanges: 0, heap_bytes: 8e6, rss_bytes: 8e7, exchange_us: null },
+            { exchanges: 50, heap_bytes: 8.2e6, rss_bytes: 8e7, exchange_us: 300 },
+          ]
         : null,
     curve:
       index === 1
         ? [
-            { offeredPerS: 100, achievedPerS: 100, n: 100, p50Us: 300, p99Us: 400 },
-            { offeredPerS: 8000, achievedPerS: 5000, n: 3000, p50Us: null, p99Us: null },
+            { offered_per_s: 100, achieved_per_s: 100, n: 100, p50_us: 300, p99_us: 400 },
+            { offered_per_s: 8000, achieved_per_s: 5000, n: 3000, p50_us: null, p99_us: null },
           ]
         : null,
     rssBytes: { client: 7e7, server: 8e7 },
