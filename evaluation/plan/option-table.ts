@@ -36,7 +36,7 @@ type Key<Schema extends z.ZodObject> = keyof z.output<Schema> & string;
 export const defineTable = <Schema extends z.ZodObject>(table: OptionTable<Schema>): OptionTable<Schema> =>
   table;
 
-/** What the help says of an option. */
+/** The facts of an option besides its schema. */
 interface OptionFacts {
   /** The value in the help, `<n>`, or `[port]` for one that may be left out; undefined for a switch. */
   readonly value?: string | undefined;
@@ -47,6 +47,8 @@ interface OptionFacts {
   /** True for a value without a flag, in the order of the table. */
   readonly isArgument?: boolean;
   readonly isHidden?: boolean;
+  /** The engine option of all agents with a model server that it sets, e.g. `tool_calls`. */
+  readonly engineOption?: string;
 }
 
 /** Facts of the schemas in option tables. */

@@ -7,6 +7,7 @@ import {
   flag,
   type OptionNeed,
   option,
+  optionFacts,
   port,
   portBase,
   seconds,
@@ -29,11 +30,14 @@ export const teamShape = {
   host: option('<url>', 'connect to the model server at this address', text.optional()),
   baseUrl: option('<url>', 'connect to an OpenAI-compatible server, with the engine openai', text.optional()),
   replies: option('<archive>', 'replay model replies from an earlier run (repeatable)', texts.optional()),
-  toolCalls: option('<how>', 'choose how models call tools', choice(['auto', 'native', 'text']).optional()),
+  toolCalls: option('<how>', 'choose how models call tools', choice(['auto', 'native', 'text']).optional(), {
+    engineOption: 'tool_calls',
+  }),
   context: option(
     '<tokens>',
     'set the context size (on Ollama; queried from other servers)',
     wholeNumber.optional(),
+    { engineOption: 'context' },
   ),
   engineOption: option(
     '<name=value>',
@@ -60,6 +64,14 @@ export const teamShape = {
   delivery: option('<mode>', 'deliver packets at-most-once or acknowledged', choice(DELIVERIES).optional()),
 };
 
+/** The options that set an engine option of all agents, each with its name. */
+export const engineShorthands: ReadonlyMap<keyof typeof teamShape, string> = new Map(
+  (Object.keys(teamShape) as (keyof typeof teamShape)[]).flatMap((key): [typeof key, string][] => {
+    const name = optionFacts.get(teamShape[key])?.engineOption;
+    return name === undefined ? [] : [[key, name]];
+  }),
+);
+
 /** Options of the command line that override every team's file. */
 export type TeamOptions = z.output<z.ZodObject<typeof teamShape>> & {
   readonly concurrency?: number | undefined;
@@ -68,7 +80,7 @@ export type TeamOptions = z.output<z.ZodObject<typeof teamShape>> & {
 
 type Needs<Shape> = readonly OptionNeed<keyof Shape & string>[];
 
-/** What options about teams need on every command that has them. */
+/** The rules for options about teams, on every command that has them. */
 export const teamNeeds: Needs<typeof teamShape> = [
   { options: ['baseUrl'], excludes: ['host'], why: 'both name the model server' },
   { options: ['faultSeed'], needs: ['faults'], why: 'the seed repeats the faults of an earlier run' },
@@ -84,10 +96,10 @@ export const teamNeeds: Needs<typeof teamShape> = [
   },
 ];
 
-/** What options about models need on commands whose `--replies` is the engine of all agents. */
+/** The rules for options about models, on commands whose `--replies` is the engine of all agents. */
 export const repliesNeeds: Needs<typeof teamShape> = [
   {
-    options: ['model', 'host', 'baseUrl', 'toolCalls', 'context', 'engineOption'],
+    options: ['model', 'host', 'baseUrl', 'engineOption', ...engineShorthands.keys()],
     excludes: ['replies'],
     why: 'recorded replies are an engine of their own, which calls no model',
   },

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
@@ -31,7 +30,8 @@ import { hashUserFiles } from '../teams/user-files.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { parseFaultRequest } from './fault-request.ts';
-import type { TeamOptions } from './options.ts';
+import { toFlag } from './option-table.ts';
+import { engineShorthands, type TeamOptions } from './options.ts';
 import { withReplies } from './replies-file.ts';
 
 /** A team ready to run, with all options resolved and checked. */
@@ -188,10 +188,10 @@ export function applyTeamOptions(team: Team, given: TeamOptions & { readonly rep
       'usage',
       `expected an address like http://127.0.0.1:11434, not ${JSON.stringify(host)}`,
     );
-  const ofModels = {
-    ...Object.fromEntries((options.engineOption ?? []).map(parseEngineOption)),
-    ...omitUndefined({ tool_calls: options.toolCalls, context: options.context }),
-  };
+  const ofModels = Object.fromEntries([
+    ...(options.engineOption ?? []).map(parseEngineOption),
+    ...listShorthands(options),
+  ]);
   const agents = withTools(team, options.tool).map((agent): TeamAgent => {
     const { engine: _engine, model: _model, ...rest } = agent;
     if (options.repliesFile !== undefined) {
@@ -243,8 +243,18 @@ function mergeEngineOptions(
   return Object.keys(given).length === 0 ? own : { ...own, ...given };
 }
 
+type EngineOption = [name: string, value: z.core.util.JSONType];
+
+/** Returns the engine options that other options of the command line set. */
+function listShorthands(options: TeamOptions): EngineOption[] {
+  return [...engineShorthands].flatMap(([key, name]): EngineOption[] => {
+    const value = options[key];
+    return value === undefined ? [] : [[name, value]];
+  });
+}
+
 /** Parses the value as JSON, or else returns it as a text. */
-function parseEngineOption(given: string): [string, JsonValue] {
+function parseEngineOption(given: string): EngineOption {
   const [, name, value = ''] = /^(\w+)=(.*)$/s.exec(given) ?? [];
   if (name === undefined)
     throw new MeshError('usage', `--engine-option ${given}: expected NAME=VALUE, as temperature=0`);
@@ -338,22 +348,19 @@ export function checkEngineOptions(
   who: string,
 ): void {
   const served = engines.filter(({ engine }) => describeEngineNeeds(engine).network);
-  const reached = {
+  const isReached: Partial<Record<keyof TeamOptions, boolean>> = {
     model: served.some(({ model }) => model !== undefined),
     host: served.some(({ host }) => host !== undefined),
-    'base-url': served.some(({ host }) => host !== undefined),
-    'tool-calls': served.length > 0,
-    context: served.length > 0,
+    baseUrl: served.some(({ host }) => host !== undefined),
   };
-  const values = { ...given, 'base-url': given.baseUrl, 'tool-calls': given.toolCalls };
   const names = [...new Set(engines.map(({ engine }) => engine))].join(', ');
-  for (const option of ['model', 'host', 'base-url', 'tool-calls', 'context'] as const) {
-    const value = values[option];
-    if (value === undefined || reached[option]) continue;
+  for (const key of ['model', 'host', 'baseUrl', ...engineShorthands.keys()] as const) {
+    const value = given[key];
+    if (value === undefined || (isReached[key] ?? served.length > 0)) continue;
     const others = engineNames.filter((name) => describeEngineNeeds(name).network).join(', ');
     throw new MeshError(
       'usage',
-      `--${option} ${value} has no effect: ${who} thinks with the engine ${names}, which asks no model server with it; ` +
+      `${toFlag(key)} ${String(value)} has no effect: ${who} thinks with the engine ${names}, which asks no model server with it; ` +
         `name one that does with --engine (${others})`,
     );
   }
