@@ -33,17 +33,19 @@ export type ErrorCode =
 /** Identifies the class across its copies: a file that the user wrote may bring its own. */
 const BRAND = Symbol.for('gaia-mesh.error');
 
-interface MeshErrorOptions extends ErrorOptions {
-  /** Name of the run setting whose change would help; the thrower need not know how a user sets it. */
-  readonly setting?: string | undefined;
-}
-
 /** The one error class of the project. `message` says what was expected, what came, and where. */
 export class MeshError extends Error {
   readonly code: ErrorCode;
   readonly setting: string | undefined;
 
-  constructor(code: ErrorCode, message: string, options?: MeshErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: ErrorOptions & {
+      /** Name of the run setting whose change would help; the thrower need not know how a user sets it. */
+      readonly setting?: string | undefined;
+    },
+  ) {
     super(message, options);
     this.name = 'MeshError';
     this.code = code;

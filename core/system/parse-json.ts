@@ -21,15 +21,6 @@ const ITEM_BYTES = 24;
 /** A member takes a slot, and its key may be new: with a shape, or an entry of a table. */
 const MEMBER_BYTES = 96;
 
-interface ForeignJsonOptions {
-  /** Maximum nesting of objects and arrays. */
-  readonly maxDepth?: number;
-  /** Maximum memory of the value, estimated before it exists. */
-  readonly maxBytes?: number | undefined;
-  /** True to refuse numbers that a JavaScript number changes: whole numbers beyond 2^53, and infinite ones. */
-  readonly isExact?: boolean;
-}
-
 /**
  * Parses a JSON text of a foreign sender: a client, a server, a model, a file of another program. The nesting
  * is checked before any value exists, in one pass without recursion, so that no later reader or writer of the
@@ -44,7 +35,14 @@ export function parseForeignJson(
     maxDepth = MAX_PAYLOAD_DEPTH,
     maxBytes = Number.POSITIVE_INFINITY,
     isExact = false,
-  }: ForeignJsonOptions = {},
+  }: {
+    /** Maximum nesting of objects and arrays. */
+    readonly maxDepth?: number;
+    /** Maximum memory of the value, estimated before it exists. */
+    readonly maxBytes?: number | undefined;
+    /** True to refuse numbers that a JavaScript number changes: whole numbers beyond 2^53, and infinite ones. */
+    readonly isExact?: boolean;
+  } = {},
 ): unknown {
   let depth = 0;
   // The letters are counted here; each value and each key adds what it takes beyond them.

@@ -133,6 +133,14 @@ export const batchShape = {
   ...limitShape,
 };
 
+/** Options that every run has. */
+export type RunOptions = TeamOptions &
+  LimitOptions &
+  Pick<z.output<z.ZodObject<typeof batchShape>>, 'resume' | 'repeat'> & {
+    readonly cache?: boolean | undefined;
+    readonly store?: string | undefined;
+  };
+
 /** Options of a command that can be followed in the browser. */
 export const watchShape = {
   watch: option(

@@ -7,7 +7,7 @@ import type { ScoringApi } from '../questions/scoring-api.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
-import type { LimitOptions, TeamOptions } from './options.ts';
+import type { RunOptions } from './options.ts';
 import { fingerprintBatch, type PlannedTeam, planTeam } from './team-options.ts';
 
 /**
@@ -44,14 +44,6 @@ export interface RunPlan {
   readonly api?: ScoringApi | undefined;
   /** Warnings for the user that stop nothing. */
   readonly warnings: readonly string[];
-}
-
-/** Options that every run has. */
-export interface RunOptions extends TeamOptions, LimitOptions {
-  readonly resume: boolean;
-  readonly repeat: number;
-  readonly cache?: boolean | undefined;
-  readonly store?: string | undefined;
 }
 
 /** The parts of a run that its command chooses. */

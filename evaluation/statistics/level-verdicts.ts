@@ -36,15 +36,6 @@ export interface JudgedComparison extends SampleComparison {
 /** The ratio of a baseline to itself, which should be 1. */
 type NullArm = Pick<SampleComparison, 'ratio' | 'low' | 'high'>;
 
-interface JudgeOptions {
-  /** Ratios within 1 / (1 + margin) to 1 + margin count as equivalent; 0.05 by default. */
-  readonly margin?: number;
-  /** Probability of calling any difference if there is none, and of calling any pair equivalent that is not; 0.05 by default. */
-  readonly alpha?: number;
-  /** The ratio of the baseline to itself, measured as one more arm of the same rounds. */
-  readonly nullArm?: NullArm | undefined;
-}
-
 /**
  * Judges all pairs of one table. A pair is equivalent if both one-sided tests reject (D. Schuirmann, 1987, "A comparison of the two
  * one-sided tests procedure and the power approach for assessing the equivalence of average bioavailability"), and different if the
@@ -57,7 +48,18 @@ interface JudgeOptions {
  */
 export function judgeComparisons(
   comparisons: readonly SampleComparison[],
-  { margin = DEFAULT_MARGIN, alpha = 0.05, nullArm }: JudgeOptions = {},
+  {
+    margin = DEFAULT_MARGIN,
+    alpha = 0.05,
+    nullArm,
+  }: {
+    /** Ratios within 1 / (1 + margin) to 1 + margin count as equivalent; 0.05 by default. */
+    readonly margin?: number;
+    /** Probability of calling any difference if there is none, and of calling any pair equivalent that is not; 0.05 by default. */
+    readonly alpha?: number;
+    /** The ratio of the baseline to itself, measured as one more arm of the same rounds. */
+    readonly nullArm?: NullArm | undefined;
+  } = {},
 ): JudgedComparison[] {
   if (!(margin > 0 && margin < Infinity)) throw new RangeError(`expected a margin above 0, got ${margin}`);
   const differs = adjustHolm(comparisons.map(({ pValue }) => pValue));

@@ -26,13 +26,6 @@ interface Conformance {
   readonly results: readonly CheckResult[];
 }
 
-interface ContractOptions {
-  readonly onResult?: (result: CheckResult) => void;
-  /** Stops at the first failure, for callers that only need a verdict. */
-  readonly stopsAtFailure?: boolean;
-  readonly checkSeconds?: number;
-}
-
 /** Timeout of a check. The slowest takes about a second; one that is quadratic in its bytes takes hours. */
 export const CHECK_SECONDS = 60;
 /** Maximum heap of the thread; the suite itself takes some 100 MB. */
@@ -67,7 +60,15 @@ type Head = Extract<Message, { adapter: string }>;
  *
  * @throws MeshError `usage` or `config` for a subject that is no adapter, or that cannot be loaded in time
  */
-export async function checkContract(subject: Subject, options: ContractOptions = {}): Promise<Conformance> {
+export async function checkContract(
+  subject: Subject,
+  options: {
+    readonly onResult?: (result: CheckResult) => void;
+    /** Stops at the first failure, for callers that only need a verdict. */
+    readonly stopsAtFailure?: boolean;
+    readonly checkSeconds?: number;
+  } = {},
+): Promise<Conformance> {
   const { onResult, stopsAtFailure = false, checkSeconds = CHECK_SECONDS } = options;
   const results: CheckResult[] = [];
   let head: Head | undefined;

@@ -16,15 +16,6 @@ const RELOAD_MS = 2_000;
 /** Milliseconds in which a browser has opened the page; the run may be shorter. */
 const BROWSER_MS = 10_000;
 
-interface WatchOptions {
-  /** Title of the page. */
-  readonly title: string;
-  /** Port of the page; 0 selects a free one. */
-  readonly port: number;
-  /** Opens the page in the user's browser; otherwise its address is only printed. */
-  readonly opens: boolean;
-}
-
 /** A page in the browser that follows a command, and becomes its report at the end. */
 export class Watch {
   readonly feed = new EventFeed();
@@ -42,7 +33,18 @@ export class Watch {
    *
    * @throws MeshError `usage` if the port is taken
    */
-  static async start({ title, port, opens }: WatchOptions): Promise<Watch> {
+  static async start({
+    title,
+    port,
+    opens,
+  }: {
+    /** Title of the page. */
+    readonly title: string;
+    /** Port of the page; 0 selects a free one. */
+    readonly port: number;
+    /** Opens the page in the user's browser; otherwise its address is only printed. */
+    readonly opens: boolean;
+  }): Promise<Watch> {
     const watch = new Watch(opens);
     const page = watchHtml({ title, kind: 'run', isListed: false });
     const run = { feed: watch.feed, details: watch.#details, report: () => watch.#report() };

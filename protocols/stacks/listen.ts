@@ -56,14 +56,6 @@ interface Exchange {
   readonly answer: { once(event: 'close', listener: () => void): unknown };
 }
 
-interface AdmissionOptions {
-  readonly maxKnown?: number;
-  readonly maxStrangers?: number;
-  readonly maxInBurst?: number;
-  readonly firstWordMs?: number;
-  readonly patienceMs?: number;
-}
-
 /**
  * The connections of a server that anyone on the machine can reach. Strangers, which have shown no token,
  * have a small share of the places and a few seconds, and the oldest makes room for the next: no number of
@@ -88,7 +80,13 @@ export class Admission {
     maxInBurst = CONNECTION_LIMITS.maxInBurst,
     firstWordMs = CONNECTION_LIMITS.firstWordMs,
     patienceMs = CONNECTION_LIMITS.patienceMs,
-  }: AdmissionOptions = {}) {
+  }: {
+    readonly maxKnown?: number;
+    readonly maxStrangers?: number;
+    readonly maxInBurst?: number;
+    readonly firstWordMs?: number;
+    readonly patienceMs?: number;
+  } = {}) {
     this.#maxKnown = maxKnown;
     this.#maxStrangers = maxStrangers;
     this.#maxInBurst = maxInBurst;

@@ -18,11 +18,6 @@ export function hasNatsServer(): boolean {
   return spawnSync(PROGRAM, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-interface NatsServerProcessOptions {
-  /** Additional lines of its configuration file. */
-  readonly config?: string;
-}
-
 /** A NATS server that this process starts on a free port of the loopback address. */
 export class NatsServerProcess {
   readonly url: string;
@@ -36,7 +31,12 @@ export class NatsServerProcess {
   }
 
   /** @throws MeshError `io` when it is not installed, or does not come up */
-  static async start({ config = '' }: NatsServerProcessOptions = {}): Promise<NatsServerProcess> {
+  static async start({
+    config = '',
+  }: {
+    /** Additional lines of its configuration file. */
+    readonly config?: string;
+  } = {}): Promise<NatsServerProcess> {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-nats-'));
     const file = path.join(folder, 'nats.conf');
     // Options would override the file, so the listening address belongs to the file, too.

@@ -26,14 +26,6 @@ export interface NatsMessage {
   readonly isNobodyThere: boolean;
 }
 
-interface NatsServerOptions {
-  readonly address: NatsAddress;
-  /** Name of this process in the server's lists. */
-  readonly name: string;
-  /** True to reconnect to a lost server: subscriptions survive then, messages do not. */
-  readonly reconnects: boolean;
-}
-
 /**
  * Channel on which Node reports every socket that this process opens; see `diagnostics_channel` in its
  * documentation.
@@ -99,7 +91,17 @@ export class NatsServer {
   }
 
   /** @throws MeshError `io` if there is no server; the message says how to start one */
-  static async connect({ address, name, reconnects }: NatsServerOptions): Promise<NatsServer> {
+  static async connect({
+    address,
+    name,
+    reconnects,
+  }: {
+    readonly address: NatsAddress;
+    /** Name of this process in the server's lists. */
+    readonly name: string;
+    /** True to reconnect to a lost server: subscriptions survive then, messages do not. */
+    readonly reconnects: boolean;
+  }): Promise<NatsServer> {
     const { connect } = await import('@nats-io/transport-node');
     const { host, port, user, password, token, isTls } = address;
     const bytes = new ConnectionBytes(Number(port));

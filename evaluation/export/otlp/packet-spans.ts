@@ -13,18 +13,22 @@ import type { ExportedRun } from '../exported-run.ts';
 import type { Span } from './span.ts';
 import type { WallClock } from './wall-clock.ts';
 
-interface SpanOptions {
-  readonly clock: WallClock;
-  /** Includes payloads, prompts and answers. */
-  readonly hasContents: boolean;
-}
-
 /**
  * Returns a run's packets as spans. The packet that opens a task becomes the task's span; every other packet becomes the span of
  * the work that produced it, below the task and linked to the packet that caused it. A task thus reads as a list in order of
  * time, however long its chain.
  */
-export function buildPacketSpans(exported: ExportedRun, { clock, hasContents }: SpanOptions): Span[] {
+export function buildPacketSpans(
+  exported: ExportedRun,
+  {
+    clock,
+    hasContents,
+  }: {
+    readonly clock: WallClock;
+    /** Includes payloads, prompts and answers. */
+    readonly hasContents: boolean;
+  },
+): Span[] {
   const { header, packets } = exported.recording;
   const runId = header.run_id;
   const tools = new Map(header.agents.map(({ id, tool }) => [id, tool]));

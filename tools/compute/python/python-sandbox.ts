@@ -20,12 +20,6 @@ const optionsSchema = z.object({
   python_timeout_s: z.number().positive().max(MAX_TIMEOUT_S).default(DEFAULT_TIMEOUT_S),
 });
 type PythonChoice = z.infer<typeof optionsSchema>['python'];
-interface PythonOptions {
-  readonly choice: PythonChoice;
-  readonly memoryMegabytes: number;
-  readonly timeoutMs: number;
-}
-
 /** Facts about Python on this machine, for people. */
 interface PythonReport {
   readonly backend: PythonBackend['name'] | 'none';
@@ -40,7 +34,7 @@ interface PythonReport {
  *
  * @throws MeshError `config` for other options in the team file
  */
-export function parsePythonOptions(options: DataToolContext['options']): PythonOptions {
+export function parsePythonOptions(options: DataToolContext['options']) {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success)
     throw new MeshError('config', `options of an agent that runs Python: ${formatIssues(parsed.error)}`);

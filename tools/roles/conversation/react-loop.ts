@@ -14,13 +14,6 @@ export interface ReplyForm {
   readonly isHandover?: ((text: string) => boolean) | undefined;
 }
 
-interface LoopOptions extends ReplyForm {
-  /** System and user message. */
-  readonly messages: readonly ChatMessage[];
-  /** Maximum turns of the model (RA-21). */
-  readonly iterations: number;
-}
-
 /** Maximum tool calls of one turn. Further calls are answered with an error. */
 const MAX_CALLS_A_TURN = 16;
 /** Maximum unusable replies in a row: a model that fails three times fails a fourth time. */
@@ -49,7 +42,16 @@ const CUT_OFF =
  */
 export async function reactLoop(
   work: RoleWork,
-  { messages: begin, iterations, ...form }: LoopOptions,
+  {
+    messages: begin,
+    iterations,
+    ...form
+  }: ReplyForm & {
+    /** System and user message. */
+    readonly messages: readonly ChatMessage[];
+    /** Maximum turns of the model (RA-21). */
+    readonly iterations: number;
+  },
 ): Promise<Answered> {
   const session = await ToolSession.open(work);
   const messages: ChatMessage[] = [...begin];

@@ -30,7 +30,11 @@ export interface TestAgent {
   readonly subscribes?: readonly string[];
 }
 
-interface TeamMeshOptions {
+/**
+ * Starts a team of agents in this process, with real connections and its real `may_call`, for tests of roles. It is stopped when the
+ * test is over.
+ */
+export async function startTeamMesh(options: {
   readonly agents: readonly TestAgent[];
   /** The entry agent; by default the first. */
   readonly entry?: string;
@@ -54,13 +58,7 @@ interface TeamMeshOptions {
   readonly routing?: Routing;
   /** Called with each packet that the hub relayed, as `from>to type`. */
   readonly onRelayed?: (packet: string) => void;
-}
-
-/**
- * Starts a team of agents in this process, with real connections and its real `may_call`, for tests of roles. It is stopped when the
- * test is over.
- */
-export async function startTeamMesh(options: TeamMeshOptions) {
+}) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-team-'));
   // Registered first, so that it runs last, and also for a team that does not start.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -54,12 +54,6 @@ interface GrowingArtifact {
 /** Maximum requests that follow the events of one task: its client, and a few that watch. */
 const MAX_FOLLOWERS = 16;
 
-interface ViewOptions {
-  /** Number of the latest messages to include; all of them if undefined (§3.2.4). */
-  readonly historyLength?: number | undefined;
-  readonly includeArtifacts?: boolean | undefined;
-}
-
 /** One task of a bare server: its state, its results and its listeners. */
 export class AgentTask {
   readonly id: string;
@@ -112,7 +106,14 @@ export class AgentTask {
     return this.#status.timestamp;
   }
 
-  view({ historyLength, includeArtifacts = true }: ViewOptions): TaskView {
+  view({
+    historyLength,
+    includeArtifacts = true,
+  }: {
+    /** Number of the latest messages to include; all of them if undefined (§3.2.4). */
+    readonly historyLength?: number | undefined;
+    readonly includeArtifacts?: boolean | undefined;
+  }): TaskView {
     const history = historyLength === 0 ? [] : this.#history.slice(-(historyLength ?? this.#history.length));
     // Lists are copied, since a task that goes on appends to its own.
     const artifacts = includeArtifacts

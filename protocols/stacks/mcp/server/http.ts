@@ -10,16 +10,6 @@ import { checkRevision, isLegacy, type LegacySessions, readCancelledId } from '.
 import { buildErrorResponse, type McpServer } from './mcp-server.ts';
 import { type McpRequest, readRequest } from './request.ts';
 
-interface McpHttpOptions {
-  /** Decides whether a request is served at all; by default host and origin must be this machine's. */
-  readonly isAllowed?: (request: IncomingMessage) => boolean;
-  readonly maxBodyBytes?: number;
-  /** Budget of bytes for requests while they are worked on, and for answers until they are sent. */
-  readonly kept?: KeptBytes;
-  /** Sessions of a server that takes the earlier revisions. */
-  readonly sessions?: LegacySessions;
-}
-
 /**
  * Serves streamable HTTP (basic/transports): each message is a POST, answered by one JSON object, or by a
  * stream if notifications come before the response.
@@ -28,7 +18,20 @@ export async function serveMcpHttp(
   server: McpServer,
   request: IncomingMessage,
   response: ServerResponse,
-  { isAllowed = isLocal, maxBodyBytes, kept, sessions }: McpHttpOptions = {},
+  {
+    isAllowed = isLocal,
+    maxBodyBytes,
+    kept,
+    sessions,
+  }: {
+    /** Decides whether a request is served at all; by default host and origin must be this machine's. */
+    readonly isAllowed?: (request: IncomingMessage) => boolean;
+    readonly maxBodyBytes?: number;
+    /** Budget of bytes for requests while they are worked on, and for answers until they are sent. */
+    readonly kept?: KeptBytes;
+    /** Sessions of a server that takes the earlier revisions. */
+    readonly sessions?: LegacySessions;
+  } = {},
 ): Promise<void> {
   if (!isAllowed(request)) {
     return refuse(response, 403, 'not a local origin or host');
