@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { copyFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -26,8 +26,6 @@ interface FinishedRun {
   readonly faults: object | undefined;
   /** Text of `metrics.json`. */
   readonly metrics: string;
-  /** True if the run leaves `results.jsonl`. */
-  readonly isBatch: boolean;
 }
 
 /**
@@ -37,9 +35,9 @@ interface FinishedRun {
 export async function archiveRun(
   { workspaces, resultsFile, archiveFile }: RunFolder,
   { adapter, engine, team, command, version, timeoutMs }: RunOptions,
-  { runId, startedAt, revision, faults, metrics, isBatch }: FinishedRun,
+  { runId, startedAt, revision, faults, metrics }: FinishedRun,
 ): Promise<void> {
-  if (isBatch) await copyFile(resultsFile, path.join(workspaces, 'results.jsonl'));
+  if (existsSync(resultsFile)) await copyFile(resultsFile, path.join(workspaces, 'results.jsonl'));
   await writeFile(path.join(workspaces, 'metrics.json'), metrics, { mode: 0o600 });
   await writeArchive(archiveFile, workspaces, {
     run_id: runId,

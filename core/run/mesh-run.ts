@@ -297,7 +297,6 @@ export class MeshRun {
       revision: await this.#revision,
       faults: this.#faults?.manifest,
       metrics: text,
-      isBatch,
     });
     this.folder.release();
     return whole;

@@ -8,7 +8,6 @@ import type { AgentGroup } from './agents/agent-group.ts';
 import { AgentRecovery } from './agents/agent-recovery.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import type { NewRunEvent } from './run-event.ts';
-import type { TaskEnd } from './run-options.ts';
 
 /** `faults` of `metrics.json`: present if faults or restarts were requested. */
 export type FaultMetrics = NonNullable<RunMetrics['faults']>;
@@ -104,7 +103,10 @@ export class RunFaults {
     return { outcome: { ...outcome, reason }, harmed };
   }
 
-  taskEnded({ status, scores }: Pick<TaskEnd, 'status' | 'scores'>, harmed: number): void {
+  taskEnded(
+    { status, scores }: { readonly status: TaskStatus; readonly scores: Scores },
+    harmed: number,
+  ): void {
     addAnswer(this.#answers, status, scores);
     if (harmed > 0) addAnswer(this.#harmed, status, scores);
   }

@@ -103,7 +103,7 @@ export class RunFolder {
   }
 
   /** Returns the paths of a run's files in `directory` without taking the folder. */
-  static at(directory: string): Pick<RunFolder, 'journalFile'> {
+  static at(directory: string): Pick<RunFolder, 'journalFile' | 'resultsFile'> {
     return new RunFolder(directory);
   }
 
@@ -119,7 +119,7 @@ export class RunFolder {
     return path.join(this.directory, 'results.jsonl');
   }
 
-  /** Journal of the batch whose results are in {@link resultsFile}, with its finished tasks. */
+  /** Head of the journal whose attempts are in {@link resultsFile}. */
   get journalFile(): string {
     return path.join(this.directory, 'results.journal');
   }

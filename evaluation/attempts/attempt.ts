@@ -4,7 +4,6 @@ import { TASK_STATUSES } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import * as z from 'zod';
-import { KNOWN_GAPS } from '../results/failures/known-gap.ts';
 import { answerUseSchema } from '../store/answer-use.ts';
 
 const score = (description: string) => z.number().min(0).max(1).nullable().describe(description);
@@ -23,6 +22,9 @@ export const FAILURE_CODES = [
   'packet',
   'io',
 ] as const satisfies readonly ErrorCode[];
+
+/** Kinds of questions at which such teams are known to be weak. */
+export const KNOWN_GAPS = ['proprietary_api', 'web_archive', 'image_only', 'multi_hop', 'other'] as const;
 
 const usageSchema = z.strictObject({
   role: text('the role that asked'),

@@ -9,29 +9,25 @@ import { summarizeTeam } from '../results/summary.ts';
 import { formatCycles } from '../results/tables/batch-table.ts';
 import { formatFailure } from '../results/tables/bench-report.ts';
 import { WrongAnswers } from '../results/tables/wrong-answers.ts';
-import { createTaskScorer } from '../scorers/scorer.ts';
 import type { Interval } from '../statistics/inference/bootstrap.ts';
-import { createStoreCache } from './answer-cache.ts';
-import { type BatchEnd, type BatchEvent, runBatch } from './batch.ts';
-import type { BatchStore } from './batch-store.ts';
-import { formatAttemptKey, Journal } from './journal/journal.ts';
-import { createRedactor } from './redact.ts';
-import type { MeshTeam } from './teams/mesh-team.ts';
+import type { BatchEnd } from './batch.ts';
+import { formatAttemptKey, type Journal } from './journal/journal.ts';
+import type { Runner, TeamEnd } from './runner.ts';
 
 /** Maximum failed tasks named at the end; `results.jsonl` has all of them. */
 const SHOWN_FAILURES = 5;
 
 /**
- * Opens the journal of a batch to resume.
+ * Refuses to resume a batch that does not exist, or is finished.
  *
- * @throws MeshError `usage` if there is none, if it belongs to another batch, or if the batch is finished
+ * @throws MeshError `usage`, and as {@link Journal.open}
  */
-export function openResumedJournal(file: string, plan: RunPlan): Journal {
+export function checkResumed({ paths, questions, repeat }: RunPlan, runner: Runner): void {
+  const { journal: file } = paths;
   if (!existsSync(file)) throw new MeshError('usage', `--resume: no batch to resume: ${file} does not exist`);
-  const journal = Journal.open(file, plan.fingerprint, { resume: true });
-  const total = plan.questions.length * plan.repeat;
-  if (journal.size < total) return journal;
-  journal.close();
+  const total = questions.length * repeat;
+  if (runner.journal.size < total) return;
+  runner.close();
   throw new MeshError(
     'usage',
     `--resume: all ${total} tasks in ${file} are finished; leave out --resume to run them again`,
@@ -52,50 +48,19 @@ interface BenchBatch {
   readonly cycleLines: readonly string[];
 }
 
-interface BenchWatching {
-  readonly store: BatchStore;
-  readonly signal: AbortSignal;
-  /** Called for a task that the cache answered, which the mesh has not seen. */
-  readonly onCached: () => void;
-  readonly onEvent: (event: BatchEvent) => void;
-}
-
-/** Runs all tasks of a plan through the team, except those in the journal. */
-export async function runBenchBatch(
-  plan: RunPlan,
-  mesh: MeshTeam,
+/**
+ * Adds up a batch of tasks.
+ *
+ * @param kept keys of the attempts that an earlier run finished
+ */
+export function buildBenchBatch(
+  { teams: [planned], questions: tasks, repeat }: RunPlan,
+  { end, wallSeconds }: TeamEnd,
   journal: Journal,
-  { store, signal, ...watching }: BenchWatching,
-): Promise<BenchBatch> {
-  const { questions: tasks, repeat, limits } = plan;
-  const [planned] = plan.teams;
+  kept: ReadonlySet<string>,
+): BenchBatch {
   if (planned === undefined) throw new Error('a bench has one team');
-  const { team, fingerprint, concurrency } = planned;
-  const kept = new Set<string>();
-  const startMs = performance.now();
-  const end = await runBatch({
-    team: team.name,
-    questions: tasks,
-    askTeam: mesh.ask,
-    concurrency,
-    repeat,
-    limits,
-    cache: store.cache && createStoreCache(store.cache, team.name, fingerprint),
-    journal,
-    toleratesFailures: planned.faults !== undefined,
-    placeFile: async (task) => task,
-    score: createTaskScorer(team.scorer),
-    redact: createRedactor(process.env),
-    onEvent(event) {
-      watching.onEvent(event);
-      if (event.kind === 'kept') kept.add(formatAttemptKey(event.key));
-      if (event.kind !== 'finished' || !event.attempt.cached) return;
-      mesh.answered(event.attempt);
-      watching.onCached();
-    },
-    signal,
-  });
-  const wallMs = performance.now() - startMs;
+  const { team } = planned;
   const summary = new SummaryBuilder();
   const failures: string[] = [];
   const wrong = new WrongAnswers();
@@ -127,7 +92,7 @@ export async function runBenchBatch(
   return {
     end,
     summary,
-    wallMs,
+    wallMs: wallSeconds * 1000,
     failures,
     wrong,
     fromCache: figures.figures(),

@@ -3,8 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import type { BatchEnd } from '../batch/batch.ts';
-import { Journal } from '../batch/journal/journal.ts';
-import { runTeam, type SharedBatch } from '../batch/teams/run-team.ts';
+import { type RunContext, Runner } from '../batch/runner.ts';
 import { type Question, toAttemptId } from '../questions/question.ts';
 import { type Arm, buildBranchFile, createReplacers, listArms } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
@@ -21,7 +20,7 @@ const countConfirmTries = (tries: number) => 2 * tries;
  */
 export async function blame(
   plan: BlamePlan,
-  shared: Omit<SharedBatch, 'journal'>,
+  context: RunContext,
 ): Promise<{ found: BlameFile; end: BatchEnd }> {
   const { recorded, tries } = plan;
   const arms = planArms(plan);
@@ -30,13 +29,17 @@ export async function blame(
   mkdirSync(path.dirname(plan.branches), { recursive: true });
   writeWhole(plan.branches, file);
   const fingerprint = { ...plan.fingerprint, branches: createHash('sha256').update(file).digest('hex') };
-  const journal = Journal.open(plan.paths.journal, fingerprint, { resume: plan.resumes });
+  const runner = new Runner({ ...plan, fingerprint });
+  const { journal } = runner;
   const read: Read = (taskId) =>
     Array.from({ length: all }, (_, i) =>
       journal.read({ task_id: taskId, team: plan.team.team.name, cycle: i + 1 }),
     ).filter((result) => result !== undefined);
-  const ask = (chosen: readonly Arm[], repeat: number) =>
-    askArms(plan, repeat, { ...shared, journal }, chosen);
+  const ask = async (chosen: readonly Arm[], repeat: number): Promise<BatchEnd> => {
+    if (chosen.length === 0) return { kind: 'finished' };
+    const questions = chosen.map(({ taskId }): Question => ({ ...plan.question, taskId }));
+    return (await runner.runTeam(plan.team, context, { questions, repeat })).end;
+  };
   try {
     const isFirst = ({ says }: Arm) => says === 'kept' || says === 'truth';
     let end = await ask(arms.filter(isFirst), tries);
@@ -62,7 +65,7 @@ export async function blame(
     }
     return { found: blameFile(plan, arms, read, end), end };
   } finally {
-    journal.close();
+    runner.close();
   }
 }
 
@@ -78,17 +81,6 @@ export function countBranches(plan: BlamePlan): number {
 function planArms({ question, recorded, answer, replacements }: BlamePlan): Arm[] {
   const replacers = createReplacers(question, answer.text, recorded);
   return listArms(recorded, Object.fromEntries(replacements.map((name) => [name, replacers[name]])));
-}
-
-async function askArms(
-  plan: BlamePlan,
-  repeat: number,
-  shared: SharedBatch,
-  arms: readonly Arm[],
-): Promise<BatchEnd> {
-  if (arms.length === 0) return { kind: 'finished' };
-  const questions = arms.map(({ taskId }): Question => ({ ...plan.question, taskId }));
-  return (await runTeam({ ...plan, questions, repeat }, plan.team, shared, undefined)).end;
 }
 
 const listAttemptIds = (taskId: string, tries: number) =>

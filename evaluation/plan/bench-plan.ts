@@ -110,6 +110,7 @@ export async function planBench(options: BenchOptions): Promise<BenchPlan> {
     },
     {
       journal: RunFolder.at(out).journalFile,
+      attempts: RunFolder.at(out).resultsFile,
       store: options.store ?? path.join(out, 'store', 'attempts.sqlite'),
     },
     () => out,

@@ -28,6 +28,8 @@ export interface RunPlan {
   readonly fingerprint: Fingerprint;
   readonly paths: {
     readonly journal: string;
+    /** The file of the attempts, if they are not in the journal itself. */
+    readonly attempts?: string;
     /** A file, or the URL of a server. */
     readonly store: string;
     /** The folder of all questions' files. */

@@ -1,6 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
+import { AppendLog } from '@gaia-mesh/core/system/append-log.ts';
+import { type Attempt, attemptSchema } from '../attempts/attempt.ts';
 import { MeshTeam } from '../batch/teams/mesh-team.ts';
 import type { PlannedTeam } from '../plan/team-options.ts';
 import { type Answer, type AskProgress, type AskRequest, toAnswer } from './ask.ts';
@@ -33,6 +35,7 @@ const PROGRESS_INTERVAL_MS = 50;
 export class ServedTeam {
   readonly #options: ServedTeamOptions;
   readonly #mesh: MeshTeam;
+  readonly #attempts: AppendLog<Attempt>;
   readonly #watching: Watching;
   readonly #turns: Turns;
   #count = 0;
@@ -40,6 +43,11 @@ export class ServedTeam {
   private constructor(options: ServedTeamOptions, mesh: MeshTeam, watching: Watching) {
     this.#options = options;
     this.#mesh = mesh;
+    const { resultsFile } = mesh.folder;
+    this.#attempts = AppendLog.create<Attempt>(resultsFile, {
+      what: 'file of results',
+      schema: attemptSchema,
+    });
     this.#watching = watching;
     this.#turns = new Turns(options.limits);
   }
@@ -102,7 +110,9 @@ export class ServedTeam {
     try {
       const question = { question: request.question.toWellFormed(), category: 'text', truths: [], taskId };
       const asked = document === undefined ? question : { ...question, document };
-      return toAnswer(await this.#mesh.ask(asked, { cycle: 1 }, signal));
+      const attempt = await this.#mesh.ask(asked, { cycle: 1 }, signal);
+      this.#attempts.append(attempt);
+      return toAnswer(attempt);
     } finally {
       this.#watching.delete(taskId);
       endTurn();
@@ -121,6 +131,7 @@ export class ServedTeam {
 
   /** Stops the agents and writes the results of all tasks. */
   close(): Promise<RunMetrics> {
+    this.#attempts.close();
     return this.#mesh.close();
   }
 

@@ -8,12 +8,10 @@ import { count, toOneLine } from './table.ts';
 export interface Progress {
   readonly observer: RunObserver;
   note(text: string): void;
-  /** Counts a task that the cache answered, which the mesh has not seen. */
-  cached(): void;
   end(): void;
 }
 
-const silent = { note: () => undefined, cached: () => undefined, end: () => undefined };
+const silent = { note: () => undefined, end: () => undefined };
 
 /** Creates a progress display that reports alarms alone. */
 export function createQuietProgress(): Progress {
@@ -71,19 +69,18 @@ export async function createBarProgress(total: number): Promise<Progress> {
   const alarms = createAlarms({ say: note, styles: createStyles(process.stderr) });
   return {
     note,
-    cached: () => advance(true),
     observer: {
       event(event) {
         alarms.event?.(event);
-        if (event.event === 'task_ended' && event.cached !== true) advance(event.status === 'answered');
+        if (event.event === 'task_ended') advance(event.status === 'answered');
       },
     },
     end: () => bar.end(),
   };
 }
 
-/** Maximum characters of a refusal, whose reason may come from an agent. */
-const MAX_REFUSAL_CHARACTERS = 300;
+/** Maximum characters of a refusal or of a loss, whose reason may come from an agent. */
+const MAX_ALARM_CHARACTERS = 300;
 
 interface Alarms {
   /** Receives refusals and losses. */
@@ -91,6 +88,11 @@ interface Alarms {
   /** Receives injected faults and restarts; the default is `say`. */
   readonly note?: (text: string) => void;
   readonly styles?: Styles;
+}
+
+/** Creates an observer that reports refusals, losses and faults in a list of notes. */
+export function createNotedAlarms(note: (text: string) => void): RunObserver {
+  return createAlarms({ say: (text) => note(toOneLine(text, MAX_ALARM_CHARACTERS)) });
 }
 
 /** Creates an observer that reports refusals, losses and faults. Faults of single deliveries are only counted. */
@@ -104,7 +106,7 @@ export function createAlarms({ say, note = say, styles }: Alarms): RunObserver {
         case 'undeliverable':
           break;
         case 'refused': {
-          const short = toOneLine(text, MAX_REFUSAL_CHARACTERS);
+          const short = toOneLine(text, MAX_ALARM_CHARACTERS);
           say(styles?.yellow(short) ?? short);
           break;
         }

@@ -7,14 +7,11 @@ import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
-import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
-import {
-  openResumedJournal,
-  runBenchBatch,
-  summarizeBench,
-} from '@gaia-mesh/evaluation/batch/bench-batch.ts';
-import { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
-import { MeshTeam } from '@gaia-mesh/evaluation/batch/teams/mesh-team.ts';
+import { openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
+import { buildBenchBatch, checkResumed, summarizeBench } from '@gaia-mesh/evaluation/batch/bench-batch.ts';
+import { formatAttemptKey } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
+import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
+import { Runner } from '@gaia-mesh/evaluation/batch/runner.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   type BenchOptions,
@@ -39,7 +36,6 @@ import {
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { buildRunReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
-import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
@@ -59,82 +55,62 @@ async function run(options: BenchOptions): Promise<void> {
   const exportRun = await runExporter(options.otlp);
   if (options.tasks !== undefined || options.repeat > 1) resumption.plan();
   const plan = await planBench(options);
-  const { journal: journalFile } = plan.paths;
-  const resumed = plan.resumes ? openResumedJournal(journalFile, plan) : undefined;
+  const runner = new Runner(plan);
+  if (plan.resumes) checkResumed(plan, runner);
   const total = plan.questions.length * plan.repeat;
-  const progress = await createProgress(plan, options, total - (resumed?.size ?? 0));
-  if (resumed !== undefined) progress.note(`${resumed.size} of ${total} tasks were finished before`);
+  const finished = plan.resumes ? runner.journal.size : 0;
+  const progress = await createProgress(plan, options, total - finished);
+  if (plan.resumes) progress.note(`${finished} of ${total} tasks were finished before`);
   for (const warning of plan.warnings) progress.note(warning);
-  const interruption = handleInterrupt();
-  const { signal } = interruption;
+  const { signal } = handleInterrupt();
   const watch = await openWatch(options, 'bench');
   const store = await openBatchStore(plan.paths.store, plan.teams);
   store.onNotice(progress.note);
-  const around = { resumed, store, progress, signal, watch };
-  const mesh = await start(plan, around);
-  let batch: BenchBatch | undefined;
+  const kept = new Set<string>();
   try {
-    if (plan.isBatch) {
-      const journal = resumed ?? Journal.open(journalFile, plan.fingerprint, { resume: false });
-      resumption.begin();
-      batch = await runJournalled(plan, mesh, journal, around);
-    } else {
-      for (const task of plan.questions) await mesh.ask(task, { cycle: 1 }, signal);
-    }
-  } catch (error) {
-    // After any failure, such as a full disk or a bug, no process and no port stays behind.
-    await mesh.close();
-    await watch?.close();
-    throw error;
+    const { teams } = await runner
+      .run({
+        cache: store.cache,
+        redact: createRedactor(process.env),
+        observer: watch?.beside(progress.observer) ?? progress.observer,
+        note: progress.note,
+        howToStart: formatAgentCommand,
+        onEvent(event) {
+          resumption.begin();
+          if (event.kind === 'kept') kept.add(formatAttemptKey(event.key));
+        },
+        signal,
+      })
+      .finally(progress.end);
+    const [ended] = teams.values();
+    if (ended?.mesh === undefined) throw ended?.end.kind === 'stopped' ? ended.end.error : signal.reason;
+    const { metrics, folder } = ended.mesh;
+    const batch = plan.isBatch ? buildBenchBatch(plan, ended, runner.journal, kept) : undefined;
+    report(plan, options, folder, metrics, batch);
+    process.exitCode = chooseExitCode(options, metrics, batch, signal);
+    await exportRun(folder.archiveFile);
+    const status = batch?.summary.status ?? metrics.status;
+    await watch?.end(status, signal, () => buildRunReport(folder.archiveFile));
   } finally {
-    progress.end();
+    runner.close();
+    await watch?.close();
     await store.close();
   }
-  const metrics = await mesh.close();
-  report(plan, options, mesh.folder, metrics, batch);
-  if (signal.aborted) process.exitCode = EXIT.interrupted;
-  else if (batch !== undefined && batch.end.kind !== 'finished') process.exitCode = endToExitCode(batch.end);
+}
+
+type BenchBatch = ReturnType<typeof buildBenchBatch>;
+
+function chooseExitCode(
+  options: BenchOptions,
+  metrics: RunMetrics,
+  batch: BenchBatch | undefined,
+  signal: AbortSignal,
+): number {
+  if (signal.aborted) return EXIT.interrupted;
+  if (batch !== undefined && batch.end.kind !== 'finished') return endToExitCode(batch.end);
   // A batch succeeds when every task was finished, whatever its score.
-  else {
-    const code = statusToExitCode(batch?.summary.status ?? metrics.status);
-    const isFaulty = options.strict && metrics.warnings.length > 0;
-    process.exitCode = code === 0 && isFaulty ? EXIT.failed : code;
-  }
-  await exportRun(mesh.folder.archiveFile);
-  await watch?.end(batch?.summary.status ?? metrics.status, signal, () =>
-    buildRunReport(mesh.folder.archiveFile),
-  );
-}
-
-type BenchBatch = Awaited<ReturnType<typeof runBenchBatch>>;
-
-interface RunContext {
-  readonly resumed: Journal | undefined;
-  readonly store: BatchStore;
-  readonly progress: Progress;
-  readonly signal: AbortSignal;
-  readonly watch: Watch | undefined;
-}
-
-async function runJournalled(
-  plan: BenchPlan,
-  mesh: MeshTeam,
-  journal: Journal,
-  { store, progress, signal, watch }: RunContext,
-): Promise<BenchBatch> {
-  try {
-    return await runBenchBatch(plan, mesh, journal, {
-      store,
-      signal,
-      onCached: progress.cached,
-      // The mesh reports all other tasks, by the same measure as the batch's own table.
-      onEvent: (event) => {
-        if (event.kind === 'finished' && event.attempt.cached) watch?.batchEvent(event);
-      },
-    });
-  } finally {
-    journal.close();
-  }
+  const code = statusToExitCode(batch?.summary.status ?? metrics.status);
+  return code === 0 && options.strict && metrics.warnings.length > 0 ? EXIT.failed : code;
 }
 
 /** Returns the command line that starts an agent. */
@@ -148,38 +124,6 @@ function listEndpointOptions(endpoint: AgentEndpoint): string[] {
   const url = endpoint.natsUrl === undefined ? [] : ['--nats-url', endpoint.natsUrl];
   const subject = endpoint.subject === DEFAULT_SUBJECT ? [] : ['--nats-subject', endpoint.subject];
   return ['--transport', 'nats', ...url, ...subject];
-}
-
-async function start(plan: BenchPlan, { resumed, progress, signal, watch }: RunContext): Promise<MeshTeam> {
-  const [planned] = plan.teams;
-  if (planned === undefined) throw new Error('a bench has one team');
-  const { team, adapter, faults, out } = planned;
-  const { seconds, tokens } = plan.limits.question;
-  const { observer } = progress;
-  try {
-    return await MeshTeam.start({
-      team,
-      adapter,
-      faults,
-      out,
-      places: plan.paths,
-      portBase: plan.portBase,
-      external: plan.external,
-      howToStart: formatAgentCommand,
-      questions: plan.questions,
-      repeat: plan.repeat,
-      timeoutMs: seconds === undefined ? undefined : seconds * 1000,
-      maxTokens: tokens,
-      isBatch: plan.isBatch,
-      isFinished: resumed && ((key) => resumed.has(key)),
-      observer: watch?.beside(observer) ?? observer,
-      signal,
-    });
-  } catch (error) {
-    resumed?.close();
-    await watch?.close();
-    throw error;
-  }
 }
 
 function report(

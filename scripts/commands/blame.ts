@@ -9,6 +9,7 @@ import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { formatJson, print, printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createNotedAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import {
   count,
   formatDecimals,
@@ -95,8 +96,8 @@ async function run(options: BlameOptions): Promise<void> {
     redact: createRedactor(process.env),
     onEvent: (event) => progress.event(event),
     signal: interruption.signal,
-    watch: (observer) => observer,
-    note: (text) => progress.note(text),
+    observer: createNotedAlarms(progress.note),
+    note: progress.note,
   }).finally(() => progress.end());
   const text = formatJson(found);
   writeWhole(plan.findings.json, text);

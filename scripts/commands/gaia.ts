@@ -1,19 +1,15 @@
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import type { Attempt } from '@gaia-mesh/evaluation/attempts/attempt.ts';
-import {
-  createStoreCache,
-  exportCacheFile,
-  importCacheFile,
-} from '@gaia-mesh/evaluation/batch/answer-cache.ts';
+import { exportCacheFile, importCacheFile } from '@gaia-mesh/evaluation/batch/answer-cache.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import type { FinishedBatch } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
 import { type BatchHead, writeBatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
-import { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
+import type { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { RunLog } from '@gaia-mesh/evaluation/batch/run-log.ts';
-import { runTeam, type SharedBatch, type TeamEnd } from '@gaia-mesh/evaluation/batch/teams/run-team.ts';
+import { Runner, type TeamEnd } from '@gaia-mesh/evaluation/batch/runner.ts';
 import { buildTeamFacts, type TeamFacts } from '@gaia-mesh/evaluation/batch/teams/team-facts.ts';
 import { nameTeamFile, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
@@ -31,9 +27,9 @@ import { formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report
 import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
 import { WrongAnswers } from '@gaia-mesh/evaluation/results/tables/wrong-answers.ts';
 import { type Finished, submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
-import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
 import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { createNotedAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import { buildBatchReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
@@ -96,7 +92,8 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
   const { paths, questions, repeat } = plan;
   const { store, signal, resultsPage, exportRun, watch } = context;
   const redact = createRedactor(process.env);
-  const journal = Journal.open(paths.journal, plan.fingerprint, { resume: plan.resumes });
+  const runner = new Runner(plan);
+  const { journal } = runner;
   resumption.begin();
   const log = new RunLog(paths.folder, redact);
   const progress = await createBatchProgress(
@@ -107,18 +104,7 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
     progress.note(text);
     log.note(text);
   };
-  const shared: SharedBatch = {
-    journal,
-    redact,
-    onEvent: (event) => {
-      progress.event(event);
-      log.event(event);
-      watch?.batchEvent(event);
-    },
-    watch: (observer) => watch?.beside(observer) ?? observer,
-    signal,
-    note,
-  };
+  const alarms = createNotedAlarms(note);
   try {
     const head = writeBatchHead(plan);
     for (const warning of plan.warnings) {
@@ -128,58 +114,36 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
     store.onNotice(note);
     if (journal.dropped !== undefined) note(journal.dropped);
     await reportMissing(plan, note);
-    const { teams, end } = await runTeams(plan, shared, store.cache);
+    await importCacheFile(plan, store.cache, note);
+    const { teams, end } = await runner.run({
+      cache: store.cache,
+      redact,
+      observer: watch?.beside(alarms) ?? alarms,
+      note,
+      onEvent(event) {
+        progress.event(event);
+        log.event(event);
+        watch?.batchEvent(event);
+      },
+      signal,
+    });
+    if (end.kind === 'finished') await exportCacheFile(plan, store.cache);
     progress.end();
     await finish(plan, options, { journal, head, resultsPage }, teams, end, signal);
     if (end.kind !== 'finished') log.note(end.reason);
-    for (const [team, { archive }] of teams)
-      if (archive !== undefined) await exportRun(archive, teams.size === 1 ? undefined : team);
+    for (const [team, { mesh }] of teams)
+      if (mesh !== undefined) await exportRun(mesh.folder.archiveFile, teams.size === 1 ? undefined : team);
   } catch (error) {
     log.error(error);
     throw error;
   } finally {
     progress.end();
-    journal.close();
+    runner.close();
     log.close();
   }
 }
 
 type Ends = ReadonlyMap<string, TeamEnd>;
-
-async function runTeams(
-  plan: GaiaPlan,
-  shared: SharedBatch,
-  store: Store | undefined,
-): Promise<{ teams: Ends; end: BatchEnd }> {
-  const teams = new Map<string, TeamEnd>();
-  let unfinished: Exclude<BatchEnd, { kind: 'finished' }> | undefined;
-  let isStopped = false;
-  await importCacheFile(plan, store, shared.note);
-  for (const planned of plan.teams) {
-    const { team, fingerprint, usesCache } = planned;
-    const cache =
-      store === undefined || !usesCache ? undefined : createStoreCache(store, team.name, fingerprint);
-    const result = await runTeam(plan, planned, shared, cache);
-    teams.set(team.name, result);
-    const { end } = result;
-    if (end.kind !== 'finished') {
-      // A model may fail at one team's requests and serve the others; after failures of two teams in a row it counts as
-      // gone.
-      if (isStopped || !isOfTeam(end)) return { teams, end: unfinished ?? end };
-      if (planned !== plan.teams.at(-1)) shared.note(`team ${team.name} is skipped: ${end.reason}`);
-    }
-    unfinished ??= end.kind === 'finished' ? undefined : end;
-    isStopped = end.kind !== 'finished';
-  }
-  if (unfinished !== undefined) return { teams, end: unfinished };
-  await exportCacheFile(plan, store);
-  return { teams, end: { kind: 'finished' } };
-}
-
-/** Tells whether another team may do better. Files, the store and an interrupting user are the same for all teams. */
-function isOfTeam(end: BatchEnd): boolean {
-  return end.kind === 'stopped' && (end.error.code === 'engine' || end.error.code === 'agent');
-}
 
 /** The targets of a batch's results. */
 interface Leaves extends Pick<RunContext, 'resultsPage'> {
@@ -234,8 +198,9 @@ async function finish(
     printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
   }
-  const warnings = [...ends.values()].flatMap((one) => one.warnings);
-  for (const [team, one] of ends) printWarnings(one.warnings, ends.size === 1 ? undefined : team);
+  const warnings = [...ends.values()].flatMap(({ mesh }) => mesh?.metrics.warnings ?? []);
+  for (const [team, { mesh }] of ends)
+    printWarnings(mesh?.metrics.warnings ?? [], ends.size === 1 ? undefined : team);
   const [answers, page] = [shortenPath(paths.answers), shortenPath(paths.report)];
   if (first !== undefined) {
     printError(

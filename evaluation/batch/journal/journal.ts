@@ -15,12 +15,14 @@ const headerSchema = z.strictObject({
 });
 type Header = z.infer<typeof headerSchema>;
 
-const JOURNAL = {
+const ATTEMPTS = {
   what: 'journal of a batch',
   schema: attemptSchema,
-  head: headerSchema,
   advice: ', or start over without --resume',
 };
+const JOURNAL = { ...ATTEMPTS, head: headerSchema };
+/** A journal whose attempts are in a file of their own has its first line alone. */
+const HEAD = { ...ATTEMPTS, schema: headerSchema };
 
 export function formatAttemptKey({ team, cycle, task_id }: AttemptKey): string {
   return JSON.stringify([team, cycle, task_id]);
@@ -64,43 +66,74 @@ class ResultPlaces {
   }
 }
 
+interface JournalOptions {
+  /** True to append to the journal, false to begin a new one. */
+  readonly resume: boolean;
+  /** A file of attempts alone; without it they follow the first line of the journal. */
+  readonly attempts?: string | undefined;
+}
+
+/** Opens a journal whose attempts follow its first line. */
+function openWhole(
+  file: string,
+  header: Header,
+  receive: (attempt: PlacedResult) => void,
+): AppendLog<Attempt, Header> {
+  const log = AppendLog.open(file, JOURNAL, receive);
+  const { head, torn } = log;
+  try {
+    if (head !== undefined) {
+      checkSetup(file, head.setup, header.setup);
+      return log;
+    }
+    // The writer was killed within the first write. Any other beginning means that the file is not ours.
+    if (torn !== undefined && !JSON.stringify(header).startsWith(torn.text))
+      throw new MeshError('store', `${torn.where}: this is not the ${JOURNAL.what}, and is left unchanged`);
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+  log.close();
+  return AppendLog.create(file, JOURNAL, [header]);
+}
+
 /**
- * The results of a batch, one JSON line each, after a line with the batch's fingerprint. A journal belongs to one process at a
+ * The attempts of a batch, one JSON line each, after a line with the batch's fingerprint. A journal belongs to one process at a
  * time.
  */
 export class Journal {
   readonly file: string;
   /** Notice about a line that was dropped because it was torn when the writer was killed. */
   readonly dropped: string | undefined;
-  readonly #log: AppendLog<Attempt, Header>;
+  readonly #log: AppendLog<Attempt> | AppendLog<Attempt, Header>;
   readonly #lock: FileLock;
   readonly #places = new ResultPlaces();
 
-  private constructor(file: string, lock: FileLock, fingerprint: Fingerprint) {
-    this.file = file;
+  private constructor(
+    file: string,
+    lock: FileLock,
+    fingerprint: Fingerprint,
+    { resume, attempts }: JournalOptions,
+  ) {
+    this.file = attempts ?? file;
     this.#lock = lock;
     const header = { journal: JOURNAL_VERSION, setup: fingerprint } as const;
-    const log = AppendLog.open(file, JOURNAL, (result) => this.#places.add(result));
-    const { head, torn } = log;
-    if (head === undefined) {
-      log.close();
-      // The writer was killed within the first write. Any other beginning means that the file is not ours.
-      if (torn !== undefined && !JSON.stringify(header).startsWith(torn.text))
-        throw new MeshError('store', `${torn.where}: this is not the ${JOURNAL.what}, and is left unchanged`);
-      this.#log = AppendLog.create(file, JOURNAL, [header]);
-      return;
+    const receive = (attempt: PlacedResult) => this.#places.add(attempt);
+    if (attempts === undefined) {
+      this.#log = openWhole(file, header, receive);
+    } else if (resume) {
+      RecordReader.open(file, HEAD, ({ value }) => checkSetup(file, value.setup, fingerprint)).close();
+      this.#log = AppendLog.open(attempts, ATTEMPTS, receive);
+    } else {
+      AppendLog.create(file, HEAD, [header]).close();
+      this.#log = AppendLog.create<Attempt>(attempts, ATTEMPTS);
     }
-    this.#log = log;
-    try {
-      checkSetup(file, head.setup, fingerprint);
-    } catch (error) {
-      log.close();
-      throw error;
-    }
+    const { torn } = this.#log;
     if (torn !== undefined)
       this.dropped = `${torn.where}: the last line was cut off when the earlier run ended: its question is asked again`;
     const forgotten = this.#places.forgetLastTimeouts();
-    if (forgotten !== undefined) log.forgetFrom(forgotten, 1 + this.size);
+    if (forgotten !== undefined)
+      this.#log.forgetFrom(forgotten, this.size + (attempts === undefined ? 1 : 0));
   }
 
   /**
@@ -110,11 +143,11 @@ export class Journal {
    * @throws MeshError `usage` if it belongs to another set-up; `store` if a line in the middle is damaged;
    * `locked` while another process writes it; `io`
    */
-  static open(file: string, fingerprint: Fingerprint, { resume }: { readonly resume: boolean }): Journal {
+  static open(file: string, fingerprint: Fingerprint, options: JournalOptions): Journal {
     const lock = lockBatch(file, 'another batch');
     try {
-      if (!resume && existsSync(file)) renameSync(file, `${file}.previous`);
-      return new Journal(file, lock, fingerprint);
+      if (!options.resume && existsSync(file)) renameSync(file, `${file}.previous`);
+      return new Journal(file, lock, fingerprint, options);
     } catch (error) {
       lock.release();
       if (error instanceof MeshError) throw error;

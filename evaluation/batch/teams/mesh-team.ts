@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
@@ -12,7 +12,6 @@ import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { AppendLog, RecordReader } from '@gaia-mesh/core/system/append-log.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
@@ -24,7 +23,7 @@ import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { TRUTHS_FILE, type Truth } from '@gaia-mesh/tools/roles/overseer/truths.ts';
 import { type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
-import { type Attempt, type AttemptKey, attemptSchema, readScores } from '../../attempts/attempt.ts';
+import { type Attempt, readScores } from '../../attempts/attempt.ts';
 import { buildAttempt, createUnsentEnd } from '../../attempts/build-attempt.ts';
 import { type Question, toAttemptId } from '../../questions/question.ts';
 import { createTaskScorer } from '../../scorers/scorer.ts';
@@ -65,7 +64,7 @@ export function outlineFile({ name, bytes, text, hasText }: OutlinedFile): strin
   return `${facts.join(', ')}; ${isWhole ? 'it says' : 'it begins'}:\n${beginning}${isWhole ? '' : ' …'}\n`;
 }
 
-interface MeshTeamOptions {
+export interface MeshTeamOptions {
   readonly team: Team;
   /** Folder for the mesh's own results: metrics, archive, workspaces. */
   readonly out: string;
@@ -75,12 +74,12 @@ interface MeshTeamOptions {
   readonly portBase: number | 'auto' | undefined;
   /** Agents that the user starts. */
   readonly external?: ReadonlySet<string>;
-  readonly howToStart?: AgentGroupOptions['howToStart'];
+  readonly howToStart?: AgentGroupOptions['howToStart'] | undefined;
   readonly faults?: FaultRequest | undefined;
   /** Set for several questions, whose results are lines of a file. */
   readonly isBatch: boolean;
-  /** Tells which attempts are finished; set to resume the run in the folder. */
-  readonly isFinished?: ((key: AttemptKey) => boolean) | undefined;
+  /** True to continue the results in the folder, which are moved aside otherwise. */
+  readonly resumes?: boolean;
   /** All questions of the run, for the one agent that may know the true answers. */
   readonly questions: readonly Question[];
   readonly repeat: number;
@@ -137,8 +136,6 @@ export class MeshTeam {
   readonly #hasModel: boolean;
   readonly #redact = createRedactor(process.env);
   readonly #options: MeshTeamOptions;
-  /** Present only in a batch. */
-  readonly #results: AppendLog<Attempt> | undefined;
 
   /** @param hasModel true if any of the agents may ask a model */
   private constructor(run: MeshRun, options: MeshTeamOptions, hasModel: boolean) {
@@ -150,13 +147,6 @@ export class MeshTeam {
       options.team.agents.map(({ id }) => id),
     );
     this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
-    const { resultsFile } = run.folder;
-    if (options.isBatch)
-      this.#results = AppendLog.create<Attempt>(
-        resultsFile,
-        RESULTS,
-        readFinishedAttempts(resultsFile, options),
-      );
   }
 
   /**
@@ -178,7 +168,7 @@ export class MeshTeam {
       adapter,
       score: createTaskScorer(team.scorer),
       out,
-      resumes: options.isFinished !== undefined,
+      ...omitUndefined({ resumes: options.resumes }),
       portBase,
       external,
       ...omitUndefined({ howToStart: options.howToStart, faults }),
@@ -204,7 +194,6 @@ export class MeshTeam {
 
   /** Stops the agents and writes the mesh's own results. */
   close(): Promise<RunMetrics> {
-    this.#results?.close();
     return this.#run.close(this.#options.isBatch);
   }
 
@@ -213,7 +202,6 @@ export class MeshTeam {
     const { task_id: taskId, cycle, status, answer, elapsed_ms: elapsedMs } = attempt;
     const scores = readScores(attempt);
     this.#run.answered(createUnsentEnd({ taskId }, cycle, { status, answer, elapsedMs, scores }));
-    this.#results?.append(attempt);
   }
 
   get folder(): RunFolder {
@@ -228,27 +216,13 @@ export class MeshTeam {
       ...omitUndefined({ timeoutMs, maxTokens }),
     });
     const steps = this.#traces.ended(task.taskId);
-    const attempt = buildAttempt(end, { question, team: team.name, cycle, steps, redact: this.#redact });
-    this.#results?.append(attempt);
-    return attempt;
+    return buildAttempt(end, { question, team: team.name, cycle, steps, redact: this.#redact });
   }
 }
 
 /** Returns the agents whose tokens cannot be counted, because a foreign server or agent does their work. */
 function findUnseenAgents({ agents }: Team): ReadonlySet<string> {
   return new Set(agents.filter(({ tool, options }) => isUnseen(tool, options)).map(({ id }) => id));
-}
-
-const RESULTS = { what: 'file of results', schema: attemptSchema };
-
-/** Returns the attempts of an earlier run that are finished. */
-function readFinishedAttempts(file: string, { isFinished }: MeshTeamOptions): Attempt[] {
-  if (isFinished === undefined || !existsSync(file)) return [];
-  const kept: Attempt[] = [];
-  RecordReader.open(file, RESULTS, ({ value }) => {
-    if (isFinished(value)) kept.push(value);
-  }).close();
-  return kept;
 }
 
 /**

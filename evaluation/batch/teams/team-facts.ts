@@ -1,6 +1,6 @@
 import type { RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
-import type { TeamEnd } from './run-team.ts';
+import type { TeamEnd } from '../runner.ts';
 
 /** Facts about a team that a summary shows beside its figures. */
 export interface TeamFacts {
@@ -25,6 +25,6 @@ export function buildTeamFacts(
     adapter,
     wall_seconds: timed?.wallSeconds ?? null,
     questions_per_s: timed === undefined ? null : timed.asked / timed.wallSeconds,
-    warnings: end?.warnings ?? [],
+    warnings: end?.mesh?.metrics.warnings ?? [],
   };
 }

@@ -1,5 +1,5 @@
 import type { TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
-import { KNOWN_GAPS } from '../../results/failures/known-gap.ts';
+import { KNOWN_GAPS } from '../../attempts/attempt.ts';
 import { computeTokenShares, TOKEN_LABELS } from '../../results/token-shares.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';

@@ -6,15 +6,7 @@ import { isToolStep, splitSteps } from './trace-steps.ts';
  * Kinds of questions at which such teams are known to be weak (OV-47). A wrong or failed answer counts under the first kind that
  * fits, to explain a score; `other` is everything else.
  */
-export type KnownGap = 'proprietary_api' | 'web_archive' | 'image_only' | 'multi_hop' | 'other';
-
-export const KNOWN_GAPS: readonly KnownGap[] = [
-  'proprietary_api',
-  'web_archive',
-  'image_only',
-  'multi_hop',
-  'other',
-];
+export type KnownGap = NonNullable<Attempt['gap']>;
 
 /** Tool calls from which a chain counts as deep. Without a critic, nothing in it was checked on the way. */
 const DEEP_CHAIN_CALLS = 5;

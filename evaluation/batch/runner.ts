@@ -1,0 +1,205 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
+import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
+import type { AttemptKey } from '../attempts/attempt.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
+import type { PlannedTeam } from '../plan/team-options.ts';
+import { placeFile } from '../questions/place-file.ts';
+import { writeLines } from '../results/answers.ts';
+import { createTaskScorer } from '../scorers/scorer.ts';
+import type { Store } from '../store/store.ts';
+import { createStoreCache } from './answer-cache.ts';
+import { type Batch, type BatchEnd, runBatch } from './batch.ts';
+import { Journal } from './journal/journal.ts';
+import { MeshTeam, type MeshTeamOptions } from './teams/mesh-team.ts';
+
+export interface RunContext extends Pick<Batch, 'redact' | 'onEvent' | 'signal'> {
+  /** The store of cached answers; undefined if none may be used. */
+  readonly cache?: Store | undefined;
+  /** Receives what happens on the meshes. */
+  readonly observer: RunObserver;
+  /** Reports a problem. */
+  readonly note: (text: string) => void;
+  readonly howToStart?: MeshTeamOptions['howToStart'];
+}
+
+export interface TeamEnd {
+  readonly end: BatchEnd;
+  /** Questions asked in this process; results from the journal took no time. */
+  readonly asked: number;
+  readonly wallSeconds: number;
+  /** The mesh's own results; undefined if it was not started. */
+  readonly mesh?: { readonly metrics: RunMetrics; readonly folder: RunFolder };
+}
+
+type Unfinished = Exclude<BatchEnd, { kind: 'finished' }>;
+
+/**
+ * Runs a plan: asks the questions of one team after the other, each on a mesh of its own, and keeps their attempts in one journal.
+ */
+export class Runner {
+  readonly #plan: RunPlan;
+  #journal: Journal | undefined;
+
+  constructor(plan: RunPlan) {
+    this.#plan = plan;
+  }
+
+  /**
+   * The journal of the batch. It is opened at its first use: a run's folder is cleared of earlier results before.
+   *
+   * @throws MeshError as {@link Journal.open}
+   */
+  get journal(): Journal {
+    const { paths, fingerprint, resumes } = this.#plan;
+    this.#journal ??= Journal.open(paths.journal, fingerprint, {
+      resume: resumes,
+      attempts: paths.attempts,
+    });
+    return this.#journal;
+  }
+
+  /** Runs all teams. The result has those that had their turn. */
+  async run(context: RunContext): Promise<{ teams: ReadonlyMap<string, TeamEnd>; end: BatchEnd }> {
+    const teams = new Map<string, TeamEnd>();
+    let unfinished: Unfinished | undefined;
+    let isStopped = false;
+    for (const planned of this.#plan.teams) {
+      const { name } = planned.team;
+      const ended = await this.runTeam(planned, context);
+      teams.set(name, ended);
+      const { end } = ended;
+      if (end.kind !== 'finished') {
+        // A model may fail at one team's requests and serve the others; after failures of two teams in a row it counts as
+        // gone.
+        if (isStopped || !isOfTeam(end)) return { teams, end: unfinished ?? end };
+        if (planned !== this.#plan.teams.at(-1)) context.note(`team ${name} is skipped: ${end.reason}`);
+        unfinished ??= end;
+      }
+      isStopped = end.kind !== 'finished';
+    }
+    return { teams, end: unfinished ?? { kind: 'finished' } };
+  }
+
+  /** Runs questions through one team. No agent is started if all of them are finished. */
+  async runTeam(
+    planned: PlannedTeam,
+    context: RunContext,
+    { questions, repeat }: Pick<RunPlan, 'questions' | 'repeat'> = this.#plan,
+  ): Promise<TeamEnd> {
+    const { team } = planned;
+    const keys = Array.from({ length: repeat }, (_, i) =>
+      questions.map(({ taskId }) => ({ task_id: taskId, team: team.name, cycle: i + 1 })),
+    ).flat();
+    if (this.#journal !== undefined && keys.every((key) => this.#journal?.has(key))) {
+      for (const key of keys) context.onEvent({ kind: 'kept', key });
+      return { end: { kind: 'finished' }, asked: 0, wallSeconds: 0 };
+    }
+    const part = { ...this.#plan, questions, repeat };
+    const mesh = await this.#startMesh(planned, part, context);
+    if (!(mesh instanceof MeshTeam)) return { end: mesh, asked: 0, wallSeconds: 0 };
+    const startMs = performance.now();
+    const asked: AttemptKey[] = [];
+    let end: BatchEnd;
+    try {
+      end = await this.#askAll(planned, part, mesh, asked, context);
+      if (part.isBatch && part.paths.attempts === undefined)
+        writeLines(mesh.folder.resultsFile, this.#formatAttempts(asked));
+    } catch (error) {
+      // No process and no port stays behind, whatever happened.
+      await mesh.close();
+      throw error;
+    }
+    const wallSeconds = (performance.now() - startMs) / 1000;
+    const metrics = await mesh.close();
+    return { end, asked: asked.length, wallSeconds, mesh: { metrics, folder: mesh.folder } };
+  }
+
+  close(): void {
+    this.#journal?.close();
+  }
+
+  async #askAll(
+    { team, fingerprint, concurrency, usesCache, faults }: PlannedTeam,
+    { questions, repeat, isBatch, limits, paths, folder, api }: RunPlan,
+    mesh: MeshTeam,
+    asked: AttemptKey[],
+    { cache, redact, signal, onEvent }: RunContext,
+  ): Promise<BatchEnd> {
+    if (!isBatch) {
+      for (const question of questions) await mesh.ask(question, { cycle: 1 }, signal);
+      return { kind: 'finished' };
+    }
+    return runBatch({
+      team: team.name,
+      questions,
+      repeat,
+      limits,
+      concurrency,
+      askTeam: mesh.ask,
+      cache: cache === undefined || !usesCache ? undefined : createStoreCache(cache, team.name, fingerprint),
+      journal: this.journal,
+      toleratesFailures: faults !== undefined,
+      placeFile: async (question, cycle) =>
+        paths.files === undefined ? question : placeFile(question, cycle, { root: paths.files, folder, api }),
+      score: createTaskScorer(team.scorer),
+      redact,
+      signal,
+      onEvent: (event) => {
+        if (event.kind === 'finished') {
+          const { task_id, cycle, cached } = event.attempt;
+          asked.push({ task_id, team: team.name, cycle });
+          if (cached) mesh.answered(event.attempt);
+        }
+        onEvent(event);
+      },
+    });
+  }
+
+  *#formatAttempts(keys: readonly AttemptKey[]): Generator<string> {
+    for (const key of keys) yield JSON.stringify(this.journal.read(key));
+  }
+
+  /**
+   * Starts the team on its mesh, or returns the reason why it cannot start: the finished results of other teams are still worth
+   * writing.
+   */
+  async #startMesh(
+    { team, adapter, faults, out }: PlannedTeam,
+    { questions, repeat, isBatch, limits, resumes, paths, external, portBase }: RunPlan,
+    { observer, signal, howToStart }: RunContext,
+  ): Promise<MeshTeam | Unfinished> {
+    const { seconds, tokens } = limits.question;
+    try {
+      return await MeshTeam.start({
+        team,
+        out,
+        adapter,
+        places: paths,
+        isBatch,
+        // Attempts beside the mesh's own results are continued; they are not moved aside with those.
+        resumes: resumes && paths.attempts !== undefined,
+        faults,
+        portBase,
+        external,
+        howToStart,
+        questions,
+        repeat,
+        timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+        maxTokens: tokens,
+        observer,
+        signal,
+      });
+    } catch (error) {
+      if (signal.aborted) return { kind: 'interrupted', reason: 'interrupted' };
+      if (!(error instanceof MeshError)) throw error;
+      return { kind: 'stopped', reason: `team ${team.name} did not start: ${error.message}`, error };
+    }
+  }
+}
+
+/** Tells whether another team may do better. Files, the store and an interrupting user are the same for all teams. */
+function isOfTeam(end: Unfinished): boolean {
+  return end.kind === 'stopped' && (end.error.code === 'engine' || end.error.code === 'agent');
+}
