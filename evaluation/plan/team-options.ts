@@ -11,8 +11,7 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import {
-  checkKey,
-  checkServers,
+  checkServer,
   describeEngineNeeds,
   engineNames,
   resolveEngineUrl,
@@ -146,7 +145,7 @@ export function fingerprintBatch(
 function checkTeamServers(team: Team): void {
   for (const agent of team.agents) {
     const { engine, host, options } = resolveEngine(team, agent);
-    checkServers(engine, omitUndefined({ host, options }));
+    checkServer(engine, omitUndefined({ host, options }));
   }
 }
 
@@ -228,8 +227,6 @@ export function applyTeamOptions(team: Team, given: TeamOptions & { readonly rep
     checkEngineOptions(options, engines, `team ${team.name}`);
   }
   checkForeign(result, process.env);
-  for (const name of new Set([result.engine, ...agents.flatMap((agent) => agent.engine ?? [])]))
-    checkKey(name, host === undefined ? {} : { host });
   return result;
 }
 

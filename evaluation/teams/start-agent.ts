@@ -11,7 +11,7 @@ import { readRunSecret } from '@gaia-mesh/core/wire/run-secret.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import type { ModelCapabilities } from '@gaia-mesh/tools/engines/capabilities.ts';
 import type { Permits } from '@gaia-mesh/tools/engines/permits.ts';
-import { checkKey, loadEngine, queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
+import { checkServer, loadEngine, queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
 import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { loadTool } from '@gaia-mesh/tools/registry.ts';
 import { toolServices } from './tool-services.ts';
@@ -35,7 +35,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
   const secret = readRunSecret(process.env);
   const { name, model, host, options, timeoutMs } = chosen;
   const where = omitUndefined({ host, model });
-  checkKey(name, where);
+  checkServer(name, where);
   const engine = await loadEngine(name, {
     ...where,
     ...omitUndefined({ timeoutMs, permits }),

@@ -10,7 +10,7 @@ import { teamShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
 import { createStyles, printJson, printText, type Styles } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { checkKey, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
+import { checkServer, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import type { Command } from 'commander';
@@ -137,7 +137,7 @@ async function run(options: z.output<typeof promptTestTable.options>): Promise<v
   loadKeys();
   if (options.host !== undefined) allowKeyHost(options.host);
   const settings = omitUndefined({ model: options.model, host: options.host });
-  checkKey(options.engine, settings);
+  checkServer(options.engine, settings);
   const engine = await loadEngine(options.engine, {
     ...settings,
     prompts: loadPrompt,

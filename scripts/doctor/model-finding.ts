@@ -8,7 +8,7 @@ import {
   formatCapabilities,
   type ModelUse,
 } from '@gaia-mesh/tools/engines/capabilities.ts';
-import { checkKey, loadEngine, queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
+import { checkServer, loadEngine, queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 
@@ -43,7 +43,7 @@ export async function checkModel(
   const bad = (detail: string): Finding => ({ what: 'model', status: 'bad', detail });
   try {
     if (host !== undefined) allowKeyHost(host);
-    checkKey(engine, where);
+    checkServer(engine, where);
     const abilities = await queryModelCapabilities(engine, where);
     if (abilities === undefined)
       return { what: 'model', status: 'note', detail: `the engine ${engine} uses no model server` };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { ModelScript, ModelServer, ScriptedReply } from '../fixtures/model-server.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { checkKey, loadEngine, resolveEngineUrl } from './registry.ts';
+import { checkServer, loadEngine, resolveEngineUrl } from './registry.ts';
 import { serve } from './testing/engine-under-test.ts';
 
 function stepFor(reply: z.ZodType): Step {
@@ -209,15 +209,15 @@ describe('before a run', () => {
       ['openai', 'OPENAI_API_KEY'],
       ['anthropic', 'ANTHROPIC_API_KEY'],
     ] as const) {
-      expect(() => checkKey(name, { environment: {} })).toThrow(`set ${variable}`);
-      expect(() => checkKey(name, { environment: { [variable]: 'sk-1' } })).not.toThrow();
-      expect(() => checkKey(name, { host: '127.0.0.1:8080', environment: {} })).not.toThrow();
+      expect(() => checkServer(name, { environment: {} })).toThrow(`set ${variable}`);
+      expect(() => checkServer(name, { environment: { [variable]: 'sk-1' } })).not.toThrow();
+      expect(() => checkServer(name, { host: '127.0.0.1:8080', environment: {} })).not.toThrow();
     }
   });
 
   test('local engines need none', () => {
     for (const name of ['ollama', 'extractive'])
-      expect(() => checkKey(name, { environment: {} })).not.toThrow();
+      expect(() => checkServer(name, { environment: {} })).not.toThrow();
   });
 
   test('an engine without the key that it needs asks nobody (RA-50)', async () => {

@@ -14,10 +14,15 @@ const OPENAI_COMPATIBLE = {
 } as const;
 
 /**
- * The engines that ask a model server. A server with OpenAI's format is an entry here and nothing else: `list`, `doctor`, `.env`, the
- * removal of keys from outputs and the tests read this table.
+ * All engines. A server with OpenAI's format is an entry here and nothing else: `list`, `doctor`, `.env`, the removal of keys from outputs
+ * and the tests read this table.
  */
-const SERVERS: Readonly<Record<string, ServerKind>> = {
+const ENGINES: Readonly<Record<string, ServerKind | LocalEngine>> = {
+  extractive: {
+    summary: 'embedded, the default: reads texts and answers from them alone; no model, no network',
+    options: embeddedOptions,
+    load: async () => (await import('./extractive.ts')).createExtractiveEngine,
+  },
   ollama: {
     summary: 'a model that Ollama serves',
     label: 'Ollama',
@@ -47,15 +52,6 @@ const SERVERS: Readonly<Record<string, ServerKind>> = {
     defaultModel: 'claude-sonnet-4-6',
     load: async () => (await import('./anthropic.ts')).anthropicFormat,
   },
-};
-
-/** The engines without a server. */
-const LOCAL: Readonly<Record<string, LocalEngine>> = {
-  extractive: {
-    summary: 'embedded, the default: reads texts and answers from them alone; no model, no network',
-    options: embeddedOptions,
-    load: async () => (await import('./extractive.ts')).createExtractiveEngine,
-  },
   recorded: {
     summary: 'what a model replied in an earlier run to the same requests (--replies run_artifacts.tar.gz)',
     options: ['replies'],
@@ -73,28 +69,32 @@ interface LocalEngine {
 type EngineMaker = (options: EngineOptions) => Engine;
 
 // Processes that use no model server load no client for one.
-const engines = createRegistry<EngineMaker>('engine', {
-  ...mapValues(LOCAL, ({ load }) => load),
-  ...mapValues(SERVERS, (kind, name) => async () => {
-    const [{ createModelEngine }, format] = await Promise.all([import('./model-engine.ts'), kind.load()]);
-    return (options) => createModelEngine(name, kind, format, options);
-  }),
-});
+const engines = createRegistry<EngineMaker>(
+  'engine',
+  Object.fromEntries(
+    Object.entries(ENGINES).map(([name, row]) => [
+      name,
+      isServer(row) ? () => loadServerEngine(name, row) : row.load,
+    ]),
+  ),
+);
 
-function mapValues<From, To>(
-  record: Readonly<Record<string, From>>,
-  map: (value: From, name: string) => To,
-): Record<string, To> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
+async function loadServerEngine(name: string, kind: ServerKind): Promise<EngineMaker> {
+  const [{ createModelEngine }, format] = await Promise.all([import('./model-engine.ts'), kind.load()]);
+  return (options) => createModelEngine(name, kind, format, options);
+}
+
+function isServer(row: ServerKind | LocalEngine): row is ServerKind {
+  return 'url' in row;
 }
 
 export const engineNames = engines.names;
 
 /** The engines that ask a model server. */
-export const serverNames: readonly string[] = Object.keys(SERVERS);
+export const serverNames: readonly string[] = engineNames.filter((name) => findServer(name) !== undefined);
 
 /** The variables that hold the keys of model servers, and the shapes of such keys. */
-export const serverKeys = Object.values(SERVERS).flatMap(({ key }) => key ?? []);
+export const serverKeys = serverNames.flatMap((name) => findServer(name)?.key ?? []);
 
 /** Registers a user's engine by its name. */
 export const addEngine = engines.add;
@@ -104,20 +104,21 @@ export async function loadEngine(name: string, options: EngineOptions): Promise<
   return (await engines.load(name))(options);
 }
 
-/** Returns undefined for engines without a server, and for users' own engines. */
-function findServer(engine: string): ServerKind | undefined {
-  return Object.hasOwn(SERVERS, engine) ? SERVERS[engine] : undefined;
+/** Returns undefined for users' own engines. */
+function findRow(name: string): ServerKind | LocalEngine | undefined {
+  return Object.hasOwn(ENGINES, name) ? ENGINES[name] : undefined;
 }
 
-function findLocal(engine: string): LocalEngine | undefined {
-  return Object.hasOwn(LOCAL, engine) ? LOCAL[engine] : undefined;
+function findServer(name: string): ServerKind | undefined {
+  const row = findRow(name);
+  return row !== undefined && isServer(row) ? row : undefined;
 }
 
 /** Describes an engine in a line, with the variables of its server; empty for users' own engines. */
 export function describeEngine(name: string): string {
-  const server = findServer(name);
-  if (server === undefined) return findLocal(name)?.summary ?? '';
-  const { summary, urlVariable, key } = server;
+  const row = findRow(name);
+  if (row === undefined || !isServer(row)) return row?.summary ?? '';
+  const { summary, urlVariable, key } = row;
   return `${summary} (--host, ${urlVariable}${key === undefined ? '' : `; ${key.variable}`})`;
 }
 
@@ -130,11 +131,10 @@ export function describeEngineNeeds(name: string): {
   environment: readonly string[] | 'all';
   options: readonly string[] | 'all';
 } {
-  const local = findLocal(name);
-  if (local !== undefined) return { network: false, environment: [], options: local.options };
-  const server = findServer(name);
-  if (server === undefined) return { network: true, environment: 'all', options: 'all' };
-  const { urlVariable, key } = server;
+  const row = findRow(name);
+  if (row === undefined) return { network: true, environment: 'all', options: 'all' };
+  if (!isServer(row)) return { network: false, environment: [], options: row.options };
+  const { urlVariable, key } = row;
   const environment = key === undefined ? [urlVariable] : [key.variable, urlVariable, KEY_HOSTS];
   return { network: true, environment, options: 'all' };
 }
@@ -155,32 +155,22 @@ export function resolveEngineUrl(
 }
 
 /**
- * Checks that the servers of an engine have valid URLs and may get its key. Loads no client.
+ * Checks that the servers of an engine have valid URLs, and the keys that they ask for and may get, so that a missing one is reported
+ * before the run (RA-50). Loads no client.
  *
- * @throws MeshError `usage`, `config`
+ * @throws MeshError `usage`, with the variable to set; `config`
  */
-export function checkServers(
+export function checkServer(
   name: string,
   { host, options = {}, environment = process.env }: Place & Pick<EngineOptions, 'options'>,
 ): void {
   const server = findServer(name);
   if (server === undefined) return;
   const { fallback_base_url: fallback } = options;
-  for (const given of [host, ...(typeof fallback === 'string' ? [fallback] : [])])
-    findServerKey(server, resolveServerUrl(server, given, environment), environment);
-}
-
-/**
- * Checks that an engine has the key that its server will ask for, so that a missing one is reported before the run (RA-50). Loads
- * no client.
- *
- * @throws MeshError `usage`, with the variable to set
- */
-export function checkKey(name: string, { host, environment = process.env }: Place): void {
-  const server = findServer(name);
-  if (server === undefined) return;
-  const url = resolveServerUrl(server, host, environment);
-  requireKey(server, url, findServerKey(server, url, environment));
+  for (const given of [host, ...(typeof fallback === 'string' ? [fallback] : [])]) {
+    const url = resolveServerUrl(server, given, environment);
+    requireKey(server, url, findServerKey(server, url, environment));
+  }
 }
 
 /**

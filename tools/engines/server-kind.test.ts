@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkServers, resolveEngineUrl } from './registry.ts';
+import { checkServer, resolveEngineUrl } from './registry.ts';
 
 const resolveOllamaUrl = (host: string | undefined, environment: Record<string, string> = {}) =>
   resolveEngineUrl('ollama', { host, environment });
@@ -28,7 +28,7 @@ const KEYS = { OPENAI_API_KEY: 'sk-canary', ANTHROPIC_API_KEY: 'sk-ant-canary' }
 
 describe.each(['openai', 'anthropic'])('the key of %s', (engine) => {
   const check = (host?: string, environment: Record<string, string> = {}, options = {}) =>
-    checkServers(engine, {
+    checkServer(engine, {
       host,
       options,
       environment: { ...KEYS, ...environment },
