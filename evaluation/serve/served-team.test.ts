@@ -1,6 +1,7 @@
 import type { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MeshTeam } from '../batch/teams/mesh-team.ts';
+import { attemptOf } from '../batch/testing/results.ts';
 import { ServedTeam } from './served-team.ts';
 
 const { signal } = new AbortController();
@@ -9,23 +10,13 @@ const ignore = () => undefined;
 type Options = Parameters<typeof ServedTeam.start>[0];
 type MeshAsk = MeshTeam['ask'];
 
-const reply = {
-  status: 'answered',
-  rawAnswer: 'Yes',
-  answer: 'yes',
-  reasoningTrace: '',
-  seconds: 1,
-  packets: 1,
-  bytes: 1,
-  tokens: 0,
-  modelCalls: 0,
-  costUsd: 0,
-} as unknown as Awaited<ReturnType<MeshAsk>>;
+/** The attempt of a team that answers every question with `Yes`. */
+const answerYes: MeshAsk = async ({ taskId }) => attemptOf(taskId, { raw_answer: 'Yes' });
 
 afterEach(() => void vi.restoreAllMocks());
 
 /** Starts a served team on a mesh whose agents are left out. */
-async function start(options: Partial<Options> = {}, answer: MeshAsk = async () => reply) {
+async function start(options: Partial<Options> = {}, answer = answerYes) {
   const ask = vi.fn(answer);
   const mesh = { ask, folder: { archiveFile: '/x/archive' }, close: async () => ({ tasks: 1 }) };
   const started = vi.spyOn(MeshTeam, 'start').mockResolvedValue(mesh as unknown as MeshTeam);
@@ -85,9 +76,9 @@ describe('a served team', () => {
   });
 
   it('gives the turn on when a task has failed', async () => {
-    const { served } = await start({}, async ({ question }) => {
-      if (question === 'bad') throw new Error('broken');
-      return reply;
+    const { served } = await start({}, async (asked, ...rest) => {
+      if (asked.question === 'bad') throw new Error('broken');
+      return answerYes(asked, ...rest);
     });
     const bad = expect(served.ask({ question: 'bad' }, signal, ignore)).rejects.toThrow('broken');
     const good = served.ask({ question: 'good' }, signal, ignore);
@@ -123,14 +114,14 @@ describe('a served team', () => {
     let nowMs = 0;
     const told: unknown[] = [];
     const observed = vi.fn();
-    const { served, relay } = await start({ observer: { relayed: observed } }, async () => {
+    const { served, relay } = await start({ observer: { relayed: observed } }, (...asked) => {
       relay('ask-1', '0', 'a');
       relay('ask-2', '0', 'of another');
       nowMs = 49;
       relay('ask-1', '1', 'b');
       nowMs = 50;
       relay('ask-1', '2', 'c');
-      return reply;
+      return answerYes(...asked);
     });
     await served.ask({ question: 'Q' }, signal, (progress) => told.push(progress));
     relay('ask-1', '3', 'late');
