@@ -9,7 +9,7 @@ import { summarizeTeam } from '../results/summary.ts';
 import { formatCycles } from '../results/tables/batch-table.ts';
 import { formatFailure } from '../results/tables/bench-report.ts';
 import { WrongAnswers } from '../results/tables/wrong-answers.ts';
-import type { Interval } from '../statistics/inference/bootstrap.ts';
+import type { Interval } from '../statistics/inference/confidence.ts';
 import type { BatchEnd } from './batch.ts';
 import { formatAttemptKey, type Journal } from './journal/journal.ts';
 import type { Runner, TeamEnd } from './runner.ts';

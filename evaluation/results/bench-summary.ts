@@ -4,7 +4,7 @@ import { pickWorstStatus, type StatusCounts, type TaskStatus } from '@gaia-mesh/
 import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
 import { Samples } from '@gaia-mesh/core/run/metrics/samples.ts';
 import type { Attempt } from '../attempts/attempt.ts';
-import type { Interval } from '../statistics/inference/bootstrap.ts';
+import type { Interval } from '../statistics/inference/confidence.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import type { ResourceUse } from './figures.ts';
 

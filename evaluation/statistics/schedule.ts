@@ -10,8 +10,7 @@ interface Slot {
 
 /**
  * Returns the runs of one round in random order: each arm once, the baseline twice. Arms that run close together meet the same machine, and
- * a random position in each round keeps warm caches and rising clock rates from favouring one of them; the sign-flip argument in
- * `signed-rank.ts` rests on this order. Which of the two baseline runs is the null run is random, too: if it were always the later one,
+ * a random position in each round keeps warm caches and rising clock rates from favouring one of them. Which of the two baseline runs is the null run is random, too: if it were always the later one,
  * anything that grows within a round would look like noise.
  *
  * A run should start its own processes and connections (T. Kalibera and R. Jones, 2013, "Rigorous benchmarking in reasonable time"), so

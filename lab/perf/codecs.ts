@@ -2,12 +2,12 @@ import type { Codec } from '@gaia-mesh/core/contracts/adapter.ts';
 import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
-import { type Comparison, compare } from '@gaia-mesh/evaluation/statistics/paired.ts';
+import type { SampleComparison } from '@gaia-mesh/evaluation/statistics/levels.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { Encoder } from 'cbor-x';
 import { Packr } from 'msgpackr';
 import { runBench, useRunFolder } from '../measure/bench-runs.ts';
-import { runInterleaved } from '../measure/rounds.ts';
+import { compareRounds, runInterleaved } from '../measure/rounds.ts';
 
 /** A codec library, called as in a program without a mesh. */
 interface CodecLibrary {
@@ -30,8 +30,8 @@ const libraries: Readonly<Record<string, CodecLibrary>> = {
 /** Ratios of the adapter's time to its library's, for all packets of the default run. */
 export interface CodecTimes {
   readonly adapter: string;
-  readonly encode: Comparison;
-  readonly decode: Comparison;
+  readonly encode: SampleComparison;
+  readonly decode: SampleComparison;
 }
 
 const SEED = 1;
@@ -62,8 +62,8 @@ export function measureCodecs(rounds: number): Promise<CodecTimes[]> {
       });
       times.push({
         adapter,
-        encode: compare(ms.libraryEncode, ms.encode, { seed: SEED }),
-        decode: compare(ms.libraryDecode, ms.decode, { seed: SEED }),
+        encode: compareRounds(ms.libraryEncode, ms.encode),
+        decode: compareRounds(ms.libraryDecode, ms.decode),
       });
     }
     return times;

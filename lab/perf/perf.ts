@@ -4,7 +4,7 @@ import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { defineTable, flag, option, text, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
-import { type Comparison, compare } from '@gaia-mesh/evaluation/statistics/paired.ts';
+import type { SampleComparison } from '@gaia-mesh/evaluation/statistics/levels.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -16,7 +16,7 @@ import {
   writeTasks,
 } from '../measure/bench-runs.ts';
 import { createPublisher } from '../measure/publish.ts';
-import { formatRatio, runInterleaved } from '../measure/rounds.ts';
+import { compareRounds, formatRatio, runInterleaved } from '../measure/rounds.ts';
 import { buildRelayPart, buildRelayReport, formatRelayTables } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
 import { measureCodecs } from './codecs.ts';
@@ -124,7 +124,7 @@ const summarySchema = z.object({ tasks_per_s: z.number().positive() });
 interface WatchCost {
   readonly tasks: number;
   /** Time of a task with a page that reads, relative to one without. */
-  readonly time: Comparison;
+  readonly time: SampleComparison;
 }
 
 /**
@@ -138,7 +138,7 @@ function measureWatch(rounds: number, tasks: number): Promise<WatchCost> {
     const secondsOf = async (more: readonly string[]) => 1 / (await measureTaskRate([...options, ...more]));
     const targets = { plain: () => secondsOf([]), watched: () => secondsOf(['--watch']) };
     const samples = await runInterleaved(targets, { rounds, warmUp: 1, signal, shownAs: 'pairs of batches' });
-    return { tasks, time: compare(samples.plain, samples.watched, { seed: 1 }) };
+    return { tasks, time: compareRounds(samples.plain, samples.watched) };
   });
 }
 

@@ -54,7 +54,7 @@ export const compareTable = defineTable({
     invocations: option('<n>', 'start this many fresh processes (5 for a verdict)', wholeNumber.default(10)),
     rounds: option('<n>', 'sample each process this many times (3 for a verdict)', wholeNumber.default(3)),
     margin: option('<percent>', 'count differences up to this as equal', seconds.default(5)),
-    seed: option('<n>', 'set the seed of order and bootstrap', wholeNumber.default(1)),
+    seed: option('<n>', 'set the seed of the order of arms', wholeNumber.default(1)),
     failIf: option('<condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'", texts.optional()),
     junit: option('<file>', 'write the conditions as a JUnit report', text.optional()),
     summary: option('<file>', 'write a Markdown summary for pull requests', text.optional()),

@@ -1,4 +1,4 @@
-import type { Interval } from '../../statistics/inference/bootstrap.ts';
+import type { Interval } from '../../statistics/inference/confidence.ts';
 import {
   count,
   formatDecimals,

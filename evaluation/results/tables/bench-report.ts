@@ -2,7 +2,7 @@ import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultMetrics } from '@gaia-mesh/core/run/run-faults.ts';
-import type { Interval } from '../../statistics/inference/bootstrap.ts';
+import type { Interval } from '../../statistics/inference/confidence.ts';
 import { createStyles } from '../../terminal/print.ts';
 import {
   count,

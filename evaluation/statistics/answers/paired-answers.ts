@@ -1,6 +1,5 @@
 import { adjustHolm } from '../inference/holm.ts';
 import { computeNormalQuantile, computeNormalTail } from '../inference/normal.ts';
-import { computeExactTail } from '../inference/signed-rank.ts';
 import { computeClusteredInterval } from './clustered.ts';
 
 /** Results of a baseline and another team on the same questions, each tried as often by both. */
@@ -175,6 +174,20 @@ export function testSwaps({ questions, attempts }: PairedAttempts): number {
   }
   // If sizes of the sum s favour the other, the difference is 2s - total.
   return Math.min(1, 2 * computeExactTail(sizes, (total - found) / 2));
+}
+
+/** Returns P(sum of the sizes whose coin shows heads ≤ `bound`), by adding one size after the other to the distribution. */
+function computeExactTail(sizes: readonly number[], bound: number): number {
+  const probability = new Float64Array(bound + 1);
+  probability[0] = 1;
+  for (const size of sizes) {
+    for (let sum = bound; sum >= 0; sum--) {
+      const without = probability[sum] ?? 0;
+      const withSize = probability[sum - size] ?? 0;
+      probability[sum] = (without + withSize) / 2;
+    }
+  }
+  return probability.reduce((total, p) => total + p, 0);
 }
 
 /** Returns Pearson's correlation; 0 where one side does not vary. */

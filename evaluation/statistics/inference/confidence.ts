@@ -1,9 +1,14 @@
+export interface Interval {
+  low: number;
+  high: number;
+}
+
 /**
  * Returns the score interval of an accuracy (E. B. Wilson, 1927): fractions from 0 to 1 that hold the true accuracy with the probability of
  * `z` standard deviations, 95 % by default. Unlike the textbook interval it stays inside 0..1 and keeps a width when all or none are
  * correct. Without trials it is 0 to 1.
  */
-export function computeWilson(correct: number, n: number, z = 1.96): { low: number; high: number } {
+export function computeWilson(correct: number, n: number, z = 1.96): Interval {
   if (!(correct >= 0 && correct <= n)) {
     throw new RangeError(`expected 0 <= correct <= n, got correct = ${correct}, n = ${n}`);
   }
