@@ -8,6 +8,7 @@ it('adjusts as published', () => {
   expect(adjustHolm([0.01, 0.04, 0.03, 0.005])).toEqual(close([0.03, 0.06, 0.06, 0.02]));
   expect(adjustHolm([0.2, 0.001, 0.9, 0.6])).toEqual(close([0.6, 0.004, 1, 1]));
   expect(adjustHolm([0.04])).toEqual([0.04]);
+  expect(adjustHolm([1, 0])).toEqual([1, 0]);
   expect(adjustHolm([])).toEqual([]);
 });
 
