@@ -116,10 +116,10 @@ function createAsker(
     if (pace.nowMs() >= primaryRestsUntilMs) {
       const tried = await tryAt(primary);
       if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(primary) };
-      if (chooseRemedy(tried.fault, primary.client.server) === 'nothing') throw tried.error;
+      if (chooseRemedy(tried.fault, primary.server) === 'nothing') throw tried.error;
       primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
       before = tried.error.message;
-      work.onNote?.(`${before}; ${fallback.model} at ${fallback.client.server.url} continues`);
+      work.onNote?.(`${before}; ${fallback.model} at ${fallback.server.url} continues`);
     }
     const tried = await tryAt(fallback);
     if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(fallback) };
@@ -127,7 +127,7 @@ function createAsker(
   };
 }
 
-function describeModel({ model, client: { server } }: ModelEndpoint): AttributedReply['by'] {
+function describeModel({ model, server }: ModelEndpoint): AttributedReply['by'] {
   return { model, url: server.url, cutReply: server.advice.cutReply };
 }
 

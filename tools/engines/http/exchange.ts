@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { readErrorWords } from '../../http/error-words.ts';
 import { findConnectionFault, isCutOff, readStart, sendRequest } from '../../http/fetch.ts';
 import { parseRetryAfter } from '../../http/retry.ts';
-import type { ModelQuery, ModelReply, ModelServer } from '../model-format.ts';
+import type { ModelServer } from '../model-format.ts';
 import { type Fault, redact, type StatusFault } from './fault.ts';
 
 export interface ExchangeLimits {
@@ -18,13 +18,6 @@ export interface ExchangeLimits {
 export type Outcome<Result> =
   | { readonly fault: Fault }
   | { readonly fault?: undefined; readonly value: Result };
-
-/** A server with the options that its model gets. */
-export interface ModelClient {
-  readonly server: ModelServer;
-  /** Sends a query once. @throws MeshError `usage` if the server requires a key and there is none */
-  chat(query: ModelQuery, limits: ExchangeLimits): Promise<Outcome<ModelReply>>;
-}
 
 /** The longest time that a timer can wait. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;

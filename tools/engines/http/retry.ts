@@ -1,7 +1,8 @@
 import { computeBackoffMs, type Pace } from '../../http/retry.ts';
 import type { ModelQuery, ModelReply } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
-import type { ExchangeLimits, ModelClient, Outcome } from './exchange.ts';
+import type { ModelEndpoint } from '../requests/model-endpoint.ts';
+import type { ExchangeLimits, Outcome } from './exchange.ts';
 import { canDemandLess, chooseRemedy, type Fault, isRateLimit } from './fault.ts';
 
 interface Patience {
@@ -19,17 +20,17 @@ type PatientOutcome = Outcome<ModelReply> & { readonly tries: number };
 
 /** Sends a query until there is a reply, a retry cannot help, or the retries are used up. */
 export async function chatPatiently(
-  client: ModelClient,
+  endpoint: ModelEndpoint,
   query: ModelQuery,
   limits: ExchangeLimits,
   patience: Patience,
 ): Promise<PatientOutcome> {
   const { maxRetries, pace, onNote } = patience;
   for (let tries = 1; ; tries++) {
-    const { outcome, delayMs } = await chatOnce(client, query, limits, patience, tries);
+    const { outcome, delayMs } = await chatOnce(endpoint, query, limits, patience, tries);
     if (outcome.fault === undefined || delayMs === undefined) return { ...outcome, tries };
     onNote(
-      `${query.model} at ${client.server.url}: ${shortenFault(outcome.fault)}; again in ${(delayMs / 1000).toFixed(1)} s ` +
+      `${query.model} at ${endpoint.server.url}: ${shortenFault(outcome.fault)}; again in ${(delayMs / 1000).toFixed(1)} s ` +
         `(retry ${tries} of ${maxRetries})`,
     );
     try {
@@ -43,18 +44,18 @@ export async function chatPatiently(
 
 /** Makes one request with a permit, which is released before any pause; returns `delayMs` if a retry is worthwhile. */
 async function chatOnce(
-  client: ModelClient,
+  endpoint: ModelEndpoint,
   query: ModelQuery,
   limits: ExchangeLimits,
   { maxRetries, permits, pace }: Patience,
   tries: number,
 ): Promise<{ outcome: Outcome<ModelReply>; delayMs?: number }> {
-  const release = await permits.acquire(client.server.url, limits.signal);
+  const release = await permits.acquire(endpoint.server.url, limits.signal);
   let pauseMs = 0;
   try {
-    const outcome = await client.chat(query, limits);
+    const outcome = await endpoint.chat(query, limits);
     const { fault } = outcome;
-    if (fault === undefined || tries > maxRetries || chooseRemedy(fault, client.server) !== 'later')
+    if (fault === undefined || tries > maxRetries || chooseRemedy(fault, endpoint.server) !== 'later')
       return { outcome };
     if (fault.kind === 'status' && canDemandLess(fault)) return { outcome };
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;

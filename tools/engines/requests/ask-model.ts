@@ -47,13 +47,13 @@ export async function askModel(
   work: EngineWork,
   options: AskOptions,
 ): Promise<AskAttempt> {
-  const { client, model, window } = endpoint;
+  const { server, model, window } = endpoint;
   const { maxRetries, permits, pace } = options;
   const limits: ExchangeLimits = { ...options.limits, signal: work.signal };
   const patience = { maxRetries, permits, pace, onNote: (note: string) => work.onNote?.(note) };
   await window.known();
   if (question.messages.some(hasPictures) && (await endpoint.seesPictures()) === false)
-    throw new MeshError('engine', `${model} cannot see pictures, according to ${client.server.url}`);
+    throw new MeshError('engine', `${model} cannot see pictures, according to ${server.url}`);
   const before = endpoint.accepted;
   let demands = before;
   let refused: AskAttempt | undefined;
@@ -64,23 +64,23 @@ export async function askModel(
     const query = { ...shorter, messages: window.fit(shorter) };
     const sent = asDemanded(query, demands);
     const startedUs = readMonotonicUs();
-    const outcome = await chatPatiently(client, sent, limits, patience);
+    const outcome = await chatPatiently(endpoint, sent, limits, patience);
     if (outcome.fault === undefined) {
       const exchange = toExchange(hashRequest(question), sent, outcome.value);
       work.onExchange?.({ ...exchange, startedUs, endedUs: readMonotonicUs() });
       accept(endpoint, before, demands, work);
       window.counted(query, outcome.value.promptTokens);
-      const where = `${model} at ${client.server.url}`;
+      const where = `${model} at ${server.url}`;
       for (const why of outcome.value.lost) work.onWarning?.({ lost: 'part', where, why });
       const counted = countUsage(endpoint, outcome.value, work);
       const reply = readReply(counted, question.tools, question.messages.length);
       if (!hasOnlyThoughts(outcome.value)) return { reply };
-      const emptied = `${where} put all its words into the field for thoughts, and none into the content: ${client.server.advice.onlyThoughts}`;
+      const emptied = `${where} put all its words into the field for thoughts, and none into the content: ${server.advice.onlyThoughts}`;
       work.onWarning?.({ lost: 'reply', where, why: emptied });
       return { reply: { ...reply, emptied } };
     }
     const { fault, tries } = outcome;
-    const failed: AskAttempt = { fault, error: explain(fault, client.server, model, tries) };
+    const failed: AskAttempt = { fault, error: explain(fault, server, model, tries) };
     if (fault.kind !== 'status') return refused ?? failed;
     if (isLongPrompt(fault)) {
       window.refused(query, fault.message);
@@ -168,11 +168,11 @@ function accept(endpoint: ModelEndpoint, before: Demands, now: Demands, work: En
   endpoint.accepted = now;
   if (changes.length > 0)
     work.onNote?.(
-      `${endpoint.model} at ${endpoint.client.server.url} does not support all of the request: ${changes.join('; ')}`,
+      `${endpoint.model} at ${endpoint.server.url} does not support all of the request: ${changes.join('; ')}`,
     );
 }
 
-function countUsage({ model, price, client }: ModelEndpoint, reply: ModelReply, work: EngineWork) {
+function countUsage({ model, price, server }: ModelEndpoint, reply: ModelReply, work: EngineWork) {
   const { promptTokens, completionTokens, cachedTokens, finish } = reply;
   work.countTokens((promptTokens ?? 0) + (completionTokens ?? 0));
   work.countUsage?.({
@@ -185,6 +185,6 @@ function countUsage({ model, price, client }: ModelEndpoint, reply: ModelReply, 
   if (finish !== 'filtered') return { ...reply, finish };
   throw new MeshError(
     'engine',
-    `${model} at ${client.server.url} refused to answer (content filter): rephrase the question, or take another model`,
+    `${model} at ${server.url} refused to answer (content filter): rephrase the question, or take another model`,
   );
 }

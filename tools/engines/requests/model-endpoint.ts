@@ -5,9 +5,9 @@ import { type ModelCapabilities, UNKNOWN_ABILITIES } from '../capabilities.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
 import { readWholeJson } from '../http/body.ts';
-import { exchange, type ModelClient } from '../http/exchange.ts';
+import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
-import type { ModelFormat, ModelOptions, ModelServer } from '../model-format.ts';
+import type { ModelFormat, ModelQuery, ModelReply, ModelServer } from '../model-format.ts';
 import { FREE, findPresetPrice, type Price } from '../prices.ts';
 import {
   type Environment,
@@ -22,7 +22,9 @@ import { Window } from './window.ts';
 
 /** One model on one server, and what is known about it so far. */
 export interface ModelEndpoint {
-  readonly client: ModelClient;
+  readonly server: ModelServer;
+  /** Sends a query once. @throws MeshError `usage` if the server requires a key and there is none */
+  chat(query: ModelQuery, limits: ExchangeLimits): Promise<Outcome<ModelReply>>;
   readonly model: string;
   readonly price: Price | undefined;
   readonly window: Window;
@@ -59,95 +61,65 @@ export function resolveModelEndpoints(
       ? given
       : { [contextOption]: given.context, ...given };
   const { settings, model: modelOptions } = parseEngineSettings(name, sized, format.options, reserved);
-  const contextTokens = readContext(modelOptions, contextOption);
-  const { fallback_model, fallback_base_url, tool_calls: toolCalls, context = contextTokens } = settings;
-  const abilities = askOnce(options.askAbilities);
-  const createClientAt = (host: string | undefined) => {
-    const url = resolveServerUrl(kind, host, environment);
-    const server = describeServer(kind, format, {
-      url,
-      key: findServerKey(kind, url, environment),
-      contextTokens,
-    });
-    return createClient(kind, format, server, modelOptions);
-  };
+  const ownContext = contextOption === undefined ? undefined : Number(modelOptions[contextOption]);
+  const { fallback_model, fallback_base_url, tool_calls: toolCalls, context = ownContext } = settings;
   const createEndpoint = (
-    client: ModelClient,
+    host: string | undefined,
     model: string,
     price: Price | undefined,
-    isPrimary: boolean,
-  ): ModelEndpoint => ({
-    client,
-    model,
-    price: price ?? (kind.isFree ? FREE : findPresetPrice(model)),
-    window: new Window(
-      context,
-      isPrimary ? async () => (await abilities())?.contextTokens ?? undefined : undefined,
-    ),
-    summaries: new Summaries(),
-    toolCalls,
-    seesPictures: async () => (isPrimary ? ((await abilities())?.vision ?? undefined) : undefined),
-    accepted: createDemands(toolCalls),
-  });
-  const model = options.model ?? kind.defaultModel;
-  const client = createClientAt(options.host);
+    askAbilities?: EngineOptions['askAbilities'],
+  ): ModelEndpoint => {
+    const server = describeServer(kind, format, { host, environment, contextTokens: ownContext });
+    const { url, key } = server;
+    const abilities = askOnce(askAbilities);
+    return {
+      server,
+      async chat(query, limits) {
+        requireKey(kind, url, key);
+        const request = {
+          url: joinUrl(url, format.path),
+          headers: format.buildHeaders?.(key),
+          body: formatForeignJson(format.buildBody(query, modelOptions)),
+        };
+        return exchange(server, request, limits, (response) => format.readReply(response, query));
+      },
+      model,
+      price: price ?? (kind.isFree ? FREE : findPresetPrice(model)),
+      window: new Window(context, async () => (await abilities())?.contextTokens ?? undefined),
+      summaries: new Summaries(),
+      toolCalls,
+      seesPictures: async () => (await abilities())?.vision ?? undefined,
+      accepted: createDemands(toolCalls),
+    };
+  };
+  const { host, model = kind.defaultModel, askAbilities } = options;
   const hasFallback = fallback_model !== undefined || fallback_base_url !== undefined;
   return {
     settings,
-    primary: createEndpoint(client, model, settings.price, true),
+    primary: createEndpoint(host, model, settings.price, askAbilities),
     fallback: hasFallback
-      ? createEndpoint(
-          fallback_base_url === undefined ? client : createClientAt(fallback_base_url),
-          fallback_model ?? model,
-          settings.fallback_price,
-          false,
-        )
+      ? createEndpoint(fallback_base_url ?? host, fallback_model ?? model, settings.fallback_price)
       : undefined,
   };
 }
 
-function readContext(options: ModelOptions, name: string | undefined): number | undefined {
-  const tokens = name === undefined ? undefined : options[name];
-  return typeof tokens === 'number' ? tokens : undefined;
+interface ServerPlace {
+  readonly host: string | undefined;
+  readonly environment: Environment;
+  /** The size of the context in requests, if the engine sets it. */
+  readonly contextTokens?: number | undefined;
 }
 
-function createClient(
-  kind: ServerKind,
-  format: ModelFormat,
-  server: ModelServer,
-  options: ModelOptions,
-): ModelClient {
-  const { url, key } = server;
-  const { path, buildHeaders, buildBody, readReply } = format;
-  return {
-    server,
-    async chat(query, limits) {
-      requireKey(kind, url, key);
-      const request = {
-        url: joinUrl(url, path),
-        headers: buildHeaders?.(key),
-        body: formatForeignJson(buildBody(query, options)),
-      };
-      return exchange(server, request, limits, (response) => readReply(response, query));
-    },
-  };
-}
-
-/** Describes a server for messages. */
+/** Describes a server for messages. @throws MeshError `usage`, `config` for a URL or a key that cannot be used */
 function describeServer(
-  { label, key }: ServerKind,
+  kind: ServerKind,
   { maker, isTransient, buildAdvice }: ModelFormat,
-  facts: Pick<ModelServer, 'url' | 'key'> & { readonly contextTokens?: number | undefined },
+  { host, environment, contextTokens }: ServerPlace,
 ): ModelServer {
-  const { url, contextTokens } = facts;
-  return {
-    url,
-    name: `${label} server`,
-    maker,
-    key: facts.key,
-    isTransient,
-    advice: buildAdvice({ url, keyVariable: key?.variable, contextTokens }),
-  };
+  const url = resolveServerUrl(kind, host, environment);
+  const key = findServerKey(kind, url, environment);
+  const advice = buildAdvice({ url, keyVariable: kind.key?.variable, contextTokens });
+  return { url, name: `${kind.label} server`, maker, key, isTransient, advice };
 }
 
 /** Wraps `ask` so that it is called at most once. */
@@ -162,12 +134,6 @@ function askOnce<Said>(ask: (() => Promise<Said>) | undefined): () => Promise<Sa
 /** Time limit of a query: it takes a server no time, but one that works on a prompt may be late. */
 const ASK_TIMEOUT_MS = 5_000;
 
-interface CapabilitySubject {
-  readonly host: string | undefined;
-  readonly model: string;
-  readonly environment: Environment;
-}
-
 /**
  * Asks a server what it says about a model; servers of one kind differ in what they report.
  *
@@ -176,11 +142,10 @@ interface CapabilitySubject {
 export async function queryServer(
   kind: ServerKind,
   format: ModelFormat,
-  { host, model, environment }: CapabilitySubject,
+  { model, ...place }: ServerPlace & { readonly model: string },
 ): Promise<ModelCapabilities> {
-  const url = resolveServerUrl(kind, host, environment);
-  const key = findServerKey(kind, url, environment);
-  const server = describeServer(kind, format, { url, key });
+  const server = describeServer(kind, format, place);
+  const { url, key } = server;
   const limits = { signal: new AbortController().signal, timeoutMs: ASK_TIMEOUT_MS };
 
   async function ask<Reply>(at: URL, schema: z.ZodType<Reply>, body?: object): Promise<Reply | undefined> {
