@@ -1,7 +1,8 @@
 // Bundles the command line, the library and every program that they start into `dist/`: Node takes longer to find
 // hundreds of modules than to run them. npm runs this at the end of an installation (`prepare`); run `npm run build`
 // after a change of the sources. It is plain JavaScript, so that the Node that runs npm can run it.
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -38,7 +39,7 @@ const PROGRAM = /new URL\(\s*'(\.{1,2}\/[^']+\.ts)',\s*import\.meta\.url\s*,?\s*
 // Type declarations, which exist when npm packs, stay.
 for (const name of existsSync(dist) ? readdirSync(dist) : [])
   if (name.endsWith('.js')) rmSync(path.join(dist, name));
-await bundle();
+await Promise.all([bundle(), bundlePage()]);
 
 async function bundle() {
   const programs = findPrograms();
@@ -149,4 +150,84 @@ function groupStarts() {
       ? null
       : users.map((start) => path.parse(start).name).join('-and-');
   };
+}
+
+/**
+ * Builds the page that shows results into one file, `dist/viewer.html`: its policy allows its own script and style by their
+ * hashes. `evaluation/report/page-html.ts` puts the data in.
+ */
+async function bundlePage() {
+  const folder = path.join(root, 'evaluation', 'viewer');
+  const built = await rolldown({
+    input: path.join(folder, 'main.tsx'),
+    cwd: root,
+    platform: 'browser',
+    transform: {
+      jsx: { runtime: 'automatic', importSource: 'preact' },
+      define: { 'process.env.NODE_ENV': '"production"' },
+    },
+    plugins: [{ name: 'border', load: (id) => checkPageModule(folder, id) }],
+  });
+  const { output } = await built.generate({ format: 'iife', minify: true });
+  const [{ code, moduleIds }] = output;
+  const script = code.trim();
+  // The page's own texts hold none of these; one that did would end its element early.
+  if (/<\/script|<!--/i.test(script)) throw new Error('the script of the page holds </script or <!--');
+  const style = readFileSync(path.join(folder, 'viewer.css'), 'utf8')
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(/\s+/g, ' ');
+  const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "connect-src 'none'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const parts = {
+    POLICY: policy,
+    '<!-- STYLE -->': `<style>${style}</style>`,
+    '<!-- SCRIPT -->': `<!--\n${listNotices(moduleIds)}\n-->\n<script type="module">${script}</script>`,
+  };
+  const html = readFileSync(path.join(folder, 'page.html'), 'utf8').replaceAll(
+    /POLICY|<!-- (?:STYLE|SCRIPT) -->/g,
+    (name) => parts[name],
+  );
+  mkdirSync(dist, { recursive: true });
+  writeFileSync(path.join(dist, 'viewer.html'), html);
+}
+
+/** The page takes types from other packages, and nothing that runs. */
+function checkPageModule(folder, id) {
+  if (id.startsWith(folder) || id.includes('node_modules') || id.startsWith('\0')) return null;
+  throw new Error(`the page must not import ${path.relative(root, id)}: types alone may come from there`);
+}
+
+/** Returns the notices of the packages that the page holds, equal licence texts once. */
+function listNotices(moduleIds) {
+  const packages = new Map();
+  for (const id of moduleIds) {
+    const [, at] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id) ?? [];
+    if (at !== undefined) packages.set(at, JSON.parse(readFileSync(path.join(at, 'package.json'), 'utf8')));
+  }
+  const texts = new Map();
+  for (const [at, { name, version }] of packages) {
+    const file = readdirSync(at).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file === undefined ? '' : readFileSync(path.join(at, file), 'utf8').trim();
+    const copyright = /^Copyright.*$/im.exec(text)?.[0] ?? '';
+    const terms = text
+      .replace(copyright, '')
+      .replace(/^(?:The )?(?:MIT|ISC) Licen[cs]e(?: \(MIT\))?\s*/i, '')
+      .trim();
+    const key = terms.replaceAll(/\s+/g, ' ');
+    const known = texts.get(key) ?? { terms, names: [] };
+    known.names.push(`${name} ${version}: ${copyright}`);
+    texts.set(key, known);
+  }
+  return [...texts.values()]
+    .map(({ terms, names }) => `${names.join('\n')}\n\n${terms}`)
+    .join('\n\n')
+    .replaceAll('--', '- -');
 }

@@ -14,7 +14,7 @@ import type { PacketTrace } from './recording.ts';
  * - `agent`: in the agent around its tool: its log, its queue
  * - `unknown`: with agents that report nothing, or nothing that fits
  */
-export type TimeSplit = Readonly<Record<(typeof PARTS)[number] | 'total', number>>;
+type TimeSplit = Readonly<Record<(typeof PARTS)[number] | 'total', number>>;
 const PARTS = ['encode', 'relay', 'wire', 'decode', 'tool', 'engine', 'agent', 'unknown'] as const;
 
 type Parts = Omit<TimeSplit, 'total' | 'relay'>;

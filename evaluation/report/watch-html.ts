@@ -1,6 +1,6 @@
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { ListedItem } from '../history/folder-items.ts';
-import { buildPage } from './page-html.ts';
+import { fillPage } from './page-html.ts';
 
 /** A run that is on or over: its page asks the server for what happens in it. */
 export interface RunPlace {
@@ -27,5 +27,5 @@ export function watchHtml(place: Omit<RunPlace, 'version'> | Omit<FolderPlace, '
   policy: string;
 } {
   const data = { ...place, version: packageVersion } satisfies RunPlace | FolderPlace;
-  return buildPage(data, 'watch/main.js', true);
+  return fillPage(data, true);
 }

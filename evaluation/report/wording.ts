@@ -17,12 +17,6 @@ export function formatRatio(ratio: number): string {
   return `${formatDecimals(ratio, ratio >= 10 ? 1 : 2)}×`;
 }
 
-/** `12 %`, and below one per cent a digit more. */
-export function formatShare(share: number): string {
-  const percent = share * 100;
-  return bindNumbers(`${formatDecimals(percent, percent !== 0 && Math.abs(percent) < 1 ? 1 : 0)} %`);
-}
-
 /** `1 packet`, `2 packets` */
 export function formatCounted(number: number, noun: string): string {
   return bindNumbers(`${count(number)} ${noun}${number === 1 ? '' : 's'}`);

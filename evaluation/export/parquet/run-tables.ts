@@ -81,8 +81,6 @@ function buildAnswerTable({ recording, run }: ExportedRun): Table {
           {
             task_id: recording.packets[0]?.packet.task_id ?? '',
             truth: null,
-            exact_match: null,
-            rouge_l: null,
             f1: null,
             ...single,
           },

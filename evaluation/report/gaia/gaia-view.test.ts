@@ -30,39 +30,19 @@ describe('what teams made of the same questions', () => {
     );
 
     expect(plain(view.finding)).toBe('supervisor is right on 28 of 40 questions, single alone on 10');
-    expect(view.score.finding).toBe(
-      'Against single on the same questions: supervisor is better; react, panel are not detectably different',
-    );
-    const rows = view.score.table.rows.map((row) => [row[0], ...row.slice(5)]);
-    expect(rows[0]).toEqual(['single (baseline)', '–', '–', '–', '–', '–', 'baseline']);
-    expect(rows[1]).toEqual([
-      'supervisor',
-      '+45.0',
-      expect.stringMatching(/^\+\d.* to \+\d/),
-      '20 : 2',
-      '<0.001',
-      expect.stringMatching(/^\d+\.\d$/),
-      'better',
+    const judged = view.pairs.map(({ other, won, lost, judged: { difference, verdict } }) => [
+      other,
+      Math.round(difference * 1000) / 10,
+      [won, lost],
+      verdict,
     ]);
-    expect(rows[2]).toEqual([
-      'react',
-      '0.0',
-      expect.stringMatching(/^−.* to \+/),
-      '3 : 3',
-      '1.000',
-      expect.stringMatching(/^\d+\.\d$/),
-      'no detectable difference',
-    ]);
-    expect(rows[3]?.slice(1)).toEqual([
-      '−30.0',
-      expect.any(String),
-      '0 : 3',
-      expect.any(String),
-      expect.any(String),
-      'no detectable difference',
+    expect(judged).toEqual([
+      ['supervisor', 45, [20, 2], 'better'],
+      ['react', 0, [3, 3], 'no detectable difference'],
+      ['panel', -30, [0, 3], 'no detectable difference'],
     ]);
     // What was not asked is wrong in the score, and named.
-    expect(view.score.table.rows[3]?.slice(0, 3)).toEqual(['panel', '7', '17.5 %']);
+    expect(view.teams[3]?.summary).toMatchObject({ correct: 7, accuracy: 0.175 });
     expect(plain(view.alarm)).toContain('Not asked yet: panel 30 of 40.');
   });
 
@@ -75,7 +55,7 @@ describe('what teams made of the same questions', () => {
     );
 
     expect(plain(view.finding)).toBe(
-      'No difference to single was detected: right on 9 to 11 of 20 questions; so many questions show one of 35.0 points',
+      'No difference to single was detected: right on 9 to 11; 20 questions can detect only differences of 35.0 points or more',
     );
     expect(view.alarm).toBeNull();
   });
@@ -93,7 +73,7 @@ describe('what teams made of the same questions', () => {
       'react, panel are right on 9 of 9 questions, single alone on 0',
     );
     expect(plain(buildGaiaView(equal).finding)).toMatch(
-      /^No difference to single was detected: right on 9 of 9 questions; so many/,
+      /^No difference to single was detected: right on 9; 9 questions can detect only/,
     );
   });
 
@@ -112,18 +92,17 @@ describe('what teams made of the same questions', () => {
       }),
     );
 
-    expect(view.pairs?.table.rows.map((row) => [row[0], row[1], row.at(-1)])).toEqual([
+    const verdicts = view.pairs.map(({ other, base, judged }) => [other, base, judged.verdict]);
+    expect(verdicts).toEqual([
       ['react', 'single', 'better'],
       ['panel', 'single', 'better'],
       ['panel', 'react', 'worse'],
-      ['single, second attempts', 'its first', 'no detectable difference'],
-      ['react, second attempts', 'its first', 'no detectable difference'],
-      ['panel, second attempts', 'its first', 'better'],
     ]);
-    expect(plain(view.pairs?.finding ?? '')).toBe(
-      'Of 3 pairs of teams 3 differ detectably; asked again, panel differs from itself: it has learned, or it is luck',
-    );
-    expect(buildGaiaView(sampleSource({ questions: 4, result: () => ({}) })).pairs).toBeNull();
+    expect(view.itself.map(([team, { judged }]) => [team, judged.verdict])).toEqual([
+      ['single', 'no detectable difference'],
+      ['react', 'no detectable difference'],
+      ['panel', 'better'],
+    ]);
   });
 
   test('judges by default each team against the baseline alone, and the first where single was not asked', () => {
@@ -138,26 +117,18 @@ describe('what teams made of the same questions', () => {
       );
     const six = ['single', 'react', 'panel', 'a', 'b', 'c'];
 
-    expect(view(six).pairs).toBeNull();
+    const verdictOf = (found: ReturnType<typeof view>) =>
+      found.pairs.find(({ base, other }) => base === 'single' && other === 'panel')?.judged.verdict;
+    expect(view(six).pairs).toHaveLength(5);
     // Eight questions are enough among five comparisons, and not among fifteen.
-    expect(view(six).score.table.rows[2]?.at(-1)).toBe('better');
-    expect(view(six, 'all').score.table.rows[2]?.at(-1)).toBe('no detectable difference');
-    expect(view(six, 'all').pairs?.table.rows).toHaveLength(15);
+    expect(verdictOf(view(six))).toBe('better');
+    expect(verdictOf(view(six, 'all'))).toBe('no detectable difference');
+    expect(view(six, 'all').pairs).toHaveLength(15);
     const others = view(['react', 'panel']);
-    expect(others.score.table.rows.map(([name]) => name)).toEqual(['react (baseline)', 'panel']);
-    expect(others.score.finding).toBe('Against react on the same questions: panel is better');
+    expect([others.baseline, others.pairs[0]?.judged.verdict]).toEqual(['react', 'better']);
   });
 
-  test('without other teams has no differences, and says how to get them', () => {
-    const view = buildGaiaView(sampleSource({ teams: ['supervisor'], result: () => ({}) }));
-
-    expect(view.score.table.columns.map(({ title }) => title)).toEqual([
-      ...['team', 'right', 'accuracy', '95 % interval', 'lenient'],
-    ]);
-    expect(view.score.note).toContain('--team single,…');
-  });
-
-  test('where no answer is known has no accuracy and no chart', () => {
+  test('where no answer is known says so', () => {
     const source = sampleSource({ result: () => ({ correct: null, correct_lenient: null }) });
     const questions = source.batch.questions.map((question) => ({ ...question, truths: [] }));
     const view = buildGaiaView({
@@ -171,29 +142,7 @@ describe('what teams made of the same questions', () => {
     });
 
     expect(view.finding).toContain('no true answer is known');
-    expect(view.cost).toBeNull();
     expect(view.questions.questions[0]).toMatchObject({ truth: null, marks: ['uu'] });
-  });
-
-  test('leaves out of a chart who has no place on its scale', () => {
-    const view = buildGaiaView(
-      sampleSource({
-        teams: ['single', 'react', 'panel'],
-        result: ({ team }) => (team === 'panel' ? wrong : { cost: team === 'react' ? 0.5 : 0 }),
-      }),
-    );
-
-    const measures = view.cost?.measures.map(({ name, points, left }) => [
-      name,
-      points.map(({ team }) => team),
-      left,
-    ]);
-    expect(measures).toEqual([
-      ['bytes', ['single', 'react'], ['panel']],
-      ['seconds', ['single', 'react'], ['panel']],
-      ['cost', ['react'], ['single', 'panel']],
-      ['tokens', ['single', 'react'], ['panel']],
-    ]);
   });
 
   test('counts what went wrong by role and kind, and the tools', () => {
@@ -222,74 +171,6 @@ describe('what teams made of the same questions', () => {
       ['kind: other', '–', '4'],
     ]);
     expect(tools?.table.rows).toEqual([['calculator', '6 (2 failed)', '6 (2 failed)']]);
-  });
-
-  test('has accuracy by level and by kind, with intervals', () => {
-    const view = buildGaiaView(
-      sampleSource({ questions: 8, result: ({ index }) => (index % 2 === 0 ? {} : wrong) }),
-    );
-
-    expect(view.groups.map(({ name, rows }) => [name, rows.map(({ label }) => label)])).toEqual([
-      ['levels', ['level 1', 'level 2']],
-      ['kinds', ['table', 'text']],
-    ]);
-    expect(view.groups[0]?.rows[0]?.cells[0]).toEqual({ text: '4 of 4', note: '51–100 %', tenths: 10 });
-    expect(plain(view.groups[0]?.finding ?? '')).toContain('is weakest at level 2: 0 of 4 (0.0 %)');
-  });
-});
-
-describe('cycles', () => {
-  const source = sampleSource({
-    questions: 4,
-    repeat: 3,
-    // Cycle 2 gains both kinds of text and loses one of table.
-    result: ({ index, cycle }) => ([1, 3].includes(index) === (cycle === 1) ? {} : wrong),
-  });
-
-  test('have first attempts apart from repeats, and what got worse first (OV-45)', () => {
-    const cycles = buildGaiaView(source).cycles;
-
-    expect(cycles?.lines[0]?.points.map(({ cycle, text }) => [cycle, text])).toEqual([
-      [1, 'first attempts: 2 of 4 (50.0 %)'],
-      [2, 'cycle 2, repeats: 2 of 4 (50.0 %)'],
-      [3, 'cycle 3, repeats: 2 of 4 (50.0 %)'],
-    ]);
-    expect(cycles?.table.rows.slice(0, 2)).toEqual([
-      ['single', '1', 'first attempts', '2 of 4', '50.0 %', '–', '–', '–'],
-      ['single', '2', 'repeats', '2 of 4', '50.0 %', '+0.0 %', '2', '2'],
-    ]);
-    // Of two questions of each kind, all of this may be chance.
-    expect(cycles?.changes?.table.rows.map((row) => [row[2], row[7]])).toEqual([
-      ['table', 'no detectable change'],
-      ['text', 'no detectable change'],
-      ['table', 'no detectable change'],
-      ['text', 'no detectable change'],
-    ]);
-    expect(cycles?.changes?.finding).toBe(
-      'No kind of question changed detectably from one cycle to the next',
-    );
-    const many = buildGaiaView(
-      sampleSource({
-        questions: 40,
-        repeat: 2,
-        result: ({ index, cycle }) => ((index % 2 === 1) === (cycle === 1) ? {} : wrong),
-      }),
-    ).cycles;
-    expect(many?.changes?.table.rows.map((row) => [row[2], row[7]])).toEqual([
-      ['table', 'REGRESSED'],
-      ['table', 'REGRESSED'],
-      ['text', 'gained'],
-      ['text', 'gained'],
-    ]);
-    expect(cycles?.passes.rows[2]).toEqual(['single', '3', '100.0 %', '0.0 %', '0.0 %', '4']);
-  });
-
-  test('are not there where every question was asked once', () => {
-    expect(buildGaiaView(sampleSource({ result: () => ({}) })).cycles).toBeNull();
-  });
-
-  test('leave the score of first attempts as it is', () => {
-    expect(buildGaiaView(source).score.table.rows[0]?.slice(1, 3)).toEqual(['2', '50.0 %']);
   });
 });
 

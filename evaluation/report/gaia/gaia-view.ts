@@ -1,22 +1,13 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { BASELINE } from '../../results/baseline.ts';
+import { findKnownUse } from '../../results/figures.ts';
 import type { TeamSummary } from '../../results/summary.ts';
 import { formatDetectable } from '../../results/tables/detectable-text.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 import { bindNumbers, formatCounted } from '../wording.ts';
-import { buildCyclesView } from './cycles-view.ts';
-import { buildGroupsViews } from './groups-view.ts';
-import { type Compared, mapBaselinePairs, pairTeams } from './paired-teams.ts';
+import { type Compared, mapBaselinePairs, type PairedTeams, pairTeams } from './paired-teams.ts';
 import { buildQuestionsView, type QuestionsView } from './questions-view.ts';
-import { buildScoreCostView } from './score-cost-view.ts';
-import {
-  buildCostTables,
-  buildPairsTable,
-  type NamedSummary,
-  type ScoreView,
-  scoreTable,
-} from './team-tables.ts';
-import { buildWorkViews } from './work-view.ts';
+import { buildWorkViews, type NamedSummary } from './work-view.ts';
 
 /** A batch of questions and what came of it. */
 export interface GaiaSource {
@@ -24,44 +15,71 @@ export interface GaiaSource {
   readonly summaries: Readonly<Record<string, TeamSummary>>;
 }
 
-/** Results of teams on the same questions. */
+/** Results of teams on the same questions, as their page gets them. */
 export interface GaiaView {
   /** The page's own sentence. */
   readonly finding: string;
   readonly made: string;
   /** Warning that the figures are those of an unfinished batch; null if it is complete. */
   readonly alarm: string | null;
-  readonly score: ScoreView;
-  /** Every pair of teams, and teams against themselves; null where there is one pair. */
-  readonly pairs: ScoreView | null;
-  readonly taken: readonly ScoreView[];
-  readonly cost: ReturnType<typeof buildScoreCostView>;
-  readonly groups: ReturnType<typeof buildGroupsViews>;
-  readonly cycles: ReturnType<typeof buildCyclesView>;
+  readonly repeat: number;
+  readonly source: string | null;
+  /** Milliseconds since 1970 at which the last attempt ended; null before the first. */
+  readonly endedAt: number | null;
+  readonly baseline: string;
+  readonly teams: readonly TeamFigures[];
+  readonly pairs: PairedTeams['pairs'];
+  /** Second attempts against the first, by team. */
+  readonly itself: readonly (readonly [team: string, compared: Compared])[];
   readonly work: ReturnType<typeof buildWorkViews>;
   readonly questions: QuestionsView;
 }
 
+/** A team with its settings, its figures, and what it took, answers from the cache included where that is known. */
+export interface TeamFigures {
+  readonly name: string;
+  readonly settings: FinishedBatch['head']['teams'][number] | null;
+  readonly summary: TeamSummary;
+  readonly use: ReturnType<typeof findKnownUse>;
+}
+
 export function buildGaiaView({ batch, summaries }: GaiaSource): GaiaView {
-  const teams = batch.head.teams.flatMap(({ name }): NamedSummary[] => {
+  const { head } = batch;
+  const teams = head.teams.flatMap(({ name }): NamedSummary[] => {
     const summary = summaries[name];
     return summary === undefined ? [] : [[name, summary]];
   });
   const paired = pairTeams(batch);
-  const compared = mapBaselinePairs(paired);
+  const questions = buildQuestionsView(batch);
   return {
-    finding: bindNumbers(describeBestTeam(teams, compared, paired.baseline)),
+    finding: bindNumbers(describeBestTeam(teams, mapBaselinePairs(paired), paired.baseline)),
     made: bindNumbers(describeOrigin(batch)),
-    alarm: findAlarm(teams, batch.head.repeat),
-    score: scoreTable(teams, compared, paired.baseline),
-    pairs: buildPairsTable(paired),
-    taken: buildCostTables(teams, batch.head),
-    cost: buildScoreCostView(teams),
-    groups: buildGroupsViews(teams),
-    cycles: buildCyclesView(teams),
+    alarm: findAlarm(teams, head.repeat),
+    repeat: head.repeat,
+    source: head.source,
+    endedAt: findEnd(batch),
+    baseline: paired.baseline,
+    teams: teams.map(([name, summary]) => ({
+      name,
+      summary,
+      settings: head.teams.find((settings) => settings.name === name) ?? null,
+      use: findKnownUse(summary),
+    })),
+    pairs: paired.pairs,
+    itself: [...paired.itself],
     work: buildWorkViews(teams),
-    questions: buildQuestionsView(batch),
+    questions,
   };
+}
+
+function findEnd({ head, questions, read }: FinishedBatch): number | null {
+  let last: number | null = null;
+  for (const { name } of head.teams)
+    for (const { taskId } of questions) {
+      const ended = read({ task_id: taskId, team: name, cycle: head.repeat })?.ended_at;
+      if (ended !== undefined && ended > (last ?? 0)) last = ended;
+    }
+  return last;
 }
 
 /** The best team, or those that share the place, against the baseline: the one sentence to take away. */
@@ -105,9 +123,9 @@ function describeUndecided(
   const range = fewest === most ? count(most) : `${count(fewest)} to ${count(most)}`;
   const shown = Math.max(...calls.map(({ detectable }) => detectable));
   const least = Number.isFinite(shown)
-    ? `so many questions show one of ${formatDetectable({ detectable: shown })} points`
-    : 'so few questions can show none';
-  return `No difference to ${baseline} was detected: right on ${range} of ${formatCounted(scored, 'question')}; ${least}`;
+    ? `${formatCounted(scored, 'question')} can detect only differences of ${formatDetectable({ detectable: shown })} points or more`
+    : `${formatCounted(scored, 'question')} are too few to detect any`;
+  return `No difference to ${baseline} was detected: right on ${range}; ${least}`;
 }
 
 function describeOrigin({ head: { gaia_mesh, questions, repeat, teams, source } }: FinishedBatch): string {

@@ -44,7 +44,7 @@ export interface QuestionsView {
 }
 
 /** A page of so many questions opens in about a second. */
-export const MAX_QUESTIONS = 2000;
+const MAX_QUESTIONS = 2000;
 /** Attempts with their texts; of the others the mark alone. */
 const MAX_ATTEMPTS = 30_000;
 /** All traces together: with them the page has some 10 MB, which browsers read at once. */
@@ -53,8 +53,8 @@ const TRACE_CHARACTERS = 8 * 1024 * 1024;
 const MAX_WARNINGS = 30;
 /** Maximum characters of one trace. */
 const MAX_TRACE_CHARACTERS = 8000;
-export const MAX_QUESTION_CHARACTERS = 2000;
-export const MAX_ANSWER_CHARACTERS = 400;
+const MAX_QUESTION_CHARACTERS = 2000;
+const MAX_ANSWER_CHARACTERS = 400;
 
 /** The questions with what each team made of them, as many as a page should hold. */
 export function buildQuestionsView({ head, questions, read }: FinishedBatch): QuestionsView {
@@ -108,7 +108,7 @@ export function buildQuestionsView({ head, questions, read }: FinishedBatch): Qu
 }
 
 /** The {@link Mark} of an attempt. */
-export function markAttempt(result: Pick<Attempt, 'status' | 'correct' | 'cached'> | undefined): Mark {
+function markAttempt(result: Pick<Attempt, 'status' | 'correct' | 'cached'> | undefined): Mark {
   if (result === undefined) return '-';
   const mark =
     result.status === 'timeout'
@@ -160,7 +160,7 @@ function toAttemptView(result: Attempt, room: number): AttemptView {
 }
 
 /** `text`, or its beginning and how much is left out. */
-export function cutEnd(text: string, most: number): string {
+function cutEnd(text: string, most: number): string {
   return text.length <= most
     ? text
     : `${text.slice(0, most).toWellFormed()} [cut: ${count(text.length - most)} more]`;

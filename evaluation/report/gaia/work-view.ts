@@ -1,9 +1,12 @@
 import type { TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { KNOWN_GAPS } from '../../attempts/attempt.ts';
+import type { TeamSummary } from '../../results/summary.ts';
 import { computeTokenShares, TOKEN_LABELS } from '../../results/token-shares.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
-import type { NamedSummary } from './team-tables.ts';
+
+/** A team by its name, with its figures; in the order in which they were asked. */
+export type NamedSummary = readonly [name: string, summary: TeamSummary];
 
 /** A table of the teams' work, with teams as columns or roles as rows. */
 interface WorkView {

@@ -2,7 +2,7 @@ import { createLedgerLine, type LedgerLine } from '@gaia-mesh/core/contracts/led
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
 import { sampleLine } from '../../compare/testing/sample-comparison.ts';
-import { type ByteWaterfall, buildByteWaterfall, listLedgerLines } from './byte-waterfall.ts';
+import { type ByteWaterfall, buildByteWaterfall } from './byte-waterfall.ts';
 
 const layered = ['json+zstd', 'msgpack+deflate+ed25519', 'cbor+aes-256-gcm+crc32c', 'mcp+brotli'];
 
@@ -51,28 +51,5 @@ describe('a waterfall', () => {
     const line = { ...createLedgerLine(), payload: 100, wire: 90 };
 
     expect(buildByteWaterfall('forged', line).unexplained).toBe(-10);
-  });
-});
-
-describe('the lines of a run', () => {
-  const line = (wire: number) => ({ ...createLedgerLine(), packets: 1, payload: wire, wire });
-
-  test('are its types, most bytes first, and their sum', () => {
-    const lines = listLedgerLines({ small: line(1), large: line(9) }, line(10));
-
-    expect(lines.map(([label]) => label)).toEqual(['large', 'small', 'all, with doc_init']);
-  });
-
-  test.each([
-    [12, 12],
-    [13, 12],
-    [5000, 12],
-  ])('of %i types are drawn as %i bars, and no byte is lost', (types, bars) => {
-    const many = Object.fromEntries(Array.from({ length: types }, (_, i) => [`type-${i}`, line(i + 1)]));
-    const total = line((types * (types + 1)) / 2);
-    const lines = listLedgerLines(many, total).slice(0, -1);
-
-    expect(lines).toHaveLength(bars);
-    expect(lines.reduce((sum, [, { wire }]) => sum + wire, 0)).toBe(total.wire);
   });
 });

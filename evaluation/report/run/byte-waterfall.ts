@@ -1,4 +1,4 @@
-import { addLine, createLedgerLine, type LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import type { LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { formatBytes, formatSignedBytes } from '../wording.ts';
@@ -74,24 +74,4 @@ export function buildBytesTable(lines: readonly (readonly [label: string, line: 
       count(line.wire),
     ]),
   );
-}
-
-/** Types that a chart has room for; what is rarer is one bar. */
-const MAX_TYPES = 12;
-
-/** The lines of a run's ledger that are drawn: packet types, most bytes first, and their sum. */
-export function listLedgerLines(
-  types: Readonly<Record<string, LedgerLine>>,
-  total: LedgerLine,
-): [label: string, line: LedgerLine][] {
-  const sorted = Object.entries(types).sort(([, a], [, b]) => b.wire - a.wire);
-  const shown = sorted.length > MAX_TYPES ? sorted.slice(0, MAX_TYPES - 1) : sorted;
-  const others = sorted.slice(shown.length);
-  const rest = createLedgerLine();
-  for (const [, line] of others) addLine(rest, line);
-  return [
-    ...shown,
-    ...(others.length === 0 ? [] : [[`${others.length} other types`, rest] as [string, LedgerLine]]),
-    ['all, with doc_init', total],
-  ];
 }

@@ -23,7 +23,6 @@ describe('run against run', () => {
   test('of two identical runs says that they sent the same, and nothing of which is faster', () => {
     const view = buildVersusView([took(100), took(224)]);
     expect(view?.finding).toBe('Run 2 sent as many bytes as run 1');
-    expect(view?.ratios.map(({ ratio }) => ratio)).toEqual(view?.ratios.map(() => 1));
     expect(JSON.stringify(view)).not.toContain('2.24');
     expect(plain(view?.times)).toMatch(
       /^The 2 runs have the same setting .* that is how much one run differs/,

@@ -6,18 +6,10 @@ import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { bindNumbers, formatBytes, formatMs, formatRatio } from '../wording.ts';
 import type { ArchivedMetrics, ArchivedRun } from './archived-run.ts';
 
-interface VersusRatio {
-  readonly label: string;
-  readonly ratio: number;
-  readonly text: string;
-}
-
 /** Runs against the first of them. */
 export interface VersusView {
   readonly finding: string;
   readonly table: TableView;
-  /** Ratios of exact figures; times are not among them. */
-  readonly ratios: readonly VersusRatio[];
   /** Description of the times. */
   readonly times: string;
 }
@@ -67,11 +59,9 @@ export function buildVersusView(runs: readonly ArchivedRun[]): VersusView | null
   if (first === undefined || second === undefined) return null;
   const figures = all.every(({ tasks }) => tasks === first.tasks) ? FIGURES : FIGURES.map(toPerTask);
   const [bytes] = figures;
-  const exact = figures.filter(({ isExact }) => isExact);
   return {
     finding: bytes === undefined ? '' : describeBytes(bytes, first, second),
     table: buildVersusTable(all, first, figures),
-    ratios: exact.flatMap((figure) => listRatios(figure, all, first)),
     times: bindNumbers(describeTimes(all, first)),
   };
 }
@@ -128,20 +118,6 @@ function toPerTask(figure: Figure): Figure {
   const { name, isSum, of } = figure;
   if (!isSum) return figure;
   return { ...figure, name: `${name} per task`, of: (metrics) => of(metrics) / Math.max(1, metrics.tasks) };
-}
-
-/** Ratios that a logarithmic scale can hold. */
-function listRatios(
-  { name, of, text }: Figure,
-  all: readonly ArchivedMetrics[],
-  first: ArchivedMetrics,
-): VersusRatio[] {
-  return all.slice(1).flatMap((metrics, index) => {
-    const [value, base] = [of(metrics), of(first)];
-    if (value === 0 || base === 0) return [];
-    const label = all.length > 2 ? `${name}, run ${index + 2}` : name;
-    return [{ label, ratio: value / base, text: `${formatRatio(value / base)} · ${text(value)}` }];
-  });
 }
 
 function buildVersusTable(

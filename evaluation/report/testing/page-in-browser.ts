@@ -1,18 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
-import { installedBrowser, startBrowser } from './browser.ts';
+import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished } from 'vitest';
+import { connectBrowser, installedBrowser } from './browser.ts';
 
 interface View {
   readonly width?: number;
   readonly scheme?: 'light' | 'dark';
-}
-
-interface PageInBrowser {
-  /** The page, opened from disk. Whatever the browser complains about, or asks the network for, fails the test. */
-  opened(view?: View): Promise<Page>;
-  /** The same without looking at complaints. */
-  plain(): Promise<Page>;
 }
 
 /**
@@ -32,7 +27,7 @@ export function browserOfTests(prepare: () => Promise<void> = async () => undefi
       return;
     }
     await prepare();
-    browser = await startBrowser(executable);
+    browser = await connectBrowser(inject('browserUrl'));
   });
   beforeEach((context) => {
     if (executable === undefined) context.skip('there is no browser');
@@ -47,36 +42,38 @@ export function browserOfTests(prepare: () => Promise<void> = async () => undefi
 }
 
 /**
- * A page for the tests of one file.
- *
- * @param write puts the page into `file`; called once
+ * Opens a page that was written to a file. Whatever the browser complains about, or asks the network for, fails the test.
  */
-export function pageInBrowser(file: string, write: () => Promise<void>): PageInBrowser {
-  const started = browserOfTests(write);
+export async function openFile(browser: Browser, file: string, view: View = {}): Promise<Page> {
+  const { width = 1280, scheme = 'light' } = view;
   const url = pathToFileURL(file).href;
-  return {
-    async opened({ width = 1280, scheme = 'light' } = {}) {
-      const context = await started().newContext({ viewport: { width, height: 800 }, colorScheme: scheme });
-      const page = await context.newPage();
-      const complaints: string[] = [];
-      page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
-      page.on('pageerror', (error) => complaints.push(error.message));
-      page.on('request', (request) => {
-        if (request.url() !== url) complaints.push(`request of ${request.url()}`);
-      });
-      onTestFinished(async () => {
-        await context.close();
-        expect(complaints).toEqual([]);
-      });
-      await page.goto(url);
-      await page.locator('figure svg.chart').first().waitFor();
-      return page;
-    },
-    async plain() {
-      const page = await started().newPage();
-      onTestFinished(() => page.close());
-      await page.goto(url);
-      return page;
-    },
-  };
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme: scheme });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (request.url() !== url && !/^(data|blob):/.test(request.url()))
+      complaints.push(`request of ${request.url()}`);
+  });
+  onTestFinished(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+  await page.goto(url);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return page;
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Lists what keeps people from using the page, seriously. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found: { impact: string; id: string; nodes: { html: string }[] }[] = await page.evaluate(
+    'axe.run().then(({ violations }) => violations)',
+  );
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 120)}`);
 }

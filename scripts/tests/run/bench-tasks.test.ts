@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
-import { runView } from '@gaia-mesh/evaluation/report/run/run-view.ts';
+import { buildRunData } from '@gaia-mesh/evaluation/report/run/run-data.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, test } from 'vitest';
 import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -137,13 +137,13 @@ describe('a file of tasks', () => {
     expect(stdout).toMatch(/See \S*results\.jsonl/);
 
     const run = await readArchivedRun(path.join(out, 'run_artifacts.tar.gz'));
-    const view = await runView(run, 1);
-    expect(view.title).toMatch(/^1 of 3\stasks right \(33\s%\)/);
-    expect(view.answers?.questions.map(({ marks, text, truth }) => [marks[0], text, truth])).toEqual([
-      ['r', 'When was the mill built?', '1804'],
-      ['w', 'When was the mill built?', '1999'],
-      ['w', 'When was the mill built?', '1999'],
+    const { results, tasks: shown } = await buildRunData(run);
+    expect(results.map(({ normalized_em, truth }) => [normalized_em, truth])).toEqual([
+      [1, '1804'],
+      [0, '1999'],
+      [0, '1999'],
     ]);
+    expect(shown.map(({ question }) => question)).toEqual(Array(3).fill('When was the mill built?'));
   });
 
   test('starts no agent when the server of the model does not answer, and says so', async () => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { browserOfTests } from '@gaia-mesh/evaluation/report/testing/page-in-browser.ts';
+import { browserOfTests, findBarriers } from '@gaia-mesh/evaluation/report/testing/page-in-browser.ts';
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 
@@ -66,40 +67,52 @@ async function viewed(args: readonly string[], width = 1280) {
   return page;
 }
 
+const report = (page: Page) => page.getByRole('region', { name: 'Report' });
+
 test('lists a folder, and opens what is in it', async () => {
   const page = await viewed(['.']);
 
-  await expect.poll(() => page.locator('.items tbody tr').count()).toBe(2);
-  expect(await page.locator('.status').textContent()).toBe(
-    '2 runs, batches and comparisons. Left out: files whose content does not match their name: comparison.json.',
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('2 runs, batches and comparisons');
+  expect(await page.getByRole('note').textContent()).toBe(
+    'Left out: files whose content does not match their name: comparison.json.',
   );
-  await page.getByRole('link', { name: 'json/run_artifacts.tar.gz', exact: true }).click();
-  await expect.poll(() => page.locator('p.status').textContent()).toBe('answered · 3 of 3 questions');
-  await expect.poll(() => page.locator('#final-report svg.chart').count()).toBeGreaterThan(1);
-  await page.locator('.flow .row').last().click();
-  await expect.poll(() => page.locator('.opened pre').textContent()).toContain('"payload"');
-  expect(await page.locator('.opened pre').textContent()).toContain(HOSTILE.slice(0, 18));
+  const results = page.getByRole('region', { name: 'Results' });
+  // The answer comes first, then what it is of and when.
+  await results.getByRole('link', { name: '3 of 3 answered' }).last().click();
+  await expect.poll(() => page.getByText('answered · 3 of 3 questions').count()).toBeGreaterThan(0);
+  await expect.poll(() => report(page).getByRole('heading').count()).toBeGreaterThan(4);
+  const packets = page.getByRole('region', { name: 'Packets', exact: true }).first();
+  await packets.getByRole('button', { name: 'search_docs' }).first().click();
+  const opened = page.getByRole('region', { name: 'Opened' });
+  await expect.poll(() => opened.textContent()).toContain('"payload"');
+  expect(await opened.textContent()).toContain(HOSTILE.slice(0, 18));
   expect(await page.evaluate('globalThis.taken')).toBeUndefined();
 
-  await page.getByRole('link', { name: 'all runs and comparisons' }).click();
-  await expect.poll(() => page.locator('.items tbody tr').count()).toBe(2);
+  await page.getByRole('link', { name: 'All runs and comparisons' }).click();
+  await expect.poll(() => results.locator('tbody tr').count()).toBe(2);
 });
 
 test('opens one archive, on a phone', async () => {
-  const page = await viewed([path.join('msgpack', 'run_artifacts.tar.gz')], 375);
+  const page = await viewed([path.join('msgpack', 'run_artifacts.tar.gz')], 390);
 
-  await expect.poll(() => page.locator('#final-report svg.chart').count()).toBeGreaterThan(1);
   // The report and the events come by themselves.
-  await expect.poll(() => page.locator('h1').textContent()).toBe('Finished: pipeline, msgpack, extractive');
-  await expect.poll(() => page.locator('.flow .row').count()).toBe(15);
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
+  await expect.poll(() => report(page).getByRole('heading').count()).toBeGreaterThan(4);
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+    'Finished: pipeline, msgpack, extractive',
+  );
+  expect(
+    await page
+      .getByRole('img', { name: /^15 packets between 5 nodes/ })
+      .first()
+      .count(),
+  ).toBe(1);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  expect(await findBarriers(page)).toEqual([]);
 });
 
 test('a file that is none of ours is said, with what was expected', async () => {
   const { code, stderr } = await runCli(['view', 'tasks.jsonl'], { cwd: folder });
 
   expect(code).toBe(2);
-  expect(stderr).toMatch(
-    /tasks\.jsonl: expected an archive of a run, comparison\.json, stacks\.json, or the answers/,
-  );
+  expect(stderr).toMatch(/tasks\.jsonl: expected an archive of a run, comparison\.json, or the answers/);
 });

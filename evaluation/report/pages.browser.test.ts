@@ -1,0 +1,336 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { parseComparison } from '../compare/comparison-file.ts';
+import { makeStacksFile } from '../compare/stacks/testing/sample-stacks.ts';
+import { sampleComparison } from '../compare/testing/sample-comparison.ts';
+import { buildReportHtml, type ReportSources } from './report-html.ts';
+import { browserOfTests, findBarriers, openFile } from './testing/page-in-browser.ts';
+import { sampleRun } from './testing/sample-archive.ts';
+import { sampleSource } from './testing/sample-batch.ts';
+
+/** What would run if any of it were taken for markup, and characters that nobody sees. */
+const HOSTILE =
+  '</script><script>globalThis.taken = true</script><!-- <img src=x onerror="globalThis.taken = true">\u202e é';
+const TEAMS = ['single', 'pipeline', 'supervisor', 'react', 'overseer', 'panel'];
+
+const folder = temporaryFolder();
+const files = {
+  run: path.join(folder, 'run.html'),
+  batch: path.join(folder, 'batch.html'),
+  runs: path.join(folder, 'runs.html'),
+  teams: path.join(folder, 'teams.html'),
+  comparison: path.join(folder, 'comparison.html'),
+  stacks: path.join(folder, 'stacks.html'),
+};
+type Kind = keyof typeof files;
+
+const stacksText = `${JSON.stringify(parseComparison(JSON.stringify(sampleStacks()), 'sample'), null, 2)}\n`;
+
+const browser = browserOfTests(async () => {
+  const write = async (kind: Kind, sources: ReportSources) =>
+    writeFileSync(files[kind], await buildReportHtml(sources));
+  await write('run', { runs: [await sampleRun({ text: HOSTILE })] });
+  await write('batch', { runs: [await sampleRun({ tasks: 7_000, steps: 1 })] });
+  await write('runs', { runs: [await sampleRun(), await sampleRun({ adapter: 'msgpack+zstd+ed25519' })] });
+  await write('teams', { runs: [], gaia: sampleTeams() });
+  await write('comparison', { runs: [], comparison: await compareSamples() });
+  await write('stacks', { runs: [], comparison: parseComparison(stacksText, 'sample') });
+});
+
+const opened = (kind: Kind, view?: Parameters<typeof openFile>[2]) => openFile(browser(), files[kind], view);
+const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+const rowOf = (page: Page, table: string, name: string | RegExp) =>
+  page.getByRole('region', { name: table, exact: true }).getByRole('row', { name });
+
+describe('every page', () => {
+  const kinds = (Object.keys(files) as Kind[]).filter((kind) => kind !== 'batch');
+
+  test.each(kinds)(
+    'of %s runs nothing of what it shows, fits a phone, and keeps nobody out',
+    async (kind) => {
+      const page = await opened(kind, { width: 390, scheme: 'dark' });
+      for (const summary of await page.locator('summary').all()) await summary.click();
+      const opener = page.locator('button.open').first();
+      if ((await opener.count()) > 0) await opener.click();
+
+      expect(await page.evaluate('globalThis.taken')).toBeUndefined();
+      expect(await page.locator('img, iframe, #page script').count()).toBe(0);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toMatch(
+        /^rgb\(\d\d, \d\d, \d\d\)$/,
+      );
+      expect(await findBarriers(page)).toEqual([]);
+    },
+  );
+
+  test('has a policy under which no other script runs and nothing is fetched', async () => {
+    const page = await browser().newPage();
+    await page.goto(`file://${files.run}`);
+
+    await page.evaluate(`{
+      globalThis.refused = [];
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => refused.push(effectiveDirective));
+      const script = document.createElement('script');
+      script.textContent = 'globalThis.injected = true';
+      const image = document.createElement('img');
+      image.src = 'http://127.0.0.1:9/image';
+      document.body.append(script, image);
+      document.body.setAttribute('style', 'color: red');
+    }`);
+    await page.evaluate(`fetch('http://127.0.0.1:9/').catch(() => undefined)`);
+
+    expect(await page.evaluate('globalThis.injected')).toBeUndefined();
+    await expect
+      .poll(() => page.evaluate('refused.toSorted().join()'))
+      .toBe('connect-src,img-src,script-src-elem,style-src-attr');
+    await page.close();
+  });
+});
+
+describe('the page of a run', () => {
+  test('has the answer as its title, and the way from payload to sockets', async () => {
+    const page = await opened('run');
+
+    expect(await heading(page)).toMatch(/^“<\/script><script>.*: answered, in 2\.00.ms$/);
+    expect(await heading(page)).toContain('\\u202e');
+    expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
+      'Packets',
+      'Time',
+      'Bytes',
+    ]);
+    expect(await rowOf(page, 'From payload to the sockets', /= each packet once/).count()).toBe(1);
+    expect(await rowOf(page, 'Packets', /final answer/).count()).toBe(1);
+  });
+
+  test('opens a packet from the table and by keys, as text and as bytes', async () => {
+    const page = await opened('run');
+    await page.getByRole('region', { name: 'Packets', exact: true }).getByRole('button').last().click();
+
+    const text = await page.getByRole('region', { name: 'Packet 1-0' }).textContent();
+    expect(text).toContain('\\u202e é');
+    expect(JSON.parse(text ?? '')).toMatchObject({ from: '1', payload: { answer: HOSTILE } });
+    await page.getByRole('img', { name: /packets between/ }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('button', { name: 'Bytes', exact: true }).click();
+    expect(await page.getByRole('region', { name: 'Bytes of packet 0-0-0' }).textContent()).toMatch(
+      /^0000 {2}7b 22 74 79 70 65 22 3a {2}\{"type":\n0008 {2}/,
+    );
+
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(await page.getByRole('region', { name: /^Bytes of packet/ }).count()).toBe(0);
+  });
+
+  test('draws 21,000 packets within half a second, and a click on one opens it', async () => {
+    const page = await opened('batch');
+    const lanes = page.getByRole('img', { name: /^21000 packets between 3 nodes/ });
+
+    const ms = await page.evaluate(
+      'performance.getEntriesByName("first-contentful-paint")[0].startTime - performance.getEntriesByType("navigation")[0].responseEnd',
+    );
+    // Half a second is for this page alone on this machine; tests share it with others.
+    expect(ms).toBeLessThan(2500);
+    await lanes.click({ position: { x: 400, y: 40 } });
+    await expect.poll(() => page.getByRole('button', { name: 'Close' }).count()).toBe(1);
+  });
+
+  test('finds, sorts and counts the answers of a batch, and shows the packets of one', async () => {
+    const page = await opened('batch');
+
+    await page.getByRole('combobox', { name: 'Task' }).selectOption('t-300');
+
+    expect(await page.getByRole('img', { name: /^3 packets between/ }).count()).toBe(1);
+    const packets = page.getByRole('region', { name: 'Packets', exact: true });
+    await packets.getByRole('button', { name: 'bytes' }).click();
+    const bytes = await packets.locator('tbody td:nth-of-type(4)').allTextContents();
+    const numbers = bytes.map((each) => Number(each.replace(',', '')));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+  });
+
+  test('beside another says what differs, and names what is around bytes with keys', async () => {
+    const page = await opened('runs');
+
+    expect(await heading(page)).toMatch(/^Run 2 sent \d\.\d\d× the bytes of run 1$/);
+    expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
+      'Run against run',
+      'Run 1 · json',
+      'Run 2 · msgpack+zstd+ed25519',
+    ]);
+    expect(await page.getByText('ed25519 around these bytes').count()).toBe(1);
+  });
+});
+
+describe('the page of teams', () => {
+  test('says who is right, with the verdict beside each team, on a phone too', async () => {
+    const page = await opened('teams', { width: 390 });
+
+    expect(await heading(page)).toMatch(/^panel is right on 120.of 240.questions, single alone on 0$/);
+    const verdicts = page.getByRole('region', { name: 'Right answers', exact: true }).locator('.badge');
+    expect(await verdicts.allTextContents()).toEqual(['baseline', ...TEAMS.slice(1).map(() => 'better')]);
+    for (const verdict of await verdicts.all()) {
+      const box = await verdict.boundingBox();
+      expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThan(390);
+    }
+  });
+
+  test('opens a question to what each team made of it, by the keyboard', async () => {
+    const page = await opened('teams');
+    const questions = page.getByRole('region', { name: 'Questions', exact: true });
+    await page.getByLabel('Find').first().fill('IS 2? level');
+    await questions.getByRole('button', { name: /^What is 2\?/ }).focus();
+
+    await page.keyboard.press('Enter');
+
+    const detail = questions.locator('tr.detail');
+    expect(await detail.textContent()).toContain(`True answer: 2${HOSTILE.replace('\u202e', '\\u202e')}`);
+    expect(await detail.getByRole('heading').allTextContents()).toEqual([
+      '✗ single wrong',
+      '✗ pipeline wrong',
+      '✗ supervisor wrong',
+      '✓ react right',
+      '✓ overseer right',
+      '✓ panel right',
+    ]);
+    await detail.getByText('Reasoning and tool calls of react: 2 steps').click();
+    expect(await detail.getByText('react: calculator(').textContent()).toContain('→ 2</script>');
+    await questions.getByRole('button', { name: /^What is 2\?/ }).press('Enter');
+    expect(await detail.count()).toBe(0);
+  });
+
+  test('finds questions by what became of them, by their words, and by cycle', async () => {
+    const page = await opened('teams');
+    const card = page.locator('#questions');
+    const status = () => card.getByRole('status').textContent();
+
+    expect(await status()).toBe('240 rows');
+    await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'no team is right' });
+    expect(await status()).toBe('120 rows');
+    await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'from a cache' });
+    expect(await status()).toBe('1 row');
+    await page.getByRole('combobox', { name: 'Cycle' }).selectOption('1');
+    expect(await status()).toBe('0 rows');
+    await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'all questions' });
+    await card.getByLabel('Find').fill('IS 123? level');
+    expect(await status()).toBe('1 of 240 rows');
+  });
+
+  test('switches what a right answer takes, and levels for kinds', async () => {
+    const page = await opened('teams');
+    const chart = page.getByRole('img', { name: /^Accuracy against/ });
+    expect(await chart.getAttribute('aria-label')).toBe('Accuracy against bytes for a right answer');
+
+    await page.locator('#cost').getByRole('button', { name: 'seconds' }).click();
+    await page.getByRole('button', { name: 'kinds' }).click();
+
+    expect(await chart.getAttribute('aria-label')).toBe('Accuracy against seconds for a right answer');
+    expect(await page.getByRole('heading', { name: 'Right answers by kind' }).count()).toBe(1);
+  });
+});
+
+describe('the pages of comparisons', () => {
+  test('of adapters say first what came of it, with verdicts, and give the file away', async () => {
+    const page = await opened('comparison');
+
+    expect(await heading(page)).toContain('anp is slower than json.');
+    expect(
+      await page
+        .getByRole('region', { name: 'Time against the baseline' })
+        .locator('.badge')
+        .allTextContents(),
+    ).toEqual([expect.stringMatching(/^equal/), 'cannot tell', 'slower', 'slower']);
+    expect(await page.getByText('npm run compare -- --adapters json,msgpack').count()).toBe(1);
+    expect(
+      parseComparison(await save(page, 'comparison.json'), 'saved').arms[0]?.samples_us.time,
+    ).toHaveLength(10);
+  });
+
+  test('of stacks have a chart for each question, and give the file away as it was written', async () => {
+    const page = await opened('stacks');
+
+    expect(await heading(page)).toMatch(/a2a\/jsonrpc bare is slower \(\d\.\d\d.times, /);
+    await expect.poll(() => page.locator('svg.chart').count()).toBeGreaterThan(10);
+    await page.getByRole('button', { name: 'CPU time', exact: true }).click();
+    expect(await page.getByRole('region', { name: 'Ratios of the CPU time' }).count()).toBe(1);
+    expect(await save(page, 'comparison.json')).toBe(stacksText);
+  });
+});
+
+async function save(page: Page, name: string): Promise<string> {
+  const saved = page.waitForEvent('download');
+  await page.getByRole('link', { name: `save ${name}` }).click();
+  const file = path.join(temporaryFolder(), name);
+  await (await saved).saveAs(file);
+  return readFileSync(file, 'utf8');
+}
+
+function sampleTeams() {
+  const wrong = { correct: false, correct_lenient: false, final_answer: 'another' } as const;
+  return sampleSource({
+    teams: TEAMS,
+    questions: 240,
+    repeat: 2,
+    text: HOSTILE,
+    result: ({ team, index, cycle }) => {
+      const place = TEAMS.indexOf(team);
+      const took = { bytes: 1000 * (place + 1), cached: cycle === 1 && index === 3 };
+      if (index % 10 < place) return { ...took, gap: undefined };
+      if (index === 21)
+        return { ...took, ...wrong, status: 'timeout', reason: HOSTILE, failed_role: HOSTILE };
+      const failed = index % 5 === 4 ? ({ status: 'failed', reason: 'no' } as const) : {};
+      return { ...took, ...wrong, ...failed, gap: 'other' };
+    },
+  });
+}
+
+async function compareSamples() {
+  const adapters = ['json', 'msgpack', 'a2a', 'anp'];
+  const matrix = [4, 64].flatMap((agents) =>
+    adapters.map((adapter) => ({
+      team: HOSTILE,
+      engine: 'extractive',
+      agents,
+      adapter,
+      time_ratio: 1,
+      time_verdict: HOSTILE,
+      bytes_per_task: 900 * agents,
+      ms_per_task: agents,
+    })),
+  );
+  const kept: { arms: object[] } = JSON.parse(JSON.stringify(await sampleComparison(adapters, HOSTILE)));
+  const by_part = ['chatty', HOSTILE].map((name) => ({ name, packets: 5, payload: 900, wire: 1000 }));
+  const by_size = ['to 1 kB', 'more'].map((name) => ({ name, packets: 5, payload: 900, wire: 1200 }));
+  const sample = {
+    ...kept,
+    arms: kept.arms.map((row) => ({ ...row, by_part, by_size })),
+    command: 'npm run compare -- --adapters json,msgpack,a2a,anp',
+    matrix,
+  };
+  return parseComparison(JSON.stringify(sample), 'sample');
+}
+
+function sampleStacks() {
+  const share = { ratio: 2, low: 1.9, high: 2.1 };
+  return {
+    ...makeStacksFile([
+      { name: 'mesh/json', factor: 1 },
+      { name: 'a2a/jsonrpc', factor: 3 },
+      { name: HOSTILE, factor: 1.001 },
+      { name: 'json/websocket', factor: 2, isOverloaded: true },
+    ]),
+    warnings: [HOSTILE],
+    attributions: [
+      {
+        arm: 'a2a/jsonrpc bare',
+        figure: 'time',
+        method: 'exact',
+        total: { ratio: 3, low: 2.9, high: 3.1 },
+        shares: [
+          { factor: 'protocol', from: 'mesh', to: HOSTILE, verdict: 'contributes', share },
+          { factor: 'tls', from: 'off', to: 'on', verdict: 'cannot tell', share: { ...share, ratio: 1.5 } },
+        ],
+      },
+    ],
+  };
+}

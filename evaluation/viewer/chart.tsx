@@ -1,0 +1,180 @@
+import { plot } from '@observablehq/plot';
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+type PlotOptions = NonNullable<Parameters<typeof plot>[0]>;
+
+interface ChartProps {
+  /** A description for those who do not see the chart. */
+  readonly label: string;
+  /** Describes the chart for a width in pixels. */
+  readonly draw: (width: number) => PlotOptions;
+  /** Changes when the chart is to be drawn again. */
+  readonly of: unknown;
+  readonly legend?: ComponentChildren;
+}
+
+/** The series colours in the order in which they are given to arms; each passes contrast in light and dark. */
+export const HUES = ['--s1', '--s2', '--s3', '--s4'] as const;
+
+export function hue(index: number): string {
+  return `var(${HUES[index % HUES.length]})`;
+}
+
+/** The one way in which charts with axes come onto a page. */
+export function Chart({ label, draw, of, legend }: ChartProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const node = frame.current;
+    if (node === null) return;
+    const measure = () => setWidth(Math.floor(node.clientWidth));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `of` says when `draw` draws something else.
+  useLayoutEffect(() => {
+    if (width === 0) return;
+    const svg = plot({
+      ...draw(width),
+      width,
+      className: 'chart',
+      ariaLabel: label,
+    });
+    // The page's policy allows no style sheet but its own, which has these rules.
+    for (const style of svg.querySelectorAll('style')) style.remove();
+    for (const group of svg.querySelectorAll('g[aria-label]')) group.removeAttribute('aria-label');
+    svg.setAttribute('role', 'img');
+    frame.current?.replaceChildren(svg);
+  }, [width, label, of]);
+  return (
+    <figure class="plot">
+      <div ref={frame} />
+      {legend === undefined ? null : <figcaption class="legend">{legend}</figcaption>}
+    </figure>
+  );
+}
+
+/** Round numbers on a logarithmic axis: 1, 2, 5, 10, … as many as there is room for. */
+export function listLogTicks(low: number, high: number, most: number): number[] {
+  const ticks: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    for (const step of [1, 2, 5]) {
+      const value = Number((step * 10 ** power).toPrecision(1));
+      if (value >= low && value <= high) ticks.push(value);
+    }
+  }
+  const stride = Math.max(1, Math.ceil(ticks.length / Math.max(2, most)));
+  return ticks.filter((_, index) => index % stride === 0);
+}
+
+/** Round ratios around 1, as many as there is room for. */
+export function listRatioTicks(low: number, high: number): number[] {
+  const wide = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000];
+  const near = [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 2.5];
+  const least = Math.log(high / low) / 7;
+  const ticks: number[] = [];
+  for (const tick of (high / low < 4 ? near : wide).filter((value) => value >= low && value <= high))
+    if (tick === 1 || Math.abs(Math.log(tick)) > least)
+      if (ticks.every((other) => Math.abs(Math.log(tick / other)) > least)) ticks.push(tick);
+  return ticks;
+}
+
+interface Interval {
+  readonly at: number;
+  readonly low: number;
+  readonly high: number | null;
+}
+
+interface ForestScale {
+  readonly low: number;
+  readonly high: number;
+  readonly isLog: boolean;
+  /** A band through all rows, such as what the null arm came to. */
+  readonly band?: readonly [low: number, high: number] | undefined;
+  /** The value at which nothing differs. */
+  readonly zero: number;
+  readonly ticks: readonly number[];
+  readonly format: (value: number) => string;
+}
+
+/** Width of a forest plot in units of its own; it takes the width of its column. */
+const FOREST = 300;
+const MARGIN = 14;
+
+function place(scale: ForestScale, value: number): number {
+  const read = (number: number) => (scale.isLog ? Math.log(Math.max(number, 1e-9)) : number);
+  const share = (read(value) - read(scale.low)) / (read(scale.high) - read(scale.low) || 1);
+  return MARGIN + Math.min(1, Math.max(0, share)) * (FOREST - 2 * MARGIN);
+}
+
+export function ForestAxis({ scale }: { readonly scale: ForestScale }) {
+  return (
+    <svg class="forest axis" viewBox={`0 0 ${FOREST} 14`} aria-hidden="true">
+      {scale.ticks.map((tick) => (
+        <text key={tick} x={place(scale, tick)} y={11} text-anchor="middle">
+          {scale.format(tick)}
+        </text>
+      ))}
+    </svg>
+  );
+}
+
+/** One interval of a forest plot, drawn in a row of a table. */
+export function Forest({ scale, interval, tone }: { scale: ForestScale; interval: Interval; tone: string }) {
+  const { at, low, high } = interval;
+  const zero = place(scale, scale.zero);
+  const [from, to] = [place(scale, low), place(scale, high ?? scale.high)];
+  const { band } = scale;
+  return (
+    <svg class={`forest ${tone}`} viewBox={`0 0 ${FOREST} 20`} aria-hidden="true">
+      {band === undefined ? null : (
+        <rect
+          class="band"
+          x={place(scale, band[0])}
+          width={place(scale, band[1]) - place(scale, band[0])}
+          y={-8}
+          height={36}
+        />
+      )}
+      <line class="zero" x1={zero} x2={zero} y1={-8} y2={28} />
+      <line class="range" x1={from} x2={to} y1={10} y2={10} />
+      <circle cx={place(scale, at)} cy={10} r={4.5} />
+    </svg>
+  );
+}
+
+interface StackPart {
+  readonly name: string;
+  readonly value: number;
+  readonly hue: string;
+}
+
+/** Parts on both sides of nothing: what adds is on the right of it, what saves on the left. */
+export function Stack({ parts, low, high }: { parts: readonly StackPart[]; low: number; high: number }) {
+  const scale = (value: number) => ((value - low) / (high - low || 1)) * FOREST;
+  let [left, right] = [0, 0];
+  return (
+    <svg class="forest stack" viewBox={`0 0 ${FOREST} 12`} preserveAspectRatio="none" aria-hidden="true">
+      {parts.map(({ name, value, hue: colour }) => {
+        const start = value < 0 ? left + value : right;
+        if (value < 0) left += value;
+        else right += value;
+        return value === 0 ? null : (
+          <rect
+            key={name}
+            x={scale(start)}
+            width={Math.max(0.8, (Math.abs(value) / (high - low || 1)) * FOREST)}
+            height={12}
+            style={{ fill: `var(${colour})` }}
+          >
+            <title>{`${name} ${value}`}</title>
+          </rect>
+        );
+      })}
+      {low < 0 ? <line class="zero" x1={scale(0)} x2={scale(0)} y1={-4} y2={16} /> : null}
+    </svg>
+  );
+}

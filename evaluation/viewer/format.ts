@@ -1,0 +1,92 @@
+/** Figures and texts as the pages show them. A number and its unit never part at the end of a line. */
+
+const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const tick = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+/** The sign of a figure that is not known. */
+export const UNKNOWN = '–';
+
+export function formatCount(value: number): string {
+  return grouped.format(value).replace('-', '−');
+}
+
+export function formatCounted(value: number, noun: string): string {
+  return `${formatCount(value)}\u00a0${noun}${value === 1 ? '' : 's'}`;
+}
+
+export function formatBytes(bytes: number): string {
+  return `${formatCount(bytes)}\u00a0B`;
+}
+
+export function formatSigned(value: number): string {
+  return `${value > 0 ? '+' : ''}${formatCount(value)}`;
+}
+
+/** Formats milliseconds as `2.04 ms`, `22.3 ms`, `228 ms` or `12.3 s`. */
+export function formatMs(ms: number): string {
+  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)}\u00a0s`;
+  return `${ms >= 100 ? formatCount(ms) : ms.toFixed(ms >= 10 ? 1 : 2)}\u00a0ms`;
+}
+
+export function formatSeconds(seconds: number): string {
+  return seconds < 10 ? formatMs(seconds * 1000) : `${formatDecimals(seconds, 1)}\u00a0s`;
+}
+
+/** Formats a moment of a run as `1:02.345`. */
+export function formatClock(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  return `${minutes}:${(ms / 1000 - 60 * minutes).toFixed(3).padStart(6, '0')}`;
+}
+
+export function formatDate(value: string | number): string {
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? '' : `${moment.format(date)}\u00a0UTC`;
+}
+
+export function formatDecimals(value: number, digits: number): string {
+  const [whole = '', part] = Math.abs(value).toFixed(digits).split('.');
+  const sign = value < 0 ? '−' : '';
+  return `${sign}${whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')}${part === undefined ? '' : `.${part}`}`;
+}
+
+/** Formats a share as `12.3 %`. */
+export function formatPercent(share: number, digits = 1): string {
+  return `${(share * 100).toFixed(digits).replace('-', '−')}\u00a0%`;
+}
+
+/** Formats a ratio as `2.10×`, and a large one with fewer digits. */
+export function formatRatio(ratio: number): string {
+  return `${formatDecimals(ratio, ratio >= 10 ? 1 : 2)}×`;
+}
+
+/** Formats a number below an axis: `12K`, `0.5`. */
+export function formatTick(value: number): string {
+  return (Math.abs(value) >= 1000 ? compact.format(value) : tick.format(value)).replace('-', '−');
+}
+
+const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu;
+
+/** Replaces characters that nobody sees, or that turn the order of others round, by their escapes: `\u202e`. */
+export function showHidden(text: string): string {
+  return text.replaceAll(HIDDEN, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}
+
+/** Reduces a text to one line of at most `most` characters. */
+export function toLine(text: string, most = 200): string {
+  const line = showHidden(text.replaceAll(/\s+/g, ' ').trim());
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+}
+
+/** Returns the value below which `share` of the sorted values lie. */
+export function computeQuantile(sorted: readonly number[], share: number): number {
+  const at = (sorted.length - 1) * share;
+  const low = sorted[Math.floor(at)] ?? Number.NaN;
+  return low + ((sorted[Math.ceil(at)] ?? low) - low) * (at - Math.floor(at));
+}

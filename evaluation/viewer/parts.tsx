@@ -1,0 +1,265 @@
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useState } from 'preact/hooks';
+import { showHidden } from './format.ts';
+
+/** The parts that every page is made of. */
+
+interface CardProps {
+  readonly title: string;
+  readonly about?: ComponentChildren;
+  readonly id?: string | undefined;
+  /** Name in the bar at the top of the page; a card without one is not named there. */
+  readonly nav?: string;
+  /** Controls beside the title. */
+  readonly tools?: ComponentChildren;
+  readonly size?: 'wide' | 'half' | 'main' | 'side';
+  readonly children?: ComponentChildren;
+}
+
+interface PartProps {
+  readonly id: string;
+  readonly name: string;
+  /** The only part of its page: its cards are named in the bar at the top. */
+  readonly isAlone: boolean;
+  readonly children: ComponentChildren;
+}
+
+const PartContext = createContext<{ readonly prefix: string; readonly isAlone: boolean }>({
+  prefix: '',
+  isAlone: true,
+});
+
+/** A part of a page with an answer of its own. */
+export function Part({ id, name, isAlone, children }: PartProps) {
+  return (
+    <PartContext.Provider value={{ prefix: isAlone ? '' : `${id}-`, isAlone }}>
+      <section class="part" id={id} data-nav={isAlone ? undefined : name}>
+        {children}
+      </section>
+    </PartContext.Provider>
+  );
+}
+
+export function Card({ title, about, id, nav, tools, size = 'wide', children }: CardProps) {
+  const { prefix, isAlone } = useContext(PartContext);
+  return (
+    <section
+      class={`card ${size}`}
+      id={id === undefined ? undefined : `${prefix}${id}`}
+      data-nav={isAlone ? nav : undefined}
+    >
+      <div class="card-head">
+        <h2>{showHidden(title)}</h2>
+        {tools}
+      </div>
+      {about === undefined ? null : <p class="about">{about}</p>}
+      {children}
+    </section>
+  );
+}
+
+interface TitleProps {
+  readonly title: string;
+  /** One or two sentences on what was done. */
+  readonly lede?: ComponentChildren;
+  readonly command?: string | null | undefined;
+  /** When, where and with what it was made. */
+  readonly made?: readonly (string | null | undefined)[];
+  /** A second part of a page has a smaller title. */
+  readonly isFirst: boolean;
+}
+
+/** The answer of a page, or of a part of it, and what made it. */
+export function Title({ title, lede, command, made = [], isFirst }: TitleProps) {
+  const facts = made.filter((fact) => typeof fact === 'string' && fact !== '');
+  return (
+    <header class="title">
+      {isFirst ? <h1>{showHidden(title)}</h1> : <h2>{showHidden(title)}</h2>}
+      {lede === undefined ? null : <p class="lede">{lede}</p>}
+      {typeof command !== 'string' && facts.length === 0 ? null : (
+        <p class="made">
+          {typeof command === 'string' ? <Command text={command} /> : null}
+          {facts.map((fact) => (
+            <span key={fact}>{showHidden(fact ?? '')}</span>
+          ))}
+        </p>
+      )}
+    </header>
+  );
+}
+
+/** A command that can be copied. */
+function Command({ text }: { readonly text: string }) {
+  return (
+    <span class="command">
+      <code>{showHidden(text)}</code>
+      <CopyButton text={() => text} label="Copy" what="the command" />
+    </span>
+  );
+}
+
+interface CopyButtonProps {
+  readonly text: () => string;
+  readonly label: string;
+  readonly what: string;
+}
+
+export function CopyButton({ text, label, what }: CopyButtonProps) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    setSaid((await copyText(text())) ? 'Copied' : 'Not copied: the browser refused');
+    setTimeout(() => setSaid(''), 2000);
+  };
+  return (
+    <button type="button" class="quiet" aria-label={`${label} ${what}`} onClick={() => void copy()}>
+      <span aria-live="polite">{said === '' ? label : said}</span>
+    </button>
+  );
+}
+
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface Fact {
+  readonly name: string;
+  readonly value: ComponentChildren;
+  /** A line below the value. */
+  readonly note?: ComponentChildren;
+  /** A sentence on how the figure was measured. */
+  readonly explain?: string;
+  readonly tone?: Tone | undefined;
+}
+
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(({ name, value, note, explain, tone }) => (
+        <div key={name} title={explain}>
+          <dt>{name}</dt>
+          <dd class={tone}>{value}</dd>
+          {note === undefined ? null : <dd class="note">{note}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'plain';
+
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
+  return <span class={`badge ${tone}`}>{children}</span>;
+}
+
+/** The one form of a warning on every page: what is affected, in a few lines. */
+export function Notes({ texts, isAlarm = false }: { texts: readonly string[]; isAlarm?: boolean }) {
+  if (texts.length === 0) return null;
+  return (
+    <div class={`notes ${isAlarm ? 'bad' : ''}`} role={isAlarm ? 'alert' : 'note'}>
+      {texts.map((text) => (
+        <p key={text}>{showHidden(text)}</p>
+      ))}
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly names: readonly string[];
+  readonly chosen: number;
+  readonly onChoice: (index: number) => void;
+}
+
+/** Buttons of which one is pressed. */
+export function Choice({ label, names, chosen, onChoice }: ChoiceProps) {
+  return (
+    <fieldset class="choice">
+      <legend class="unseen">{label}</legend>
+      {names.map((name, index) => (
+        <button key={name} type="button" aria-pressed={index === chosen} onClick={() => onChoice(index)}>
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly onChange: (value: string) => void;
+}
+
+export function Select({ label, value, options, onChange }: SelectProps) {
+  return (
+    <label class="field">
+      {label}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map(([key, text]) => (
+          <option key={key} value={key}>
+            {showHidden(text)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface BarPart {
+  readonly name: string;
+  readonly value: number;
+  readonly text: string;
+  readonly hue: string;
+}
+
+/** One bar of parts, and below it what each is. */
+export function PartsBar({ parts, label }: { readonly parts: readonly BarPart[]; readonly label: string }) {
+  const total = parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
+  return (
+    <figure class="parts" aria-label={label}>
+      <div class="parts-bar" aria-hidden="true">
+        {parts.map(({ name, value, text, hue }) =>
+          value <= 0 || total <= 0 ? null : (
+            <i
+              key={name}
+              title={`${name} ${text}`}
+              style={{ flexGrow: value / total, background: `var(${hue})` }}
+            />
+          ),
+        )}
+      </div>
+      <figcaption class="legend">
+        {parts.map(({ name, text, hue }) => (
+          <Key key={name} hue={hue}>
+            {showHidden(name)} {text}
+          </Key>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+export function Key({ hue, children }: { readonly hue: string; readonly children: ComponentChildren }) {
+  return (
+    <span class="key">
+      <i style={{ background: `var(${hue})` }} />
+      {children}
+    </span>
+  );
+}
+
+/** A text as it was sent: foreign, perhaps long, with what is hidden in it made visible. */
+export function Source({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <section class="source" tabIndex={0} aria-label={label}>
+      <pre>{showHidden(text)}</pre>
+    </section>
+  );
+}

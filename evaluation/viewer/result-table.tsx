@@ -1,0 +1,299 @@
+import type { ComponentChildren, RefObject } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { TableView } from '../terminal/table-view.ts';
+import { formatCount, showHidden, UNKNOWN } from './format.ts';
+import { CopyButton } from './parts.tsx';
+
+type Value = string | number | null;
+
+export interface Column<Row> {
+  readonly header: string;
+  /** A sentence on what the column means and how it was measured. */
+  readonly explain?: string | undefined;
+  readonly value: (row: Row) => Value;
+  readonly format?: ((value: number) => string) | undefined;
+  /** A drawing in place of the value. */
+  readonly cell?: ((row: Row) => ComponentChildren) | undefined;
+  /** A drawing in the heading, such as an axis. */
+  readonly axis?: ComponentChildren;
+  readonly isNumber?: boolean | undefined;
+  /** A phone has no room for it. */
+  readonly isWide?: boolean | undefined;
+  /** A column of long texts, whose lines break. */
+  readonly isText?: boolean | undefined;
+}
+
+interface ResultTableProps<Row> {
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  /** Opens a row. */
+  readonly onOpen?: ((row: Row) => void) | undefined;
+  /** The row that is opened, and what is shown below it. */
+  readonly opened?: Row | undefined;
+  readonly detail?: ((row: Row) => ComponentChildren) | undefined;
+  /** Further controls beside the filter. */
+  readonly tools?: ComponentChildren;
+  readonly hasFilter?: boolean;
+  /** Rows that are drawn at first. */
+  readonly atFirst?: number;
+}
+
+/** Rows that are drawn at once: with thousands every click would be slow. */
+const ROWS_AT_ONCE = 100;
+/** Rows from which on a table has a filter. */
+const MANY_ROWS = 12;
+
+/** A table that can be sorted, filtered, and taken away. */
+export function ResultTable<Row>(props: ResultTableProps<Row>) {
+  const { label, rows, columns, tools, atFirst = ROWS_AT_ONCE } = props;
+  const { hasFilter = rows.length > MANY_ROWS } = props;
+  const [sorted, setSorted] = useState<{ column: number; isDown: boolean } | null>(null);
+  const [words, setWords] = useState('');
+  const [most, setMost] = useState(atFirst);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const found = useMemo(
+    () => sortRows(filterRows(rows, columns, words), columns, sorted),
+    [rows, columns, words, sorted],
+  );
+  const sort = (column: number) => {
+    const isNumber = columns[column]?.isNumber === true;
+    if (sorted?.column !== column) setSorted({ column, isDown: isNumber });
+    else setSorted(sorted.isDown === isNumber ? { column, isDown: !isNumber } : null);
+  };
+  return (
+    <div class="result">
+      {hasFilter || tools !== undefined ? (
+        <div class="tools">
+          {hasFilter ? (
+            <label class="field">
+              Find
+              <input
+                type="search"
+                value={words}
+                onInput={(event) => {
+                  setWords(event.currentTarget.value);
+                  setMost(atFirst);
+                }}
+              />
+            </label>
+          ) : null}
+          {tools}
+        </div>
+      ) : null}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <section class="scroll" tabIndex={0} aria-label={label}>
+        <table>
+          <thead>
+            <tr>
+              {columns.map((column, index) => (
+                <Heading
+                  key={`${index} ${column.header}`}
+                  column={column}
+                  state={sorted?.column === index ? (sorted.isDown ? 'descending' : 'ascending') : 'none'}
+                  onSort={rows.length > 1 ? () => sort(index) : undefined}
+                />
+              ))}
+            </tr>
+          </thead>
+          <Rows {...props} rows={found.slice(0, most)} body={body} />
+        </table>
+      </section>
+      <p class="table-foot">
+        <span role="status">
+          {found.length === rows.length
+            ? `${formatCount(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`
+            : `${formatCount(found.length)} of ${formatCount(rows.length)} rows`}
+        </span>
+        {found.length > most ? (
+          <button
+            type="button"
+            onClick={() => {
+              const next = most;
+              setMost(most + ROWS_AT_ONCE);
+              setTimeout(() => body.current?.rows[next]?.querySelector('button')?.focus());
+            }}
+          >
+            {`Show ${formatCount(Math.min(ROWS_AT_ONCE, found.length - most))} more`}
+          </button>
+        ) : null}
+        <CopyButton label="CSV" what={`of ${label}`} text={() => formatCsv(found, columns)} />
+        <CopyButton label="Markdown" what={`of ${label}`} text={() => formatMarkdown(found, columns)} />
+      </p>
+    </div>
+  );
+}
+
+interface HeadingProps<Row> {
+  readonly column: Column<Row>;
+  readonly state: 'ascending' | 'descending' | 'none';
+  readonly onSort: (() => void) | undefined;
+}
+
+function Heading<Row>({ column, state, onSort }: HeadingProps<Row>) {
+  const { header, explain, axis } = column;
+  const name = showHidden(header);
+  return (
+    <th scope="col" class={nameClass(column)} aria-sort={state} title={explain}>
+      {onSort === undefined || name === '' ? (
+        name
+      ) : (
+        <button type="button" class="sort" onClick={onSort}>
+          {name}
+          <span aria-hidden="true">{state === 'none' ? '' : state === 'descending' ? ' ↓' : ' ↑'}</span>
+        </button>
+      )}
+      {axis}
+    </th>
+  );
+}
+
+interface RowsProps<Row> extends ResultTableProps<Row> {
+  readonly body: RefObject<HTMLTableSectionElement | null>;
+}
+
+function Rows<Row>({ rows, columns, onOpen, opened, detail, body }: RowsProps<Row>) {
+  return (
+    <tbody ref={body}>
+      {rows.map((row, index) => {
+        const isOpen = opened === row;
+        return [
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no names of their own.
+          <tr key={index} class={isOpen ? 'opened' : undefined}>
+            {columns.map((column, at) => (
+              <Cell
+                key={`${at} ${column.header}`}
+                row={row}
+                column={column}
+                isHead={at === 0}
+                isOpen={isOpen}
+                onOpen={at === 0 && onOpen !== undefined ? () => onOpen(row) : undefined}
+              />
+            ))}
+          </tr>,
+          isOpen && detail !== undefined ? (
+            <tr key={`${index} opened`} class="detail">
+              <td colSpan={columns.length}>{detail(row)}</td>
+            </tr>
+          ) : null,
+        ];
+      })}
+    </tbody>
+  );
+}
+
+interface CellProps<Row> {
+  readonly row: Row;
+  readonly column: Column<Row>;
+  readonly isHead: boolean;
+  readonly isOpen: boolean;
+  readonly onOpen: (() => void) | undefined;
+}
+
+function Cell<Row>({ row, column, isHead, isOpen, onOpen }: CellProps<Row>) {
+  const shown = column.cell === undefined ? showHidden(formatValue(column, row)) : column.cell(row);
+  if (!isHead) return <td class={nameClass(column)}>{shown}</td>;
+  return (
+    <th scope="row" class={nameClass(column)}>
+      {onOpen === undefined ? (
+        shown
+      ) : (
+        <button type="button" class="open" aria-expanded={isOpen} onClick={onOpen}>
+          {shown}
+        </button>
+      )}
+    </th>
+  );
+}
+
+function nameClass<Row>({ isNumber, isWide, isText }: Column<Row>): string | undefined {
+  const names = [isNumber ? 'number' : '', isWide ? 'wide-only' : '', isText ? 'text' : ''].filter(Boolean);
+  return names.length === 0 ? undefined : names.join(' ');
+}
+
+function formatValue<Row>({ value, format = String }: Column<Row>, row: Row): string {
+  const own = value(row);
+  return own === null ? UNKNOWN : typeof own === 'number' ? format(own) : own;
+}
+
+function filterRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], words: string): Row[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (wanted.length === 0) return [...rows];
+  return rows.filter((row) => {
+    const text = columns
+      .map(({ value }) => value(row) ?? '')
+      .join(' ')
+      .toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+function sortRows<Row>(
+  rows: Row[],
+  columns: readonly Column<Row>[],
+  sorted: { readonly column: number; readonly isDown: boolean } | null,
+): Row[] {
+  const column = sorted === null ? undefined : columns[sorted.column];
+  if (column === undefined) return rows;
+  const way = sorted?.isDown === true ? -1 : 1;
+  const keys = new Map(rows.map((row) => [row, readSortKey(column, row)]));
+  return rows.toSorted((a, b) => {
+    const [one, other] = [keys.get(a) ?? null, keys.get(b) ?? null];
+    // Unknown values stand last, whatever the order.
+    if (one === null || other === null) return Number(one === null) - Number(other === null);
+    const order =
+      typeof one === 'number' && typeof other === 'number'
+        ? one - other
+        : String(one).localeCompare(String(other), 'en', { numeric: true });
+    return way * order;
+  });
+}
+
+/** Reads a number from a text that begins with one, where the column holds numbers. */
+function readSortKey<Row>(column: Column<Row>, row: Row): Value {
+  const value = column.value(row);
+  if (typeof value !== 'string' || column.isNumber !== true) return value;
+  const number = Number.parseFloat(value.replaceAll(/[,+<$]/g, '').replace('−', '-'));
+  return Number.isNaN(number) ? null : number;
+}
+
+function formatCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const quote = (value: Value) => {
+    const text = String(value ?? '');
+    // A spreadsheet would compute a text that begins so.
+    const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return [
+    columns.map(({ header }) => quote(header)),
+    ...rows.map((row) => columns.map(({ value }) => quote(value(row)))),
+  ]
+    .map((cells) => `${cells.join(',')}\n`)
+    .join('');
+}
+
+function formatMarkdown<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const quote = (text: string) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
+  return [
+    columns.map(({ header }) => quote(header)),
+    columns.map(({ isNumber }) => (isNumber === true ? '---:' : '---')),
+    ...rows.map((row) => columns.map((column) => quote(formatValue(column, row)))),
+  ]
+    .map((cells) => `| ${cells.join(' | ')} |\n`)
+    .join('');
+}
+
+/** A table that another writer has worded. */
+export function TextTable({ view, label }: { readonly view: TableView; readonly label: string }) {
+  const columns = useMemo(
+    () =>
+      view.columns.map(({ title, isNumber }, at) => ({
+        header: title === '' ? 'figure' : title,
+        isNumber,
+        isText: !isNumber && at > 0,
+        value: (row: readonly string[]) => row[at] ?? null,
+      })),
+    [view],
+  );
+  return <ResultTable label={label} rows={view.rows} columns={columns} />;
+}

@@ -1,0 +1,173 @@
+import type { RunData } from '../../report/run/run-data.ts';
+import { Stack } from '../chart.tsx';
+import { formatBytes, formatCount, formatPercent, formatRatio, formatSigned, toLine } from '../format.ts';
+import { Card, Key, PartsBar } from '../parts.tsx';
+import { type Column, ResultTable } from '../result-table.tsx';
+
+type Metrics = RunData['metrics'];
+export type Line = Metrics['ledger']['total'];
+
+/** The purposes of bytes: the lines of the ledger, each with its colour. */
+export const BYTE_PARTS = [
+  { key: 'payload', name: 'payload', hue: '--s1' },
+  { key: 'envelope', name: 'envelope', hue: '--s2' },
+  { key: 'framing', name: 'framing', hue: '--s5' },
+  { key: 'payload_coding', name: 'coding', hue: '--s4' },
+  { key: 'layers', name: 'layers', hue: '--s3' },
+] as const;
+
+export function LineBar({ line }: { readonly line: Line }) {
+  return (
+    <PartsBar
+      label="Bytes by what they are for"
+      parts={BYTE_PARTS.filter(({ key }) => line[key] !== 0).map(({ key, name, hue }) => ({
+        name,
+        hue,
+        value: line[key],
+        text: formatBytes(line[key]),
+      }))}
+    />
+  );
+}
+
+interface Step {
+  readonly name: string;
+  readonly bytes: number;
+  readonly isSum: boolean;
+  readonly explain: string;
+}
+
+/** From what agents say to what the sockets carried: every byte on one line. */
+export function ByteBridge({ metrics }: { readonly metrics: Metrics }) {
+  const steps = listSteps(metrics);
+  const most = Math.max(1, ...steps.map(({ bytes }) => Math.abs(bytes)));
+  const columns: Column<Step>[] = [
+    { header: 'bytes of', value: ({ name }) => name },
+    {
+      header: 'bytes',
+      isNumber: true,
+      value: ({ bytes }) => bytes,
+      format: formatCount,
+      cell: ({ bytes, isSum }) => (isSum ? <strong>{formatCount(bytes)}</strong> : formatCount(bytes)),
+    },
+    {
+      header: 'share',
+      value: () => '',
+      cell: ({ bytes, isSum }) => (
+        <Stack
+          parts={[{ name: 'bytes', value: Math.abs(bytes), hue: isSum ? '--muted' : '--s1' }]}
+          low={0}
+          high={most}
+        />
+      ),
+    },
+  ];
+  const { balanced, total } = metrics.ledger;
+  return (
+    <Card
+      size="half"
+      title="From payload to the sockets"
+      nav="Bytes"
+      id="bytes"
+      about={`Every byte is on one line.${balanced && metrics.ledger.written !== undefined ? ' The last equals the operating system’s counters.' : ''} The wire carries ${formatRatio(total.wire / Math.max(1, total.payload))} the payload.`}
+    >
+      <ResultTable label="From payload to the sockets" rows={steps} columns={columns} />
+    </Card>
+  );
+}
+
+function listSteps({ ledger }: Metrics): Step[] {
+  const { total, written, read } = ledger;
+  const once: Step[] = BYTE_PARTS.filter(({ key }) => key === 'payload' || total[key] !== 0).map(
+    ({ key, name }) => ({
+      name: key === 'payload' ? 'payload, as compact JSON' : `+ ${name}`,
+      bytes: total[key],
+      isSum: false,
+      explain: '',
+    }),
+  );
+  once.push({ name: '= each packet once', bytes: total.wire, isSum: true, explain: '' });
+  if (written === undefined || read === undefined) return once;
+  const both = written.packets + read.packets;
+  const more = [
+    ['+ further copies of packets', both - total.wire],
+    ['+ handshake and ledger', written.session + read.session],
+    ['+ acknowledgements', written.acks + read.acks],
+    ['+ refused, torn or repeated frames', read.refused + read.torn + read.repeated],
+  ] as const;
+  return [
+    ...once,
+    ...more
+      .filter(([, bytes]) => bytes !== 0)
+      .map(([name, bytes]) => ({ name, bytes, isSum: false, explain: '' })),
+    {
+      name: '= sockets of the hub, both ways',
+      bytes: written.sockets + read.sockets,
+      isSum: true,
+      explain: '',
+    },
+  ];
+}
+
+/** Types that have a row of their own at first; the table has all. */
+export function BytesByType({ metrics }: { readonly metrics: Metrics }) {
+  const { types, total } = metrics.ledger;
+  const rows = Object.entries(types).sort(([, a], [, b]) => b.wire - a.wire);
+  const most = Math.max(1, ...rows.map(([, line]) => line.wire));
+  const least = Math.min(
+    0,
+    ...rows.map(([, line]) => Math.min(0, line.payload_coding) + Math.min(0, line.layers)),
+  );
+  const [largest] = rows;
+  const columns: Column<[string, Line]>[] = [
+    { header: 'packet type', value: ([type]) => toLine(type, 64) },
+    {
+      header: 'bytes',
+      isNumber: true,
+      value: ([, line]) => line.wire,
+      format: formatCount,
+      explain: 'Frames, each packet once, as its sender wrote it.',
+    },
+    {
+      header: 'by what they are for',
+      value: () => '',
+      cell: ([, line]) => (
+        <Stack
+          low={least}
+          high={most}
+          parts={BYTE_PARTS.map(({ key, name, hue }) => ({ name, hue, value: line[key] }))}
+        />
+      ),
+    },
+    { header: 'packets', isNumber: true, value: ([, line]) => line.packets, format: formatCount },
+    ...BYTE_PARTS.map(
+      ({ key, name }): Column<[string, Line]> => ({
+        header: name,
+        isNumber: true,
+        isWide: true,
+        value: ([, line]) => line[key],
+        format: key === 'payload' ? formatCount : formatSigned,
+      }),
+    ),
+  ];
+  return (
+    <Card
+      title="Bytes by type of packet"
+      id="types"
+      about={
+        largest === undefined
+          ? 'Not a byte was sent.'
+          : `${toLine(largest[0], 40)} is ${formatPercent(largest[1].wire / Math.max(1, total.wire), 0)} of the bytes of ${formatCount(total.packets)} packets, the documents among them.`
+      }
+    >
+      <ResultTable label="Bytes by type of packet" rows={rows} columns={columns} />
+      <p class="legend">
+        {BYTE_PARTS.filter(({ key }) => total[key] !== 0).map(({ key, name, hue }) => (
+          <Key key={key} hue={hue}>
+            {name}
+          </Key>
+        ))}
+      </p>
+    </Card>
+  );
+}
