@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { describeTrouble, parseRunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
@@ -77,9 +78,11 @@ function formatLogLine(line: Line, startTime: number, showsPayloads: boolean): s
   const size = typeof bytes === 'number' ? ` ${count(bytes)} B` : '';
   const because = cause === undefined ? '' : ` ${dim(`because of ${cause}`)}`;
   const tagged = tag === undefined ? '' : ` [${tag}]`;
+  const hubEvent = log === 'hub' ? parseRunEvent(line) : undefined;
+  const trouble = hubEvent && describeTrouble(hubEvent);
   const others =
     type === undefined
-      ? ` ${toOneLine(JSON.stringify({ ...omitUndefined({ task_id }), ...rest }), 300)}`
+      ? ` ${toOneLine(trouble ?? JSON.stringify({ ...omitUndefined({ task_id }), ...rest }), 300)}`
       : '';
   const text = `${at}  ${who} ${what}${packet}${tagged}${size}${because}${others}`;
   const shown = level === 'warn' ? yellow(text) : text;
