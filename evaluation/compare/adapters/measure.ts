@@ -8,6 +8,7 @@ import { codeFolder, listReadablePaths } from '@gaia-mesh/core/system/package-ro
 import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
 import { type AdaptersComparison, parseAdapters } from '../comparison-file.ts';
 import type { Design, ExperimentOptions } from '../experiment.ts';
+import { describeRecording } from '../judged-arms.ts';
 import { formatVerdicts } from '../verdict-text.ts';
 import type { PlayedInvocation, PlayedMesh } from './adapter-arms.ts';
 import { compareAdapters } from './compare-adapters.ts';
@@ -68,17 +69,16 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
     packets: recording.packets.length,
     processes: agents ?? recording.header.agents.length,
   });
-  const { header, packets } = recording;
-  const tasks = packets.filter(({ cause }) => cause === null).length;
+  const { packets } = recording;
+  const recorded = describeRecording(recording);
+  const run = { ...recorded, agents: agents ?? recorded.agents };
   const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
-  const run = { team: header.team, engine: header.engine, agents: agents ?? header.agents.length };
   const [baseline] = comparison.arms;
+  const { tasks } = run;
   const report = {
     kind: 'adapters',
     sentence: null,
-    run_id: header.run_id,
     ...run,
-    tasks,
     packets: packets.length,
     task_ms: (toolUs + (baseline?.latency_us?.p50 ?? 0)) / 1000 / tasks,
     seed,

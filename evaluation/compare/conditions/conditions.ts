@@ -44,19 +44,20 @@ export function checkSameMachine(
 /** Lists the properties, by their name, that two comparisons must share to be comparable. */
 function listShared(file: ComparisonFile): Readonly<Record<string, string | number>> {
   const { run_id, packets, team, engine, agents, baseline, kind } = file;
-  return {
+  const shared = {
     'what is compared': kind,
     'the recording': `${run_id}, ${packets} packets`,
     'the team': team,
     'the engine': engine,
     'the number of agents': agents,
     'the baseline': baseline,
-    ...(kind === 'stacks'
-      ? {
-          'the traffic': `${file.traffic.source}, ${file.traffic.exchanges} exchanges`,
-          'the rate': file.rate_per_s,
-        }
-      : {}),
+  };
+  if (kind === 'adapters') return shared;
+  const { traffic, rate_per_s } = file;
+  return {
+    ...shared,
+    'the traffic': `${traffic.source}, ${traffic.exchanges} exchanges`,
+    'the rate': rate_per_s,
   };
 }
 

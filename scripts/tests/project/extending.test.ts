@@ -68,7 +68,7 @@ describe('adapter, tool and engine in files of the user’s', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       team: 'trio',
       engine: 'frugal',
-      adapters: [{ adapter: 'shout' }],
+      arms: [{ name: 'shout' }],
     });
   });
 

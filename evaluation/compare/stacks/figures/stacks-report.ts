@@ -2,7 +2,7 @@ import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { computeMedian } from '../../../statistics/inference/quantile.ts';
 import { parseStacks, type StacksComparison } from '../../comparison-file.ts';
 import type { MeasuredArms } from '../../experiment.ts';
-import { describeExperiment, judgeArms } from '../../judged-arms.ts';
+import { describeExperiment, describeRecording, judgeArms } from '../../judged-arms.ts';
 import { formatVerdicts } from '../../verdict-text.ts';
 import type { Arm } from '../arms.ts';
 import type { Invocation } from '../invocation.ts';
@@ -40,16 +40,11 @@ export function reportStacks(reported: ReportInput): StacksComparison {
   const [baseline, ...others] = figures;
   if (baseline === undefined) throw new Error('the baseline was not measured');
   const judged = judgeArms([baseline, ...others], { again: collectSamples(measured.nullArm), margin });
-  const { header, packets } = recording;
   const report = {
     kind: 'stacks',
     sentence: null,
     command: reported.command,
-    run_id: header.run_id,
-    team: header.team,
-    engine: header.engine,
-    agents: header.agents.length,
-    tasks: packets.filter(({ cause }) => cause === null).length,
+    ...describeRecording(recording),
     seed: reported.seed,
     ...describeExperiment(measured),
     ...judged,

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
+import { expect, test } from 'vitest';
+import { Experiment, type ExperimentOptions, type InvocationPlan } from './experiment.ts';
+
+interface Played {
+  readonly rounds: readonly number[];
+}
+
+interface Simulated extends Partial<Pick<ExperimentOptions<Played>, 'together' | 'firstMs'>> {
+  /** Plays a round of an arm; `round` counts from 0 in each invocation. */
+  readonly play: (arm: string, plan: InvocationPlan, round: number) => Promise<void>;
+  readonly invocations?: number;
+  readonly budgetMs?: number;
+}
+
+const NEVER_MS = 60_000;
+
+/** Waits until the time of an invocation is over. */
+const hang = (_arm: string, { signal }: InvocationPlan) => sleep(NEVER_MS, undefined, { signal });
+
+async function run({ play, together = 1, firstMs = 0, invocations = 3, budgetMs = 60_000 }: Simulated) {
+  const seen = { alive: 0, mostAlive: 0, notes: [] as string[], measured: 0 };
+  const createArm = (name: string): ExperimentOptions<Played>['arms'][number] => ({
+    name,
+    open: async (plan) => {
+      seen.alive += 1;
+      seen.mostAlive = Math.max(seen.mostAlive, seen.alive);
+      const rounds: number[] = [];
+      return {
+        begin: async () => undefined,
+        warmUp: async () => undefined,
+        round: async () => {
+          await play(name, plan, rounds.length);
+          rounds.push(rounds.length);
+        },
+        result: () => ({ rounds }),
+        stop: async () => {
+          seen.alive -= 1;
+        },
+      };
+    },
+  });
+  const measured = await new Experiment<Played>({
+    arms: [createArm('a'), createArm('b'), createArm('c')],
+    design: { invocations, rounds: 2, budgetMs },
+    together,
+    firstMs,
+    planBlock: async () => 0,
+    random: new Random(1),
+    onProgress: () => undefined,
+    onMeasured: (own) => {
+      seen.measured += own.length;
+    },
+    onNote: (note) => seen.notes.push(note),
+    signal: new AbortController().signal,
+  }).run();
+  const counts = Object.fromEntries(
+    [...measured.invocations].map(([name, own]) => [name, own.map(({ rounds }) => rounds.length)]),
+  );
+  return { ...measured, counts, seen };
+}
+
+test('plays every arm once a block and the baseline twice, as many together as may be alive', async () => {
+  for (const together of [1, 2, 4]) {
+    const { counts, nullArm, stopped, seen } = await run({ play: async () => undefined, together });
+    expect(counts).toEqual({ a: [2, 2, 2], b: [2, 2, 2], c: [2, 2, 2] });
+    expect({ nulls: nullArm.length, stopped, ...seen }).toMatchObject({
+      ...{ nulls: 3, stopped: 'invocations', alive: 0, mostAlive: together, measured: 12 },
+    });
+  }
+});
+
+test('leaves out an arm whose first round does not fit, and keeps the others', async () => {
+  const play: Simulated['play'] = async (arm, plan) => (arm === 'b' ? hang(arm, plan) : undefined);
+  const { counts, failed, seen } = await run({ play, budgetMs: 150 });
+  expect(Object.keys(counts)).toEqual(['a', 'c']);
+  expect(failed).toEqual(['b: a first round does not fit into its share of 0 s: give a longer --budget']);
+  expect(seen.alive).toBe(0);
+});
+
+test('keeps the rounds that were complete when the time was over, as many of each arm', async () => {
+  const play: Simulated['play'] = async (arm, plan, round) =>
+    arm === 'b' && round === 1 ? hang(arm, plan) : undefined;
+  const { counts, failed } = await run({ play, invocations: 1, budgetMs: 150 });
+  expect({ counts, failed }).toEqual({ counts: { a: [1], b: [1], c: [1] }, failed: [] });
+});
+
+test('ends before a block that is not complete in time', async () => {
+  const play: Simulated['play'] = async (arm, plan) =>
+    arm === 'c' && plan.block === 1 ? hang(arm, plan) : undefined;
+  const { counts, stopped, failed } = await run({ play, budgetMs: 150 });
+  expect({ counts, stopped, failed }).toEqual({
+    ...{ counts: { a: [2], b: [2], c: [2] }, stopped: 'budget', failed: [] },
+  });
+});
+
+test('plays a lost connection again, three times at most, and names the arm that fails then', async () => {
+  let losses = 0;
+  const play: Simulated['play'] = async (arm, { block }) => {
+    if (arm === 'b' && block === 1 && losses < 2) {
+      losses += 1;
+      throw new MeshError('agent', 'the server ended');
+    }
+    if (arm === 'c' && block === 2) throw new MeshError('agent', 'no answer');
+  };
+  const { counts, failed, lost, seen } = await run({ play });
+  expect(counts).toEqual({ a: [2, 2, 2], b: [2, 2, 2] });
+  expect({ failed, lost }).toEqual({ failed: ['c: no answer'], lost: 4 });
+  expect(seen.notes).toContain('an invocation was lost and is played again: the server ended');
+});
