@@ -2,7 +2,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
-import { summarizeTeam, type TeamSummary } from '../results/summary.ts';
+import { summarize, type TeamSummary } from '../results/summary.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
 import { type BatchHead, checkSameBatch, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
 import { openJournal, type ReadJournal } from './journal/journal.ts';
@@ -46,9 +46,8 @@ export function summarizeTeams({ head, questions, read }: FinishedBatch): Record
   return Object.fromEntries(
     head.teams.map(({ name }) => [
       name,
-      summarizeTeam(questions, head.repeat, ({ taskId }, cycle) =>
-        read({ task_id: taskId, team: name, cycle }),
-      ),
+      summarize(questions, head.repeat, ({ taskId }, cycle) => read({ task_id: taskId, team: name, cycle }))
+        .team,
     ]),
   );
 }

@@ -1,9 +1,11 @@
 import type { ModelSums } from '@gaia-mesh/core/contracts/usage.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { expect, test } from 'vitest';
-import { attemptOf } from '../batch/testing/results.ts';
-import { SummaryBuilder } from './bench-summary.ts';
+import type { Attempt } from '../attempts/attempt.ts';
+import { formatAttemptKey } from '../batch/journal/journal.ts';
+import { attemptOf, questionOf } from '../batch/testing/results.ts';
+import { summarizeBench } from './bench-summary.ts';
 
-const task = { taskId: 't-1', question: 'Who?', document: 'Ida.', truths: ['Ida'] };
 const models = (n: number, cost_usd: number | null): ModelSums => ({
   model_calls: n,
   prompt_tokens: 100 * n,
@@ -11,21 +13,30 @@ const models = (n: number, cost_usd: number | null): ModelSums => ({
   cost_usd,
 });
 
+/** An attempt that timed out; without sums, no model was asked. */
+function timeoutOf(taskId: string, sums: ModelSums | undefined): Attempt {
+  const { model_calls, prompt_tokens, completion_tokens, cost_usd, ...plain } = attemptOf(taskId);
+  return { ...plain, status: 'timeout', ...sums };
+}
+
 /** The summary of a run that took `now`, and goes on with one that had finished tasks that took `before`. */
 function summaryOf(before: readonly (ModelSums | undefined)[], now: ModelSums | undefined) {
-  const builder = new SummaryBuilder();
-  for (const sums of before) {
-    const {
-      model_calls: _,
-      prompt_tokens: _p,
-      completion_tokens: _c,
-      cost_usd: _d,
-      ...plain
-    } = attemptOf('t-1');
-    builder.addEarlier(task, { ...plain, status: 'timeout', ...sums });
-  }
-  const run = { run_id: 'r', team: 'pipeline', adapter: 'json', engine: 'openai', balanced: true };
-  return builder.summary(run, { token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0, ...now }, 1000);
+  const earlier = before.map((sums, index) => timeoutOf(`t-${index}`, sums));
+  const traffic = { token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };
+  const facts = {
+    run_id: 'r',
+    team: 'single',
+    adapter: 'json',
+    engine: 'openai',
+    ledger: { balanced: true },
+  };
+  const metrics = { ...facts, ...traffic, ...now } as unknown as RunMetrics;
+  return summarizeBench(
+    { questions: earlier.map(({ task_id }) => questionOf(task_id)), repeat: 1 },
+    { read: ({ task_id }) => earlier.find((attempt) => attempt.task_id === task_id) },
+    new Set(earlier.map(formatAttemptKey)),
+    { metrics, wallSeconds: 1 },
+  ).json;
 }
 
 test('a batch that was gone on with has what models took in all its runs, tasks without an answer among them', () => {

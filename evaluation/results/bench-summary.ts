@@ -1,12 +1,20 @@
-import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { addModelSums, type ModelSums, NO_MODELS } from '@gaia-mesh/core/contracts/usage.ts';
-import { pickWorstStatus, type StatusCounts, type TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import { pickWorstStatus, type TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
-import { Samples } from '@gaia-mesh/core/run/metrics/samples.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { Attempt } from '../attempts/attempt.ts';
+import { formatAttemptKey, type Journal } from '../batch/journal/journal.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
+import { type Question, toAttemptId } from '../questions/question.ts';
 import type { Interval } from '../statistics/inference/confidence.ts';
-import { computeWilson } from '../statistics/inference/confidence.ts';
-import type { ResourceUse } from './figures.ts';
+import { AttemptSum, type ResourceUse } from './figures.ts';
+import { type Summary, summarize, type TeamSummary } from './summary.ts';
+import { formatCycles } from './tables/batch-table.ts';
+import { formatFailure } from './tables/bench-report.ts';
+import { WrongAnswers } from './tables/wrong-answers.ts';
+
+/** Maximum failed tasks named at the end; `results.jsonl` has all of them. */
+const SHOWN_FAILURES = 5;
 
 /** Mean scores of a group of tasks; null if no true answer is known. */
 interface PartSummary {
@@ -17,8 +25,8 @@ interface PartSummary {
   readonly rouge_l: number | null;
 }
 
-/** Summary of a batch of tasks. Model usage is present only in runs with a model. */
-export interface BatchSummary extends PartSummary, Partial<ModelSums> {
+/** The output of `bench --tasks --json`. Model usage is present only in runs with a model. */
+export interface BenchSummary extends PartSummary, Partial<ModelSums> {
   readonly run_id: string;
   readonly team: string;
   readonly adapter: string;
@@ -41,145 +49,114 @@ export interface BatchSummary extends PartSummary, Partial<ModelSums> {
   /** Answers from the cache, which took nothing in this run, and what they took when they were asked. */
   readonly cached?: number | undefined;
   readonly cached_use?: ResourceUse | undefined;
-  /** Summaries by part, see {@link listTaskParts}. */
+  /** Summaries by part, see {@link Summary.parts}. */
   readonly by_part: Readonly<Record<string, PartSummary>>;
+  /** Set with `--repeat`. */
+  readonly cycles?: TeamSummary['cycles'];
+  readonly pass_at?: TeamSummary['pass_at'];
+  readonly pass_hat?: TeamSummary['pass_hat'];
 }
 
-const MEASURES = ['normalized_em', 'f1', 'rouge_l', 'exact_match', 'quality_score'] as const;
-type Measure = (typeof MEASURES)[number];
-const SUMS = ['token_sum', 'bytes_tx', 'bytes_rx', 'pkt_cnt'] as const;
-type Sum = (typeof SUMS)[number];
-
-/** Adds the model usage of two runs of a batch; empty if neither had a model. */
-function withModels(a: Partial<ModelSums>, b: Partial<ModelSums>): Partial<ModelSums> {
-  if (a.model_calls === undefined && b.model_calls === undefined) return {};
-  return addModelSums({ ...NO_MODELS, ...a }, { ...NO_MODELS, ...b });
+/** A batch of tasks, as its table and its JSON show it. */
+export interface BenchOutcome {
+  readonly json: BenchSummary;
+  readonly status: TaskStatus;
+  /** Returns the interval of `normalized_em` for a part, or for all tasks. */
+  readonly interval: (part?: string) => Interval | null;
+  /** The first tasks without an answer, in words. */
+  readonly failures: readonly string[];
+  readonly wrong: WrongAnswers;
+  readonly cycleLines: readonly string[];
 }
-
-type Parted = Pick<Task, 'taskId' | 'source' | 'level'>;
 
 /**
- * Returns the parts that a task counts in: its id up to `-<last part>`, its source up to ` / `, and its level, if it has them.
+ * Summarizes a batch of tasks.
+ *
+ * @param kept keys of the attempts that an earlier run finished
  */
-function listTaskParts(task: Parted): string[] {
-  const dash = task.taskId.lastIndexOf('-');
-  const parts = [dash > 0 ? task.taskId.slice(0, dash) : task.taskId];
-  if (task.source !== undefined) parts.push(task.source.split(' / ')[0] ?? task.source);
-  if (task.level !== undefined) parts.push(task.level);
-  return [...new Set(parts)];
+export function summarizeBench(
+  { questions, repeat }: Pick<RunPlan, 'questions' | 'repeat'>,
+  journal: Pick<Journal, 'read'>,
+  kept: ReadonlySet<string>,
+  run: { readonly metrics: RunMetrics; readonly wallSeconds: number },
+): BenchOutcome {
+  const { team } = run.metrics;
+  const failures: string[] = [];
+  const wrong = new WrongAnswers();
+  const earlier = new AttemptSum();
+  const note = ({ question, truths, taskId }: Question, attempt: Attempt) => {
+    const { cycle, status, ended = status, reason, final_answer, normalized_em } = attempt;
+    const id = toAttemptId(taskId, cycle);
+    if (kept.has(formatAttemptKey(attempt))) earlier.add(attempt, truths.length > 0);
+    if (ended !== 'answered' && failures.length < SHOWN_FAILURES)
+      failures.push(formatFailure(id, ended, reason));
+    if (ended === 'answered' && normalized_em === 0)
+      wrong.add({ id, question, truth: truths.join(' | ') }, [[team, final_answer]]);
+  };
+  const summary = summarize(questions, repeat, (question, cycle) => {
+    const attempt = journal.read({ task_id: question.taskId, team, cycle });
+    if (attempt !== undefined) note(question, attempt);
+    return attempt;
+  });
+  const { all, parts } = summary;
+  return {
+    json: buildBenchSummary(summary, earlier, run),
+    status: pickWorstStatus(all.ended),
+    interval: (part) => (part === undefined ? all : parts.get(part))?.interval ?? null,
+    failures,
+    wrong,
+    cycleLines: repeat === 1 ? [] : [...formatCycles(summary.team), ''],
+  };
 }
 
-class Group {
-  readonly #sums = new Map<Measure, { sum: number; count: number }>();
-  readonly #status: Record<TaskStatus, number> = { answered: 0, timeout: 0, failed: 0 };
-  tasks = 0;
-
-  get statuses(): StatusCounts {
-    return this.#status;
-  }
-
-  add(result: Attempt): void {
-    this.tasks += 1;
-    this.#status[result.ended ?? result.status] += 1;
-    for (const measure of MEASURES) {
-      const value = result[measure];
-      if (value === null) continue;
-      const entry = this.#sums.get(measure) ?? { sum: 0, count: 0 };
-      entry.sum += value;
-      entry.count += 1;
-      this.#sums.set(measure, entry);
-    }
-  }
-
-  count(status: TaskStatus): number {
-    return this.#status[status];
-  }
-
-  mean(measure: Measure): number | null {
-    const entry = this.#sums.get(measure);
-    return entry === undefined ? null : entry.sum / entry.count;
-  }
-
-  /** The 95 % interval of exact matches (Wilson); null if no true answer is known. */
-  get interval(): Interval | null {
-    const { sum = 0, count = 0 } = this.#sums.get('normalized_em') ?? {};
-    return count === 0 ? null : computeWilson(sum, count);
-  }
-
-  part(): PartSummary {
-    return {
-      tasks: this.tasks,
-      answered: this.count('answered'),
-      normalized_em: this.mean('normalized_em'),
-      f1: this.mean('f1'),
-      rouge_l: this.mean('rouge_l'),
-    };
-  }
+function buildBenchSummary(
+  { all, parts, elapsedMs, team }: Summary,
+  earlier: AttemptSum,
+  { metrics, wallSeconds }: { readonly metrics: RunMetrics; readonly wallSeconds: number },
+): BenchSummary {
+  const before = earlier.traffic;
+  const { cached, cached_use } = all.figures();
+  return {
+    run_id: metrics.run_id,
+    team: metrics.team,
+    adapter: metrics.adapter,
+    engine: metrics.engine,
+    balanced: metrics.ledger.balanced,
+    token_sum: metrics.token_sum + before.token_sum,
+    bytes_tx: metrics.bytes_tx + before.bytes_tx,
+    bytes_rx: metrics.bytes_rx + before.bytes_rx,
+    pkt_cnt: metrics.pkt_cnt + before.pkt_cnt,
+    ...addModels(metrics, before),
+    resumed: earlier.attempts || undefined,
+    ...summarizePart(all),
+    timeout: all.ended.timeout,
+    failed: all.ended.failed,
+    exact_match: all.mean('exact_match'),
+    quality_score: all.mean('quality_score'),
+    tasks_per_s: wallSeconds > 0 ? toMicroseconds((all.attempts - earlier.attempts) / wallSeconds) : 0,
+    p50_ms: elapsedMs.percentile(0.5),
+    p95_ms: elapsedMs.percentile(0.95),
+    by_part: parts.map(summarizePart),
+    cached: cached || undefined,
+    cached_use,
+    cycles: team.cycles,
+    pass_at: team.pass_at,
+    pass_hat: team.pass_hat,
+  };
 }
 
-/** Adds up results as tasks end. Its memory does not grow with their number. */
-export class SummaryBuilder {
-  readonly #all = new Group();
-  readonly #parts = new Map<string, Group>();
-  readonly #elapsedMs = new Samples();
-  readonly #earlier = { tasks: 0, token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };
-  #earlierModels: Partial<ModelSums> = {};
+function summarizePart(sum: AttemptSum): PartSummary {
+  return {
+    tasks: sum.attempts,
+    answered: sum.ended.answered,
+    normalized_em: sum.mean('normalized_em'),
+    f1: sum.mean('f1'),
+    rouge_l: sum.mean('rouge_l'),
+  };
+}
 
-  /** Adds a result of the run that this one resumes. */
-  addEarlier(task: Parted, result: Attempt): void {
-    this.add(task, result);
-    this.#earlier.tasks += 1;
-    for (const name of SUMS) this.#earlier[name] += result[name];
-    this.#earlierModels = withModels(this.#earlierModels, result);
-  }
-
-  get status(): TaskStatus {
-    return pickWorstStatus(this.#all.statuses);
-  }
-
-  add(task: Parted, result: Attempt): void {
-    this.#all.add(result);
-    this.#elapsedMs.add(result.elapsed_ms);
-    for (const part of listTaskParts(task)) {
-      let group = this.#parts.get(part);
-      if (group === undefined) {
-        group = new Group();
-        this.#parts.set(part, group);
-      }
-      group.add(result);
-    }
-  }
-
-  /** Returns the interval of `normalized_em` for a part, or for all tasks. */
-  interval(part?: string): Interval | null {
-    return (part === undefined ? this.#all : this.#parts.get(part))?.interval ?? null;
-  }
-
-  /** @param sums sums of this run alone, without the results of an earlier one */
-  summary(
-    run: Pick<BatchSummary, 'run_id' | 'team' | 'adapter' | 'engine' | 'balanced'>,
-    sums: Pick<BatchSummary, Sum> & Partial<ModelSums>,
-    wallMs: number,
-  ): BatchSummary {
-    const earlier = this.#earlier;
-    const all = this.#all;
-    return {
-      ...run,
-      token_sum: sums.token_sum + earlier.token_sum,
-      bytes_tx: sums.bytes_tx + earlier.bytes_tx,
-      bytes_rx: sums.bytes_rx + earlier.bytes_rx,
-      pkt_cnt: sums.pkt_cnt + earlier.pkt_cnt,
-      ...withModels(sums, this.#earlierModels),
-      resumed: earlier.tasks > 0 ? earlier.tasks : undefined,
-      ...all.part(),
-      timeout: all.count('timeout'),
-      failed: all.count('failed'),
-      exact_match: all.mean('exact_match'),
-      quality_score: all.mean('quality_score'),
-      tasks_per_s: wallMs > 0 ? toMicroseconds(((all.tasks - earlier.tasks) * 1000) / wallMs) : 0,
-      p50_ms: this.#elapsedMs.percentile(0.5),
-      p95_ms: this.#elapsedMs.percentile(0.95),
-      by_part: Object.fromEntries([...this.#parts].map(([name, group]) => [name, group.part()])),
-    };
-  }
+/** Adds the model usage of two runs of a batch; empty if neither had a model. */
+function addModels(a: Partial<ModelSums>, b: Partial<ModelSums>): Partial<ModelSums> {
+  if (a.model_calls === undefined && b.model_calls === undefined) return {};
+  return addModelSums({ ...NO_MODELS, ...a }, { ...NO_MODELS, ...b });
 }

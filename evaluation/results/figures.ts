@@ -1,6 +1,16 @@
-import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
+import {
+  addModelSums,
+  type ModelSums,
+  NO_MODELS,
+  sumOfKnown,
+  UsageBook,
+} from '@gaia-mesh/core/contracts/usage.ts';
+import type { StatusCounts, TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import { sumLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
+import type { Interval } from '../statistics/inference/confidence.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
+import type { KnownGap } from './failures/known-gap.ts';
 
 /**
  * Resources that answers took. `cost` is in US dollars, null if a price is not known; `bytes` are counted on the wire; time is in
@@ -81,63 +91,151 @@ function divideUse({ tokens, cost, packets, bytes, seconds }: ResourceUse, by: n
   };
 }
 
-/** Adds up results. Its memory does not grow with their number. */
-export class FiguresSum {
+/** The figures on how a team worked, over all its attempts (RA-57). */
+export interface WorkFigures {
+  readonly metrics: {
+    readonly questions_processed: number;
+    readonly cache_hit_rate: number | null;
+    readonly tool_usage: Readonly<Record<string, { readonly count: number; readonly failed: number }>>;
+    /** Averages over the attempts that were not cached. */
+    readonly model_calls_per_question: number | null;
+    readonly seconds_per_question: number | null;
+    /** Average over answers from the cache; null without one. */
+    readonly seconds_per_cached: number | null;
+    readonly error_rate: number | null;
+  };
+  /** Breakdown of the tokens of prompts and replies; undefined if no model was asked. */
+  readonly token_ledger?: TokenLedgerFigures | undefined;
+  /** Tokens and dollars by role and model. */
+  readonly roles: Readonly<Record<string, RoleSum>>;
+  readonly failures: {
+    /** Failures by role, if the team reports the role. */
+    readonly by_role: Readonly<Record<string, number>>;
+    /** Wrong and failed attempts by known weaknesses (OV-47). */
+    readonly by_gap: Readonly<Partial<Record<KnownGap, number>>>;
+    /** The first attempt that failed or timed out, with its reason, which often explains the others. */
+    readonly first: { readonly task_id: string; readonly reason: string } | null;
+  };
+}
+
+interface RoleSum {
+  readonly calls: number;
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+  readonly cost: number | null;
+}
+
+const MEASURES = ['normalized_em', 'f1', 'rouge_l', 'exact_match', 'quality_score'] as const;
+const TRAFFIC = ['token_sum', 'bytes_tx', 'bytes_rx', 'pkt_cnt'] as const;
+type Traffic = Record<(typeof TRAFFIC)[number], number>;
+
+/** The one fold over attempts. Its memory does not grow with their number. */
+export class AttemptSum {
   #questions = 0;
-  readonly #status = { answered: 0, failed: 0, timeout: 0 };
-  #notAsked = 0;
-  #cached = 0;
+  #attempts = 0;
+  readonly #status: Record<TaskStatus, number> = { answered: 0, failed: 0, timeout: 0 };
+  readonly #ended: Record<TaskStatus, number> = { answered: 0, failed: 0, timeout: 0 };
+  readonly #scores = new Map<string, { sum: number; count: number }>();
+  readonly #traffic: Traffic = { token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };
+  readonly #tools = new Map<string, { count: number; failed: number }>();
+  readonly #usage = new UsageBook();
+  readonly #byRole = new Map<string, number>();
+  readonly #byGap = new Map<KnownGap, number>();
+  #models: ModelSums | undefined;
+  #tokens: TokenLedgerFigures | undefined;
+  #firstFailure: WorkFigures['failures']['first'] = null;
   #scored = 0;
   #correct = 0;
   #correctLenient = 0;
   #correctFresh = 0;
-  #tokens: number | null = 0;
-  #cost: number | null = 0;
-  #packets = 0;
-  #bytes = 0;
-  #seconds = 0;
+  #cached = 0;
+  #cachedSeconds = 0;
+  #use: ResourceUse = { tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0 };
   #cachedUse: ResourceUse | undefined;
 
-  /** @param isScored true if the question has a known answer; a question that was not asked has no result that would show it */
-  add(result: Attempt | undefined, isScored: boolean): void {
+  /**
+   * @param attempt undefined for a question that was not asked
+   * @param isScored true if the question has a known answer
+   */
+  add(attempt: Attempt | undefined, isScored: boolean): void {
     this.#questions += 1;
     if (isScored) this.#scored += 1;
-    if (result === undefined) {
-      this.#notAsked += 1;
-      return;
-    }
-    this.#status[result.status] += 1;
-    if (result.correct === true) this.#correct += 1;
-    if (result.correct_lenient === true) this.#correctLenient += 1;
-    if (result.cached) {
+    if (attempt === undefined) return;
+    this.#attempts += 1;
+    this.#addOutcome(attempt);
+    const use = getUse(attempt);
+    if (attempt.cached) {
       this.#cached += 1;
-      const took = result.took ?? UNKNOWN_USE;
+      this.#cachedSeconds += use.seconds;
+      const took = attempt.took ?? UNKNOWN_USE;
       this.#cachedUse = this.#cachedUse === undefined ? took : addUse(this.#cachedUse, took);
       return;
     }
-    if (result.correct === true) this.#correctFresh += 1;
-    const use = getUse(result);
-    this.#tokens = sumOfKnown(this.#tokens, use.tokens);
-    this.#cost = sumOfKnown(this.#cost, use.cost);
-    this.#packets += use.packets;
-    this.#bytes += use.bytes;
-    this.#seconds += use.seconds;
+    if (attempt.correct === true) this.#correctFresh += 1;
+    this.#use = addUse(this.#use, use);
+    for (const name of TRAFFIC) this.#traffic[name] += attempt[name];
+    if (attempt.model_calls !== undefined)
+      this.#models = addModelSums(this.#models ?? NO_MODELS, { ...NO_MODELS, ...attempt });
+    this.#tokens = sumLedgers([this.#tokens, attempt.token_ledger].flatMap((one) => one ?? []));
+    for (const { tool, count, failed } of attempt.tool_calls) {
+      const sum = this.#tools.get(tool) ?? { count: 0, failed: 0 };
+      this.#tools.set(tool, { count: sum.count + count, failed: sum.failed + failed });
+    }
+    for (const usage of attempt.usage) this.#usage.add(usage);
+  }
+
+  #addOutcome(attempt: Attempt): void {
+    const { task_id, status, ended = status, reason = status, failed_role, gap } = attempt;
+    this.#status[status] += 1;
+    this.#ended[ended] += 1;
+    for (const name of MEASURES) {
+      const value = attempt[name];
+      if (value === null) continue;
+      const { sum, count } = this.#scores.get(name) ?? { sum: 0, count: 0 };
+      this.#scores.set(name, { sum: sum + value, count: count + 1 });
+    }
+    if (attempt.correct === true) this.#correct += 1;
+    if (attempt.correct_lenient === true) this.#correctLenient += 1;
+    if (status !== 'answered') this.#firstFailure ??= { task_id, reason };
+    if (failed_role !== undefined) increment(this.#byRole, failed_role);
+    if (gap !== undefined) increment(this.#byGap, gap);
+  }
+
+  /** Attempts by the way in which their tasks ended on the mesh. */
+  get ended(): StatusCounts {
+    return this.#ended;
+  }
+
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  /** What the mesh counted for attempts that were not cached. */
+  get traffic(): Readonly<Traffic> & Partial<ModelSums> {
+    return { ...this.#traffic, ...this.#models };
+  }
+
+  /** Returns the mean of a measure; null if no true answer is known. */
+  mean(measure: (typeof MEASURES)[number]): number | null {
+    const entry = this.#scores.get(measure);
+    return entry === undefined ? null : entry.sum / entry.count;
+  }
+
+  /** The 95 % interval of exact matches (Wilson); null if no true answer is known. */
+  get interval(): Interval | null {
+    const { sum = 0, count = 0 } = this.#scores.get('normalized_em') ?? {};
+    return count === 0 ? null : computeWilson(sum, count);
   }
 
   figures(): Figures {
     const { low, high } = computeWilson(this.#correct, this.#scored);
     const isScored = this.#scored > 0;
-    const taken = {
-      tokens: this.#tokens,
-      cost: this.#cost,
-      packets: this.#packets,
-      bytes: this.#bytes,
-      seconds: Math.round(this.#seconds * 1e6) / 1e6,
-    };
+    const { seconds } = this.#use;
+    const taken = { ...this.#use, seconds: seconds === null ? null : Math.round(seconds * 1e6) / 1e6 };
     return {
       questions: this.#questions,
       ...this.#status,
-      not_asked: this.#notAsked,
+      not_asked: this.#questions - this.#attempts,
       cached: this.#cached,
       cached_use: this.#cachedUse,
       scored: this.#scored,
@@ -149,5 +247,68 @@ export class FiguresSum {
       ...taken,
       per_correct: divideUse(taken, this.#correctFresh),
     };
+  }
+
+  work(): WorkFigures {
+    const fresh = this.#attempts - this.#cached;
+    const average = (sum: number | null, by: number) => (sum === null || by === 0 ? null : sum / by);
+    return {
+      metrics: {
+        questions_processed: this.#attempts,
+        cache_hit_rate: average(this.#cached, this.#attempts),
+        tool_usage: Object.fromEntries([...this.#tools].sort(([, a], [, b]) => b.count - a.count)),
+        model_calls_per_question: average(this.#models?.model_calls ?? 0, fresh),
+        seconds_per_question: average(this.#use.seconds, fresh),
+        seconds_per_cached: average(this.#cachedSeconds, this.#cached),
+        error_rate: average(this.#attempts - this.#status.answered, this.#attempts),
+      },
+      token_ledger: this.#tokens,
+      roles: Object.fromEntries(
+        this.#usage.entries.map(
+          ({ role, model, calls, prompt_tokens, completion_tokens, cost_usd: cost }): [string, RoleSum] => [
+            `${role} ${model}`,
+            { calls, prompt_tokens, completion_tokens, cost },
+          ],
+        ),
+      ),
+      failures: {
+        by_role: Object.fromEntries(this.#byRole),
+        by_gap: Object.fromEntries(this.#byGap),
+        first: this.#firstFailure,
+      },
+    };
+  }
+}
+
+function increment<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Attempts in groups, such as the levels of their questions. */
+export class AttemptGroups {
+  readonly #sums = new Map<string, AttemptSum>();
+
+  add(name: string, attempt: Attempt | undefined, isScored: boolean): void {
+    let sum = this.#sums.get(name);
+    if (sum === undefined) {
+      sum = new AttemptSum();
+      this.#sums.set(name, sum);
+    }
+    sum.add(attempt, isScored);
+  }
+
+  get(name: string): AttemptSum | undefined {
+    return this.#sums.get(name);
+  }
+
+  /** Groups in the order in which they came. */
+  map<Value>(toValue: (sum: AttemptSum) => Value): Record<string, Value> {
+    return Object.fromEntries([...this.#sums].map(([name, sum]) => [name, toValue(sum)]));
+  }
+
+  /** Figures of the groups, in the order of their names. */
+  figures(): Record<string, Figures> {
+    const entries = Object.entries(this.map((sum) => sum.figures()));
+    return Object.fromEntries(entries.sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true })));
   }
 }

@@ -6,14 +6,14 @@ import { attemptOf, questionOf } from '../batch/testing/results.ts';
 import type { Question } from '../questions/question.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import { nameChange, summarizeCycle } from './cycles.ts';
-import { passAtK, summarizeTeam } from './summary.ts';
+import { passAtK, summarize } from './summary.ts';
 import { formatBatchTable } from './tables/batch-table.ts';
 
 /** A summary of these results; a question without one was not asked. */
 function summaryOf(questions: readonly Question[], results: readonly Attempt[], repeat = 1) {
-  return summarizeTeam(questions, repeat, ({ taskId }, cycle) =>
+  return summarize(questions, repeat, ({ taskId }, cycle) =>
     results.find((result) => result.task_id === taskId && result.cycle === cycle),
-  );
+  ).team;
 }
 
 const wrong = { correct: false, correct_lenient: false } as const;

@@ -1,16 +1,16 @@
+import { Samples } from '@gaia-mesh/core/run/metrics/samples.ts';
 import type { Attempt } from '../attempts/attempt.ts';
 import type { Question } from '../questions/question.ts';
 import { Calibration, type CalibrationFigures } from '../statistics/answers/calibration.ts';
 import { computeClusteredInterval } from '../statistics/answers/clustered.ts';
 import { type CycleSummary, type Rights, summarizeCycle } from './cycles.ts';
-import { type Figures, FiguresSum } from './figures.ts';
-import { type RunMetricsOfTeam, TeamTally } from './team-tally.ts';
+import { AttemptGroups, AttemptSum, type Figures, type WorkFigures } from './figures.ts';
 
 /**
  * Summary of one team's batch. The figures are those of first attempts; with `--repeat` later attempts are kept apart, since a
  * team that learns from a question has seen it (C-12).
  */
-export interface TeamSummary extends Figures, RunMetricsOfTeam {
+export interface TeamSummary extends Figures, WorkFigures {
   /** Figures by level of the questions (C-29). */
   readonly levels: Readonly<Record<string, Figures>>;
   readonly categories: Readonly<Record<string, Figures>>;
@@ -35,21 +35,33 @@ export interface TeamSummary extends Figures, RunMetricsOfTeam {
 /** Minimum packets of a conversation. With fewer, the only packet is the answer. */
 const PACKETS_OF_TALK = 2;
 
+/** What a team's attempts add up to; the summaries of `gaia` and `bench` are written from it. */
+export interface Summary {
+  readonly team: TeamSummary;
+  /** All attempts. */
+  readonly all: AttemptSum;
+  /** All attempts by {@link listTaskParts}. */
+  readonly parts: AttemptGroups;
+  readonly elapsedMs: Samples;
+}
+
 /**
- * Summarizes a team's results. Each result is read once and not kept.
+ * Adds up a team's attempts. Each is read once and not kept.
  *
- * @param read returns the result of a question and cycle, if it is finished
+ * @param read returns the attempt at a question in a cycle, if it is finished
  */
-export function summarizeTeam(
+export function summarize(
   questions: readonly Question[],
   repeat: number,
   read: (question: Question, cycle: number) => Attempt | undefined,
-): TeamSummary {
-  const levels = new Groups();
-  const categories = new Groups();
-  const first = new FiguresSum();
-  const repeats = new FiguresSum();
-  const tally = new TeamTally();
+): Summary {
+  const levels = new AttemptGroups();
+  const categories = new AttemptGroups();
+  const parts = new AttemptGroups();
+  const all = new AttemptSum();
+  const first = new AttemptSum();
+  const repeats = new AttemptSum();
+  const elapsedMs = new Samples();
   const calibration = new Calibration();
   let isConfident = false;
   const cycles: CycleSummary[] = [];
@@ -58,7 +70,7 @@ export function summarizeTeam(
   const talks = new Map<string, number>();
   let before: { figures: Figures; rights: Rights } | undefined;
   for (let cycle = 1; cycle <= repeat; cycle++) {
-    const sum = cycle === 1 ? first : new FiguresSum();
+    const sum = cycle === 1 ? first : new AttemptSum();
     const rights = new Map<string, { category: string; correct: boolean }>();
     for (const question of questions) {
       const result = read(question, cycle);
@@ -70,7 +82,11 @@ export function summarizeTeam(
         categories.add(category, result, isScored);
         if (level !== undefined) levels.add(level, result, isScored);
       }
-      if (result !== undefined) tally.add(result);
+      if (result !== undefined) {
+        all.add(result, isScored);
+        elapsedMs.add(result.elapsed_ms);
+        for (const part of listTaskParts(question)) parts.add(part, result, isScored);
+      }
       if (!isScored) continue;
       const correct = result?.correct === true;
       if (cycle === 1) {
@@ -88,12 +104,12 @@ export function summarizeTeam(
     cycles.push(summarizeCycle(cycle, figures, rights, before));
     before = { figures, rights };
   }
-  return {
+  const team: TeamSummary = {
     ...first.figures(),
     levels: levels.figures(),
     categories: categories.figures(),
     calibration: isConfident ? calibration.figures() : undefined,
-    ...tally.metrics(),
+    ...all.work(),
     ...(repeat > 1
       ? {
           repeats: clusterFigures(repeats.figures(), rightTimes, rightFirst, repeat - 1),
@@ -103,6 +119,18 @@ export function summarizeTeam(
         }
       : {}),
   };
+  return { team, all, parts, elapsedMs };
+}
+
+/**
+ * Returns the parts that a task counts in: its id up to `-<last part>`, its source up to ` / `, and its level, if it has them.
+ */
+function listTaskParts({ taskId, source, level }: Question): string[] {
+  const dash = taskId.lastIndexOf('-');
+  const parts = [dash > 0 ? taskId.slice(0, dash) : taskId];
+  if (source !== undefined) parts.push(source.split(' / ')[0] ?? source);
+  if (level !== undefined) parts.push(level);
+  return [...new Set(parts)];
 }
 
 function clusterFigures(
@@ -144,26 +172,6 @@ function computePasses(
     pass_hat[k] = each.reduce((sum, { all }) => sum + all, 0) / each.length;
   }
   return { pass_at, pass_hat };
-}
-
-class Groups {
-  readonly #sums = new Map<string, FiguresSum>();
-
-  add(name: string, result: Attempt | undefined, isScored: boolean): void {
-    let sum = this.#sums.get(name);
-    if (sum === undefined) {
-      sum = new FiguresSum();
-      this.#sums.set(name, sum);
-    }
-    sum.add(result, isScored);
-  }
-
-  figures(): Record<string, Figures> {
-    const names = [...this.#sums.keys()].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-    return Object.fromEntries(
-      names.map((name) => [name, (this.#sums.get(name) ?? new FiguresSum()).figures()]),
-    );
-  }
 }
 
 /**

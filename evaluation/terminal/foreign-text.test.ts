@@ -4,7 +4,7 @@ import { formatComparison, formatComparisonMarkdown } from '../compare/compariso
 import { formatJunit } from '../compare/conditions/ci-reports.ts';
 import { makeStacksFile } from '../compare/stacks/testing/sample-stacks.ts';
 import { sampleFile } from '../compare/testing/sample-comparison.ts';
-import { summarizeTeam } from '../results/summary.ts';
+import { summarize } from '../results/summary.ts';
 import { formatBatchTable } from '../results/tables/batch-table.ts';
 
 /** Foreign text with the start of a line of its own. */
@@ -40,7 +40,7 @@ test('no text from elsewhere begins a line of output, wherever it stands', async
     }),
     attemptOf('b', {}),
   ];
-  const team = summarizeTeam(questions, 1, ({ taskId }) => results.find((one) => one.task_id === taskId));
+  const { team } = summarize(questions, 1, ({ taskId }) => results.find((one) => one.task_id === taskId));
   const found = [{ text: 'mcp: bytes > 1', outcome: 'failed' as const, found: 'x' }];
   for (const [name, format] of Object.entries({
     'a comparison': (change: typeof spoil) => formatComparison(change(comparison)),

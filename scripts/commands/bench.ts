@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { AgentEndpoint } from '@gaia-mesh/core/agent/spec.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
@@ -8,10 +10,9 @@ import { readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
-import { buildBenchBatch, checkResumed, summarizeBench } from '@gaia-mesh/evaluation/batch/bench-batch.ts';
 import { formatAttemptKey } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
-import { Runner } from '@gaia-mesh/evaluation/batch/runner.ts';
+import { Runner, type TeamEnd } from '@gaia-mesh/evaluation/batch/runner.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   type BenchOptions,
@@ -21,6 +22,7 @@ import {
 } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
 import { answerPlace } from '@gaia-mesh/evaluation/questions/answer-place.ts';
 import type { Question } from '@gaia-mesh/evaluation/questions/question.ts';
+import { type BenchOutcome, summarizeBench } from '@gaia-mesh/evaluation/results/bench-summary.ts';
 import {
   formatBatchReport,
   formatFailure,
@@ -85,11 +87,14 @@ async function run(options: BenchOptions): Promise<void> {
     const [ended] = teams.values();
     if (ended?.mesh === undefined) throw ended?.end.kind === 'stopped' ? ended.end.error : signal.reason;
     const { metrics, folder } = ended.mesh;
-    const batch = plan.isBatch ? buildBenchBatch(plan, ended, runner.journal, kept) : undefined;
+    const { end, wallSeconds } = ended;
+    const batch = plan.isBatch
+      ? { end, ...summarizeBench(plan, runner.journal, kept, { metrics, wallSeconds }) }
+      : undefined;
     report(plan, options, folder, metrics, batch);
     process.exitCode = chooseExitCode(options, metrics, batch, signal);
     await exportRun(folder.archiveFile);
-    const status = batch?.summary.status ?? metrics.status;
+    const status = batch?.status ?? metrics.status;
     await watch?.end(status, signal, () => buildRunReport(folder.archiveFile));
   } finally {
     runner.close();
@@ -98,7 +103,25 @@ async function run(options: BenchOptions): Promise<void> {
   }
 }
 
-type BenchBatch = ReturnType<typeof buildBenchBatch>;
+/** A batch of tasks and its end. */
+type BenchBatch = BenchOutcome & Pick<TeamEnd, 'end'>;
+
+/**
+ * Refuses to resume a batch that does not exist, or is finished.
+ *
+ * @throws MeshError `usage`, and as {@link Journal.open}
+ */
+function checkResumed({ paths, questions, repeat }: BenchPlan, runner: Runner): void {
+  const { journal: file } = paths;
+  if (!existsSync(file)) throw new MeshError('usage', `--resume: no batch to resume: ${file} does not exist`);
+  const total = questions.length * repeat;
+  if (runner.journal.size < total) return;
+  runner.close();
+  throw new MeshError(
+    'usage',
+    `--resume: all ${total} tasks in ${file} are finished; leave out --resume to run them again`,
+  );
+}
 
 function chooseExitCode(
   options: BenchOptions,
@@ -109,7 +132,7 @@ function chooseExitCode(
   if (signal.aborted) return EXIT.interrupted;
   if (batch !== undefined && batch.end.kind !== 'finished') return endToExitCode(batch.end);
   // A batch succeeds when every task was finished, whatever its score.
-  const code = statusToExitCode(batch?.summary.status ?? metrics.status);
+  const code = statusToExitCode(batch?.status ?? metrics.status);
   return code === 0 && options.strict && metrics.warnings.length > 0 ? EXIT.failed : code;
 }
 
@@ -133,22 +156,21 @@ function report(
   metrics: RunMetrics,
   batch: BenchBatch | undefined,
 ): void {
-  const summary = batch && summarizeBench(batch, metrics);
   printWarnings(metrics.warnings);
-  const status = batch?.summary.status ?? metrics.status;
-  const fault = explainFault(plan, folder, { status, answered: summary?.json.answered }, batch);
+  const status = batch?.status ?? metrics.status;
+  const fault = explainFault(plan, folder, { status, answered: batch?.json.answered }, batch);
   if (options.json) {
-    printJson(summary?.json ?? metrics);
+    printJson(batch?.json ?? metrics);
     if (batch !== undefined && fault !== undefined) printError(fault);
     return;
   }
   const [task] = plan.questions;
   if (!options.quiet) {
-    if (batch !== undefined && summary !== undefined) {
+    if (batch !== undefined) {
       // A table of zeros with intervals would look like a result where every task ran out of time. Injected
       // faults are a result in themselves.
-      if (summary.json.timeout < summary.json.tasks || metrics.faults !== undefined)
-        printText(formatBatchReport(summary.json, metrics, summary.interval, batch));
+      if (batch.json.timeout < batch.json.tasks || metrics.faults !== undefined)
+        printText(formatBatchReport(batch.json, metrics, batch.interval, batch));
     } else if (task !== undefined)
       printText(runReport(task, metrics, findSource(plan, task, metrics, folder.workspaces)));
   } else if (batch === undefined && metrics.answer !== null) {

@@ -21,7 +21,7 @@ import {
 import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
-import { summarizeTeam, type TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
+import { summarize, type TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
 import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
 import { formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
@@ -169,7 +169,7 @@ async function finish(
   writeAnswers(finished, paths);
   const summaries: Record<string, TeamSummary & TeamFacts> = {};
   for (const { team } of plan.teams) {
-    const summary = summarizeTeam(questions, repeat, ({ taskId }, cycle) =>
+    const { team: summary } = summarize(questions, repeat, ({ taskId }, cycle) =>
       journal.read({ task_id: taskId, team: team.name, cycle }),
     );
     summaries[team.name] = { ...summary, ...buildTeamFacts(team, ends.get(team.name)) };

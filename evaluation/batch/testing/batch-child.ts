@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { readQuestions } from '../../questions/read-questions.ts';
 import { formatAnswerLine, writeLines } from '../../results/answers.ts';
-import { summarizeTeam } from '../../results/summary.ts';
+import { summarize } from '../../results/summary.ts';
 import { type AskTeam, runBatch } from '../batch.ts';
 import { Journal } from '../journal/journal.ts';
 import { attemptAt, plainBatch } from './results.ts';
@@ -41,7 +41,7 @@ const end = await runBatch({
 if (end.kind !== 'finished') throw new Error(end.reason);
 const read = (taskId: string) => journal.read({ task_id: taskId, team: 'single', cycle: 1 });
 writeLines(path.join(folder, 'answers.jsonl'), linesOf());
-const summary = summarizeTeam(questions, 1, ({ taskId }) => read(taskId));
+const { team: summary } = summarize(questions, 1, ({ taskId }) => read(taskId));
 writeLines(path.join(folder, 'summary.json'), [JSON.stringify(summary)]);
 journal.close();
 

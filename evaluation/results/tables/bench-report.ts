@@ -12,7 +12,7 @@ import {
   toOneLine,
   wrapText,
 } from '../../terminal/table.ts';
-import type { BatchSummary } from '../bench-summary.ts';
+import type { BenchSummary } from '../bench-summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
 import { formatInterval } from './batch-table.ts';
 import type { WrongAnswers } from './wrong-answers.ts';
@@ -137,7 +137,7 @@ function nameSender(sender: string, agents: RunMetrics['agents']): string {
 
 /** Formats the results of a batch for people. */
 export function formatBatchReport(
-  summary: BatchSummary,
+  summary: BenchSummary,
   metrics: RunMetrics,
   interval: (part?: string) => Interval | null,
   { cycleLines, wrong }: { readonly cycleLines: readonly string[]; readonly wrong: WrongAnswers },
@@ -149,7 +149,7 @@ export function formatBatchReport(
   );
   const row = (
     name: string,
-    part: Pick<BatchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>,
+    part: Pick<BenchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>,
     bounds: Interval | null,
   ) => [
     toOneLine(name, 16),
@@ -199,7 +199,7 @@ export function formatBatchReport(
   ].join('\n');
 }
 
-function formatResumed({ resumed, tasks }: BatchSummary): string[] {
+function formatResumed({ resumed, tasks }: BenchSummary): string[] {
   if (resumed === undefined) return [];
   return [
     `Resumed   ${count(resumed)} of ${count(tasks)} tasks were finished before; traffic is that of the others.`,
@@ -207,7 +207,7 @@ function formatResumed({ resumed, tasks }: BatchSummary): string[] {
   ];
 }
 
-function formatCached({ cached, cached_use, tasks }: BatchSummary): string[] {
+function formatCached({ cached, cached_use, tasks }: BenchSummary): string[] {
   if (cached === undefined || cached_use === undefined) return [];
   const from = `Cached    ${count(cached)} of ${count(tasks)} answers are from the cache and took nothing in this run`;
   const { tokens, cost, packets, bytes, seconds } = cached_use;
