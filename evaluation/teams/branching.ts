@@ -5,8 +5,8 @@ import type { SessionOptions } from '@gaia-mesh/core/agent/session-options.ts';
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { branchFileSchema } from '@gaia-mesh/core/recording/branch-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
-import { createBranchEngine } from '@gaia-mesh/tools/engines/branch-engine.ts';
 import type { EngineOptions } from '@gaia-mesh/tools/engines/engine-options.ts';
+import { createBranchEngine } from '@gaia-mesh/tools/engines/recorded.ts';
 
 /**
  * Makes agent `id` repeat its tasks up to where the branches in `file` begin.

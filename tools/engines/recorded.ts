@@ -1,3 +1,4 @@
+import { type Branches, DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
 import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
@@ -66,7 +67,7 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
 }
 
 /** @throws MeshError `engine` for a recorded refusal */
-export function replayReply(recorded: RecordedReply, { tools, messages }: Question): AttributedReply {
+function replayReply(recorded: RecordedReply, { tools, messages }: Question): AttributedReply {
   const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
   if (finish === 'filtered')
     throw new MeshError('engine', `${model} refused to answer (content filter), when it was recorded`);
@@ -111,8 +112,45 @@ function createUnrecordedError(question: Question, work: EngineWork, known: numb
   );
 }
 
-export function describeRequest({ messages }: Question, { role }: EngineWork): string {
+function describeRequest({ messages }: Question, { role }: EngineWork): string {
   const last = messages.at(-1);
   const said = (last?.content ?? '').replace(/\s+/g, ' ').trim().slice(-SHOWN_CHARACTERS).toWellFormed();
   return `this request${role === undefined ? '' : ` of ${role}`}: message ${messages.length}, of the ${last?.role ?? 'user'}, ends with “${said}”`;
+}
+
+/**
+ * Creates an engine that replays the recorded replies up to the point where its task branches off, and is `live` from there on. Before the
+ * branch, an unrecorded request fails, because its reply would answer another question. Usage of replayed replies is not counted.
+ */
+export function createBranchEngine(
+  live: Engine,
+  branches: Pick<Branches, 'repliesOf'>,
+  prompts: EngineOptions['prompts'],
+): Engine {
+  const recorded = createAskingEngine(live.name, prompts, async (question, work) => {
+    const left = work.taskId === undefined ? undefined : branches.repliesOf(work.taskId);
+    const key = hashRequest(question);
+    const [reply] = left?.splice(findReplyIndex(left, key), 1) ?? [];
+    if (reply !== undefined) return replayReply(reply, question);
+    throw new MeshError(
+      'engine',
+      `${DEPARTED}: before its branch there is no recorded reply to ${describeRequest(question, work)}`,
+    );
+  });
+  const isRecorded = ({ taskId }: EngineWork) =>
+    taskId !== undefined && branches.repliesOf(taskId) !== undefined;
+  const { chat } = live;
+  const { chat: chatAgain } = recorded;
+  const engine: Engine = {
+    ...live,
+    perform: (step, work) => (isRecorded(work) ? recorded : live).perform(step, work),
+  };
+  if (chat === undefined || chatAgain === undefined) return engine;
+  return { ...engine, chat: (request, work) => (isRecorded(work) ? chatAgain : chat)(request, work) };
+}
+
+/** Returns the index of a request's reply; the index after the last if there is none, where nothing is taken. */
+function findReplyIndex(replies: readonly { readonly key: string }[], key: string): number {
+  const index = replies.findIndex((reply) => reply.key === key);
+  return index === -1 ? replies.length : index;
 }

@@ -2,7 +2,7 @@ import type { ChatRequest, Engine, EngineWork } from '@gaia-mesh/core/contracts/
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import type { BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { expect, test } from 'vitest';
-import { createBranchEngine } from './branch-engine.ts';
+import { createBranchEngine } from './recorded.ts';
 
 const ask = (content: string): ChatRequest => ({ messages: [{ role: 'user', content }] });
 const reply = (to: string, content: string): BranchReply => ({
