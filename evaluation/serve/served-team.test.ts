@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MeshTeam } from '../batch/teams/mesh-team.ts';
 import { attemptOf } from '../batch/testing/results.ts';
@@ -16,11 +19,13 @@ const answerYes: MeshAsk = async ({ taskId }) => attemptOf(taskId, { raw_answer:
 afterEach(() => void vi.restoreAllMocks());
 
 /** Starts a served team on a mesh whose agents are left out. */
-async function start(options: Partial<Options> = {}, answer = answerYes) {
+async function start(options: Partial<Options> = {}, answer = answerYes, resultsFile = 'results.jsonl') {
   const ask = vi.fn(answer);
-  const mesh = { ask, folder: { archiveFile: '/x/archive' }, close: async () => ({ tasks: 1 }) };
+  const close = vi.fn(async () => ({ tasks: 1 }));
+  const folder = { archiveFile: '/x/archive', resultsFile: path.join(temporaryFolder(), resultsFile) };
+  const mesh = { ask, folder, close };
   const started = vi.spyOn(MeshTeam, 'start').mockResolvedValue(mesh as unknown as MeshTeam);
-  const served = await ServedTeam.start({
+  const starting = ServedTeam.start({
     planned: { team: { name: 'team' }, adapter: {}, faults: [], out: '/x' },
     limits: { tasks: 1, waiting: 1, bytes: 10 },
     store: '/x/store',
@@ -29,10 +34,14 @@ async function start(options: Partial<Options> = {}, answer = answerYes) {
     signal,
     ...options,
   } as unknown as Options);
+  const served = await starting.catch((error: unknown) => {
+    expect(close, 'its agents are left running').toHaveBeenCalledOnce();
+    throw error;
+  });
   const { observer } = started.mock.calls[0]?.[0] ?? {};
   const relay = (taskId: string, from: string, type: string) =>
     observer?.relayed?.({ packets: [{ head: { task_id: taskId, from, type } }] } as never);
-  return { served, ask, started, relay };
+  return { served, ask, started, relay, resultsFile: folder.resultsFile };
 }
 
 describe('a served team', () => {
@@ -51,6 +60,15 @@ describe('a served team', () => {
     ]);
     expect(served.archiveFile).toBe('/x/archive');
     expect(await served.close()).toEqual({ tasks: 1 });
+  });
+
+  it('keeps each attempt in the file of results, and leaves no agents behind where that cannot be written', async () => {
+    const { served, resultsFile } = await start();
+    await served.ask({ question: 'Q' }, signal, ignore);
+    await served.close();
+    const lines = readFileSync(resultsFile, 'utf8').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ task_id: 'ask-1', raw_answer: 'Yes' }]);
+    await expect(start({}, answerYes, 'missing/results.jsonl')).rejects.toThrow('cannot be written');
   });
 
   it('hands on a document, or the one that it has, and no half of a letter', async () => {

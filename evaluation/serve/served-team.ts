@@ -80,7 +80,12 @@ export class ServedTeam {
       },
       signal,
     });
-    return new ServedTeam(options, mesh, watching);
+    try {
+      return new ServedTeam(options, mesh, watching);
+    } catch (error) {
+      await mesh.close();
+      throw error;
+    }
   }
 
   get name(): string {
