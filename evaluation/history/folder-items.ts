@@ -196,7 +196,13 @@ function readMetricsHead(json: string): ItemHead {
   if (!metrics.success) return undefined;
   const { team, adapter, engine, status, answer, tasks, answered, normalized_em } = metrics.data;
   const right = normalized_em === null ? '' : `, ${Math.round(100 * normalized_em)} % right`;
-  const came = tasks === 1 ? (answer ?? status) : `${answered} of ${tasks} answered${right}`;
+  const verdict = normalized_em === null ? '' : normalized_em === 1 ? ': right' : ': wrong';
+  const came =
+    tasks === 1
+      ? answer === null
+        ? `no answer: ${status}`
+        : `“${toOneLine(answer, MAX_NAME - 10)}”${verdict}`
+      : `${answered} of ${tasks} answered${right}`;
   return {
     kind: 'run',
     title: toOneLine(`${team} · ${adapter} · ${engine}`, 2 * MAX_NAME),
