@@ -215,6 +215,16 @@ describe('before a run', () => {
     }
   });
 
+  test('a fallback on OpenAI’s server needs one, too', () => {
+    const options = { fallback_base_url: 'https://api.openai.com' };
+    const check = (environment: Record<string, string>) =>
+      checkServer('openai', { host: '127.0.0.1:8080', options, environment });
+    expect(() => check({})).toThrow('https://api.openai.com/v1 needs a key: set OPENAI_API_KEY');
+    // The key may go to its maker, but not to a server that only a team file names.
+    expect(() => check({ OPENAI_API_KEY: 'sk-1' })).toThrow('only a team file names it');
+    expect(() => check({ OPENAI_API_KEY: 'sk-1', GAIA_MESH_KEY_HOSTS: '127.0.0.1:8080' })).not.toThrow();
+  });
+
   test('local engines need none', () => {
     for (const name of ['ollama', 'extractive'])
       expect(() => checkServer(name, { environment: {} })).not.toThrow();
