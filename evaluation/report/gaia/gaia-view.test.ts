@@ -38,8 +38,8 @@ describe('what teams made of the same questions', () => {
     ]);
     expect(judged).toEqual([
       ['supervisor', 45, [20, 2], 'better'],
-      ['react', 0, [3, 3], 'no detectable difference'],
-      ['panel', -30, [0, 3], 'no detectable difference'],
+      ['react', 0, [3, 3], 'cannot tell'],
+      ['panel', -30, [0, 3], 'cannot tell'],
     ]);
     // What was not asked is wrong in the score, and named.
     expect(view.teams[3]?.summary).toMatchObject({ correct: 7, accuracy: 0.175 });
@@ -99,8 +99,8 @@ describe('what teams made of the same questions', () => {
       ['panel', 'react', 'worse'],
     ]);
     expect(view.itself.map(([team, { judged }]) => [team, judged.verdict])).toEqual([
-      ['single', 'no detectable difference'],
-      ['react', 'no detectable difference'],
+      ['single', 'cannot tell'],
+      ['react', 'cannot tell'],
       ['panel', 'better'],
     ]);
   });
@@ -122,7 +122,7 @@ describe('what teams made of the same questions', () => {
     expect(view(six).pairs).toHaveLength(5);
     // Eight questions are enough among five comparisons, and not among fifteen.
     expect(verdictOf(view(six))).toBe('better');
-    expect(verdictOf(view(six, 'all'))).toBe('no detectable difference');
+    expect(verdictOf(view(six, 'all'))).toBe('cannot tell');
     expect(view(six, 'all').pairs).toHaveLength(15);
     const others = view(['react', 'panel']);
     expect([others.baseline, others.pairs[0]?.judged.verdict]).toEqual(['react', 'better']);

@@ -102,13 +102,13 @@ function describeBestTeam(
   const said = `${best.join(', ')} ${best.length === 1 ? 'is' : 'are'} ${result}`;
   if (base === undefined || teams.length === 1) return said;
   const calls = [...compared].map(([, { judged }]) => judged);
-  if (calls.length > 0 && calls.every(({ verdict }) => verdict === 'no detectable difference'))
+  if (calls.length > 0 && calls.every(({ verdict }) => verdict === 'cannot tell'))
     return describeUndecided(teams, calls, baseline);
   const alone = baseline === BASELINE ? `${baseline} alone` : baseline;
   if (best.includes(baseline)) return `No team is right more often than ${alone}: ${result}`;
   const isBetter = best.every((name) => compared.get(name)?.judged.verdict === 'better');
   const against = `${said}, ${alone} on ${count(base.correct)}`;
-  return isBetter ? against : `${against}: no detectable difference`;
+  return isBetter ? against : `${against}: cannot tell which is better`;
 }
 
 /** Describes a batch without detected differences. It ranks no team, because one more right answer may be chance. */

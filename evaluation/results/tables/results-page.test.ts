@@ -53,7 +53,7 @@ test('with repeats it sets each team against itself', () => {
   if (single === undefined) throw new Error('the sample has it');
   const { body } = buildGaiaPart({ batch, summaries: { single: { ...single, ...facts } } });
   expect(body).toContain('## The same team twice');
-  expect(body).toMatch(/\| single \| 20 \| 0 \| 1 \| \+5\.0 \(.*\) \| .* \| no detectable difference \|/);
+  expect(body).toMatch(/\| single \| 20 \| 0 \| 1 \| \+5\.0 \(.*\) \| .* \| cannot tell \|/);
   expect(body).toMatch(/\| single \(baseline\) \| 8 of 20 \|/);
 });
 

@@ -164,7 +164,7 @@ describe('verdicts', () => {
   test('call a difference, with the difference of all questions', () => {
     const verdicts = judgeAnswers([counts(20, 2, 40, 10), counts(20, 40, 2, 10), counts(20, 5, 7, 10)]);
 
-    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['better', 'worse', 'no detectable difference']);
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['better', 'worse', 'cannot tell']);
     expect(verdicts[0]).toMatchObject({ questions: 72, difference: expect.closeTo(38 / 72, 12) });
   });
 
@@ -176,15 +176,15 @@ describe('verdicts', () => {
 
     const [first] = judgeAnswers(Array.from({ length: 5 }, () => close));
 
-    expect(first?.verdict).toBe('no detectable difference');
+    expect(first?.verdict).toBe('cannot tell');
     expect(first?.adjustedP).toBeCloseTo(5 * testSwaps(close), 9);
     expect(first?.low).toBeLessThan(0);
   });
 
   test('are none where the test finds none, whatever the width of the interval', () => {
     const [better, worse] = [alike, swap(alike)].map((pair) => judgeAnswers([pair])[0]);
-    expect(better).toMatchObject({ verdict: 'no detectable difference', low: 0, adjustedP: 0.5 });
-    expect(worse).toMatchObject({ verdict: 'no detectable difference', high: 0, adjustedP: 0.5 });
+    expect(better).toMatchObject({ verdict: 'cannot tell', low: 0, adjustedP: 0.5 });
+    expect(worse).toMatchObject({ verdict: 'cannot tell', high: 0, adjustedP: 0.5 });
   });
 
   describe('at the level of a step of Holm’s procedure', () => {
@@ -197,7 +197,7 @@ describe('verdicts', () => {
     test('are of a p-value below it, not of one that reaches it', () => {
       expect(judgeAnswers([weak], 1 / 16)[0]).toMatchObject({
         adjustedP: 1 / 16,
-        verdict: 'no detectable difference',
+        verdict: 'cannot tell',
       });
       expect(judgeAnswers([weak], 1 / 15.9)[0]?.verdict).toBe('better');
     });
@@ -223,9 +223,9 @@ describe('verdicts', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(anyCounts, anyAttempts), { minLength: 1, maxLength: 6 }), (family) => {
         for (const { low, high, verdict, adjustedP, difference } of judgeAnswers(family)) {
-          const expected = low > 0 ? 'better' : high < 0 ? 'worse' : 'no detectable difference';
+          const expected = low > 0 ? 'better' : high < 0 ? 'worse' : 'cannot tell';
           expect(verdict).toBe(expected);
-          expect(adjustedP < 0.05).toBe(verdict !== 'no detectable difference');
+          expect(adjustedP < 0.05).toBe(verdict !== 'cannot tell');
           expect(low).toBeLessThanOrEqual(difference + 1e-12);
           expect(high).toBeGreaterThanOrEqual(difference - 1e-12);
         }
@@ -263,7 +263,7 @@ describe('six teams, sixty questions, three repeats', () => {
     const random = new Random(61);
     const runs = 250;
     const called = Array.from({ length: runs }, () =>
-      judgeAnswers(drawTeams(random, 0)).some(({ verdict }) => verdict !== 'no detectable difference'),
+      judgeAnswers(drawTeams(random, 0)).some(({ verdict }) => verdict !== 'cannot tell'),
     );
     expect(called.filter(Boolean).length / runs).toBeLessThanOrEqual(0.05);
   });
@@ -351,7 +351,7 @@ describe('as another implementation has them', () => {
         high: close(0.3125814265),
         adjustedP: close(0.021484375),
         detectable: close(0.2063445202),
-        verdict: 'no detectable difference',
+        verdict: 'cannot tell',
       },
     ]);
     expect(judgeAnswers([thirds])[0]).toMatchObject({
@@ -374,7 +374,7 @@ describe('as another implementation has them', () => {
     expect(figures).toEqual([
       [close(0.002754726), close(0.3001393759), close(0.04296875), close(0.1870087957), 'better'],
       [close(0.0049256789), close(0.3428599156), close(0.0388183594), close(0.1974777881), 'better'],
-      [close(-0.1012862487), close(0.1012862487), close(1), close(0.1956668845), 'no detectable difference'],
+      [close(-0.1012862487), close(0.1012862487), close(1), close(0.1956668845), 'cannot tell'],
     ]);
   });
 });

@@ -10,8 +10,11 @@ export interface PairedAttempts {
   readonly attempts: number;
 }
 
-/** `better` or `worse`: `other` answers more or fewer of the same questions correctly. */
-type AnswerVerdict = 'better' | 'worse' | 'no detectable difference';
+/**
+ * `better` or `worse`: `other` answers more or fewer of the same questions correctly. `cannot tell`: neither is shown, which is no evidence
+ * that they are equal.
+ */
+type AnswerVerdict = 'better' | 'worse' | 'cannot tell';
 
 export interface JudgedAnswers {
   readonly questions: number;
@@ -53,7 +56,7 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
     // The correlation of very few questions may leave an interval without width.
     const low = isCalled ? reached.low : Math.min(0, reached.low);
     const high = isCalled ? reached.high : Math.max(0, reached.high);
-    const verdict = low > 0 ? 'better' : high < 0 ? 'worse' : 'no detectable difference';
+    const verdict = low > 0 ? 'better' : high < 0 ? 'worse' : 'cannot tell';
     const error = (high - low) / (2 * z);
     const least = countFewestPairs(comparisons.length, alpha) / pair.questions.length;
     const detectable =
@@ -73,7 +76,7 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
 
 /**
  * Probability of calling a true difference of the detectable size (J. Cohen, 1988, "Statistical power analysis for the behavioral sciences",
- * 2nd edition), at the strictest step of Holm's correction. It qualifies a verdict of "no detectable difference": if it is 40 points, the
+ * 2nd edition), at the strictest step of Holm's correction. It qualifies a verdict of "cannot tell": if it is 40 points, the
  * comparison showed nothing.
  */
 const POWER = 0.8;

@@ -64,10 +64,6 @@ type Judged = Pair['judged'];
 
 const VERDICTS: Readonly<Record<string, Tone>> = { better: 'good', worse: 'bad' };
 
-function nameVerdict({ verdict }: Judged): string {
-  return verdict === 'no detectable difference' ? 'cannot tell' : verdict;
-}
-
 function formatPoints(difference: number): string {
   const points = formatDecimals(Math.abs(difference) * 100, 1);
   return Number(points) === 0 ? points : `${difference < 0 ? '−' : '+'}${points}`;
@@ -97,7 +93,7 @@ function ScoreCard({ view }: { readonly view: GaiaView }) {
   const wordVerdict = (name: string) => {
     if (name === baseline) return 'baseline';
     const pair = against.get(name);
-    return pair === undefined ? 'no question in common' : nameVerdict(pair.judged);
+    return pair === undefined ? 'no question in common' : pair.judged.verdict;
   };
   const columns: Column<TeamFigures>[] = [
     { header: 'team', value: ({ name }) => toLine(name, 60) },
@@ -264,7 +260,7 @@ function PairsCard({ view: { pairs, itself, baseline } }: { readonly view: GaiaV
     ...pairs.map((pair) => ({ team: pair.other, against: pair.base, pair })),
     ...itself.map(([team, pair]) => ({ team: `${team}, second attempts`, against: 'its first', pair })),
   ];
-  const isCalled = ({ judged }: PairRow['pair']) => judged.verdict !== 'no detectable difference';
+  const isCalled = ({ judged }: PairRow['pair']) => judged.verdict !== 'cannot tell';
   const called = pairs.filter(isCalled).length;
   const apart = itself.filter(([, pair]) => isCalled(pair)).map(([team]) => team);
   const luck =
@@ -278,8 +274,8 @@ function PairsCard({ view: { pairs, itself, baseline } }: { readonly view: GaiaV
     { header: 'against', value: ({ against }) => toLine(against, 60) },
     {
       header: 'verdict',
-      value: ({ pair }) => nameVerdict(pair.judged),
-      cell: ({ pair }) => <VerdictBadge judged={pair.judged} word={nameVerdict(pair.judged)} />,
+      value: ({ pair }) => pair.judged.verdict,
+      cell: ({ pair }) => <VerdictBadge judged={pair.judged} word={pair.judged.verdict} />,
     },
     {
       header: 'points more',
