@@ -223,7 +223,7 @@ describe('a task with a bound on its tokens', () => {
     );
 
     const outcome = await network.runTask(
-      { taskId: 't', payload: { n: 1 }, timeoutMs: 20_000, maxTokens: 300 },
+      { taskId: 't', payload: { n: 1 }, timeoutMs: 20_000, taskTokens: 300 },
       new AbortController().signal,
     );
 

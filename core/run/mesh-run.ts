@@ -199,7 +199,7 @@ export class MeshRun {
     if (network === undefined) throw new Error('the run is not connected');
     await this.#faults?.taskBegins();
     this.#firstTaskMs ??= performance.now();
-    const { timeoutMs = this.#options.timeoutMs, maxTokens, signal } = bounds;
+    const { timeoutMs = this.#options.timeoutMs, taskTokens, signal } = bounds;
     this.#tasks.add(task);
     const question = task.question.slice(0, QUESTION_CHARACTERS).toWellFormed();
     this.#emit({ event: 'task_began', task_id: task.taskId, question });
@@ -208,7 +208,7 @@ export class MeshRun {
         taskId: task.taskId,
         payload: buildDocumentPayload(task),
         timeoutMs,
-        maxTokens,
+        taskTokens,
       },
       signal === undefined ? this.#options.signal : AbortSignal.any([signal, this.#options.signal]),
     );

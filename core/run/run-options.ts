@@ -57,7 +57,7 @@ export interface RunOptions
 /** Bounds of one task, instead of the run's. */
 export interface TaskBounds {
   readonly timeoutMs?: number;
-  readonly maxTokens?: number;
+  readonly taskTokens?: number;
   readonly signal?: AbortSignal;
 }
 

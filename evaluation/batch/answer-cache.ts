@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
+import type { TeamFingerprint } from '../plan/fingerprint.ts';
 import type { GaiaPlan } from '../plan/gaia-plan.ts';
-import type { TeamFingerprint } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';
 import { readCacheFile, writeCacheFile } from '../store/cache-file.ts';
 import type { CacheKey } from '../store/cache-key.ts';

@@ -187,7 +187,7 @@ export class Runner {
         questions,
         repeat,
         timeoutMs: seconds === undefined ? undefined : seconds * 1000,
-        maxTokens: tokens,
+        questionTokens: tokens,
         observer,
         signal,
       });

@@ -1,16 +1,8 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { resolveEngine } from '@gaia-mesh/core/contracts/team.ts';
 import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
-import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
-import { listTruths } from '../questions/question.ts';
-import { readTasks } from '../questions/question-rows.ts';
-import { readTaskFolder, readTruth } from '../questions/read-questions.ts';
+import { readChosenTasks } from '../questions/task-source.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { chooseResultFolder } from './batch-places.ts';
 import { commaList, defineTable, flag, option, text } from './option-table.ts';
@@ -78,25 +70,26 @@ export interface BenchPlan extends RunPlan {
   readonly pageStarts?: readonly number[] | undefined;
 }
 
-const DEFAULT_TASK = 'cairn-astel-light';
-
 /**
  * Resolves and checks the options of a `bench`.
  *
  * @throws MeshError `usage` or `config`
  */
 export async function planBench(options: BenchOptions): Promise<BenchPlan> {
-  const warnings: string[] = [];
   const external = new Set(options.external);
   const teams = await loadTeams([options.team], options, external);
   const [team] = teams;
   if (team === undefined) throw new Error('a bench has one team');
   findScorer(team.scorer);
-  const one = options.tasks === undefined ? await planOneTask(team, options, warnings) : undefined;
-  const { tasks, sha256 } =
-    one === undefined
-      ? await readTasks(resolveUserPath(options.tasks ?? ''), options.limit)
-      : toTaskList(one.task);
+  const { tasks, sha256, pageStarts, notes, language } = await readChosenTasks(options);
+  const isRead = team.agents.some((agent) => resolveEngine(team, agent).engine === EMBEDDED);
+  const warnings =
+    isRead && language !== undefined && language !== 'English'
+      ? [
+          ...notes,
+          `the embedded engine knows English only, and this document looks ${language}: expect a poor answer, or use a model (--engine)`,
+        ]
+      : notes;
   const out = chooseResultFolder(options.out);
   const plan = await planRun(
     options,
@@ -115,89 +108,5 @@ export async function planBench(options: BenchOptions): Promise<BenchPlan> {
     },
     () => out,
   );
-  return { ...plan, pageStarts: one?.pageStarts };
-}
-
-function toTaskList(task: Task): Awaited<ReturnType<typeof readTasks>> {
-  const sha256 = createHash('sha256').update(JSON.stringify(task)).digest('hex');
-  return { tasks: [{ ...task, category: 'text' }], sha256 };
-}
-
-/** Lists the tasks that ship with the project. */
-export function listShippedTasks(): string[] {
-  return readdirSync(tasksFolder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .sort();
-}
-
-export const tasksFolder: string = path.join(codeFolder, 'config', 'tasks');
-
-async function planOneTask(
-  team: Team,
-  options: BenchOptions,
-  warnings: string[],
-): Promise<{ task: Task; pageStarts?: readonly number[] | undefined }> {
-  if (options.document === undefined) {
-    const task = readTaskFolder(resolveTaskFolder(options.task ?? DEFAULT_TASK));
-    // The truth of the folder's own question does not apply to another question about the same document.
-    return {
-      task: options.question === undefined ? task : { ...task, question: options.question, truths: [] },
-    };
-  }
-  if (options.question === undefined || options.question.trim() === '') {
-    throw new MeshError('usage', '--document needs a --question about it');
-  }
-  const file = resolveUserPath(options.document);
-  // Most runs have no document and start faster without the readers.
-  const { readUserDocument } = await import('../questions/user-document.ts');
-  const { text: document, pageStarts, notes, language } = await readUserDocument(file);
-  warnings.push(...notes);
-  if (language !== undefined && language !== 'English' && isReadByEmbedded(team)) {
-    warnings.push(
-      `the embedded engine knows English only, and this document looks ${language}: expect a poor answer, or use a model (--engine)`,
-    );
-  }
-  const { question, answer } = options;
-  return {
-    task: {
-      taskId: path.basename(file),
-      question,
-      document,
-      truths: answer === undefined ? findTruth(file, question, warnings) : [answer],
-    },
-    pageStarts,
-  };
-}
-
-function isReadByEmbedded(team: Team): boolean {
-  return team.agents.some((agent) => resolveEngine(team, agent).engine === EMBEDDED);
-}
-
-/** Returns the truth of a `ground_truth.json` beside the document if it is about the same question. */
-function findTruth(documentFile: string, question: string, warnings: string[]): string[] {
-  const file = path.join(path.dirname(documentFile), 'ground_truth.json');
-  if (!existsSync(file)) return [];
-  try {
-    const truth = readTruth(file);
-    return truth.question === undefined || truth.question === question
-      ? listTruths(truth.answer, truth.aliases)
-      : [];
-  } catch (error) {
-    // An answer is useful even without a score (MP-61).
-    if (!(error instanceof MeshError)) throw error;
-    warnings.push(`${error.message}: the answer is not scored`);
-    return [];
-  }
-}
-
-export function resolveTaskFolder(nameOrFolder: string): string {
-  const shipped = path.join(tasksFolder, path.basename(nameOrFolder));
-  if (nameOrFolder === path.basename(nameOrFolder) && existsSync(shipped)) return shipped;
-  const folder = resolveUserPath(nameOrFolder);
-  if (existsSync(folder)) return folder;
-  throw new MeshError(
-    'usage',
-    `no task ${nameOrFolder}: neither a folder, nor one of ${listShippedTasks().join(', ')}`,
-  );
+  return { ...plan, pageStarts };
 }

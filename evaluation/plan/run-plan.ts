@@ -7,8 +7,9 @@ import type { ScoringApi } from '../questions/scoring-api.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
+import { fingerprintBatch } from './fingerprint.ts';
 import type { RunOptions } from './options.ts';
-import { fingerprintBatch, type PlannedTeam, planTeam } from './team-options.ts';
+import { type PlannedTeam, planTeam } from './team-options.ts';
 
 /**
  * The plan of a run with all options resolved and checked: `bench` asks one team, `gaia` several. Nothing has been started or

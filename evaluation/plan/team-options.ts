@@ -1,37 +1,32 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
+import { formatReplies, readRecordedReplies } from '@gaia-mesh/core/recording/recorded-replies.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
-import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import {
-  checkServer,
-  describeEngineNeeds,
-  engineNames,
-  resolveEngineUrl,
-} from '@gaia-mesh/tools/engines/registry.ts';
+import { checkServer, describeEngineNeeds, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
 import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
-import { createPromptLoader } from '@gaia-mesh/tools/prompts.ts';
 import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
 import * as z from 'zod';
 import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
-import { hashUserFiles } from '../teams/user-files.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
-import type { Fingerprint } from './batch-setup.ts';
 import { parseFaultRequest } from './fault-request.ts';
+import { fingerprintTeam, type TeamFingerprint } from './fingerprint.ts';
 import { toFlag } from './option-table.ts';
 import { engineShorthands, type TeamOptions } from './options.ts';
-import { withReplies } from './replies-file.ts';
 
 /** A team ready to run, with all options resolved and checked. */
 export interface PlannedTeam {
@@ -120,21 +115,6 @@ export async function planTeam(
     usesCache: options.cache === true && options.repeat === 1 && team.use_cache,
     out,
   };
-}
-
-/** Returns the fingerprint of a batch for its journal; a resumed batch must have the same. */
-export function fingerprintBatch(
-  questions: Fingerprint,
-  repeat: number,
-  teams: readonly PlannedTeam[],
-): Fingerprint {
-  const batch: Record<string, string> = { ...questions, repeat: String(repeat) };
-  for (const { team, fingerprint, faults } of teams) {
-    batch[`team ${team.name}`] =
-      `${fingerprint.model}, ${team.adapter}, prompts ${fingerprint.promptVersion}`;
-    if (faults !== undefined) batch.faults = faults.spec ?? 'restarts';
-  }
-  return batch;
 }
 
 /**
@@ -265,60 +245,39 @@ function parseEngineOption(given: string): EngineOption {
 }
 
 /**
- * Everything a team's answers depend on besides question and file: part of the cache's key, and compared when a batch is resumed.
+ * With `--replies`, selects the engine `recorded` and writes the file that its agents read, which exists until this process ends.
+ * The file is named after its content, so that a resumed batch has the same fingerprint.
+ *
+ * @throws MeshError `usage` if another engine was chosen, `config` for an archive without replies
  */
-export interface TeamFingerprint {
-  /** Engine and model, also of each agent that has its own. */
-  readonly model: string;
-  /** Changes with any prompt and any word of the team's file. */
-  readonly promptVersion: string;
-  /** The model servers that its agents ask, for the cache alone: a batch may be resumed at another one. */
-  readonly servers?: string | undefined;
-}
-
-function fingerprintTeam(team: Team): TeamFingerprint {
-  const named = ({ engine, model }: { engine?: string | undefined; model?: string | undefined }) =>
-    `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
-  const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
-  const hash = createHash('sha256');
-  // Answers do not depend on how packets are encoded and transported; the address of the model server is kept apart.
-  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(team);
-  const {
-    delivery: _delivery,
-    transport: _transport,
-    nats_url: _url,
-    nats_subject: _subject,
-    ...rest
-  } = others;
-  hash.update(JSON.stringify(rest));
-  const folder = path.join(codeFolder, 'config', 'prompts');
-  const shipped = readdirSync(folder).filter((name) => name.endsWith('.md'));
-  for (const name of shipped.sort()) hash.update(`\0${name}\0`).update(readFileSync(path.join(folder, name)));
-  for (const { prompt } of team.agents)
-    if (prompt !== undefined) hash.update('\0').update(createPromptLoader(prompt)(''));
-  hashUserFiles(hash, [team.engine, ...team.agents.flatMap(({ tool, engine }) => [tool, engine ?? ''])]);
-  return {
-    model: [named({}), ...own.map((agent) => `${agent.id}=${named(agent)}`)].join(' '),
-    promptVersion: hash.digest('hex').slice(0, 32),
-    servers: listServers(team).join(' ') || undefined,
-  };
-}
-
-/** Returns the URLs of the model servers that a team's agents ask. */
-function listServers(team: Team): string[] {
-  const urls = team.agents.flatMap((agent) => {
-    const { engine, host } = resolveEngine(team, agent);
-    return resolveEngineUrl(engine, { host }) ?? host ?? [];
+async function withReplies(options: TeamOptions): Promise<TeamOptions & { readonly repliesFile?: string }> {
+  if (options.replies === undefined) {
+    if (options.engine !== 'recorded') return options;
+    throw new MeshError(
+      'usage',
+      '--engine recorded: give the run to take replies from with --replies run_artifacts.tar.gz',
+    );
+  }
+  if (options.engine !== undefined && options.engine !== 'recorded')
+    throw new MeshError(
+      'usage',
+      `--replies and --engine ${options.engine} exclude each other: recorded replies are an engine of their own`,
+    );
+  const all = await Promise.all(
+    options.replies.map((archive) => readRecordedReplies(resolveUserPath(archive))),
+  );
+  const text = formatReplies(all.flat());
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const folder = path.join(os.tmpdir(), `gaia-mesh-replies-${digest}-${process.pid}`);
+  const file = path.join(folder, 'replies.jsonl');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const release = guard({ folder });
+  process.once('exit', () => {
+    rmSync(folder, { recursive: true, force: true });
+    release();
   });
-  return [...new Set(urls)].sort();
-}
-
-/** Replaces the path of a file of replies, which depends on the process, by its name, which depends on its content. */
-function stripPlace(team: Team): Team {
-  const replies = team.engine_options?.replies;
-  if (typeof replies !== 'string') return team;
-  const name = path.basename(path.dirname(replies)).replace(/-\d+$/, '');
-  return { ...team, engine_options: { ...team.engine_options, replies: name } };
+  writeWhole(file, text);
+  return { ...options, engine: 'recorded', repliesFile: file };
 }
 
 /** Tells if an agent of the team works with the store itself. */

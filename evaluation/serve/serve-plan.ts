@@ -1,7 +1,6 @@
 import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
 import { checkStoreUse } from '../batch/batch-store.ts';
-import { resolveTaskFolder } from '../plan/bench-plan.ts';
 import {
   choice,
   commaList,
@@ -16,6 +15,7 @@ import {
 import { concurrency, repliesNeeds, teamNeeds, teamShape } from '../plan/options.ts';
 import { loadTeams, type PlannedTeam, planTeam } from '../plan/team-options.ts';
 import { readTaskFolder } from '../questions/read-questions.ts';
+import { resolveTaskFolder } from '../questions/task-source.ts';
 import type { ServeLimits } from './served-team.ts';
 
 const DEFAULT_BYTES = 1024 * 1024;

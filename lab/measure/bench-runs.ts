@@ -10,8 +10,8 @@ import { formatTaskLine } from '@gaia-mesh/core/run/task-log.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
-import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
+import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/questions/task-source.ts';
 
 /** Ends measurements in order on Ctrl-C: one controller for all of them, created with the first. */
 let interruption: AbortController | undefined;

@@ -22,7 +22,7 @@ export interface TaskRequest {
   readonly opening?: Packet;
   readonly timeoutMs: number;
   /** Maximum tokens of its agents, above which the task fails; unlimited if undefined. */
-  readonly maxTokens?: number | undefined;
+  readonly taskTokens?: number | undefined;
   /** Number of relayed packets that end the task, if no answer ends it. */
   readonly endsAfter?: number | undefined;
 }
@@ -58,7 +58,7 @@ export class OpenTasks {
         `task ${task.taskId} is already running: task ids must be unique within a run`,
       );
     }
-    const clock = new TaskClock(task.taskId, performance.now(), task.maxTokens, task.endsAfter);
+    const clock = new TaskClock(task.taskId, performance.now(), task.taskTokens, task.endsAfter);
     clocks.set(task.taskId, clock);
     const unwatch = onAbort(signal, () =>
       clock.stop('failed', null, performance.now(), { reason: INTERRUPTED }),

@@ -47,7 +47,7 @@ export class TaskClock {
   /** Packet types that were relayed; they decide whether the remaining agents can still produce an answer. */
   readonly seenTypes = new Set<string>();
   readonly #startMs: number;
-  readonly #maxTokens: number;
+  readonly #taskTokens: number;
   readonly #endsAfter: number;
   readonly #end: () => void;
   #ending: Pick<TaskOutcome, 'status' | 'answer' | 'reason' | 'final' | 'elapsedMs'> | undefined;
@@ -56,12 +56,12 @@ export class TaskClock {
   constructor(
     taskId: string,
     nowMs: number,
-    maxTokens = Number.POSITIVE_INFINITY,
+    taskTokens = Number.POSITIVE_INFINITY,
     endsAfter = Number.POSITIVE_INFINITY,
   ) {
     this.taskId = taskId;
     this.#startMs = nowMs;
-    this.#maxTokens = maxTokens;
+    this.#taskTokens = taskTokens;
     this.#endsAfter = endsAfter;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
@@ -75,8 +75,8 @@ export class TaskClock {
     this.counts.bytes_tx += frameBytes * copies;
     this.counts.token_sum += head.token_used;
     if (this.seenTypes.size < MAX_PACKET_TYPES) this.seenTypes.add(head.type);
-    if (this.counts.token_sum > this.#maxTokens) {
-      const reason = `it took ${this.counts.token_sum} tokens; ${this.#maxTokens} are allowed`;
+    if (this.counts.token_sum > this.#taskTokens) {
+      const reason = `it took ${this.counts.token_sum} tokens; ${this.#taskTokens} are allowed`;
       this.stop('failed', null, nowMs, { reason });
     }
     if (this.counts.pkt_cnt >= this.#endsAfter) this.stop('answered', null, nowMs);

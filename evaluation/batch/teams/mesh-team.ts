@@ -85,7 +85,7 @@ export interface MeshTeamOptions {
   readonly repeat: number;
   /** Time for one question; by default the team file's. */
   readonly timeoutMs?: number | undefined;
-  readonly maxTokens?: number | undefined;
+  readonly questionTokens?: number | undefined;
   readonly observer: RunObserver;
   readonly signal: AbortSignal;
 }
@@ -209,11 +209,11 @@ export class MeshTeam {
   }
 
   async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<Attempt> {
-    const { team, maxTokens = team.limits.tokens, timeoutMs } = this.#options;
+    const { team, questionTokens = team.limits.tokens, timeoutMs } = this.#options;
     const task = await createTask(team, question, cycle, { hasModel: this.#hasModel, signal });
     const end = await this.#run.ask(task, {
       signal,
-      ...omitUndefined({ timeoutMs, maxTokens }),
+      ...omitUndefined({ timeoutMs, taskTokens: questionTokens }),
     });
     const steps = this.#traces.ended(task.taskId);
     return buildAttempt(end, { question, team: team.name, cycle, steps, redact: this.#redact });

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { resolveEngineUrl } from '@gaia-mesh/tools/engines/registry.ts';
+import { createPromptLoader } from '@gaia-mesh/tools/prompts.ts';
+import { hashUserFiles } from '../teams/user-files.ts';
+import type { Fingerprint } from './batch-setup.ts';
+import type { PlannedTeam } from './team-options.ts';
+
+/** Returns the fingerprint of a batch for its journal; a resumed batch must have the same. */
+export function fingerprintBatch(
+  questions: Fingerprint,
+  repeat: number,
+  teams: readonly PlannedTeam[],
+): Fingerprint {
+  const batch: Record<string, string> = { ...questions, repeat: String(repeat) };
+  for (const { team, fingerprint, faults } of teams) {
+    batch[`team ${team.name}`] =
+      `${fingerprint.model}, ${team.adapter}, prompts ${fingerprint.promptVersion}`;
+    if (faults !== undefined) batch.faults = faults.spec ?? 'restarts';
+  }
+  return batch;
+}
+
+/**
+ * Everything a team's answers depend on besides question and file: part of the cache's key, and compared when a batch is resumed.
+ */
+export interface TeamFingerprint {
+  /** Engine and model, also of each agent that has its own. */
+  readonly model: string;
+  /** Changes with any prompt and any word of the team's file. */
+  readonly promptVersion: string;
+  /** The model servers that its agents ask, for the cache alone: a batch may be resumed at another one. */
+  readonly servers?: string | undefined;
+}
+
+export function fingerprintTeam(team: Team): TeamFingerprint {
+  const named = ({ engine, model }: { engine?: string | undefined; model?: string | undefined }) =>
+    `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
+  const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
+  const hash = createHash('sha256');
+  // Answers do not depend on how packets are encoded and transported; the address of the model server is kept apart.
+  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(team);
+  const {
+    delivery: _delivery,
+    transport: _transport,
+    nats_url: _url,
+    nats_subject: _subject,
+    ...rest
+  } = others;
+  hash.update(JSON.stringify(rest));
+  const folder = path.join(codeFolder, 'config', 'prompts');
+  const shipped = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  for (const name of shipped.sort()) hash.update(`\0${name}\0`).update(readFileSync(path.join(folder, name)));
+  for (const { prompt } of team.agents)
+    if (prompt !== undefined) hash.update('\0').update(createPromptLoader(prompt)(''));
+  hashUserFiles(hash, [team.engine, ...team.agents.flatMap(({ tool, engine }) => [tool, engine ?? ''])]);
+  return {
+    model: [named({}), ...own.map((agent) => `${agent.id}=${named(agent)}`)].join(' '),
+    promptVersion: hash.digest('hex').slice(0, 32),
+    servers: listServers(team).join(' ') || undefined,
+  };
+}
+
+/** Returns the URLs of the model servers that a team's agents ask. */
+function listServers(team: Team): string[] {
+  const urls = team.agents.flatMap((agent) => {
+    const { engine, host } = resolveEngine(team, agent);
+    return resolveEngineUrl(engine, { host }) ?? host ?? [];
+  });
+  return [...new Set(urls)].sort();
+}
+
+/** Replaces the path of a file of replies, which depends on the process, by its name, which depends on its content. */
+function stripPlace(team: Team): Team {
+  const replies = team.engine_options?.replies;
+  if (typeof replies !== 'string') return team;
+  const name = path.basename(path.dirname(replies)).replace(/-\d+$/, '');
+  return { ...team, engine_options: { ...team.engine_options, replies: name } };
+}
