@@ -1,7 +1,6 @@
 import type { ErrorCode } from '@gaia-mesh/core/contracts/errors.ts';
 import { modelSumsSchema } from '@gaia-mesh/core/contracts/usage.ts';
 import { TASK_STATUSES } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
-import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import * as z from 'zod';
 import { answerUseSchema } from '../store/answer-use.ts';
@@ -137,22 +136,6 @@ export type Attempt = z.infer<typeof attemptSchema>;
 
 /** The key of an attempt: one question in one cycle by one team. */
 export type AttemptKey = Pick<Attempt, 'task_id' | 'team' | 'cycle'>;
-
-/** Measures that every attempt has as keys of its own. */
-const MEASURES = ['exact_match', 'rouge_l', 'quality_score', 'normalized_em', 'f1'] as const;
-
-/** Distributes scores over the keys of an attempt. */
-export function toScoreKeys(all: Scores): Pick<Attempt, (typeof MEASURES)[number] | 'scores'> {
-  const { exact_match = null, rouge_l = null, quality_score = null, normalized_em = null, ...rest } = all;
-  const { f1 = null, ...own } = rest;
-  const scores = Object.keys(own).length === 0 ? undefined : own;
-  return { exact_match, rouge_l, quality_score, normalized_em, f1, scores };
-}
-
-/** Collects the scores of an attempt. */
-export function readScores({ scores, ...attempt }: Attempt): Scores {
-  return { ...Object.fromEntries(MEASURES.map((name) => [name, attempt[name]])), ...scores };
-}
 
 /** The keys of an attempt that say what it took. */
 type Amounts = Pick<

@@ -1,6 +1,7 @@
 import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { formatWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
+import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { TaskEnd } from '@gaia-mesh/core/run/run-options.ts';
 import { NO_ANSWER } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { cleanAnswer } from '@gaia-mesh/tools/answers/clean-answer.ts';
@@ -13,7 +14,7 @@ import { guessKnownGap } from '../results/failures/known-gap.ts';
 import { isLenientlyCorrect } from '../results/lenient.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { isWtqCorrect } from '../scorers/wtq.ts';
-import { type Attempt, FAILURE_CODES, toScoreKeys } from './attempt.ts';
+import { type Attempt, FAILURE_CODES } from './attempt.ts';
 
 /** Maximum lengths of an attempt's texts, in UTF-16 units; the run's archive has the full texts. */
 const MAX_TRACE_CHARACTERS = 1024 * 1024;
@@ -146,6 +147,22 @@ export function createUnsentEnd(
     tokenLedger: undefined,
     warnings: [],
   };
+}
+
+/** Measures that every attempt has as keys of its own. */
+const MEASURES = ['exact_match', 'rouge_l', 'quality_score', 'normalized_em', 'f1'] as const;
+
+/** Distributes scores over the keys of an attempt. */
+function toScoreKeys(all: Scores): Pick<Attempt, (typeof MEASURES)[number] | 'scores'> {
+  const { exact_match = null, rouge_l = null, quality_score = null, normalized_em = null, ...rest } = all;
+  const { f1 = null, ...own } = rest;
+  const scores = Object.keys(own).length === 0 ? undefined : own;
+  return { exact_match, rouge_l, quality_score, normalized_em, f1, scores };
+}
+
+/** Collects the scores of an attempt. */
+export function readScores({ scores, ...attempt }: Attempt): Scores {
+  return { ...Object.fromEntries(MEASURES.map((name) => [name, attempt[name]])), ...scores };
 }
 
 const gaia = findScorer('gaia');

@@ -9,8 +9,6 @@ import { type Question, toAttemptId } from '../questions/question.ts';
 import type { Interval } from '../statistics/inference/confidence.ts';
 import { AttemptSum, type ResourceUse } from './figures.ts';
 import { type Summary, summarize, type TeamSummary } from './summary.ts';
-import { formatCycles } from './tables/batch-table.ts';
-import { formatFailure } from './tables/bench-report.ts';
 import { WrongAnswers } from './tables/wrong-answers.ts';
 
 /** Maximum failed tasks named at the end; `results.jsonl` has all of them. */
@@ -63,10 +61,11 @@ export interface BenchOutcome {
   readonly status: TaskStatus;
   /** Returns the interval of `normalized_em` for a part, or for all tasks. */
   readonly interval: (part?: string) => Interval | null;
-  /** The first tasks without an answer, in words. */
-  readonly failures: readonly string[];
+  /** The first attempts without an answer. */
+  readonly failures: readonly Attempt[];
   readonly wrong: WrongAnswers;
-  readonly cycleLines: readonly string[];
+  /** The same attempts, by the measures of `gaia`. */
+  readonly team: TeamSummary;
 }
 
 /**
@@ -81,17 +80,17 @@ export function summarizeBench(
   run: { readonly metrics: RunMetrics; readonly wallSeconds: number },
 ): BenchOutcome {
   const { team } = run.metrics;
-  const failures: string[] = [];
+  const failures: Attempt[] = [];
   const wrong = new WrongAnswers();
   const earlier = new AttemptSum();
   const note = ({ question, truths, taskId }: Question, attempt: Attempt) => {
-    const { cycle, status, ended = status, reason, final_answer, normalized_em } = attempt;
-    const id = toAttemptId(taskId, cycle);
+    const { cycle, status, ended = status, final_answer, normalized_em } = attempt;
     if (kept.has(formatAttemptKey(attempt))) earlier.add(attempt, truths.length > 0);
-    if (ended !== 'answered' && failures.length < SHOWN_FAILURES)
-      failures.push(formatFailure(id, ended, reason));
+    if (ended !== 'answered' && failures.length < SHOWN_FAILURES) failures.push(attempt);
     if (ended === 'answered' && normalized_em === 0)
-      wrong.add({ id, question, truth: truths.join(' | ') }, [[team, final_answer]]);
+      wrong.add({ id: toAttemptId(taskId, cycle), question, truth: truths.join(' | ') }, [
+        [team, final_answer],
+      ]);
   };
   const summary = summarize(questions, repeat, (question, cycle) => {
     const attempt = journal.read({ task_id: question.taskId, team, cycle });
@@ -105,7 +104,7 @@ export function summarizeBench(
     interval: (part) => (part === undefined ? all : parts.get(part))?.interval ?? null,
     failures,
     wrong,
-    cycleLines: repeat === 1 ? [] : [...formatCycles(summary.team), ''],
+    team: summary.team,
   };
 }
 

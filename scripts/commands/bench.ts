@@ -170,15 +170,17 @@ function report(
       // A table of zeros with intervals would look like a result where every task ran out of time. Injected
       // faults are a result in themselves.
       if (batch.json.timeout < batch.json.tasks || metrics.faults !== undefined)
-        printText(formatBatchReport(batch.json, metrics, batch.interval, batch));
+        printText(formatBatchReport(batch, metrics));
     } else if (task !== undefined)
       printText(runReport(task, metrics, findSource(plan, task, metrics, folder.workspaces)));
   } else if (batch === undefined && metrics.answer !== null) {
     printText(`${toOneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
   }
   const single =
-    status === 'answered' || task === undefined ? [] : [formatFailure(task.taskId, status, metrics.reason)];
-  for (const line of batch?.failures ?? single) printError(line);
+    status === 'answered' || task === undefined
+      ? []
+      : [{ task_id: task.taskId, cycle: 1, status, reason: metrics.reason }];
+  for (const attempt of batch?.failures ?? single) printError(formatFailure(attempt));
   if (fault === undefined) print(formatDone(listFiles(plan, folder), metrics.warnings));
   else printError(fault);
 }

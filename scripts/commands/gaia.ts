@@ -204,7 +204,7 @@ async function finish(
   const [answers, page] = [shortenPath(paths.answers), shortenPath(paths.report)];
   if (first !== undefined) {
     printError(
-      `No question was answered: ${formatFailure(first.task_id, first.status, first.reason)}. ` +
+      `No question was answered: ${formatFailure(first)}. ` +
         `Reasons of all: ${answers} and ${page}. To ask again: ${resumption.again()}`,
     );
     process.exitCode = statusToExitCode('timeout');

@@ -1,10 +1,9 @@
-import type { Interval } from '../../statistics/inference/confidence.ts';
+import { type Column, formatColumns } from '../../terminal/columns.ts';
 import {
   count,
   formatDecimals,
   formatPercent,
   formatSignedPercent,
-  formatTable,
   toOneLine,
   wrapText,
 } from '../../terminal/table.ts';
@@ -20,87 +19,125 @@ const ID_COLUMNS = 36;
 /** GAIA's accuracy floor, which applies to Level 1 alone (C-29, REQ-077). */
 const LEVEL_1_FLOOR = 0.3;
 
+/** A row of scores: a team, or a level of its questions. */
+interface ScoreRow {
+  readonly team: string;
+  readonly level: string;
+  readonly figures: Figures;
+}
+
+const SCORE_COLUMNS: readonly Column<ScoreRow>[] = [
+  { key: 'team', header: 'team', value: ({ team }) => shortenTeamName(team) },
+  { key: 'level', header: 'level', value: ({ level }) => toOneLine(level, 8) },
+  { key: 'questions', header: 'questions', value: ({ figures }) => figures.questions },
+  { key: 'answered', header: 'answered', value: ({ figures }) => figures.answered },
+  { key: 'right', header: 'right', value: ({ figures }) => hideUnscored(figures, figures.correct) },
+  {
+    key: 'accuracy',
+    header: 'accuracy',
+    value: ({ figures }) => figures.accuracy,
+    format: ({ figures }) => formatPercent(figures.accuracy),
+  },
+  {
+    key: 'interval',
+    header: '95 % interval',
+    value: ({ figures }) => formatInterval(figures),
+  },
+  {
+    key: 'lenient',
+    header: 'lenient',
+    value: ({ figures }) => hideUnscored(figures, figures.correct_lenient),
+  },
+];
+
+const hideUnscored = ({ accuracy }: Figures, value: number) => (accuracy === null ? null : value);
+
+/** A row of costs: what the answers of a team took, in total or for each right answer. */
+interface UseRow {
+  readonly team: string;
+  readonly taken: string;
+  readonly use: ResourceUse;
+  readonly isTotal: boolean;
+}
+
+/** What answers took, on the terminal and on result pages. */
+export const USE_COLUMNS: readonly Column<UseRow>[] = [
+  { key: 'team', header: 'team', value: ({ team }) => team },
+  { key: 'taken', header: 'taken', value: ({ taken }) => taken },
+  createUseColumn('tokens'),
+  { key: 'cost', header: 'cost $', value: ({ use }) => use.cost, digits: 4 },
+  createUseColumn('packets'),
+  createUseColumn('bytes'),
+  { key: 'seconds', header: 'seconds', value: ({ use }) => use.seconds, digits: 2 },
+];
+
+/** Creates a column of whole numbers, whose means have a decimal where they are small. */
+function createUseColumn(key: 'tokens' | 'packets' | 'bytes'): Column<UseRow> {
+  return {
+    key,
+    header: key,
+    value: ({ use }) => use[key],
+    format({ use, isTotal }) {
+      const value = use[key];
+      return value === null || (!isTotal && value < 100) ? formatDecimals(value, 1) : count(value);
+    },
+  };
+}
+
+/** Lists what a team's answers took, in total and for each right answer. */
+export function listUseRows(team: string, figures: Figures, mark = ''): UseRow[] {
+  const { total, perRight } = findKnownUse(figures);
+  return [
+    { team, taken: `in total${mark}`, use: total, isTotal: true },
+    { team: '', taken: `per right answer${mark}`, use: perRight, isTotal: false },
+  ];
+}
+
 /** Formats the results of teams for people: scores with intervals per level, then resources, in total and per right answer. */
 export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): string {
   const entries = Object.entries(teams);
   return [
-    formatTable([
-      ['team', 'level', 'questions', 'answered', 'right', 'accuracy', '95 % interval', 'lenient'],
-      ...entries.flatMap(([name, team]) => formatScoreRows(name, team)),
-    ]),
+    formatColumns(SCORE_COLUMNS, entries.flatMap(listScoreRows)),
     '',
-    formatTable([
-      ['team', 'taken', 'tokens', 'cost $', 'packets', 'bytes', 'seconds'],
-      ...entries.flatMap(([name, team]) => {
-        const { total, perRight } = findKnownUse(team);
-        const mark = team.cached > 0 ? ' *' : '';
-        return [
-          [shortenTeamName(name), `in total${mark}`, ...formatCostCells(total, 0)],
-          ['', `per right answer${mark}`, ...formatCostCells(perRight, 1)],
-        ];
-      }),
-    ]),
+    formatColumns(
+      USE_COLUMNS,
+      entries.flatMap(([name, team]) =>
+        listUseRows(shortenTeamName(name), team, team.cached > 0 ? ' *' : ''),
+      ),
+    ),
     ...entries.flatMap(([name, team]) => ['', ...listNotes(name, team)]),
     '',
   ].join('\n');
+}
+
+function listScoreRows([team, summary]: [string, TeamSummary]): ScoreRow[] {
+  const levels = Object.entries(summary.levels);
+  return [
+    { team, level: 'all', figures: summary },
+    // A single level would repeat the line above.
+    ...(levels.length < 2 ? [] : levels.map(([level, figures]) => ({ team: '', level, figures }))),
+  ];
 }
 
 /** Explains the mark of figures with answers from the cache. */
 function formatCachedNotes(team: TeamSummary): string[] {
   const from = `  * ${count(team.cached)} of ${count(team.answered)} answers are from the cache`;
   if (!findKnownUse(team).hasCached) return [`${from}; what they took then is not known and left out`];
-  const [tokens = '', cost = '', packets = '', , seconds = ''] = formatCostCells(team, 0);
+  const known = (value: number | null) => (value === null ? '–' : count(value));
   return [
     `${from}; their share is what they took when they were asked`,
-    `    this run itself took ${tokens} tokens, ${cost} $, ${packets} packets and ${seconds} s`,
+    `    this run itself took ${known(team.tokens)} tokens, ${formatDecimals(team.cost, 4)} $, ${known(team.packets)} packets and ${formatDecimals(team.seconds, 2)} s`,
   ];
 }
 
-function formatScoreRows(name: string, team: TeamSummary): string[][] {
-  const levels = Object.entries(team.levels);
-  return [
-    [shortenTeamName(name), 'all', ...formatScoreCells(team)],
-    // A single level would repeat the line above.
-    ...(levels.length < 2
-      ? []
-      : levels.map(([level, figures]) => ['', toOneLine(level, 8), ...formatScoreCells(figures)])),
-  ];
-}
-
-function formatScoreCells({
-  questions,
-  answered,
-  correct,
-  accuracy,
+export function formatInterval({
   low,
   high,
-  correct_lenient,
-}: Figures): string[] {
-  const interval = formatInterval(low === null || high === null ? null : { low, high });
-  return [
-    count(questions),
-    count(answered),
-    accuracy === null ? '–' : count(correct),
-    formatPercent(accuracy),
-    interval,
-    accuracy === null ? '–' : count(correct_lenient),
-  ];
-}
-
-export function formatInterval(bounds: Interval | null): string {
-  return bounds === null ? '–' : `${(bounds.low * 100).toFixed(1)}–${formatPercent(bounds.high)}`;
-}
-
-function formatCostCells({ tokens, cost, packets, bytes, seconds }: ResourceUse, digits: number): string[] {
-  const number = (value: number | null) =>
-    value === null ? '–' : digits === 0 || value >= 100 ? count(value) : formatDecimals(value, digits);
-  return [
-    number(tokens),
-    formatDecimals(cost, 4),
-    number(packets),
-    number(bytes),
-    formatDecimals(seconds, 2),
-  ];
+}: {
+  readonly low: number | null;
+  readonly high: number | null;
+}): string {
+  return low === null || high === null ? '–' : `${(low * 100).toFixed(1)}–${formatPercent(high)}`;
 }
 
 /** Returns notes on facts that the tables leave out. */

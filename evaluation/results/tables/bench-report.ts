@@ -1,8 +1,10 @@
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { FaultMetrics } from '@gaia-mesh/core/run/run-faults.ts';
+import type { Attempt } from '../../attempts/attempt.ts';
+import { toAttemptId } from '../../questions/question.ts';
 import type { Interval } from '../../statistics/inference/confidence.ts';
+import { type Column, formatColumns } from '../../terminal/columns.ts';
 import { createStyles } from '../../terminal/print.ts';
 import {
   count,
@@ -12,10 +14,9 @@ import {
   toOneLine,
   wrapText,
 } from '../../terminal/table.ts';
-import type { BenchSummary } from '../bench-summary.ts';
+import type { BenchOutcome, BenchSummary } from '../bench-summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
-import { formatInterval } from './batch-table.ts';
-import type { WrongAnswers } from './wrong-answers.ts';
+import { formatCycles, formatInterval } from './batch-table.ts';
 
 /** Minimum tasks of a part that is shown; scores of smaller parts are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;
@@ -135,62 +136,77 @@ function nameSender(sender: string, agents: RunMetrics['agents']): string {
   return agents.filter((other) => other.tool === tool).length > 1 ? `${sender} ${tool}` : tool;
 }
 
+/** A row of scores: all tasks, or a part of them. */
+interface PartRow {
+  readonly name: string;
+  readonly part: Pick<BenchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>;
+  readonly interval: Interval | null;
+}
+
+const PART_COLUMNS: readonly Column<PartRow>[] = [
+  { key: 'part', header: 'part', value: ({ name }) => toOneLine(name, 16) },
+  { key: 'tasks', header: 'tasks', value: ({ part }) => part.tasks },
+  { key: 'answered', header: 'answered', value: ({ part }) => part.answered },
+  createScoreColumn('normalized_em', 'normalized EM'),
+  {
+    key: 'interval',
+    header: '95 % interval',
+    value: ({ interval }) => formatInterval(interval ?? { low: null, high: null }),
+  },
+  createScoreColumn('f1', 'F1', 2),
+  createScoreColumn('rouge_l', 'ROUGE-L', 1),
+];
+
+function createScoreColumn(
+  key: 'normalized_em' | 'f1' | 'rouge_l',
+  header: string,
+  rank?: number,
+): Column<PartRow> {
+  return {
+    key,
+    header,
+    value: ({ part }) => part[key],
+    format: ({ part }) => formatPercent(part[key]),
+    rank,
+  };
+}
+
+const PACE_COLUMNS: readonly Column<BenchSummary & RunMetrics>[] = [
+  { key: 'tasks_per_s', header: 'tasks/s', value: ({ tasks_per_s }) => tasks_per_s, digits: 1 },
+  { key: 'p50_ms', header: 'p50 ms', value: ({ p50_ms }) => p50_ms, digits: 1 },
+  { key: 'p95_ms', header: 'p95 ms', value: ({ p95_ms }) => p95_ms, digits: 1 },
+  { key: 'pkt_cnt', header: 'packets', value: ({ pkt_cnt }) => pkt_cnt },
+  { key: 'bytes_rx', header: 'bytes rx', value: ({ bytes_rx }) => bytes_rx },
+  { key: 'bytes_tx', header: 'bytes tx', value: ({ bytes_tx }) => bytes_tx },
+  { key: 'header_overhead', header: 'overhead', value: ({ header_overhead }) => header_overhead, rank: 2 },
+  { key: 'token_sum', header: 'tokens', value: ({ token_sum }) => token_sum, rank: 1 },
+];
+
 /** Formats the results of a batch for people. */
 export function formatBatchReport(
-  summary: BenchSummary,
+  { json: summary, interval, team, wrong }: BenchOutcome,
   metrics: RunMetrics,
-  interval: (part?: string) => Interval | null,
-  { cycleLines, wrong }: { readonly cycleLines: readonly string[]; readonly wrong: WrongAnswers },
 ): string {
   const { dim } = createStyles(process.stdout);
   const parts = Object.entries(summary.by_part).filter(
     // A part with all tasks would repeat the first line.
     ([, part]) => part.tasks >= MIN_PART_TASKS && part.tasks < summary.tasks,
   );
-  const row = (
-    name: string,
-    part: Pick<BenchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>,
-    bounds: Interval | null,
-  ) => [
-    toOneLine(name, 16),
-    count(part.tasks),
-    count(part.answered),
-    formatPercent(part.normalized_em),
-    formatInterval(bounds),
-    formatPercent(part.f1),
-    formatPercent(part.rouge_l),
-  ];
+  const cycleLines = formatCycles(team);
   return [
     '',
-    formatTable(
-      [
-        ['part', 'tasks', 'answered', 'normalized EM', '95 % interval', 'F1', 'ROUGE-L'],
-        row('all', summary, interval()),
-        ...parts.map(([name, part]) => row(name, part, interval(name))),
-      ],
-      ['ROUGE-L', 'F1'],
-    ),
+    formatColumns(PART_COLUMNS, [
+      { name: 'all', part: summary, interval: interval() },
+      ...parts.map(([name, part]) => ({ name, part, interval: interval(name) })),
+    ]),
     '',
-    formatTable(
-      [
-        ['tasks/s', 'p50 ms', 'p95 ms', 'packets', 'bytes rx', 'bytes tx', 'overhead', 'tokens'],
-        [
-          formatDecimals(summary.tasks_per_s, 1),
-          formatDecimals(summary.p50_ms, 1),
-          formatDecimals(summary.p95_ms, 1),
-          count(metrics.pkt_cnt),
-          count(metrics.bytes_rx),
-          count(metrics.bytes_tx),
-          count(metrics.header_overhead),
-          count(metrics.token_sum),
-        ],
-      ],
-      ['tokens', 'overhead'],
-    ),
+    // Traffic is that of this run.
+    formatColumns(PACE_COLUMNS, [{ ...summary, ...metrics }]),
     ...formatModelUse(metrics),
     ...(metrics.faults === undefined ? [] : formatFaults(metrics, metrics.faults)),
     ...formatDelivery(metrics),
     ...cycleLines,
+    ...(cycleLines.length === 0 ? [] : ['']),
     ...formatResumed(summary),
     ...formatCached(summary),
     dim(formatLedger(metrics)),
@@ -224,10 +240,19 @@ function formatCost(cost: number | null): string {
   return cost === null ? 'cost not known' : `$${formatDecimals(cost, 4)}`;
 }
 
-/** Formats a task that failed or timed out. */
-export function formatFailure(taskId: string, status: TaskStatus, reason = ''): string {
-  return `${toOneLine(taskId, 40)}: ${status}: ${toOneLine(reason, COLUMNS)}`;
+/** Formats an attempt that failed or timed out. */
+export function formatFailure({
+  task_id,
+  cycle,
+  status,
+  ended = status,
+  reason = '',
+}: FailedAttempt): string {
+  const id = toAttemptId(task_id, cycle);
+  return `${toOneLine(id, 40)}: ${ended}: ${toOneLine(reason, COLUMNS)}`;
 }
+
+type FailedAttempt = Pick<Attempt, 'task_id' | 'cycle' | 'status' | 'ended' | 'reason'>;
 
 /** Formats model usage, including tasks without an answer; empty without a model. */
 function formatModelUse({

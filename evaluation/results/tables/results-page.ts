@@ -6,12 +6,13 @@ import {
   type PairedTeams,
   pairTeams,
 } from '../../report/gaia/paired-teams.ts';
+import { formatColumnsMarkdown } from '../../terminal/columns.ts';
 import { type MeasuredPart, stripFolders } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
-import { type Figures, findKnownUse, type ResourceUse } from '../figures.ts';
+import type { Figures } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
-import { formatInterval } from './batch-table.ts';
+import { formatInterval, listUseRows, USE_COLUMNS } from './batch-table.ts';
 import { formatDetectable } from './detectable-text.ts';
 
 interface ResultsFacts {
@@ -151,30 +152,24 @@ function scoreTable(paired: PairedTeams, teams: Rows): string {
 }
 
 function scoreText({ accuracy, low, high }: Figures): string {
-  return low === null || high === null
-    ? '–'
-    : `${formatPercent(accuracy)} (${formatInterval({ low, high })})`;
+  return low === null ? '–' : `${formatPercent(accuracy)} (${formatInterval({ low, high })})`;
 }
 
+/** Columns of costs on a page, whose tables begin with what is counted. */
+const COST_ORDER = ['team', 'taken', 'tokens', 'packets', 'bytes', 'cost', 'seconds'];
+
 function formatCostTable(teams: Rows): string {
-  const cells = ({ tokens, cost, packets, bytes, seconds }: ResourceUse, digits: number) => [
-    ...[tokens, packets, bytes].map((value) =>
-      value === null || (digits > 0 && value < 100) ? formatDecimals(value, digits) : count(value),
-    ),
-    formatDecimals(cost, 4),
-    formatDecimals(seconds, 2),
-  ];
-  const rows = teams.flatMap(([name, summary]) => {
-    const { total, perRight } = findKnownUse(summary);
-    return [
-      [name, 'in total', ...cells(total, 0), formatDecimals(summary.questions_per_s, 1)],
-      ['', 'per right answer', ...cells(perRight, 1), ''],
-    ];
-  });
-  return formatMarkdownTable([
-    ['team', '', 'tokens', 'packets', 'bytes', 'cost $', 'seconds', 'questions/s'],
-    ...rows,
-  ]);
+  const rows = teams.flatMap(([name, summary]) =>
+    listUseRows(name, summary).map((row) => ({
+      ...row,
+      questionsPerS: row.isTotal ? formatDecimals(summary.questions_per_s, 1) : '',
+    })),
+  );
+  const used = COST_ORDER.flatMap((key) => USE_COLUMNS.find((column) => column.key === key) ?? []);
+  return formatColumnsMarkdown(
+    [...used, { key: 'questions_per_s', header: 'questions/s', value: (row) => row.questionsPerS }],
+    rows,
+  );
 }
 
 function groupTable(
