@@ -6,7 +6,7 @@ const EXACT = ['bytes', 'header'] as const;
 /** Figures that vary: a condition holds if the whole interval of the ratio lies beyond its bound. */
 const MEASURED = ['time', 'cpu', 'first'] as const;
 type ExactMetric = (typeof EXACT)[number];
-export type MeasuredMetric = (typeof MEASURED)[number];
+type MeasuredMetric = (typeof MEASURED)[number];
 
 /** Stands in place of an arm for the same arm in the saved comparison. */
 export const SAVED = 'saved';
@@ -72,8 +72,11 @@ const GRAMMAR =
 /**
  * Parses `<arm>.<metric> <op> <number>[x <arm>]`, e.g. `a2a.bytes > 2.5x json`, or `json.time > 1.1x saved` for a comparison with a saved
  * one. Units are bytes, and microseconds of one pass of the recording.
+ *
+ * @param arms the arms that will be measured, if that is known
+ * @throws MeshError `usage` for anything else, and for an arm that will not be measured
  */
-export function parseThreshold(text: string): Threshold {
+export function parseThreshold(text: string, arms?: readonly string[]): Threshold {
   const parts = GRAMMAR.exec(text.trim())?.groups;
   if (parts === undefined) throw createMisreadError(text);
   const { arm = '', whole = '', decimals = '', times = null } = parts;
@@ -81,7 +84,7 @@ export function parseThreshold(text: string): Threshold {
   const operator = parts.operator;
   if (metric === undefined) throw createMisreadError(text, `; there is no metric ${parts.metric}`);
   if (!isOperator(operator)) throw createMisreadError(text);
-  return {
+  const threshold: Threshold = {
     text,
     arm,
     metric,
@@ -90,6 +93,18 @@ export function parseThreshold(text: string): Threshold {
     denominator: 10 ** decimals.length,
     times,
   };
+  if (arms !== undefined) checkArms(threshold, arms);
+  return threshold;
+}
+
+function checkArms({ text, arm, times }: Threshold, arms: readonly string[]): void {
+  for (const named of times === null || times === SAVED ? [arm] : [arm, times]) {
+    if (arms.includes(named)) continue;
+    throw new MeshError(
+      'usage',
+      `--fail-if '${text}': expected one of the arms ${arms.join(', ')}; got ${named}`,
+    );
+  }
 }
 
 /**
@@ -97,12 +112,9 @@ export function parseThreshold(text: string): Threshold {
  * bound.
  */
 export function evaluateThreshold(threshold: Threshold, figures: ThresholdFigures): ThresholdResult {
-  const { text, arm, metric, times } = threshold;
-  for (const named of times === null || times === SAVED ? [arm] : [arm, times]) {
-    if (figures.arms.includes(named)) continue;
-    const arms = figures.arms.join(', ');
-    throw new MeshError('usage', `--fail-if '${text}': expected one of the arms ${arms}; got ${named}`);
-  }
+  const { metric } = threshold;
+  // An arm that failed is not among the measured ones.
+  checkArms(threshold, figures.arms);
   return isMeasured(metric)
     ? evaluateInterval(threshold, metric, figures)
     : evaluateUnit(threshold, metric, figures);

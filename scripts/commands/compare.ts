@@ -36,8 +36,8 @@ const MEASURED_FILE = 'comparison.measured.json';
 async function run(given: CompareOptions): Promise<void> {
   const { bindings, stacks = bindings } = given;
   const options: CompareOptions = { ...given, stacks };
-  const demands = parseDemands(options);
   const plan = stacks === undefined ? await planAdapters(options) : await planStacks(stacks, options);
+  const demands = parseDemands(options, plan);
   const page = options.write ? resolvePage(plan.page) : undefined;
   const out = chooseResultFolder(options.out);
   // The folder is checked first, since the comparison takes minutes.
@@ -50,7 +50,7 @@ async function run(given: CompareOptions): Promise<void> {
     // Runs that are recorded first have the terminal for themselves.
     let started: Promise<ProgressBar> | undefined;
     const onBar = (use: (bar: ProgressBar) => void) => {
-      started ??= ProgressBar.start(100, '% done');
+      started ??= ProgressBar.start(100, '%');
       void started.then(use);
     };
     const { report, runs } = await plan

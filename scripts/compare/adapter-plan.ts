@@ -26,6 +26,7 @@ export async function planAdapters(options: CompareOptions): Promise<ComparisonP
   const adapters = await loadChosenAdapters(names);
   return {
     page: 'docs/results/comparison.md',
+    arms: adapters,
     compare: (context) =>
       useTemporaryFolder('compare', async (folder) => {
         const scenarios = await listScenarios(choice, folder, context.signal);

@@ -98,6 +98,8 @@ export type CompareOptions = z.output<typeof compareTable.options>;
 export interface ComparisonPlan {
   /** The page of the documentation that `--write` updates. */
   readonly page: string;
+  /** The arms that it measures, which conditions may name. */
+  readonly arms: readonly { readonly name: string }[];
   /** Measures it, and returns it with the runs that were recorded for it. */
   compare(context: RunContext): Promise<{
     readonly report: ComparisonFile;

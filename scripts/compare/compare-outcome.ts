@@ -17,6 +17,7 @@ import {
   checkSameMachine,
   createThresholdFigures,
   judgeChanges,
+  toConditionName,
 } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
 import {
   evaluateThreshold,
@@ -27,7 +28,7 @@ import {
 import { formatJson, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { EXIT } from '../command-line/exit-code.ts';
-import type { CompareOptions } from './compare-options.ts';
+import type { CompareOptions, ComparisonPlan } from './compare-options.ts';
 
 /** Conditions of CI on a comparison; they are read and checked before it runs, since it takes minutes. */
 interface Demands {
@@ -38,10 +39,11 @@ interface Demands {
 /**
  * Parses the conditions and the baseline.
  *
- * @throws MeshError `usage` for an invalid condition, `config` for an invalid baseline
+ * @throws MeshError `usage` for an invalid condition or one on an arm that is not measured, `config` for an invalid baseline
  */
-export function parseDemands({ failIf = [], baseline }: CompareOptions): Demands {
-  const thresholds = failIf.map(parseThreshold);
+export function parseDemands({ failIf = [], baseline }: CompareOptions, { arms }: ComparisonPlan): Demands {
+  const names = arms.map(toConditionName);
+  const thresholds = failIf.map((text) => parseThreshold(text, names));
   const needsSaved = thresholds.find(({ times }) => times === SAVED);
   if (needsSaved !== undefined && baseline === undefined) {
     throw new MeshError('usage', `--fail-if '${needsSaved.text}': "${SAVED}" needs --baseline <file>`);

@@ -54,6 +54,7 @@ export async function planStacks(names: readonly string[], options: CompareOptio
   const arms = [baseline, ...others] as const;
   return {
     page: 'docs/results/stacks.md',
+    arms,
     compare: async ({ feed, command, signal, ...running }) => {
       const stackArms = new StackArms({
         arms,

@@ -84,7 +84,7 @@ function refuse(differences: readonly string[], file: string): void {
 }
 
 /** Returns an arm's name as conditions have it, without spaces: `a2a/jsonrpc:sdk`, and `a2a/jsonrpc:sdk:tls:on` with levels. */
-function toConditionName({ name }: Pick<ComparedArm, 'name'>): string {
+export function toConditionName({ name }: Pick<ComparedArm, 'name'>): string {
   return name.replaceAll(/[ =]/g, ':');
 }
 

@@ -75,6 +75,14 @@ describe('a comparison of stacks', () => {
 test.each([
   [['--stacks', 'mesh/json', '--teams', 'pipeline'], '--teams does not go with --stacks'],
   [['--bindings', 'mesh/json', '--teams', 'pipeline'], '--teams does not go with --bindings'],
+  [
+    ['--adapters', 'json,a2a', '--fail-if', 'a2a.time > 2x jsno'],
+    'expected one of the arms json, a2a; got jsno',
+  ],
+  [
+    ['--stacks', 'mesh/json', '--factor', 'tls=on,off', '--fail-if', 'mesh/json:bare.bytes > 1'],
+    'expected one of the arms mesh/json:bare:tls:on, mesh/json:bare:tls:off; got mesh/json:bare',
+  ],
   [['--stacks', 'mesh/json', '--baseline', 'no-such.json'], 'there is no such file'],
   [['--stacks', 'mesh/json', '--fail-if', 'mesh/json:bare.bytes > 1x saved'], 'needs --baseline <file>'],
   [['--factor', 'tls=on'], '--factor has no effect alone: it goes with --stacks'],
