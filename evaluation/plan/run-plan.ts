@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import { checkStoreUse } from '../batch/batch-store.ts';
 import { type BatchLimits, toBatchLimits } from '../batch/limits.ts';
@@ -72,6 +73,9 @@ export async function planRun<Paths extends RunPlan['paths']>(
   paths: Paths,
   outOf: (team: string) => string,
 ): Promise<RunPlan & { readonly paths: Paths }> {
+  // Otherwise a mistyped place would ask, and pay for, everything again.
+  if (options.resume && !existsSync(paths.journal))
+    throw new MeshError('usage', `--resume: no batch to resume: ${paths.journal} does not exist`);
   const drawn = options.faults === undefined || options.faultSeed !== undefined ? undefined : drawSeed();
   const planned = await Promise.all(
     teams.map((team) => planTeam(team, { ...options, ...drawn }, outOf(team.name), parts.external)),

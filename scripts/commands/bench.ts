@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { AgentEndpoint } from '@gaia-mesh/core/agent/spec.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
@@ -107,13 +106,12 @@ async function run(options: BenchOptions): Promise<void> {
 type BenchBatch = BenchOutcome & Pick<TeamEnd, 'end'>;
 
 /**
- * Refuses to resume a batch that does not exist, or is finished.
+ * Refuses to resume a batch that is finished.
  *
  * @throws MeshError `usage`, and as {@link Journal.open}
  */
 function checkResumed({ paths, questions, repeat }: BenchPlan, runner: Runner): void {
   const { journal: file } = paths;
-  if (!existsSync(file)) throw new MeshError('usage', `--resume: no batch to resume: ${file} does not exist`);
   const total = questions.length * repeat;
   if (runner.journal.size < total) return;
   runner.close();

@@ -126,6 +126,8 @@ describe('gaia on a file of questions', () => {
     ).flat();
     const folder = place(many);
     const args = oneByOne('single');
+    const none = await runCli(['gaia', ...args, '--resume'], { cwd: folder });
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--resume: no batch to resume')]);
     const killed = new Cli(['gaia', ...args], { cwd: folder });
     await killed.says(/8\/36 questions/);
     killed.signal('SIGKILL');
