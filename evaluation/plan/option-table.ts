@@ -86,12 +86,15 @@ export const text: z.ZodString = z.string();
 export const texts: z.ZodArray<z.ZodString> = z.array(z.string());
 
 /** Splits `1, 2` into [`1`, `2`]. */
-export const commaList = z.string().transform((list) =>
-  list
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== ''),
-);
+export const commaList = z
+  .string()
+  .transform((list) =>
+    list
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  )
+  .refine((items) => new Set(items).size === items.length, 'expected each of them once.');
 
 export const choice = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `Allowed choices are ${values.join(', ')}.`);
@@ -152,8 +155,13 @@ export const toFlag = (key: string): string =>
  * @param given the values that the user typed, by their keys
  * @throws MeshError `usage`
  */
-export function checkOptionNeeds({ needs = [] }: OptionTable, given: ReadonlyMap<string, unknown>): void {
-  const faults = needs.flatMap((need) => explainLack(need, given) ?? []);
+export function checkOptionNeeds(table: OptionTable, given: ReadonlyMap<string, unknown>): void {
+  const { needs = [], options } = table;
+  const isShown = (condition: string) => {
+    const schema = options.shape[parseCondition(condition).key];
+    return schema === undefined || optionFacts.get(schema)?.isHidden !== true;
+  };
+  const faults = needs.flatMap((need) => explainLack(need, given, isShown) ?? []);
   if (faults.length > 0) throw new MeshError('usage', faults.join('; '));
 }
 
@@ -161,13 +169,14 @@ export function checkOptionNeeds({ needs = [] }: OptionTable, given: ReadonlyMap
 function explainLack(
   { options, needs, excludes = [], unless = [], why }: OptionNeed,
   given: ReadonlyMap<string, unknown>,
+  isShown: (condition: string) => boolean,
 ): string | undefined {
   const holds = (condition: string) => isGiven(condition, given);
   const typed = options.filter(holds);
   if (typed.length === 0 || unless.some(holds)) return undefined;
   const named = typed.map(formatCondition).join(', ');
   if (needs !== undefined && !needs.some(holds))
-    return `${named} has no effect alone: it goes with ${needs.map(formatCondition).join(' or ')} (${why})`;
+    return `${named} has no effect alone: it goes with ${needs.filter(isShown).map(formatCondition).join(' or ')} (${why})`;
   const excluding = excludes.find(holds);
   return excluding && `${named} does not go with ${formatCondition(excluding)} (${why})`;
 }

@@ -101,9 +101,14 @@ describe('an option that cannot take effect', () => {
     ['bench --resume', '--resume has no effect alone: it goes with --tasks or --repeat above 1 ('],
     ['bench --limit 3', '--limit has no effect alone: it goes with --tasks ('],
     ['gaia --format gaia --tables t', '--tables has no effect alone: it goes with --format wtq ('],
+    ['compare --adapters json --rate 5', '--rate has no effect alone: it goes with --stacks ('],
     ['compare --stacks mesh/json --agents 4', '--agents does not go with --stacks (a stack has two ends)'],
   ])('as in "%s" is refused with what would give it one', async (line, message) => {
     await expect(parse(line)).rejects.toThrow(message);
+  });
+
+  test('the second time is refused', async () => {
+    await expect(parse('compare --adapters json,a2a,json')).rejects.toThrow('expected each of them once');
   });
 
   test('before a subcommand is refused, since only the command above reads it', async () => {

@@ -42,7 +42,11 @@ export async function runProgram(
   resumption.reset();
   try {
     // `help bench` means `bench --help`.
-    const words = first === 'help' ? [...rest.slice(0, 1), '--help'] : args;
+    const asked = first === 'help' ? [...rest.slice(0, 1), '--help'] : args;
+    const [name = '-'] = asked;
+    const isKnown = name.startsWith('-') || program.commands.some((one) => one.name === name);
+    // Beside --help, Commander would pass over a name that it does not know.
+    const words = isKnown ? asked : [name];
     const parser = await createParser(program, words);
     const command = parser.commands.find((one) => one.name() === first);
     if (command !== undefined) refuseSwallowed(command, args, process.env);

@@ -30,6 +30,7 @@ describe('the command line', () => {
   test.each([
     [['bench', '--adaptor', 'json'], '--adapter'],
     [['bnech'], 'bench'],
+    [['bnech', '--help'], 'bench'],
     [['bench', '--concurrency', '0'], '--concurrency'],
     [['bench', '--limit', 'x'], '--limit'],
     [['bench', '--timeout', '-1'], '--timeout'],
