@@ -100,7 +100,7 @@ describe('the sentence', () => {
     ],
     [
       { verdict: 'cannot tell' as const, needed: null, low: 0, high: null, detectable: null },
-      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (95 % interval too few invocations). A verdict would take an impractical number of invocations.',
+      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (too few invocations for an interval). A verdict would take an impractical number of invocations.',
     ],
   ])('about a pair has all its numbers: %o', (time, sentence) => {
     expect(said(pair('cbor', time))).toBe(sentence);

@@ -65,7 +65,10 @@ function formatPair(
   baseline: string,
   file: Pick<VerdictFacts, 'kind' | 'invocations' | 'elapsed_ms'>,
 ): string {
-  const figures = `${formatDecimals(time.ratio, 2)} times its ${TIMES[file.kind]} (95 % interval ${formatInterval(time)}${formatNullArm(time, baseline)})`;
+  const interval = hasEnds(time)
+    ? `95 % interval ${formatInterval(time)}`
+    : 'too few invocations for an interval';
+  const figures = `${formatDecimals(time.ratio, 2)} times its ${TIMES[file.kind]} (${interval}${formatNullArm(time, baseline)})`;
   switch (time.verdict) {
     case 'different':
       return `${name} is ${formatVerdict(time)} than ${baseline}: ${figures}.`;
@@ -132,10 +135,15 @@ function formatRatio(time: Verdict): string {
 }
 
 /** Formats an interval: `1.02–1.19`. */
-export function formatInterval({ low, high }: Pick<Verdict, 'low' | 'high'>): string {
-  return high === null || !Number.isFinite(high)
-    ? 'too few invocations'
-    : `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`;
+export function formatInterval(interval: Pick<Verdict, 'low' | 'high'>): string {
+  return hasEnds(interval)
+    ? `${formatDecimals(interval.low, 2)}–${formatDecimals(interval.high, 2)}`
+    : 'too few invocations';
+}
+
+/** Returns whether there were enough invocations for an interval; its upper end is ∞, or null in JSON, if there were not. */
+function hasEnds(interval: Pick<Verdict, 'low' | 'high'>): interval is { low: number; high: number } {
+  return interval.high !== null && Number.isFinite(interval.high);
 }
 
 /** Formats the smallest ratio that this many invocations could have shown, `1.12`; `–` if they could show none. */

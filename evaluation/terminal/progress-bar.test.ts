@@ -68,6 +68,13 @@ test('off a terminal there is a line every tenth of the way', async () => {
   expect(lines.at(-1)).toBe('40/40 rounds');
 });
 
+test('off a terminal a share is given in percent', async () => {
+  const end = heard(false);
+  const bar = await ProgressBar.start(100, '%');
+  bar.at(24.6);
+  expect(end()).toMatch(/^24 % done/);
+});
+
 test('the time that is left is said from a second on, roughly', async () => {
   const says = async (elapsedMs: number) => {
     const end = heard(false);

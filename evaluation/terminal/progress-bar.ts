@@ -20,11 +20,11 @@ export class ProgressBar {
   #done = 0;
   #said = 0;
 
-  /** @param noun the counted items, in the plural */
+  /** @param noun the counted items, in the plural; `%` if the total is 100 % */
   static async start(total: number, noun: string): Promise<ProgressBar> {
     if (!process.stderr.isTTY) return new ProgressBar(total, noun, undefined);
     const { Presets, SingleBar: Bar } = await import('cli-progress');
-    const format = `  {bar} {value}/{total} ${noun}{counts}{left}`;
+    const format = `  {bar} ${formatDone('{value}', '{total}', noun)}{counts}{left}`;
     // Redraw the bar below a note, even if it has not changed.
     const options = { format, stream: process.stderr, hideCursor: true, forceRedraw: true };
     const bar = new Bar(options, Presets.shades_classic);
@@ -54,7 +54,7 @@ export class ProgressBar {
     const isDue = Math.floor(this.#done / this.#step) > Math.floor(this.#said / this.#step);
     if (this.#bar !== undefined || !isDue) return;
     this.#said = this.#done;
-    const parts = [`${Math.floor(this.#done)}/${this.#total} ${this.#noun}`, ...counts];
+    const parts = [formatDone(Math.floor(this.#done), this.#total, this.#noun), ...counts];
     printError([...parts, ...(left === undefined ? [] : [left])].join(', '));
   }
 
@@ -84,6 +84,9 @@ export class ProgressBar {
     return formatRemaining((elapsedS / this.#done) * (this.#total - this.#done));
   }
 }
+
+const formatDone = (done: number | string, total: number | string, noun: string): string =>
+  noun === '%' ? `${done} % done` : `${done}/${total} ${noun}`;
 
 /** Formats a duration: `about 40 s left`; undefined below a second. */
 function formatRemaining(seconds: number): string | undefined {
