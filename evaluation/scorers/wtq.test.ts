@@ -65,6 +65,7 @@ describe('a set of values', () => {
     [['3.0', '3'], ['"3"'], false],
     // Neither is a finite number.
     [['1e999', '1e998'], ['1e999'], false],
+    [['1990-xx-xx', '1991-xx-xx'], ['1990', '1991'], true],
     // Texts that look like the values of other kinds.
     [['3', 'number 3'], ['3'], false],
     [['1990-05-02'], ['"1990-5-2"'], false],

@@ -1,0 +1,388 @@
+import http from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ForeignAgent, type ForeignAgentEndpoint } from './foreign-agent.ts';
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly token: string | undefined;
+  /** The method and the parameters of JSON-RPC. */
+  readonly rpc: string | undefined;
+  readonly params: Record<string, unknown> | undefined;
+}
+/** What the server answers: a result, events, a status with headers, or nothing for ever. */
+type Answer =
+  | { readonly result: object }
+  | { readonly events: readonly object[]; readonly isCut?: boolean }
+  | { readonly status: number; readonly headers?: http.OutgoingHttpHeaders; readonly body?: string }
+  | 'silent';
+
+let answer: (request: Request) => Answer;
+let asked: Request[] = [];
+const server = http.createServer(async (request, response) => {
+  let raw = '';
+  for await (const part of request) raw += part;
+  const { id, method: rpc, params } = raw === '' ? {} : JSON.parse(raw);
+  const one = {
+    method: request.method ?? '',
+    path: request.url ?? '',
+    token: request.headers.authorization,
+    rpc,
+    params,
+  };
+  asked.push(one);
+  const given = answer(one);
+  if (given === 'silent') return undefined;
+  if ('status' in given) return response.writeHead(given.status, given.headers).end(given.body ?? '{}');
+  const write = (result: object) => JSON.stringify({ jsonrpc: '2.0', id, result });
+  if ('result' in given)
+    return response
+      .writeHead(200, { 'Content-Type': 'application/json' })
+      .end(request.method === 'GET' ? JSON.stringify(given.result) : write(given.result));
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  for (const event of given.events) response.write(`data: ${write(event)}\n\n`);
+  return given.isCut === true ? setTimeout(() => response.destroy(), 20) : response.end();
+});
+let origin = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+const agents: ForeignAgent[] = [];
+afterEach(async () => {
+  for (const agent of agents.splice(0)) await agent.close();
+});
+
+const { signal } = new AbortController();
+const NOW = '/.well-known/agent-card.json';
+const BEFORE = '/.well-known/agent.json';
+const CAN = { streaming: true, pushNotifications: true };
+const JSONRPC = { url: '/agent', protocolBinding: 'JSONRPC', protocolVersion: '1.0' };
+/** A card whose interfaces are on the origin of the server where their URLs are paths. */
+const makeCard = (more: object = {}, ...interfaces: readonly (typeof JSONRPC)[]) => ({
+  name: 'field',
+  description: 'd',
+  capabilities: CAN,
+  supportedInterfaces: (interfaces.length === 0 ? [JSONRPC] : interfaces).map((one) => ({
+    ...one,
+    url: one.url.startsWith('/') ? `${origin}${one.url}` : one.url,
+  })),
+  ...more,
+});
+
+async function connect(to: typeof answer, more: Partial<ForeignAgentEndpoint> = {}): Promise<ForeignAgent> {
+  answer = to;
+  asked = [];
+  const agent = await ForeignAgent.connect({ url: origin, maxMessageBytes: 100_000, ...more }, signal);
+  agents.push(agent);
+  return agent;
+}
+const refused = (to: typeof answer, more?: Partial<ForeignAgentEndpoint>) =>
+  connect(to, more).then(
+    () => 'connected',
+    ({ code, message }) => `${code}: ${message}`,
+  );
+
+describe('the card of an agent', () => {
+  const MISSING: Answer = { status: 404 };
+  const only = (path: string) => (request: Request) =>
+    request.path === path ? { result: makeCard() } : MISSING;
+
+  test.each<[url: string, there: string, tried: readonly string[]]>([
+    ['', NOW, [NOW]],
+    ['/', BEFORE, [NOW, BEFORE]],
+    ['/team', `/team${NOW}`, [`/team${NOW}`]],
+    ['/team/?a=1', `/team${BEFORE}?a=1`, [`/team${NOW}?a=1`, `/team${BEFORE}?a=1`]],
+    ['/cards/a.json?b=1', '/cards/a.json?b=1', ['/cards/a.json?b=1']],
+    ['/a.json/', `/a.json${NOW}`, [`/a.json${NOW}`]],
+  ])('at %j is looked for where cards are, or at the URL itself', async (url, there, tried) => {
+    await connect(only(there), { url: `${origin}${url}` });
+    expect(asked.map(({ path }) => path)).toEqual(tried);
+  });
+
+  test('is asked for with the token, or without', async () => {
+    await connect(only(NOW), { token: 'secret' });
+    await connect(only(NOW));
+    expect(asked.map(({ token }) => token)).toEqual([undefined]);
+    await connect(only(BEFORE), { token: 'secret' });
+    expect(asked.map(({ token }) => token)).toEqual(['Bearer secret', 'Bearer secret']);
+  });
+
+  test.each([404, 405, 410])(
+    'is looked for elsewhere after the status %i, and then missed',
+    async (status) => {
+      const missing = `agent: A2A: ${origin}${NOW} and ${BEFORE}: expected an agent card, received status ${status}`;
+      expect(await refused(() => ({ status }))).toBe(missing);
+      expect(asked).toHaveLength(2);
+    },
+  );
+
+  test.each([401, 500, 300, 400])('is not looked for elsewhere after the status %i', async (status) => {
+    expect(await refused(() => ({ status, headers: { Location: '/else' } }))).toContain(`status ${status}`);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('may be three redirects away on the same origin, and no more', async () => {
+    const moved = (times: number) => (request: Request) => {
+      const count = Number(new URL(request.path, origin).searchParams.get('n') ?? 0);
+      return count === times
+        ? { result: makeCard() }
+        : { status: 302, headers: { Location: `/moved?n=${count + 1}` } };
+    };
+    await connect(moved(3), { token: 'secret' });
+    expect(asked.map(({ path }) => path)).toEqual([NOW, '/moved?n=1', '/moved?n=2', '/moved?n=3']);
+    expect(asked.map(({ token }) => token)).toEqual(Array(4).fill('Bearer secret'));
+    expect(await refused(moved(4))).toContain('received status 302');
+    expect(asked).toHaveLength(4);
+    const elsewhere = () => ({ status: 302, headers: { Location: 'http://127.0.0.2:9/' } });
+    expect(await refused(elsewhere)).toContain('received status 302');
+    expect(await refused(() => ({ status: 302 }))).toContain('received status 302');
+  });
+
+  test.each<[what: string, card: unknown, message: string]>([
+    ['no JSON', undefined, 'packet'],
+    ['a list', [], 'packet: A2A: not the agent card that was expected'],
+    ['one without interfaces', { name: 'x' }, 'packet: A2A: not the agent card that was expected'],
+    [
+      'one of 0.3 whose capabilities are odd',
+      { url: '/', preferredTransport: 7 },
+      'packet: A2A: not the agent card',
+    ],
+  ])('that is %s is refused', async (_what, card, message) => {
+    const body = card === undefined ? 'no JSON' : JSON.stringify(card);
+    expect(await refused(() => ({ status: 200, body }))).toContain(message);
+  });
+
+  test('that is too large is refused', async () => {
+    const large = { description: 'x'.repeat(256 * 1024) };
+    expect(await refused(() => ({ result: makeCard(large) }))).not.toBe('connected');
+  });
+
+  test('has its defaults where it says nothing or nonsense', async () => {
+    const { card } = await connect(() => ({
+      result: { ...makeCard(), name: 7, description: null, capabilities: 'all', skills: [{ name: 7 }, {}] },
+    }));
+    expect(card).toMatchObject({
+      name: 'unnamed',
+      description: '',
+      capabilities: { streaming: false, pushNotifications: false },
+      skills: [
+        { name: '', description: '' },
+        { name: '', description: '' },
+      ],
+    });
+  });
+
+  test.each([
+    ['stream', { streaming: false }, 'config: A2A: field does not stream: omit `later` or set it to poll'],
+    ['push', { streaming: true }, 'config: A2A: field calls no webhooks: omit `later` or set it to poll'],
+    [
+      'push',
+      { pushNotifications: 'yes' },
+      'config: A2A: field calls no webhooks: omit `later` or set it to poll',
+    ],
+  ] as const)('is held to what it can, for results by %s', async (later, capabilities, message) => {
+    expect(await refused(() => ({ result: makeCard({ capabilities }) }), { later })).toBe(message);
+  });
+});
+
+describe('the interface of an agent', () => {
+  const choose = (...interfaces: readonly (typeof JSONRPC)[]) =>
+    refused(() => ({ result: makeCard({}, ...interfaces) }));
+  const grpc = (url: string) => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' });
+  const leads = (to: string) =>
+    `config: A2A: the card of field leads from ${origin} to ${to}: use that address`;
+
+  test('is the first that both know, on the host that the user named', async () => {
+    const unknown = { url: '/else', protocolBinding: 'SOAP', protocolVersion: '1.0' };
+    const away = { ...JSONRPC, url: 'http://127.0.0.2:9/' };
+    for (const local of ['localhost', '0.0.0.0', '[::1]', '[::]']) {
+      const own = { ...JSONRPC, url: `${origin.replace('127.0.0.1', local)}/own` };
+      expect(await choose(unknown, away, { ...JSONRPC, url: 'no URL' }, own)).toBe('connected');
+    }
+    expect(await choose(away, { ...JSONRPC, url: 'http://127.0.0.3:9/' })).toBe(leads('http://127.0.0.2:9'));
+    expect(await choose({ ...JSONRPC, url: origin.replace(/\d+$/, '9') })).toBe(leads('http://127.0.0.1:9'));
+  });
+
+  test.each([
+    ['other:50051', 'http://other:50051'],
+    ['other:50051/', 'http://other:50051'],
+    ['dns:other:1', 'http://other:1'],
+    ['dns:///other:1', 'http://other:1'],
+    ['grpc://other:1', 'http://other:1'],
+    ['http://other:1', 'http://other:1'],
+    ['grpcs://other:1', 'https://other:1'],
+    ['HTTPS://other:1', 'https://other:1'],
+  ])('over gRPC at %s is %s', async (url, read) => {
+    expect(await choose(grpc(url))).toBe(leads(read));
+  });
+
+  test('that is not known is named with its version', async () => {
+    const none = 'config: A2A: field: expected JSONRPC, HTTP+JSON or GRPC 1.0, or JSONRPC 0.3, received';
+    const others = [
+      { url: '/', protocolBinding: 'SOAP', protocolVersion: '1.0' },
+      { ...grpc('other:1'), protocolVersion: '10.0' },
+      { ...grpc('other:1'), protocolVersion: '0.3' },
+      grpc('other/path/more'),
+    ];
+    expect(await choose(...others)).toBe(`${none} SOAP 1.0, GRPC 10.0, GRPC 0.3, GRPC 1.0`);
+    const long = { url: '/', protocolBinding: 'x'.repeat(300), protocolVersion: '1' };
+    expect(await choose(long)).toBe(`${none} ${'x'.repeat(200)}`);
+    expect(await refused(() => ({ result: { ...makeCard(), supportedInterfaces: [] } }))).toBe(
+      `${none} none`,
+    );
+    expect(await choose({ ...grpc('other:1'), protocolVersion: '1' })).toBe(leads('http://other:1'));
+  });
+
+  test('of a card of 0.3 is its own or one of the further ones', async () => {
+    const old = (more: object) => () => ({ result: { name: 'old', url: `${origin}/agent`, ...more } });
+    expect(await refused(old({ protocolVersion: '0.3.0' }))).toBe('connected');
+    const further = [{ url: `${origin}/agent`, transport: 'JSONRPC' }];
+    const other = { protocolVersion: '0.3.0', preferredTransport: 'SOAP' };
+    expect(await refused(old({ ...other, additionalInterfaces: further }))).toBe('connected');
+    expect(await refused(old(other))).toContain('received SOAP 0.3.0');
+    expect(await refused(old({}))).toBe('connected');
+    expect(await refused(old({ preferredTransport: 'SOAP' }))).toContain('received SOAP 0.2');
+    expect(await refused(old({ ...other, supportedInterfaces: null, additionalInterfaces: null }))).toContain(
+      'SOAP',
+    );
+  });
+});
+
+const status = (state: string) => ({ id: 't1', contextId: 'c1', status: { state } });
+const ARTIFACT = { artifacts: [{ artifactId: 'a', parts: [{ text: 'Paris' }] }] };
+const DONE = { ...status('TASK_STATE_COMPLETED'), ...ARTIFACT };
+
+/** Asks an agent that answers each method so, in turn. */
+async function ask(
+  answers: Readonly<Record<string, readonly Answer[]>>,
+  more: Partial<ForeignAgentEndpoint> & { readonly message?: object; readonly signal?: AbortSignal } = {},
+) {
+  const left = new Map(Object.entries(answers).map(([method, all]) => [method, [...all]]));
+  const { message = {}, signal: own = signal, ...endpoint } = more;
+  const agent = await connect(
+    ({ rpc }) => (rpc === undefined ? { result: makeCard() } : (left.get(rpc)?.shift() ?? { status: 500 })),
+    endpoint,
+  );
+  const asking = agent.ask({ parts: [{ text: 'Q' }], ...message }, own);
+  return asking.finally(() => void asked.shift());
+}
+const methods = () => asked.map(({ rpc }) => rpc);
+
+describe('a question', () => {
+  test('by a stream is sent once, and the stream read to its end', async () => {
+    const message = { taskId: 't0', contextId: 'c0', traceparent: '00-a-b-01' };
+    const { texts } = await ask(
+      { SendStreamingMessage: [{ events: [{ task: DONE }] }] },
+      { message, token: 'secret' },
+    );
+    expect(texts).toEqual(['Paris']);
+    expect(asked).toMatchObject([{ token: 'Bearer secret', rpc: 'SendStreamingMessage', path: '/agent' }]);
+    expect(asked[0]?.params).toEqual({
+      message: {
+        messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        role: 'ROLE_USER',
+        parts: [{ text: 'Q' }],
+        taskId: 't0',
+        contextId: 'c0',
+        metadata: { traceparent: '00-a-b-01' },
+      },
+      configuration: { historyLength: 0 },
+    });
+  });
+
+  test('by polling is sent, and its task fetched until it is settled', async () => {
+    const working = { result: status('TASK_STATE_WORKING') };
+    const { texts } = await ask(
+      {
+        SendMessage: [{ result: { task: status('TASK_STATE_SUBMITTED') } }],
+        GetTask: [working, { result: DONE }],
+      },
+      { later: 'poll' },
+    );
+    expect(texts).toEqual(['Paris']);
+    expect(methods()).toEqual(['SendMessage', 'GetTask', 'GetTask']);
+    expect(asked[0]?.params?.configuration).toEqual({ returnImmediately: true, historyLength: 0 });
+    expect(asked[0]?.params?.message).not.toHaveProperty('metadata');
+    expect(asked[1]?.params).toEqual({ id: 't1', historyLength: 0 });
+  });
+
+  test('that is answered at once is not asked for again', async () => {
+    const { data } = await ask(
+      { SendMessage: [{ result: { message: { parts: [{ text: 'Paris' }] } } }] },
+      { later: 'poll' },
+    );
+    expect(data).toMatchObject({ state: 'MESSAGE', answer: 'Paris' });
+    expect(methods()).toEqual(['SendMessage']);
+  });
+
+  test('by a webhook names it, and its task is fetched when it is called', async () => {
+    const get: Answer[] = [{ result: DONE }];
+    const asking = ask(
+      { SendMessage: [{ result: { task: status('TASK_STATE_SUBMITTED') } }], GetTask: get },
+      { later: 'push' },
+    );
+    await expect.poll(() => asked.length).toBe(2);
+    const { taskPushNotificationConfig } = Object(asked[1]?.params?.configuration);
+    await fetch(String(taskPushNotificationConfig.url), { method: 'POST' });
+    expect((await asking).texts).toEqual(['Paris']);
+    expect(methods()).toEqual(['SendMessage', 'GetTask']);
+  });
+
+  test('whose stream breaks is asked for by its task', async () => {
+    const events = [{ task: status('TASK_STATE_WORKING') }];
+    for (const isCut of [true, false]) {
+      const { texts } = await ask({ SendStreamingMessage: [{ events, isCut }], GetTask: [{ result: DONE }] });
+      expect(texts).toEqual(['Paris']);
+      expect(methods()).toEqual(['SendStreamingMessage', 'GetTask']);
+    }
+  });
+
+  test('whose stream breaks before it has named a task has failed', async () => {
+    await expect(ask({ SendStreamingMessage: [{ events: [], isCut: true }] })).rejects.toMatchObject({
+      code: 'agent',
+    });
+    await expect(ask({ SendStreamingMessage: [{ events: [] }] })).rejects.toMatchObject({ code: 'packet' });
+    expect(methods()).toEqual(['SendStreamingMessage']);
+  });
+
+  test('to which an answer makes no sense has failed, and its task is cancelled', async () => {
+    const events = [{ task: status('TASK_STATE_WORKING') }, { nonsense: 1 }];
+    await expect(
+      ask({ SendStreamingMessage: [{ events }], CancelTask: [{ result: DONE }] }),
+    ).rejects.toMatchObject({ code: 'packet' });
+    expect(methods()).toEqual(['SendStreamingMessage', 'CancelTask']);
+    expect(asked[1]?.params).toEqual({ id: 't1' });
+  });
+
+  test('that is given up has its task cancelled, whatever the agent says to that', async () => {
+    const ended = new AbortController();
+    const asking = ask(
+      { SendMessage: [{ result: { task: status('TASK_STATE_WORKING') } }], GetTask: ['silent'] },
+      { later: 'poll', signal: ended.signal },
+    );
+    asking.catch(() => undefined);
+    await expect.poll(methods).toContain('GetTask');
+    ended.abort();
+    await expect(asking).rejects.toMatchObject({
+      code: 'agent',
+      message: 'A2A: field: given up in state TASK_STATE_WORKING',
+    });
+    expect(methods()).toEqual(['SendMessage', 'GetTask', 'CancelTask']);
+  });
+
+  test('that is given up before it was answered has no task to cancel', async () => {
+    const ended = new AbortController();
+    const asking = ask({ SendMessage: ['silent'] }, { later: 'poll', signal: ended.signal });
+    asking.catch(() => undefined);
+    await expect.poll(methods).toContain('SendMessage');
+    ended.abort();
+    await expect(asking).rejects.toThrow('A2A: field: given up in state unknown');
+    expect(methods()).toEqual(['SendMessage']);
+  });
+});
