@@ -39,9 +39,9 @@ export async function checkTeamModels(
     const key = JSON.stringify([engine, model, host]);
     const answer = asked.get(key) ?? queryModelCapabilities(engine, omitUndefined({ model, host }));
     asked.set(key, answer);
-    let abilities: ModelCapabilities | undefined;
+    let capabilities: ModelCapabilities | undefined;
     try {
-      abilities = await answer;
+      capabilities = await answer;
     } catch (error) {
       if (!(error instanceof MeshError && error.code === 'engine')) throw error;
       if (!isPatient && !hasFallback)
@@ -50,13 +50,13 @@ export async function checkTeamModels(
         });
       lines.push(error.message);
     }
-    if (abilities === undefined) continue;
-    const fault = explainInability(`team ${team.name}`, abilities, use);
-    if (fault !== undefined && !(hasFallback && abilities.isThere === false))
+    if (capabilities === undefined) continue;
+    const fault = explainInability(`team ${team.name}`, capabilities, use);
+    if (fault !== undefined && !(hasFallback && capabilities.isThere === false))
       throw new MeshError('usage', `${fault}. No agent was started and nothing was asked`, {
         setting: 'model',
       });
-    lines.push(fault ?? formatCapabilities(abilities, use));
+    lines.push(fault ?? formatCapabilities(capabilities, use));
   }
   return lines;
 }

@@ -40,7 +40,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     ...where,
     ...omitUndefined({ timeoutMs, permits }),
     options,
-    askAbilities: () => queryCapabilities(name, where),
+    askCapabilities: () => queryCapabilities(name, where),
     prompts: prompt,
   });
   const { subscribes = [], partners, resumes, lies } = rest;

@@ -44,13 +44,13 @@ export async function checkModel(
   try {
     if (host !== undefined) allowKeyHost(host);
     checkServer(engine, where);
-    const abilities = await queryModelCapabilities(engine, where);
-    if (abilities === undefined)
+    const capabilities = await queryModelCapabilities(engine, where);
+    if (capabilities === undefined)
       return { what: 'model', status: 'note', detail: `the engine ${engine} uses no model server` };
-    const fault = explainInability('a team with tools', abilities, use);
+    const fault = explainInability('a team with tools', capabilities, use);
     if (fault !== undefined) return bad(fault);
     const tried = await tryOut(engine, where, use);
-    const known = { ...abilities, tools: abilities.tools ?? tried.tools };
+    const known = { ...capabilities, tools: capabilities.tools ?? tried.tools };
     return { what: 'model', status: 'ok', detail: `${formatCapabilities(known, use)}; ${tried.words}` };
   } catch (error) {
     if (error instanceof MeshError) return bad(error.message);

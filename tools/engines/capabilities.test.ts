@@ -16,8 +16,8 @@ test('what a model can do is what its server says: of Ollama', async () => {
     capabilities: ['completion', 'vision'],
     contextTokens: 8192,
   });
-  const abilities = await queryModelCapabilities('ollama', { host, model: 'gemma3', environment });
-  expect(abilities).toMatchObject({
+  const capabilities = await queryModelCapabilities('ollama', { host, model: 'gemma3', environment });
+  expect(capabilities).toMatchObject({
     chats: true,
     tools: false,
     vision: true,
@@ -25,14 +25,14 @@ test('what a model can do is what its server says: of Ollama', async () => {
     contextTokens: 8192,
     others: [{ name: 'gemma3:latest' }, { name: 'qwen3:latest' }],
   });
-  if (abilities === undefined) return;
-  expect(formatCapabilities(abilities, auto)).toMatch(
+  if (capabilities === undefined) return;
+  expect(formatCapabilities(capabilities, auto)).toMatch(
     /^gemma3 at .*tool calls as text.*sees pictures.*8192 tokens$/,
   );
-  expect(formatCapabilities(abilities, { ...auto, context: 4096 })).toContain('4096 tokens, as set');
-  expect(explainInability('team react', abilities, auto)).toBeUndefined();
-  expect(explainInability('team react', abilities, { ...native, needsTools: false })).toBeUndefined();
-  expect(explainInability('team react', abilities, native)).toMatch(
+  expect(formatCapabilities(capabilities, { ...auto, context: 4096 })).toContain('4096 tokens, as set');
+  expect(explainInability('team react', capabilities, auto)).toBeUndefined();
+  expect(explainInability('team react', capabilities, { ...native, needsTools: false })).toBeUndefined();
+  expect(explainInability('team react', capabilities, native)).toMatch(
     /^team react calls tools, and gemma3 .*has no tool calls/,
   );
 });
@@ -43,10 +43,10 @@ test('of llama.cpp, which takes every name for its one model', async () => {
     capabilities: ['completion', 'tools'],
     contextTokens: 16384,
   });
-  const abilities = await queryModelCapabilities('openai', { host, model: 'other', environment });
-  expect(abilities).toMatchObject({ isThere: null, tools: true, vision: false, contextTokens: 16384 });
-  if (abilities !== undefined)
-    expect(formatCapabilities(abilities, auto)).toContain('its list does not name other (but qwen)');
+  const capabilities = await queryModelCapabilities('openai', { host, model: 'other', environment });
+  expect(capabilities).toMatchObject({ isThere: null, tools: true, vision: false, contextTokens: 16384 });
+  if (capabilities !== undefined)
+    expect(formatCapabilities(capabilities, auto)).toContain('its list does not name other (but qwen)');
 });
 
 describe('of a server that lists models as OpenAI does', () => {

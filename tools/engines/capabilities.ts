@@ -24,7 +24,7 @@ interface KnownModel {
   readonly tools: boolean | null;
 }
 
-export const UNKNOWN_ABILITIES = {
+export const UNKNOWN_CAPABILITIES = {
   isThere: null,
   chats: null,
   tools: null,

@@ -19,7 +19,7 @@ export interface EngineOptions {
   /** Longest pause within a reply; two minutes by default. */
   readonly idleMs?: number;
   /** Returns the server's description of its model, or undefined if it has none. Without this function, the server is not asked. */
-  readonly askAbilities?: () => Promise<ModelCapabilities | undefined>;
+  readonly askCapabilities?: () => Promise<ModelCapabilities | undefined>;
   /** Returns the text of a prompt by its name. */
   readonly prompts: (name: string) => string;
   /** Keys and URLs of servers; by default those of the process. */

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test } from 'vitest';
 import type { ModelScript, ScriptedReply } from '../../fixtures/model-server.ts';
-import { UNKNOWN_ABILITIES } from '../capabilities.ts';
+import { UNKNOWN_CAPABILITIES } from '../capabilities.ts';
 import {
   expectFailure,
   hello,
@@ -101,11 +101,11 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
       [null, 4],
     ] as const) {
       let asked = 0;
-      const askAbilities = async () => {
+      const askCapabilities = async () => {
         asked++;
-        return { ...UNKNOWN_ABILITIES, model: 'm', url: server.url, others: [], vision };
+        return { ...UNKNOWN_CAPABILITIES, model: 'm', url: server.url, others: [], vision };
       };
-      const { engine, workFor } = await engineAt(server.url, { askAbilities });
+      const { engine, workFor } = await engineAt(server.url, { askCapabilities });
       for (let turn = 0; turn < 2; turn++) {
         const work = workFor(new AbortController().signal);
         const reply = chatOf(engine)({ messages }, work);

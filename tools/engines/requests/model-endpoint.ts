@@ -1,7 +1,7 @@
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
-import { type ModelCapabilities, UNKNOWN_ABILITIES } from '../capabilities.ts';
+import { type ModelCapabilities, UNKNOWN_CAPABILITIES } from '../capabilities.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
 import { readWholeJson } from '../http/body.ts';
@@ -67,11 +67,11 @@ export function resolveModelEndpoints(
     host: string | undefined,
     model: string,
     price: Price | undefined,
-    askAbilities?: EngineOptions['askAbilities'],
+    askCapabilities?: EngineOptions['askCapabilities'],
   ): ModelEndpoint => {
     const server = describeServer(kind, format, { host, environment, contextTokens: ownContext });
     const { url, key } = server;
-    const abilities = askOnce(askAbilities);
+    const capabilities = askOnce(askCapabilities);
     return {
       server,
       async chat(query, limits) {
@@ -85,18 +85,18 @@ export function resolveModelEndpoints(
       },
       model,
       price: price ?? (kind.isFree ? FREE : findPresetPrice(model)),
-      window: new Window(context, async () => (await abilities())?.contextTokens ?? undefined),
+      window: new Window(context, async () => (await capabilities())?.contextTokens ?? undefined),
       summaries: new Summaries(),
       toolCalls,
-      seesPictures: async () => (await abilities())?.vision ?? undefined,
+      seesPictures: async () => (await capabilities())?.vision ?? undefined,
       accepted: createDemands(toolCalls),
     };
   };
-  const { host, model = kind.defaultModel, askAbilities } = options;
+  const { host, model = kind.defaultModel, askCapabilities } = options;
   const hasFallback = fallback_model !== undefined || fallback_base_url !== undefined;
   return {
     settings,
-    primary: createEndpoint(host, model, settings.price, askAbilities),
+    primary: createEndpoint(host, model, settings.price, askCapabilities),
     fallback: hasFallback
       ? createEndpoint(fallback_base_url ?? host, fallback_model ?? model, settings.fallback_price)
       : undefined,
@@ -168,7 +168,7 @@ export async function queryServer(
   }
 
   return {
-    ...UNKNOWN_ABILITIES,
+    ...UNKNOWN_CAPABILITIES,
     model,
     url,
     others: [],
