@@ -13,7 +13,7 @@ import {
   UNKNOWN,
 } from '../format.ts';
 import { type Flow, Lanes } from '../lanes.tsx';
-import { Badge, Card, type Fact, Facts, Notes, Select, Title, type Tone } from '../parts.tsx';
+import { Badge, Card, type Fact, Facts, Notes, Part, Select, Title, type Tone } from '../parts.tsx';
 import { Report } from '../report.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
 import { askServer, Opened } from './opened.tsx';
@@ -71,20 +71,15 @@ export function LivePage({ page }: { readonly page: RunPlace }) {
   const status = formatStatus(history.current, isConnected);
   const title = state.run === null ? page.title : `${page.title}: ${nameRun(state)}`;
   useEffect(() => {
-    document.title = `${status} · ${page.title}`;
-  }, [status, page.title]);
+    if (!page.isListed) document.title = `${status} · ${page.title}`;
+  }, [status, page]);
   const packets = listPackets(history.current, count, place);
   const news = listNews(history.current, count);
   const open = (what: string, part: Partial<Place> = {}) =>
     change({ open: what, at: place.at ?? lastMs, ...part });
   const questions = [...state.questions.values()].reverse();
-  return (
+  const live = (
     <>
-      <Title isFirst title={title} lede={status} />
-      <p class="unseen" role="status">
-        {isOver ? status : place.at === null ? '' : 'paused'}
-      </p>
-      {page.isListed ? <a href="../../">All runs and comparisons</a> : null}
       <Facts facts={listFacts(state)} />
       <TimeLine
         history={history.current}
@@ -127,13 +122,41 @@ export function LivePage({ page }: { readonly page: RunPlace }) {
           </Card>
         )}
       </div>
-      {report === null ? null : typeof report === 'string' ? (
-        <Notes isAlarm texts={[report]} />
-      ) : (
-        <section id="final-report" aria-label="Report">
-          <Report report={report} isInPage />
-        </section>
-      )}
+    </>
+  );
+  const result =
+    typeof report === 'string' ? (
+      <Notes isAlarm texts={[report]} />
+    ) : report === null ? null : (
+      <section id="final-report" aria-label="Report">
+        <Report report={report} isInPage={!page.isListed} />
+      </section>
+    );
+  const hasEvents = state.agents.size + state.questions.size > 0;
+  // What is over begins with what it came to; what goes on begins with where it is.
+  if (page.isListed)
+    return (
+      <>
+        <a href="../../">All runs and comparisons</a>
+        {result ?? <p class="about">Loading …</p>}
+        {hasEvents ? (
+          <Part id="replay" name="Replay" isAlone={false}>
+            <Title isFirst={false} title={`Replay: ${nameRun(state)}`} lede={status} />
+            {live}
+          </Part>
+        ) : null}
+      </>
+    );
+  return (
+    <>
+      <Part id="live" name="Live" isAlone={report === null}>
+        <Title isFirst title={title} lede={status} />
+        <p class="unseen" role="status">
+          {isOver ? status : place.at === null ? '' : 'paused'}
+        </p>
+        {live}
+      </Part>
+      {result}
     </>
   );
 }

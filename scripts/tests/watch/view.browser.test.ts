@@ -79,9 +79,10 @@ test('lists a folder, and opens what is in it', async () => {
   const results = page.getByRole('region', { name: 'Results' });
   // The answer comes first, then what it is of and when.
   await results.getByRole('link', { name: '3 of 3 answered' }).last().click();
-  await expect.poll(() => page.getByText('answered · 3 of 3 questions').count()).toBeGreaterThan(0);
   await expect.poll(() => report(page).getByRole('heading').count()).toBeGreaterThan(4);
-  const packets = page.getByRole('region', { name: 'Packets', exact: true }).first();
+  await expect.poll(() => page.getByText('answered · 3 of 3 questions').count()).toBeGreaterThan(0);
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^3 of 3.tasks right/);
+  const packets = page.locator('#replay').getByRole('region', { name: 'Packets', exact: true });
   await packets.getByRole('button', { name: 'search_docs' }).first().click();
   const opened = page.getByRole('region', { name: 'Opened' });
   await expect.poll(() => opened.textContent()).toContain('"payload"');
@@ -97,9 +98,9 @@ test('opens one archive, on a phone', async () => {
 
   // The report and the events come by themselves.
   await expect.poll(() => report(page).getByRole('heading').count()).toBeGreaterThan(4);
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
-    'Finished: pipeline, msgpack, extractive',
-  );
+  await expect
+    .poll(() => page.getByRole('heading', { level: 2 }).allTextContents())
+    .toContain('Replay: pipeline, msgpack, extractive');
   expect(
     await page
       .getByRole('img', { name: /^15 packets between 5 nodes/ })
