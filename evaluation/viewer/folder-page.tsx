@@ -32,8 +32,10 @@ export function FolderPage({ page }: { readonly page: FolderPlace }) {
         lede={`In ${toLine(title, 300)}, the latest first. Open one to see all of it.`}
       />
       {left.length === 0 ? null : <Notes texts={[`Left out: ${left.join('; ')}.`]} />}
-      <div class="card list-card">
-        <ResultTable label="Results" rows={items} columns={columns} />
+      <div class="grid">
+        <div class="card">
+          <ResultTable label="Results" rows={items} columns={columns} />
+        </div>
       </div>
     </>
   );

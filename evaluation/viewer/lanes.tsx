@@ -450,7 +450,13 @@ function drawPackets(
     context.stroke(path);
   }
   context.lineWidth = 1;
-  drawLabels(context, flow, labels, width);
+  // The end of a task is named before all others, where names meet.
+  drawLabels(
+    context,
+    flow,
+    labels.toSorted((a, b) => Number(isFinal(b.packet)) - Number(isFinal(a.packet))),
+    width,
+  );
 }
 
 function addArrow(path: Path2D, x: number, from: number, to: number, isPlain: boolean): void {
