@@ -4,7 +4,7 @@ import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import type { AttemptKey } from '../attempts/attempt.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import type { PlannedTeam } from '../plan/team-options.ts';
+import { type PlannedTeam, usesStore } from '../plan/team-options.ts';
 import { placeFile } from '../questions/place-file.ts';
 import { writeLines } from '../results/answers.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
@@ -15,8 +15,6 @@ import { Journal } from './journal/journal.ts';
 import { MeshTeam, type MeshTeamOptions } from './teams/mesh-team.ts';
 
 export interface RunContext extends Pick<Batch, 'redact' | 'onEvent' | 'signal'> {
-  /** The store of cached answers; undefined if none may be used. */
-  readonly cache?: Store | undefined;
   /** Receives what happens on the meshes. */
   readonly observer: RunObserver;
   /** Reports a problem. */
@@ -41,6 +39,7 @@ type Unfinished = Exclude<BatchEnd, { kind: 'finished' }>;
 export class Runner {
   readonly #plan: RunPlan;
   #journal: Journal | undefined;
+  #store: Store | undefined;
 
   constructor(plan: RunPlan) {
     this.#plan = plan;
@@ -58,6 +57,21 @@ export class Runner {
       attempts: paths.attempts,
     });
     return this.#journal;
+  }
+
+  /**
+   * Opens the store if a team uses it, even if only agents do: a store that cannot be opened is no question's fault. Call this
+   * before the journal is opened, so that a broken store does not move an earlier batch aside.
+   *
+   * @returns the store if answers of earlier runs may be taken from it
+   * @throws MeshError `store`
+   */
+  async openStore(note: (text: string) => void): Promise<Store | undefined> {
+    const { teams, paths } = this.#plan;
+    if (!teams.some(usesStore)) return undefined;
+    const { openStore } = await import('../store/open-store.ts');
+    this.#store = await openStore(paths.store, { warn: note });
+    return teams.some(({ usesCache }) => usesCache) ? this.#store : undefined;
   }
 
   /** Runs all teams. The result has those that had their turn. */
@@ -116,8 +130,9 @@ export class Runner {
     return { end, asked: asked.length, wallSeconds, mesh: { metrics, folder: mesh.folder } };
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#journal?.close();
+    await this.#store?.close();
   }
 
   async #askAll(
@@ -125,7 +140,7 @@ export class Runner {
     { questions, repeat, isBatch, limits, paths, folder, api }: RunPlan,
     mesh: MeshTeam,
     asked: AttemptKey[],
-    { cache, redact, signal, onEvent }: RunContext,
+    { redact, signal, onEvent }: RunContext,
   ): Promise<BatchEnd> {
     if (!isBatch) {
       for (const question of questions) await mesh.ask(question, { cycle: 1 }, signal);
@@ -138,7 +153,7 @@ export class Runner {
       limits,
       concurrency,
       askTeam: mesh.ask,
-      cache: cache === undefined || !usesCache ? undefined : createStoreCache(cache, team.name, fingerprint),
+      cache: usesCache && this.#store ? createStoreCache(this.#store, team.name, fingerprint) : undefined,
       journal: this.journal,
       toleratesFailures: faults !== undefined,
       placeFile: async (question, cycle) =>

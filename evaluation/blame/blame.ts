@@ -65,7 +65,7 @@ export async function blame(
     }
     return { found: blameFile(plan, arms, read, end), end };
   } finally {
-    runner.close();
+    await runner.close();
   }
 }
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
-import { checkStoreUse } from '../batch/batch-store.ts';
 import { type BatchLimits, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi } from '../questions/scoring-api.ts';
@@ -10,7 +9,7 @@ import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
 import { fingerprintBatch } from './fingerprint.ts';
 import type { RunOptions } from './options.ts';
-import { type PlannedTeam, planTeam } from './team-options.ts';
+import { checkStoreUse, type PlannedTeam, planTeam } from './team-options.ts';
 
 /**
  * The plan of a run with all options resolved and checked: `bench` asks one team, `gaia` several. Nothing has been started or

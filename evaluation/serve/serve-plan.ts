@@ -1,6 +1,5 @@
 import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
-import { checkStoreUse } from '../batch/batch-store.ts';
 import {
   choice,
   commaList,
@@ -13,7 +12,7 @@ import {
   wholeNumber,
 } from '../plan/option-table.ts';
 import { concurrency, repliesNeeds, teamNeeds, teamShape } from '../plan/options.ts';
-import { loadTeams, type PlannedTeam, planTeam } from '../plan/team-options.ts';
+import { checkStoreUse, loadTeams, type PlannedTeam, planTeam } from '../plan/team-options.ts';
 import { readTaskFolder } from '../questions/read-questions.ts';
 import { resolveTaskFolder } from '../questions/task-source.ts';
 import type { ServeLimits } from './served-team.ts';

@@ -8,7 +8,6 @@ import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
-import { openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import { formatAttemptKey } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { Runner, type TeamEnd } from '@gaia-mesh/evaluation/batch/runner.ts';
@@ -57,7 +56,7 @@ async function run(options: BenchOptions): Promise<void> {
   if (options.tasks !== undefined || options.repeat > 1) resumption.plan();
   const plan = await planBench(options);
   const runner = new Runner(plan);
-  if (plan.resumes) checkResumed(plan, runner);
+  if (plan.resumes) await checkResumed(plan, runner);
   const total = plan.questions.length * plan.repeat;
   const finished = plan.resumes ? runner.journal.size : 0;
   const progress = await createProgress(plan, options, total - finished);
@@ -65,13 +64,11 @@ async function run(options: BenchOptions): Promise<void> {
   for (const warning of plan.warnings) progress.note(warning);
   const { signal } = handleInterrupt();
   const watch = await openWatch(options, 'bench');
-  const store = await openBatchStore(plan.paths.store, plan.teams);
-  store.onNotice(progress.note);
   const kept = new Set<string>();
   try {
+    await runner.openStore(progress.note);
     const { teams } = await runner
       .run({
-        cache: store.cache,
         redact: createRedactor(process.env),
         observer: watch?.beside(progress.observer) ?? progress.observer,
         note: progress.note,
@@ -96,9 +93,8 @@ async function run(options: BenchOptions): Promise<void> {
     const status = batch?.status ?? metrics.status;
     await watch?.end(status, signal, () => buildRunReport(folder.archiveFile));
   } finally {
-    runner.close();
+    await runner.close();
     await watch?.close();
-    await store.close();
   }
 }
 
@@ -110,11 +106,11 @@ type BenchBatch = BenchOutcome & Pick<TeamEnd, 'end'>;
  *
  * @throws MeshError `usage`, and as {@link Journal.open}
  */
-function checkResumed({ paths, questions, repeat }: BenchPlan, runner: Runner): void {
+async function checkResumed({ paths, questions, repeat }: BenchPlan, runner: Runner): Promise<void> {
   const { journal: file } = paths;
   const total = questions.length * repeat;
   if (runner.journal.size < total) return;
-  runner.close();
+  await runner.close();
   throw new MeshError(
     'usage',
     `--resume: all ${total} tasks in ${file} are finished; leave out --resume to run them again`,

@@ -3,7 +3,6 @@ import type { Attempt } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { exportCacheFile, importCacheFile } from '@gaia-mesh/evaluation/batch/answer-cache.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
-import { type BatchStore, openBatchStore } from '@gaia-mesh/evaluation/batch/batch-store.ts';
 import type { FinishedBatch } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
 import { type BatchHead, writeBatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
 import type { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
@@ -67,20 +66,19 @@ async function run(options: GaiaOptions): Promise<void> {
   resumption.plan();
   const plan = await planGaia(options, interruption.signal);
   const watch = await openWatch(options, 'gaia');
-  const store = await openBatchStore(plan.paths.store, plan.teams);
+  const runner = new Runner(plan);
   try {
-    await runPlan(plan, options, { store, resultsPage, exportRun, signal: interruption.signal, watch });
+    await runPlan(plan, runner, options, { resultsPage, exportRun, signal: interruption.signal, watch });
   } catch (error) {
     await watch?.close();
     throw error;
   } finally {
-    await store.close();
+    await runner.close();
   }
   await watch?.end('ended', interruption.signal, () => buildBatchReport(plan.paths.answers));
 }
 
 interface RunContext {
-  readonly store: BatchStore;
   /** The results page, with `--write`. */
   readonly resultsPage: string | undefined;
   readonly exportRun: ExportRun;
@@ -88,11 +86,17 @@ interface RunContext {
   readonly watch: Watch | undefined;
 }
 
-async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext): Promise<void> {
+async function runPlan(
+  plan: GaiaPlan,
+  runner: Runner,
+  options: GaiaOptions,
+  context: RunContext,
+): Promise<void> {
   const { paths, questions, repeat } = plan;
-  const { store, signal, resultsPage, exportRun, watch } = context;
+  const { signal, resultsPage, exportRun, watch } = context;
   const redact = createRedactor(process.env);
-  const runner = new Runner(plan);
+  let say = printError;
+  const cache = await runner.openStore((text) => say(text));
   const { journal } = runner;
   resumption.begin();
   const log = new RunLog(paths.folder, redact);
@@ -111,12 +115,11 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
       note(warning);
       watch?.note(warning);
     }
-    store.onNotice(note);
+    say = note;
     if (journal.dropped !== undefined) note(journal.dropped);
     await reportMissing(plan, note);
-    await importCacheFile(plan, store.cache, note);
+    await importCacheFile(plan, cache, note);
     const { teams, end } = await runner.run({
-      cache: store.cache,
       redact,
       observer: watch?.beside(alarms) ?? alarms,
       note,
@@ -127,7 +130,7 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
       },
       signal,
     });
-    if (end.kind === 'finished') await exportCacheFile(plan, store.cache);
+    if (end.kind === 'finished') await exportCacheFile(plan, cache);
     progress.end();
     await finish(plan, options, { journal, head, resultsPage }, teams, end, signal);
     if (end.kind !== 'finished') log.note(end.reason);
@@ -138,7 +141,6 @@ async function runPlan(plan: GaiaPlan, options: GaiaOptions, context: RunContext
     throw error;
   } finally {
     progress.end();
-    runner.close();
     log.close();
   }
 }
