@@ -1,4 +1,5 @@
-import type { Column } from '../terminal/columns.ts';
+import { type Column, formatColumns, formatColumnsMarkdown, toTableView } from '../terminal/columns.ts';
+import type { TableView } from '../terminal/table-view.ts';
 import type { ComparedArm, Metric, Verdict } from './comparison-file.ts';
 import { formatDetectable, formatInterval, formatMarkedRatio, formatVerdict } from './verdict-text.ts';
 
@@ -90,4 +91,41 @@ function pickRatio({ vs_baseline: vs }: ComparedArm, metric: Metric): number | u
 
 function formatKnown(verdict: Verdict | null | undefined, format: (verdict: Verdict) => string): string {
   return verdict === null || verdict === undefined ? '–' : format(verdict);
+}
+
+/** A table of a comparison, for any output. */
+interface ComparisonTable {
+  readonly view: TableView;
+  readonly terminal: string;
+  readonly markdown: string;
+}
+
+/** Tables that belong together, with a heading and an explanation. */
+interface Section {
+  readonly heading: string;
+  readonly tables: readonly ComparisonTable[];
+  readonly note: string;
+  /** The place on a terminal: above the findings, below them, or on pages only. */
+  readonly at: 'top' | 'bottom' | 'page';
+}
+
+export function createTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): ComparisonTable {
+  return {
+    view: toTableView(columns, rows),
+    terminal: formatColumns(columns, rows),
+    markdown: formatColumnsMarkdown(columns, rows),
+  };
+}
+
+/** The tables of a comparison, as its kind of arms has them. */
+export interface ComparisonTables {
+  readonly sections: readonly Section[];
+  /** One line for each arm, with all numbers in full precision. */
+  readonly csv: string;
+  /** One line for each arm and run; undefined without a matrix. */
+  readonly matrixCsv: string | undefined;
+  /** What the numbers cannot tell: each is a conclusion that a reader might draw and should not. */
+  readonly limits: readonly string[];
+  /** Words that a terminal explains below its tables. */
+  readonly legend: string;
 }

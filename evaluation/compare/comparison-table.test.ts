@@ -1,6 +1,6 @@
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
-import { formatComparison, formatComparisonCsv, formatComparisonMarkdown } from './comparison-table.ts';
+import { buildTables, formatComparison, formatComparisonMarkdown } from './comparison-table.ts';
 import { describeTaskShare } from './comparison-text.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
 import { formatVerdicts } from './verdict-text.ts';
@@ -21,7 +21,7 @@ describe('the outputs of a comparison', () => {
     const file = await sampleFile(['json', 'msgpack', 'anp']);
     expect(formatComparison(file)).toMatch(/1\.40 +1\.30–1\.50 +1\.15 +slower/);
     expect(formatComparisonMarkdown(file)).toContain('| 1.40 | 1.30–1.50 | 1.15 | slower |');
-    const [head = '', , msgpack = ''] = formatComparisonCsv(file).split('\n');
+    const [head = '', , msgpack = ''] = buildTables(file).csv.split('\n');
     expect(msgpack.split(',')[head.split(',').indexOf('time_detectable')]).toBe('1.15');
   });
 });
@@ -31,7 +31,7 @@ test.each(['=1+2', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '=1,"2"'])(
   async (name) => {
     const file = await sampleFile(['json']);
     const arms = file.arms.map((row) => ({ ...row, name }));
-    const [, line = ''] = formatComparisonCsv({ ...file, arms }).split('\n');
+    const [, line = ''] = buildTables({ ...file, arms }).csv.split('\n');
     expect(line).toMatch(/^"?'/);
   },
 );

@@ -1,5 +1,3 @@
-import { formatMarkdownTable } from './markdown-table.ts';
-
 /** A table for any output; cells are texts. */
 export interface TableView {
   readonly columns: readonly { readonly title: string; readonly isNumber: boolean }[];
@@ -13,8 +11,4 @@ export function createTableView(titles: readonly string[], rows: readonly (reado
     isNumber: title.startsWith('#'),
   }));
   return { columns, rows };
-}
-
-export function formatMarkdown({ columns, rows }: TableView): string {
-  return formatMarkdownTable([columns.map(({ title }) => title), ...rows]);
 }

@@ -4,10 +4,9 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import {
   buildComparisonPart,
+  buildTables,
   formatComparison,
-  formatComparisonCsv,
   formatComparisonMarkdown,
-  formatMatrixCsv,
 } from '@gaia-mesh/evaluation/compare/comparison-table.ts';
 import { chooseResultFolder } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
@@ -98,11 +97,11 @@ async function planStacks(names: readonly string[], options: CompareOptions) {
 
 /** Writes the comparison in all formats, with the runs that were recorded for it. */
 async function writeAll(report: ComparisonFile, runs: readonly ArchivedRun[], out: string): Promise<void> {
+  const { csv, matrixCsv } = buildTables(report);
   writeWhole(path.join(out, 'comparison.json'), formatJson(report));
-  writeWhole(path.join(out, 'comparison.csv'), formatComparisonCsv(report));
+  writeWhole(path.join(out, 'comparison.csv'), csv);
   writeWhole(path.join(out, 'comparison.md'), formatComparisonMarkdown(report));
   writeWhole(path.join(out, 'comparison.html'), await buildReportHtml({ comparison: report, runs }));
-  const matrix = formatMatrixCsv(report);
-  if (matrix !== undefined) writeWhole(path.join(out, 'matrix.csv'), matrix);
+  if (matrixCsv !== undefined) writeWhole(path.join(out, 'matrix.csv'), matrixCsv);
   printError(`written: comparison.html, comparison.json, comparison.csv and comparison.md in ${out}`);
 }

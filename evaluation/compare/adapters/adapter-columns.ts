@@ -1,10 +1,12 @@
-import type { Column } from '../../terminal/columns.ts';
+import { type Column, explainColumns, formatColumnsCsv } from '../../terminal/columns.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 import {
   bytesRatio,
   bytesVerdict,
+  type ComparisonTables,
   createNameColumn,
   createRatioColumns,
+  createTable,
   latencies,
   timeVerdict,
 } from '../arm-columns.ts';
@@ -82,7 +84,7 @@ export function listAdapterColumns({ packets }: AdaptersComparison): Column<Adap
 }
 
 /** The bytes of adapters by what they are for; they sum to `wire`. */
-export const byteColumns: readonly Column<AdapterArm>[] = [
+const byteColumns: readonly Column<AdapterArm>[] = [
   name,
   { key: 'payload_bytes', header: 'payload', value: ({ ledger }) => ledger.total.payload },
   { key: 'envelope_bytes', header: 'envelope', value: ({ ledger }) => ledger.total.envelope },
@@ -122,7 +124,7 @@ export function listGroupColumns(
 type MatrixCell = AdaptersComparison['matrix'][number];
 
 /** Lists the columns of the runs of a matrix; × refers to the first run of the adapter. */
-export function listMatrixColumns({ matrix }: AdaptersComparison): Column<MatrixCell>[] {
+function listMatrixColumns({ matrix }: AdaptersComparison): Column<MatrixCell>[] {
   const findFirst = (cell: MatrixCell) => matrix.find(({ adapter }) => adapter === cell.adapter) ?? cell;
   return [
     { key: 'team', header: 'team', value: ({ team }) => team },
@@ -155,23 +157,63 @@ export function listMatrixColumns({ matrix }: AdaptersComparison): Column<Matrix
 }
 
 /** Lists the runs of a matrix by adapter, so that its growth reads downwards. */
-export function listMatrixRows({ matrix }: AdaptersComparison): MatrixCell[] {
+function listMatrixRows({ matrix }: AdaptersComparison): MatrixCell[] {
   return [...Map.groupBy(matrix, ({ adapter }) => adapter).values()].flat();
 }
 
 /** Tells if the matrix has more than the one run that the comparison's own table shows. */
-export function hasMatrix({ arms, matrix }: AdaptersComparison): boolean {
+function hasMatrix({ arms, matrix }: AdaptersComparison): boolean {
   return matrix.length > arms.length;
 }
 
+/** Builds the tables of a comparison of adapters. */
+export function buildAdapterTables(file: AdaptersComparison): ComparisonTables {
+  const { arms } = file;
+  const columns = listAdapterColumns(file);
+  const groups = (['by_part', 'by_size'] as const)
+    .map((key) => listGroupColumns(file, key))
+    .filter(({ length }) => length > 0);
+  return {
+    sections: [
+      {
+        heading: 'Adapters',
+        tables: [createTable(columns, arms)],
+        note:
+          'All adapters carry the same packets, which were recorded once. Each invocation of each adapter is a set of fresh processes; adapters take ' +
+          `turns within a round, in random order. ${explainColumns(columns)}`,
+        at: 'top',
+      },
+      {
+        heading: 'Bytes by kind and by size of payload',
+        tables: groups.map((own) => createTable(own, arms)),
+        note: 'As a multiple of the baseline, with the number of packets.',
+        at: 'bottom',
+      },
+      {
+        heading: 'Where the bytes are',
+        tables: [createTable(byteColumns, arms)],
+        note:
+          '`payload` is the application data as JSON; `envelope` is the message around it; `payload coding` is the bytes that this encoding of the ' +
+          'payload adds or saves; `layers` is the effect of signatures, encryption, checksums and compression; `framing` is the length before each ' +
+          'packet. They sum to `wire`, and over the run that matches the byte counts of the sockets.',
+        at: 'page',
+      },
+      {
+        heading: 'How the cost grows',
+        tables: hasMatrix(file) ? [createTable(listMatrixColumns(file), listMatrixRows(file))] : [],
+        note: '',
+        at: 'bottom',
+      },
+    ],
+    csv: formatColumnsCsv(columns, arms),
+    matrixCsv: hasMatrix(file) ? formatColumnsCsv(listMatrixColumns(file), file.matrix) : undefined,
+    limits: listLimits(file),
+    legend: 'bytes: all packets, each once; ms: all tasks in steady state, without tools',
+  };
+}
+
 /** Lists what the numbers cannot tell. */
-export function listAdapterLimits({
-  arms,
-  agents,
-  packets,
-  tasks,
-  environment,
-}: AdaptersComparison): string[] {
+function listLimits({ arms, agents, packets, tasks, environment }: AdaptersComparison): string[] {
   const payload = arms[0]?.payload_bytes ?? 0;
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte costs time, sizes matter more than here.',

@@ -2,9 +2,8 @@ import type { ThresholdResult } from '../../statistics/thresholds.ts';
 import { type Column, formatColumns, formatColumnsMarkdown } from '../../terminal/columns.ts';
 import { escapeMarkdown } from '../../terminal/markdown-table.ts';
 import { toOneLine } from '../../terminal/table.ts';
-import { formatMarkdown } from '../../terminal/table-view.ts';
 import type { ComparisonFile } from '../comparison-file.ts';
-import { buildSummaryTable } from '../comparison-table.ts';
+import { buildTables } from '../comparison-table.ts';
 import { describeNullTest, describeOpen, describePlayed } from '../comparison-text.ts';
 import { formatInterval, formatName, formatVerdict } from '../verdict-text.ts';
 import type { SavedChange } from './conditions.ts';
@@ -71,7 +70,7 @@ export function formatSummary(file: ComparisonFile, { conditions, changes, comma
     changes.length === 0
       ? ''
       : `Compared with the saved baseline:\n\n${formatColumnsMarkdown(changeColumns, changes)}`,
-    formatMarkdown(buildSummaryTable(file)),
+    buildTables(file).sections[0]?.tables[0]?.markdown ?? '',
     escapeMarkdown(`${describePlayed(file)}. ${describeNullTest(file)}.`),
     `To repeat it: \`${command.replaceAll(/[\s`]+/g, ' ')}\``,
   ];

@@ -1,12 +1,6 @@
 import type { StacksComparison } from '../../compare/comparison-file.ts';
-import { describeTokens, listLimits } from '../../compare/comparison-table.ts';
 import { describeNullTest, describeOpen, describePlayed } from '../../compare/comparison-text.ts';
-import {
-  definitionColumns,
-  resultColumns,
-  shapeColumns,
-} from '../../compare/stacks/figures/stack-columns.ts';
-import { toTableView } from '../../terminal/columns.ts';
+import { buildStackTables, TOKENS } from '../../compare/stacks/figures/stack-columns.ts';
 import { toOneLine } from '../../terminal/table.ts';
 import type { TableView } from '../../terminal/table-view.ts';
 import type { PanelsView } from '../panels-view.ts';
@@ -57,6 +51,8 @@ export function viewStacks(file: StacksComparison): StacksView {
     `${cpu ?? 'unknown processor'}, ${cpus ?? '?'} cores, Node ${node ?? 'unknown'}`,
     120,
   );
+  const { sections, limits } = buildStackTables(file);
+  const tokens = sections.find(({ heading }) => heading === TOKENS);
   return {
     sentence: bindNumbers(toOneLine(file.sentence ?? describeOpen(file) ?? '', 1200)),
     warnings: file.warnings.map((warning) => toOneLine(warning, 200)),
@@ -73,17 +69,10 @@ export function viewStacks(file: StacksComparison): StacksView {
     cpu: buildCpuView(file),
     setup: buildSetupView(file),
     rounds: buildRoundsPanels(file),
-    tokens: {
-      note: describeTokens(file),
-      tables: [
-        toTableView(definitionColumns, file.tokens.definitions),
-        toTableView(resultColumns, file.tokens.results),
-        toTableView(shapeColumns, file.tokens.shapes),
-      ],
-    },
+    tokens: { note: tokens?.note ?? '', tables: tokens?.tables.map(({ view }) => view) ?? [] },
     failed: file.failed.map((what) => toOneLine(what, 300)),
     absent: file.left_out.map((what) => toOneLine(what, 300)),
-    limits: listLimits(file),
+    limits,
     command: file.command === null ? null : toOneLine(file.command, 2000),
     file,
   };

@@ -1,19 +1,22 @@
-import type { Column } from '../../../terminal/columns.ts';
+import { type Column, formatColumnsCsv } from '../../../terminal/columns.ts';
 import { count } from '../../../terminal/table.ts';
 import {
   bytesRatio,
   bytesVerdict,
+  type ComparisonTables,
   createNameColumn,
   createRatioColumns,
+  createTable,
   latencies,
   timeVerdict,
 } from '../../arm-columns.ts';
 import type { StackArm, StacksComparison } from '../../comparison-file.ts';
+import { listCauseColumns } from './stack-attribution.ts';
 
 const name = createNameColumn('stack');
 
 /** Times of exchanges at the fixed rate, with the verdict of each arm. */
-export const timeColumns: readonly Column<StackArm>[] = [
+const timeColumns: readonly Column<StackArm>[] = [
   name,
   { key: 'latency_n', header: 'n', value: ({ latency_us: times }) => times?.n, rank: 7 },
   { key: 'latency_us_p50', header: 'p50 µs', value: ({ latency_us: times }) => times?.p50 },
@@ -23,7 +26,7 @@ export const timeColumns: readonly Column<StackArm>[] = [
 ];
 
 /** Bytes of an exchange by line, in both directions, and of the set-up. */
-export const byteColumns: readonly Column<StackArm>[] = [
+const byteColumns: readonly Column<StackArm>[] = [
   name,
   {
     key: 'bytes_per_exchange',
@@ -129,7 +132,7 @@ export function computeKeptBytes(growth: StackArm['growth']): number | null {
 }
 
 /** Lists the figures of stacks that are in the CSV file alone. */
-export function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackArm>[] {
+function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackArm>[] {
   const { settings, bytes } = baseline ?? {};
   const toColumns = <Part extends object>(
     keys: Part | undefined,
@@ -169,7 +172,10 @@ export function listPlainColumns({ arms: [baseline] }: StacksComparison): Column
 
 type Tokens = StacksComparison['tokens'];
 
-export const definitionColumns: readonly Column<Tokens['definitions'][number]>[] = [
+/** Heading of the tables of tokens. */
+export const TOKENS = 'Tokens that a model reads';
+
+const definitionColumns: readonly Column<Tokens['definitions'][number]>[] = [
   {
     key: 'what',
     header: 'what a model is shown of the tools',
@@ -181,12 +187,12 @@ export const definitionColumns: readonly Column<Tokens['definitions'][number]>[]
   { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens },
 ];
 
-export const resultColumns: readonly Column<Tokens['results'][number]>[] = [
+const resultColumns: readonly Column<Tokens['results'][number]>[] = [
   { key: 'form', header: 'all payloads as results of a tool', value: ({ form }) => form },
   { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens },
 ];
 
-export const shapeColumns: readonly Column<Tokens['shapes'][number]>[] = [
+const shapeColumns: readonly Column<Tokens['shapes'][number]>[] = [
   { key: 'shape', header: 'payloads that are mostly', value: ({ shape }) => shape },
   { key: 'payloads', header: 'payloads', value: ({ payloads }) => payloads },
   { key: 'compact', header: 'compact JSON', value: ({ compact }) => compact },
@@ -206,8 +212,85 @@ function createMultipleColumn(notation: 'pretty' | 'toon'): Column<Tokens['shape
   };
 }
 
+function describeTokens({ tokens }: StacksComparison): string {
+  return (
+    `Tokens of ${tokens.encoding}, counted for what a model reads: definitions at each of its turns, results once. No model reads the protocol ` +
+    'around them, so envelopes have no tokens. × is a multiple of compact JSON.'
+  );
+}
+
+/** Builds the tables of a comparison of stacks. */
+export function buildStackTables(file: StacksComparison): ComparisonTables {
+  const { arms, tokens, attributions } = file;
+  const byFigure = Map.groupBy(attributions, ({ figure }) => figure).values();
+  const columns = [...timeColumns, ...listPlainColumns(file), ...byteColumns, ...listCpuColumns(file)];
+  return {
+    sections: [
+      {
+        heading: 'Time an exchange',
+        tables: [createTable(timeColumns, arms)],
+        note:
+          'Exchanges begin at fixed times, whether or not earlier ones have ended, and each is measured from its due time. Percentiles for which ' +
+          'the sample is too small are left out. `detects` is the smallest ratio, or its inverse, that this many invocations detect in four of five ' +
+          'measurements.',
+        at: 'top',
+      },
+      {
+        heading: 'Bytes an exchange',
+        tables: [createTable(byteColumns, arms)],
+        note:
+          'Means over one pass through the exchanges with an answer, on a session in use, in both directions; `~` if passes differed. `one way`: bytes ' +
+          'of an exchange without an answer beyond its payload, including the acknowledgement of the protocol. `envelope`: bytes of the messages ' +
+          'beyond the payload as compact JSON; negative if a protocol encodes the payload in fewer bytes. The lines add up to the counters of the ' +
+          'sockets or pipes at both ends. `paid back`: exchanges after which a set-up that takes more bytes, or more time, than the ' +
+          "baseline's has paid for itself.",
+        at: 'top',
+      },
+      {
+        heading: 'CPU time and throughput',
+        tables: [createTable(listCpuColumns(file), arms)],
+        note:
+          'CPU time, user and system, of the whole process of each side, with one exchange at a time. `/s at 16`: exchanges a second with sixteen ' +
+          'at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: bytes that the server retains ' +
+          'of each exchange while one task grows.',
+        at: 'top',
+      },
+      {
+        heading: 'What makes the difference',
+        tables: [...byFigure].map((own) => createTable(listCauseColumns(own), own)),
+        note:
+          'For stacks that differ from the baseline in several factors: the ratio that the change of each factor causes, with its 95 % interval. ' +
+          'The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes whose ' +
+          'every step was measured. `=`: shown to be within the margin; `?`: undecided. Factors that only changed together have one share; a stack ' +
+          'with one of the changes alone would separate them.',
+        at: 'page',
+      },
+      {
+        heading: TOKENS,
+        tables: [
+          createTable(definitionColumns, tokens.definitions),
+          createTable(resultColumns, tokens.results),
+          createTable(shapeColumns, tokens.shapes),
+        ],
+        note: describeTokens(file),
+        at: 'page',
+      },
+    ],
+    // Tables share some columns.
+    csv: formatColumnsCsv(
+      columns.filter(({ key }, index) => columns.findIndex((column) => column.key === key) === index),
+      arms,
+    ),
+    matrixCsv: undefined,
+    limits: listLimits(file),
+    legend:
+      'time: from the due time of each exchange; B: bytes of an exchange, both directions (~: varies); CPU ×: one exchange at a time, = equal, ? cannot ' +
+      'tell; /s at 16: throughput with sixteen at once',
+  };
+}
+
 /** Lists what the numbers cannot tell. */
-export function listStackLimits({ environment, arms }: StacksComparison): string[] {
+function listLimits({ environment, arms }: StacksComparison): string[] {
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte or a round trip costs time, sizes and set-up matter more than here.',
     `Client and server shared ${environment.cpus} cores with each other and with the command.`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../../statistics/thresholds.ts';
 import { parseStacks } from '../../comparison-file.ts';
-import { formatComparison, formatComparisonCsv, formatComparisonMarkdown } from '../../comparison-table.ts';
+import { buildTables, formatComparison, formatComparisonMarkdown } from '../../comparison-table.ts';
 import { formatSummary } from '../../conditions/ci-reports.ts';
 
 import { checkComparable, createThresholdFigures, judgeChanges } from '../../conditions/conditions.ts';
@@ -174,7 +174,7 @@ test('a comparison that was saved is set against a later one of the same exchang
 });
 
 test('a line of CSV an arm, every number in full', () => {
-  const [head = '', ...lines] = formatComparisonCsv(file).trim().split('\n');
+  const [head = '', ...lines] = buildTables(file).csv.trim().split('\n');
   expect(lines).toHaveLength(NAMES.length);
   for (const line of lines) expect(line.split(',')).toHaveLength(head.split(',').length);
   expect(head).toContain('per_s_at_64');
