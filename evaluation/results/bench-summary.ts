@@ -61,7 +61,7 @@ export interface BenchOutcome {
   readonly status: TaskStatus;
   /** Returns the interval of `normalized_em` for a part, or for all tasks. */
   readonly interval: (part?: string) => Interval | null;
-  /** The first attempts without an answer. */
+  /** The first attempts whose tasks ended without an answer on the mesh, with the status of the task. */
   readonly failures: readonly Attempt[];
   readonly wrong: WrongAnswers;
   /** The same attempts, by the measures of `gaia`. */
@@ -86,7 +86,8 @@ export function summarizeBench(
   const note = ({ question, truths, taskId }: Question, attempt: Attempt) => {
     const { cycle, status, ended = status, final_answer, normalized_em } = attempt;
     if (kept.has(formatAttemptKey(attempt))) earlier.add(attempt, truths.length > 0);
-    if (ended !== 'answered' && failures.length < SHOWN_FAILURES) failures.push(attempt);
+    if (ended !== 'answered' && failures.length < SHOWN_FAILURES)
+      failures.push({ ...attempt, status: ended });
     if (ended === 'answered' && normalized_em === 0)
       wrong.add({ id: toAttemptId(taskId, cycle), question, truth: truths.join(' | ') }, [
         [team, final_answer],

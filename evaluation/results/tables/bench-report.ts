@@ -245,14 +245,11 @@ export function formatFailure({
   task_id,
   cycle,
   status,
-  ended = status,
   reason = '',
-}: FailedAttempt): string {
+}: Pick<Attempt, 'task_id' | 'cycle' | 'status' | 'reason'>): string {
   const id = toAttemptId(task_id, cycle);
-  return `${toOneLine(id, 40)}: ${ended}: ${toOneLine(reason, COLUMNS)}`;
+  return `${toOneLine(id, 40)}: ${status}: ${toOneLine(reason, COLUMNS)}`;
 }
-
-type FailedAttempt = Pick<Attempt, 'task_id' | 'cycle' | 'status' | 'ended' | 'reason'>;
 
 /** Formats model usage, including tasks without an answer; empty without a model. */
 function formatModelUse({
