@@ -13,6 +13,7 @@ import path from 'node:path';
 import { MeshError, readSystemCode } from '../contracts/errors.ts';
 import { FileLock } from '../system/files/file-lock.ts';
 import { makeFolder } from '../system/files/make-folder.ts';
+import { explainWriteFault } from '../system/files/whole-file.ts';
 import { CACHE_FOLDER } from './agents/launcher.ts';
 
 /** Finished runs that are kept beside the newest one, in `runs/`. */
@@ -80,7 +81,7 @@ export class RunFolder {
     } catch (error) {
       throw new MeshError(
         'io',
-        `cannot make ${folder.workspaces} (${readSystemCode(error)}): choose another folder for the results`,
+        `cannot make ${folder.workspaces}: ${explainWriteFault(error)}; choose another folder for the results`,
         { cause: error, setting: 'out' },
       );
     }

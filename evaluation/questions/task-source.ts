@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
@@ -108,11 +108,14 @@ export function listShippedTasks(): string[] {
 
 export const tasksFolder: string = path.join(codeFolder, 'config', 'tasks');
 
+const isFolder = (place: string): boolean =>
+  statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+
 export function resolveTaskFolder(nameOrFolder: string): string {
   const shipped = path.join(tasksFolder, path.basename(nameOrFolder));
-  if (nameOrFolder === path.basename(nameOrFolder) && existsSync(shipped)) return shipped;
+  if (nameOrFolder === path.basename(nameOrFolder) && isFolder(shipped)) return shipped;
   const folder = resolveUserPath(nameOrFolder);
-  if (existsSync(folder)) return folder;
+  if (isFolder(folder)) return folder;
   throw new MeshError(
     'usage',
     `no task ${nameOrFolder}: neither a folder, nor one of ${listShippedTasks().join(', ')}`,

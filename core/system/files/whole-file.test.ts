@@ -1,4 +1,13 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../testing/temporary-folder.ts';
@@ -29,12 +38,20 @@ test('whoever reads a file while it is written anew has the whole old one', () =
   expect(readdirSync(folder)).toEqual(['file']);
 });
 
+test.skipIf(process.platform !== 'linux')('a device is written to, and stays a device', () => {
+  // A link to the device: the test would otherwise replace the machine's own if it failed.
+  const device = path.join(temporaryFolder(), 'full');
+  symlinkSync('/dev/full', device);
+  expect(() => writeWhole(device, 'text')).toThrow(/full cannot be written: .*the disk is full/);
+  expect(lstatSync(device).isSymbolicLink()).toBe(true);
+});
+
 test('a folder for results is tried before the work, made if it is missing, and left as it was', () => {
   const folder = path.join(temporaryFolder(), 'a', 'b');
   checkWritable(folder);
   expect(readdirSync(folder)).toEqual([]);
   writeFileSync(path.join(folder, 'file'), '');
   expect(() => checkWritable(path.join(folder, 'file'))).toThrow(
-    /file cannot be written: there is no such folder/,
+    /file cannot be written: a file stands where a folder is expected/,
   );
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { explainSystemFault, MeshError, readSystemCode, toErrorMessage } from '../../contracts/errors.ts';
 import { makeFolder } from './make-folder.ts';
@@ -19,13 +19,19 @@ export function checkWritable(folder: string): void {
 }
 
 /**
- * Writes a file so that a reader sees the old one or the new one, never half of it or an empty one.
+ * Writes a file so that a reader sees the old one or the new one, never half of it or an empty one. A device or a pipe, such as
+ * `/dev/stdout`, is written to and stays.
  *
  * @throws MeshError `io` with the file and the obstacle
  */
 export function writeWhole(file: string, text: string | Uint8Array): void {
   const part = `${file}.part`;
   try {
+    const there = statSync(file, { throwIfNoEntry: false });
+    if (there !== undefined && !there.isFile() && !there.isDirectory()) {
+      writeFileSync(file, text);
+      return;
+    }
     // Results hold documents and answers, so only the user may read them.
     writeFileSync(part, text, { mode: 0o600 });
     renameSync(part, file);
@@ -39,8 +45,9 @@ export function writeWhole(file: string, text: string | Uint8Array): void {
 export function explainWriteFault(error: unknown): string {
   switch (readSystemCode(error)) {
     case 'ENOENT':
-    case 'ENOTDIR':
       return 'there is no such folder';
+    case 'ENOTDIR':
+      return 'a file stands where a folder is expected';
     case 'EISDIR':
       return 'it is a folder';
     case 'EACCES':
