@@ -169,9 +169,30 @@ export function formatIssues(error: z.ZodError): string {
   return shortenReason(
     error.issues
       .slice(0, 5)
-      .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
+      .map((issue) =>
+        [...(issue.path.length > 0 ? [issue.path.join('.')] : []), describeIssue(issue)].join(': '),
+      )
       .join('; '),
   );
+}
+
+/** Zod's own words for a value of another type. */
+const OTHER_TYPE = /^Invalid input: expected (.+), received (\w+)$/;
+
+/** Says what was expected and what was found; a message of a schema of ours stays as it is. */
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const isUnion = issue.code === 'invalid_union' && issue.message === 'Invalid input';
+  const messages = isUnion ? issue.errors.flatMap(([first]) => first?.message ?? []) : [issue.message];
+  const types = messages.flatMap((message) => {
+    const [, expected, received] = OTHER_TYPE.exec(message) ?? [];
+    return expected === undefined ? [] : [{ expected, received }];
+  });
+  const [first] = types;
+  // A value of the right type that one form of a union refuses for another reason.
+  if (first === undefined || types.length < messages.length)
+    return messages.filter((message) => !OTHER_TYPE.test(message)).join(', or ') || issue.message;
+  const expected = `expected ${types.map((type) => type.expected).join(' or ')}`;
+  return first.received === 'undefined' ? `it is missing; ${expected}` : `${expected}, got ${first.received}`;
 }
 
 /**

@@ -347,6 +347,13 @@ describe('a file of tasks', () => {
 
   test.each([
     ['that is empty', '', 'no task'],
+    ['without ids', '{"question":"Who?"}', 'task_id: it is missing; expected string or number'],
+    [
+      'with a truth as an id',
+      '{"task_id":true,"question":"Who?"}',
+      'task_id: expected string or number, got boolean',
+    ],
+    ['without a question', '{"task_id":"a","qestion":"Who?"}', 'question: it is missing; expected string'],
     ['that is not UTF-8', Buffer.from([0x7b, 0xff, 0xfe]), 'not UTF-8'],
   ])('%s is refused', async (_what, content, message) => {
     const tasks = writtenFile(temporaryFolder(), 'tasks.jsonl', content);
