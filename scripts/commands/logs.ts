@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { describeTrouble, parseRunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
@@ -34,15 +35,27 @@ export function defineLogs(command: Command): void {
 function run(options: z.output<typeof logsTable.options>): void {
   const folder = path.join(resolveOutFolder(options.out), 'workspaces');
   if (!existsSync(folder)) throw createNoRunError(path.dirname(folder));
-  const lines = logFiles(folder)
-    .flatMap(([name, file]) => readLogLines(name, file))
+  const all = logFiles(folder).flatMap(([name, file]) => readLogLines(name, file));
+  const lines = all
     .filter((line) => options.task === undefined || line.task_id === options.task)
     .sort((a, b) => a.time - b.time);
+  if (lines.length === 0 && options.task !== undefined) throw createNoTaskError(options.task, all);
   const [first] = lines;
   for (const line of lines) {
     if (options.json) print(JSON.stringify(line));
     else for (const shown of formatLogLine(line, first?.time ?? 0, options.payloads)) print(shown);
   }
+}
+
+/** Maximum tasks that a message names. */
+const SHOWN_TASKS = 10;
+
+function createNoTaskError(task: string, lines: readonly Line[]): MeshError {
+  const tasks = [...new Set(lines.flatMap(({ task_id }) => (typeof task_id === 'string' ? [task_id] : [])))];
+  const shown = tasks.slice(0, SHOWN_TASKS).join(', ');
+  const more = tasks.length > SHOWN_TASKS ? `, and ${tasks.length - SHOWN_TASKS} more` : '';
+  const known = tasks.length === 0 ? 'the logs name none' : `the logs name ${shown}${more}`;
+  return new MeshError('usage', `--task ${task}: no line is about this task; ${known}`);
 }
 
 function logFiles(folder: string): [name: string, file: string][] {

@@ -47,6 +47,10 @@ describe('logs', () => {
     expect(values.length).toBeGreaterThan(2);
     for (const value of values)
       expect(value).toMatchObject({ task_id: 't-2', log: expect.stringMatching(/^(hub|2)$/) });
+
+    const none = await runCli(['logs', '--out', out, '--task', 'nope']);
+    expect(none).toMatchObject({ code: 2, stdout: '' });
+    expect(none.stderr).toMatch(/--task nope: no line is about this task; the logs name t-/);
   });
 
   test('says so where there is no run', async () => {
