@@ -252,8 +252,12 @@ function recogniseOtherFile(start: Buffer, isArchiveWanted: boolean): string | u
   if (isGzip(start)) return undefined;
   if (text.includes('\u0000')) return 'no text and no archive';
   if (!/^\s*[[{]/.test(text)) return 'a text';
-  return OTHER_JSON.find(([, field]) => field.test(text))?.[0] ?? 'JSON of another kind';
+  return recogniseOurJson(text) ?? 'JSON of another kind';
 }
+
+/** Returns what our file begins with this text; undefined for others' files. */
+export const recogniseOurJson = (text: string): string | undefined =>
+  OTHER_JSON.find(([, field]) => field.test(text))?.[0];
 
 /**
  * Returns true if `file` is a run's archive: its unpacked content does not begin like the first line of a

@@ -1,6 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { recogniseOurJson } from '@gaia-mesh/core/recording/read-archive.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
@@ -370,6 +371,10 @@ export function readComparison(file: string): ComparisonFile {
 export function parseComparison(text: string, where: string): ComparisonFile {
   const value = parseJsonLine(text, z.unknown(), where);
   const head = headSchema.safeParse(value);
+  const kind =
+    head.data?.schema_version === COMPARISON_VERSION ? undefined : recogniseOurJson(text.slice(0, 4096));
+  if (kind !== undefined && kind !== 'a comparison of protocols')
+    throw new MeshError('config', `${where} is ${kind}: expected the comparison.json of a comparison`);
   if (head.success && head.data.schema_version !== COMPARISON_VERSION) {
     throw new MeshError(
       'config',

@@ -60,6 +60,11 @@ describe('a comparison', () => {
       changed('"schema_version":3', '"schema_version":2'),
       'expected schema version 3, got 2, which another version of Gaia Mesh wrote; create it again',
     ],
+    [
+      'the metrics of a run',
+      '{"schema_version":1,"run_id":"x","pkt_cnt":4}',
+      'here is the metrics of a run: expected the comparison.json of a comparison',
+    ],
     ['no adapter', changed(/"arms":\[.*\],"invocations"/, '"arms":[],"invocations"'), 'arms'],
     ['a ratio that is none', changed(/"ratio":1\.2/, '"ratio":-1'), 'arms.1.vs_baseline.time.ratio'],
     ['an unknown verdict', changed('"different"', '"<b>"'), 'verdict'],
