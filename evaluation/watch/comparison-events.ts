@@ -2,7 +2,7 @@ import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { MeasuredInvocation } from '../compare/experiment.ts';
 import type { EventFeed } from './event-feed.ts';
 
-/** What is known of an invocation as soon as it is over: milliseconds of a task or an exchange, and its bytes. */
+/** Figures of an invocation that is over: milliseconds of a task or an exchange, and its bytes. */
 export interface InvocationSample {
   readonly ms: number | null;
   readonly bytes: number | null;
