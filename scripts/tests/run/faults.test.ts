@@ -247,7 +247,7 @@ describe('what is asked for and cannot be', () => {
     [['--faults', 'kill=nobody@1s'], 'there are 0 (search), 1 (extract), 2 (triple), 3 (reason)'],
     [['--faults', 'kill=2@1s', '--external', '2'], 'a run can control only agents that it has started'],
     [['--fault-seed', '1'], '--fault-seed has no effect alone: it goes with --faults'],
-    [['--restart', 'always'], 'expected on-failure'],
+    [['--restart', 'always'], 'Allowed choices are on-failure'],
     [['--restart', 'on-failure', '--adapter', 'anp'], '--restart does not go with anp'],
     [['--restart', 'on-failure', '--adapter', 'json+ed25519'], '--restart does not go with json+ed25519'],
   ])('is refused before anything starts: %j', async (args, message) => {

@@ -120,7 +120,7 @@ describe('a run over NATS', () => {
   });
 
   test.each([
-    [['--transport', 'pigeon'], 'unknown transport "pigeon"; known: tcp, nats'],
+    [['--transport', 'pigeon'], 'Allowed choices are tcp, nats'],
     [['--transport', 'tcp', '--nats-url', 'nats://127.0.0.1:1'], 'go with --transport nats'],
     [['--nats-url', 'http://127.0.0.1:1'], 'expected nats://HOST:PORT'],
     [['--transport', 'nats', '--nats-subject', 'gaia.>'], 'expected words of'],
