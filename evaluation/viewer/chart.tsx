@@ -34,7 +34,6 @@ export function Chart({ label, draw, of, legend }: ChartProps) {
     observer.observe(node);
     return () => observer.disconnect();
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `of` says when `draw` draws something else.
   useLayoutEffect(() => {
     if (width === 0) return;
     const svg = plot({

@@ -76,7 +76,6 @@ export function Lanes(props: LanesProps) {
     observer.observe(node);
     return () => observer.disconnect();
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another choice of packets is shown as a whole.
   useLayoutEffect(() => setView(findWhole(flow, shown)), [shown]);
   useLayoutEffect(() => {
     if (canvas.current !== null && width > 0) drawLanes(canvas.current, layout, props);
@@ -138,7 +137,6 @@ export function Lanes(props: LanesProps) {
       <div ref={frame} class="lanes-frame">
         <canvas
           ref={canvas}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: its arrow keys go from packet to packet.
           tabIndex={0}
           role="img"
           aria-label={describeLanes(flow, shown, selected)}
@@ -440,7 +438,10 @@ function drawPackets(
       labels.push({
         packet,
         x,
-        y: toY(lane) + (Math.sign((targets[0] ?? 0) - lane) * laneHeight) / 2 + 4,
+        // The end of a task has its name beside its head, where the chain that led to it has none.
+        y: isLast
+          ? toY(targets[0] ?? 0) + laneHeight / 2 + 4
+          : toY(lane) + (Math.sign((targets[0] ?? 0) - lane) * laneHeight) / 2 + 4,
         color: packet === selected ? ink.chosen : isLast ? ink.final : ink.muted,
       });
   }
@@ -450,13 +451,7 @@ function drawPackets(
     context.stroke(path);
   }
   context.lineWidth = 1;
-  // The end of a task is named before all others, where names meet.
-  drawLabels(
-    context,
-    flow,
-    labels.toSorted((a, b) => Number(isFinal(b.packet)) - Number(isFinal(a.packet))),
-    width,
-  );
+  drawLabels(context, flow, labels, width);
 }
 
 function addArrow(path: Path2D, x: number, from: number, to: number, isPlain: boolean): void {

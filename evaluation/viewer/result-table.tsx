@@ -158,7 +158,6 @@ function Rows<Row>({ rows, columns, onOpen, opened, detail, body }: RowsProps<Ro
       {rows.map((row, index) => {
         const isOpen = opened === row;
         return [
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no names of their own.
           <tr key={index} class={isOpen ? 'opened' : undefined}>
             {columns.map((column, at) => (
               <Cell

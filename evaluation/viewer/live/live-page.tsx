@@ -343,7 +343,6 @@ function TimeLine({ history, place, onMoment, onPause, isOver }: TimeLineProps) 
       </div>
       <svg class="strip" viewBox={`0 0 ${BUCKETS} 36`} preserveAspectRatio="none" aria-hidden="true">
         {bars.map(({ packets, isFault }, x) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a bucket is its place.
           <g key={x}>
             <rect x={x + 0.1} width={0.8} y={36 - (packets / most) * 30} height={(packets / most) * 30} />
             {isFault ? <rect class="fault" x={x} width={1} y={0} height={4} /> : null}
@@ -515,7 +514,6 @@ function LiveLanes({ packets, state, onOpen }: LiveLanesProps) {
       to !== undefined ? [ids.indexOf(to)] : from === 'hub' ? ids.slice(1).map((_, index) => index + 1) : [],
     );
     return { flow, ends, ordered, shown: ordered.map((_, index) => index) };
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the same packets are drawn once.
   }, [last?.n, packets.length]);
   return (
     <Lanes

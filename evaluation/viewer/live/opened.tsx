@@ -28,7 +28,6 @@ export function Opened({ what, state, isOver, onClose }: OpenedProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const run = state.run?.run_id ?? '';
   const [kind = '', name = '', ...rest] = what.split(':');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a log that has grown is read again when the run is over.
   useEffect(() => {
     if (what === '') return;
     let isCurrent = true;

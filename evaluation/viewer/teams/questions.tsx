@@ -194,7 +194,6 @@ function Trace({ steps, team, isOpen }: TraceProps) {
       <summary>{`Reasoning and tool calls of ${team}: ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`}</summary>
       <ol class="trace">
         {steps.map(({ isTool, text }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps have no names and never move.
           <li key={index} class={isTool ? 'tool-step' : undefined}>
             {showHidden(text)}
           </li>
