@@ -60,7 +60,7 @@ describe('gaia on a file of questions', () => {
 
     const page = readFileSync(path.join(folder, 'a.report.html'), 'utf8');
     expect(page).toContain('Who built the bridge over the Orra?');
-    expect(page).toContain('single (baseline)');
+    expect(page).toContain('"baseline":"single"');
     for (const name of ['a.jsonl', 'a.jsonl.journal', 'a.batch.json']) {
       const again = await runCli(['report', '--gaia', name, '--out', 'again.html'], { cwd: folder });
       expect(again).toMatchObject({ code: 0, stdout: `${path.join(folder, 'again.html')}\n` });
