@@ -124,7 +124,7 @@ export interface ComparisonTables {
   readonly csv: string;
   /** One line for each arm and run; undefined without a matrix. */
   readonly matrixCsv: string | undefined;
-  /** What the numbers cannot tell: each is a conclusion that a reader might draw and should not. */
+  /** Limits of the numbers: each is a conclusion that a reader might draw and should not. */
   readonly limits: readonly string[];
   /** Words that a terminal explains below its tables. */
   readonly legend: string;
