@@ -127,6 +127,8 @@ export async function planGaia(options: GaiaOptions, signal: AbortSignal): Promi
   const teams = leaveOutLearners(loaded, questions, warnings);
   if (options.cacheFile !== undefined && teams.length > 1)
     throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');
+  if (options.pairs === 'all' && teams.length === 1)
+    throw new MeshError('usage', '--pairs all has no effect with one team: name several with --team');
   const exposed = teams.some(hasStore) ? describeExposure(options) : undefined;
   if (exposed !== undefined) warnings.push(exposed);
   const { pairs, cacheFile } = options;

@@ -72,6 +72,7 @@ describe('the summary of a team', () => {
     const table = formatBatchTable({ single: summary });
     expect(table).toMatch(/in total \* +– +– +– +– +–\n +per right answer \* +– +– +– +– +–\n/);
     expect(table).toContain('* 2 of 2 answers are from the cache');
+    expect(table).toContain('per question asked ');
   });
 
   test('shows what answers from the cache took when they were asked, marked, and keeps it out of what this run took', () => {

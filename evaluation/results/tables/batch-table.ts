@@ -150,7 +150,8 @@ function listNotes(name: string, team: TeamSummary): string[] {
   lines.push(
     `${shortenTeamName(name)}: ${count(metrics.questions_processed)} processed, ${formatPercent(metrics.error_rate)} errors, ` +
       `${formatPercent(metrics.cache_hit_rate)} from the cache`,
-    `  per question ${formatDecimals(metrics.model_calls_per_question, 1)} model calls, ${formatDecimals(metrics.seconds_per_question, 2)} s`,
+    // Cached answers took nothing in this run: the table above adds what they took when they were asked.
+    `  per question${team.cached > 0 ? ' asked' : ''} ${formatDecimals(metrics.model_calls_per_question, 1)} model calls, ${formatDecimals(metrics.seconds_per_question, 2)} s`,
   );
   if (team.cached > 0) lines.push(...formatCachedNotes(team));
   if (tools.length > 0) lines.push(`  tools: ${tools.join(', ')}`);

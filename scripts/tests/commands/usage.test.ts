@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { codeFolder, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 import { entry, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
+const SAMPLES = path.join(codeFolder, 'config', 'samples', 'questions.jsonl');
 const COMMANDS = ['bench', 'evaluate', 'logs', 'list', 'doctor', 'clean'];
 
 describe('the command line', () => {
@@ -45,6 +46,10 @@ describe('the command line', () => {
     [['list', 'wishes'], 'adapters, '],
     [['evaluate', '--scorer', 'taste', '--input', '-'], 'exact_rouge, squad, bleu, gaia'],
     [['evaluate', '--scorer', 'gaia'], '--input'],
+    [
+      ['gaia', '--team', 'single', '--questions', SAMPLES, '--pairs', 'all'],
+      '--pairs all has no effect with one team',
+    ],
   ])('refuses %j with 2 and says what would do', async (args, message) => {
     const { code, stdout, stderr } = await callCli(args);
 
