@@ -90,7 +90,7 @@ async function run(options: BlameOptions): Promise<void> {
   for (const warning of plan.warnings) progress.note(warning);
   const { messages } = plan.recorded;
   progress.note(
-    `${messages.length} messages of team ${plan.team.team.name}; ${countBranches(plan)} branches, and some more for suspects, live with ${plan.team.fingerprint.model}`,
+    `${messages.length} ${messages.length === 1 ? 'message' : 'messages'} of team ${plan.team.team.name}; ${countBranches(plan)} branches, and some more for suspects, live with ${plan.team.fingerprint.model}`,
   );
   const { found, end } = await blame(plan, {
     redact: createRedactor(process.env),
