@@ -3,7 +3,7 @@ import type { Attempt } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { exportCacheFile, importCacheFile } from '@gaia-mesh/evaluation/batch/answer-cache.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
-import type { FinishedBatch } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
+import { type FinishedBatch, summarizeTeams } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
 import { type BatchHead, writeBatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
 import type { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
@@ -20,7 +20,7 @@ import {
 import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
-import { summarize, type TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
+import type { TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
 import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
 import { formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
@@ -169,15 +169,14 @@ async function finish(
   const names = plan.teams.map(({ team }) => team.name);
   const finished: Finished = { journal, teams: names, questions, repeat };
   writeAnswers(finished, paths);
+  const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
+  const results = summarizeTeams(batch);
+  writeWhole(paths.report, await buildReportHtml({ runs: [], gaia: { batch, summaries: results } }));
   const summaries: Record<string, TeamSummary & TeamFacts> = {};
   for (const { team } of plan.teams) {
-    const { team: summary } = summarize(questions, repeat, ({ taskId }, cycle) =>
-      journal.read({ task_id: taskId, team: team.name, cycle }),
-    );
-    summaries[team.name] = { ...summary, ...buildTeamFacts(team, ends.get(team.name)) };
+    const own = results[team.name];
+    if (own !== undefined) summaries[team.name] = { ...own, ...buildTeamFacts(team, ends.get(team.name)) };
   }
-  const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
-  writeWhole(paths.report, await buildReportHtml({ runs: [], gaia: { batch, summaries } }));
   const isComplete = end.kind === 'finished';
   const isAnswered = Object.values(summaries).some(({ answered }) => answered > 0);
   const [first] = isComplete ? listTimeouts(batch) : [];
