@@ -24,7 +24,7 @@ function withSources(): string[] {
   for (const room of ROOMS) {
     for (const name of readdirSync(path.join(codeFolder, room), { recursive: true, encoding: 'utf8' })) {
       const file = path.posix.join(room, name);
-      if (!/\.(?:ts|js|c)$/.test(file) || /\.test\.ts$|\/(?:testing|fixtures|tests)\//.test(file)) continue;
+      if (!/\.(?:tsx?|js|c)$/.test(file) || /\.test\.ts$|\/(?:testing|fixtures|tests)\//.test(file)) continue;
       folders.add(path.posix.dirname(file));
     }
   }
