@@ -2,18 +2,24 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveEngineUrl } from '@gaia-mesh/tools/engines/registry.ts';
 import { createPromptLoader } from '@gaia-mesh/tools/prompts.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
 import type { Fingerprint } from './batch-setup.ts';
-import type { PlannedTeam } from './team-options.ts';
+
+interface FingerprintedTeam {
+  readonly team: Team;
+  readonly fingerprint: TeamFingerprint;
+  readonly faults: FaultRequest | undefined;
+}
 
 /** Returns the fingerprint of a batch for its journal; a resumed batch must have the same. */
 export function fingerprintBatch(
   questions: Fingerprint,
   repeat: number,
-  teams: readonly PlannedTeam[],
+  teams: readonly FingerprintedTeam[],
 ): Fingerprint {
   const batch: Record<string, string> = { ...questions, repeat: String(repeat) };
   for (const { team, fingerprint, faults } of teams) {

@@ -64,7 +64,7 @@ export interface BenchOutcome {
   /** The first attempts whose tasks ended without an answer on the mesh, with the status of the task. */
   readonly failures: readonly Attempt[];
   readonly wrong: WrongAnswers;
-  /** The same attempts, by the measures of `gaia`. */
+  /** Figures of the same attempts by the measures of `gaia`. */
   readonly team: TeamSummary;
 }
 

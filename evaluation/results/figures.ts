@@ -35,7 +35,7 @@ export interface Figures extends ResourceUse {
   readonly timeout: number;
   readonly not_asked: number;
   readonly cached: number;
-  /** What answers from the cache took when they were asked; null where one is not known, and undefined without any. */
+  /** Resources that cached answers took when they were asked; null if one is not known, undefined without any. */
   readonly cached_use?: ResourceUse | undefined;
   /** Questions whose true answer is known. */
   readonly scored: number;
@@ -210,7 +210,7 @@ export class AttemptSum {
     return this.#attempts;
   }
 
-  /** What the mesh counted for attempts that were not cached. */
+  /** Traffic and model usage of attempts that were not cached. */
   get traffic(): Readonly<Traffic> & Partial<ModelSums> {
     return { ...this.#traffic, ...this.#models };
   }

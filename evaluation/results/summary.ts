@@ -35,7 +35,7 @@ export interface TeamSummary extends Figures, WorkFigures {
 /** Minimum packets of a conversation. With fewer, the only packet is the answer. */
 const PACKETS_OF_TALK = 2;
 
-/** What a team's attempts add up to; the summaries of `gaia` and `bench` are written from it. */
+/** Figures of a team's attempts; the summaries of `gaia` and `bench` are written from it. */
 export interface Summary {
   readonly team: TeamSummary;
   /** All attempts. */

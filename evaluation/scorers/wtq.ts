@@ -5,7 +5,7 @@
  */
 interface WtqValue {
   readonly text: string;
-  /** The same for values that count once in a set. */
+  /** Key that is equal for values that count once in a set. */
   readonly key: string;
   /** The number, or NaN, which equals nothing. */
   readonly amount: number;

@@ -3,7 +3,7 @@ import type { MeasuredInvocation } from '../compare/experiment.ts';
 import type { EventFeed } from './event-feed.ts';
 
 /** Figures of an invocation that is over: milliseconds of a task or an exchange, and its bytes. */
-export interface InvocationSample {
+interface InvocationSample {
   readonly ms: number | null;
   readonly bytes: number | null;
 }

@@ -9,7 +9,7 @@ const SIZE_CLASSES = [
 ] as const;
 
 /** A group of packets, each counted once. */
-export interface TrafficGroup {
+interface TrafficGroup {
   readonly name: string;
   readonly packets: number;
   /** Bytes of the payloads as compact JSON: the application's content. */

@@ -9,7 +9,7 @@ import type { RunMetrics } from './metrics-schema.ts';
 import type { RunLedger } from './run-ledger.ts';
 import type { TokenLedgerFigures } from './token-ledger.ts';
 
-/** What the metrics of a run need of a task's end. */
+/** The part of a task's end that the metrics of a run count. */
 type CountedEnd = Pick<TaskEnd, 'status' | 'answer' | 'reason' | 'elapsedMs' | 'scores'>;
 
 /** Collects the results of tasks for `metrics.json` as they end. */

@@ -11,7 +11,7 @@ import { bindNumbers, formatBytes, formatCounted } from '../wording.ts';
 type Mark = string;
 
 /** One attempt, as far as the page has room for it. */
-export interface AttemptView {
+interface AttemptView {
   readonly answer: string;
   readonly reason: string | null;
   /** Tokens, packets, bytes and time, in words. */

@@ -50,7 +50,7 @@ export interface RunData {
 }
 
 /** An attempt, as far as the page has room for it. */
-export interface AnswerRow
+interface AnswerRow
   extends Pick<
     Attempt,
     | 'status'

@@ -60,7 +60,7 @@ interface UseRow {
   readonly isTotal: boolean;
 }
 
-/** What answers took, on the terminal and on result pages. */
+/** Columns of the resources that answers took, on the terminal and on result pages. */
 export const USE_COLUMNS: readonly Column<UseRow>[] = [
   { key: 'team', header: 'team', value: ({ team }) => team },
   { key: 'taken', header: 'taken', value: ({ taken }) => taken },

@@ -133,7 +133,7 @@ export function LivePage({ page }: { readonly page: RunPlace }) {
       </section>
     );
   const hasEvents = state.agents.size + state.questions.size > 0;
-  // What is over begins with what it came to; what goes on begins with where it is.
+  // A finished run begins with its answer, a running one with its state.
   if (page.isListed)
     return (
       <>

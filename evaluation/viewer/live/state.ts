@@ -1,7 +1,7 @@
 import type { RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 
 /** An event with its number and its milliseconds since the first event. */
-export type Timed = RunEvent & { readonly n: number; readonly at: number };
+type Timed = RunEvent & { readonly n: number; readonly at: number };
 export type PacketEvent = Extract<Timed, { event: 'packet' | 'broadcast' }>;
 type TaskEnd = Extract<Timed, { event: 'task_ended' }>;
 type RunBegan = Extract<Timed, { event: 'run_began' }>;

@@ -17,7 +17,7 @@ export const GAP_RECORD_KINDS = [
   'instruction_change',
 ] as const;
 
-export const REVIEW_STATUSES = ['proposed', 'approved', 'rejected'] as const;
+const REVIEW_STATUSES = ['proposed', 'approved', 'rejected'] as const;
 
 /** The ways in which an attempt can fail. */
 export const FAILURE_TYPES = [
