@@ -7,7 +7,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { defineTable, flag } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import type { MeasuredPart } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
+import { escapeMarkdown, formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import * as z from 'zod';
@@ -113,7 +113,7 @@ interface Found {
 
 /** Reads the outcome of a condition from the summary of its comparison. */
 function readCondition({ refuted_if }: Claim, rows: readonly string[]): Found {
-  const row = rows.find((line) => line.startsWith(`| ${refuted_if} |`));
+  const row = rows.find((line) => line.startsWith(`| ${escapeMarkdown(refuted_if)} |`));
   if (row === undefined) throw new MeshError('io', `the summary has no condition ${refuted_if}`);
   const [, outcome = '', found = ''] = row.slice(0, -' |'.length).split(' | ');
   if (outcome.endsWith('cannot tell')) return { isRefuted: undefined, found: `\`${refuted_if}\`: ${found}` };
