@@ -47,6 +47,7 @@ async function bundle() {
     input: { ...ENTRIES, ...Object.fromEntries(programs.map((file) => [entryName(file), file])) },
     cwd: root,
     platform: 'node',
+    onLog: refuseMissing,
     plugins: [{ name: 'locations', transform: rewriteLocations }],
     preserveEntrySignatures: 'allow-extension',
     external: (id, importer) =>
@@ -66,6 +67,18 @@ async function bundle() {
       groups: [{ name: groupStarts(), debugName: 'start', includeDependenciesRecursively: false }],
     },
   });
+}
+
+/**
+ * Fails where a package is missing, of which rolldown only warns: the bundle would fail as it starts.
+ *
+ * @param {string} level
+ * @param {{ code?: string, message: string }} log
+ * @param {(level: string, log: object) => void} report
+ */
+function refuseMissing(level, log, report) {
+  if (log.code === 'UNRESOLVED_IMPORT') throw new Error(`${log.message}; run "npm install"`);
+  report(level, log);
 }
 
 /** Returns the sources that other sources start as programs, relative to the root. */
@@ -162,6 +175,7 @@ async function bundlePage() {
     input: path.join(folder, 'main.tsx'),
     cwd: root,
     platform: 'browser',
+    onLog: refuseMissing,
     transform: {
       jsx: { runtime: 'automatic', importSource: 'preact' },
       define: { 'process.env.NODE_ENV': '"production"' },

@@ -1,7 +1,7 @@
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
+import { explainWriteFault, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { splitItems } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
 import { type Attempt, attemptSchema, getUse } from '../attempts/attempt.ts';
@@ -93,22 +93,14 @@ export function buildSubmission(
  * @throws MeshError `io`; an existing file is unchanged then
  */
 export function writeLines(file: string, lines: Iterable<string>): void {
-  const part = `${file}.part`;
   try {
     makeFolder(path.dirname(file));
-    const descriptor = openSync(part, 'w', 0o600);
-    try {
-      for (const line of lines) {
-        const bytes = Buffer.from(`${line}\n`);
-        for (let from = 0; from < bytes.length; ) from += writeSync(descriptor, bytes, from);
-      }
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(part, file);
   } catch (error) {
-    rmSync(part, { force: true });
-    if (readSystemCode(error) === undefined) throw error;
-    throw new MeshError('io', `cannot write ${file}: ${toErrorMessage(error)}`, { cause: error });
+    throw new MeshError('io', `${file} cannot be written: ${explainWriteFault(error)}`, { cause: error });
   }
+  writeWhole(file, endLines(lines));
+}
+
+function* endLines(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`;
 }

@@ -8,6 +8,7 @@ import {
 import type { StatusCounts, TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { sumLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
+import { computeClusteredInterval } from '../statistics/answers/clustered.ts';
 import type { Interval } from '../statistics/inference/confidence.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import type { KnownGap } from './failures/known-gap.ts';
@@ -129,13 +130,15 @@ const MEASURES = ['normalized_em', 'f1', 'rouge_l', 'exact_match', 'quality_scor
 const TRAFFIC = ['token_sum', 'bytes_tx', 'bytes_rx', 'pkt_cnt'] as const;
 type Traffic = Record<(typeof TRAFFIC)[number], number>;
 
-/** The one fold over attempts. Its memory does not grow with their number. */
+/** The one fold over attempts. Its memory grows with the questions alone. */
 export class AttemptSum {
   #questions = 0;
   #attempts = 0;
   readonly #status: Record<TaskStatus, number> = { answered: 0, failed: 0, timeout: 0 };
   readonly #ended: Record<TaskStatus, number> = { answered: 0, failed: 0, timeout: 0 };
   readonly #scores = new Map<string, { sum: number; count: number }>();
+  /** Exact matches of each question, of which attempts may be several. */
+  readonly #matches = new Map<string, { sum: number; count: number }>();
   readonly #traffic: Traffic = { token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };
   readonly #tools = new Map<string, { count: number; failed: number }>();
   readonly #usage = new UsageBook();
@@ -191,8 +194,8 @@ export class AttemptSum {
     for (const name of MEASURES) {
       const value = attempt[name];
       if (value === null) continue;
-      const { sum, count } = this.#scores.get(name) ?? { sum: 0, count: 0 };
-      this.#scores.set(name, { sum: sum + value, count: count + 1 });
+      addScore(this.#scores, name, value);
+      if (name === 'normalized_em') addScore(this.#matches, task_id, value);
     }
     if (attempt.correct === true) this.#correct += 1;
     if (attempt.correct_lenient === true) this.#correctLenient += 1;
@@ -221,10 +224,16 @@ export class AttemptSum {
     return entry === undefined ? null : entry.sum / entry.count;
   }
 
-  /** The 95 % interval of exact matches (Wilson); null if no true answer is known. */
+  /** The 95 % interval of exact matches, by question if some were tried several times; null if no true answer is known. */
   get interval(): Interval | null {
     const { sum = 0, count = 0 } = this.#scores.get('normalized_em') ?? {};
-    return count === 0 ? null : computeWilson(sum, count);
+    if (count === 0) return null;
+    const questions = [...this.#matches.values()];
+    const attempts = Math.max(...questions.map((question) => question.count));
+    if (attempts === 1) return computeWilson(sum, count);
+    // A question that was tried less often, since the batch was interrupted, counts by its share.
+    const right = questions.map((question) => (question.sum / question.count) * attempts);
+    return computeClusteredInterval(right, attempts);
   }
 
   figures(): Figures {
@@ -278,6 +287,11 @@ export class AttemptSum {
       },
     };
   }
+}
+
+function addScore(scores: Map<string, { sum: number; count: number }>, name: string, value: number): void {
+  const { sum, count } = scores.get(name) ?? { sum: 0, count: 0 };
+  scores.set(name, { sum: sum + value, count: count + 1 });
 }
 
 function increment<Key>(counts: Map<Key, number>, key: Key): void {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { MeshError } from '../../contracts/errors.ts';
 import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { checkWritable, writeWhole } from './whole-file.ts';
 
@@ -54,4 +55,18 @@ test('a folder for results is tried before the work, made if it is missing, and 
   expect(() => checkWritable(path.join(folder, 'file'))).toThrow(
     /file cannot be written: a file stands where a folder is expected/,
   );
+});
+
+test('pieces are written as they are made, and an error of what makes them leaves the old file', () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'file');
+  writeWhole(file, ['a\n', 'b\n']);
+  expect(readFileSync(file, 'utf8')).toBe('a\nb\n');
+  const broken = function* () {
+    yield 'c\n';
+    throw new MeshError('store', 'the journal is damaged');
+  };
+  expect(() => writeWhole(file, broken())).toThrow('the journal is damaged');
+  expect(readFileSync(file, 'utf8')).toBe('a\nb\n');
+  expect(readdirSync(folder)).toEqual(['file']);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { explainSystemFault, MeshError, readSystemCode, toErrorMessage } from '../../contracts/errors.ts';
 import { makeFolder } from './make-folder.ts';
@@ -22,22 +22,35 @@ export function checkWritable(folder: string): void {
  * Writes a file so that a reader sees the old one or the new one, never half of it or an empty one. A device or a pipe, such as
  * `/dev/stdout`, is written to and stays.
  *
+ * @param text the content, or pieces of it that are made one by one, so that memory does not grow with their number
  * @throws MeshError `io` with the file and the obstacle
  */
-export function writeWhole(file: string, text: string | Uint8Array): void {
+export function writeWhole(file: string, text: string | Uint8Array | Iterable<string>): void {
   const part = `${file}.part`;
   try {
     const there = statSync(file, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile() && !there.isDirectory()) {
-      writeFileSync(file, text);
+      writePieces(file, text);
       return;
     }
-    // Results hold documents and answers, so only the user may read them.
-    writeFileSync(part, text, { mode: 0o600 });
+    writePieces(part, text);
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
+    // What makes the pieces has its own errors.
+    if (error instanceof MeshError) throw error;
     throw new MeshError('io', `${file} cannot be written: ${explainWriteFault(error)}`, { cause: error });
+  }
+}
+
+function writePieces(file: string, text: string | Uint8Array | Iterable<string>): void {
+  // Results hold documents and answers, so only the user may read them.
+  const descriptor = openSync(file, 'w', 0o600);
+  try {
+    const pieces = typeof text === 'string' || text instanceof Uint8Array ? [text] : text;
+    for (const piece of pieces) writeFileSync(descriptor, piece);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -99,11 +99,7 @@ export function writeBatchHead(facts: HeadFacts): BatchHead {
       file_name: fileName,
     })),
   };
-  try {
-    writeWhole(paths.head, `${JSON.stringify(head)}\n`);
-  } catch (error) {
-    throw new MeshError('io', `cannot write ${paths.head}: ${toErrorMessage(error)}`, { cause: error });
-  }
+  writeWhole(paths.head, `${JSON.stringify(head)}\n`);
   return head;
 }
 
