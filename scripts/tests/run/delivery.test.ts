@@ -106,7 +106,7 @@ describe('acknowledged delivery', () => {
   test('of a kind that is not there is refused before anything starts', async () => {
     expect(await runCli(['bench', '--delivery', 'certain'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('expected at-most-once or acknowledged'),
+      stderr: expect.stringContaining('Allowed choices are at-most-once, acknowledged'),
     });
   });
 });
