@@ -129,6 +129,7 @@ export async function blamePlan(options: BlameOptions): Promise<BlamePlan> {
       teams: [team],
       questions: [question],
       isBatch: true,
+      portBase: live.portBase ?? 'auto',
       external: new Set(),
       folder: await findQuestionFile(question, options, head),
       fingerprint: { question: id },

@@ -96,6 +96,7 @@ export async function planBench(options: BenchOptions): Promise<BenchPlan> {
     {
       teams,
       questions: tasks,
+      portBase: options.portBase,
       isBatch: options.tasks !== undefined || options.repeat > 1,
       external,
       fingerprint: { tasks: `sha256:${sha256}`, scorer: team.scorer },

@@ -139,6 +139,7 @@ export async function planGaia(options: GaiaOptions, signal: AbortSignal): Promi
       teams,
       questions,
       isBatch: true,
+      portBase: options.portBase ?? 'auto',
       external: new Set(),
       folder: options.format === 'wtq' ? findTablesFolder(options) : findFilesFolder(options),
       api,

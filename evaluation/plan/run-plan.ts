@@ -50,7 +50,8 @@ export interface RunPlan {
 }
 
 /** The parts of a run that its command chooses. */
-interface RunParts extends Pick<RunPlan, 'questions' | 'isBatch' | 'external' | 'folder' | 'api'> {
+interface RunParts
+  extends Pick<RunPlan, 'questions' | 'isBatch' | 'portBase' | 'external' | 'folder' | 'api'> {
   readonly teams: readonly Team[];
   /** The fingerprint of the questions. */
   readonly fingerprint: Fingerprint;
@@ -99,7 +100,6 @@ export async function planRun<Paths extends RunPlan['paths']>(
     limits: toBatchLimits(options),
     fingerprint: fingerprintBatch(fingerprint, options.repeat, planned),
     paths,
-    portBase: options.portBase,
     warnings: [...new Set([...warnings, ...said, ...(drawn === undefined ? [] : [drawn.said])])],
   };
 }

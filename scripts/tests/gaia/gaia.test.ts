@@ -37,7 +37,14 @@ describe('gaia on a file of questions', () => {
     expect(stdout).toMatch(/✅ DONE → See a\.jsonl and a\.report\.html\n$/);
     expect(readdirSync(folder).filter((name) => /^agent_run_\d{8}-\d{6}\.log$/.test(name))).toHaveLength(1);
     // The mesh's own results, with the packets.
-    expect(existsSync(path.join(folder, 'a.runs', 'pipeline', 'run_artifacts.tar.gz'))).toBe(true);
+    const mesh = path.join(folder, 'a.runs', 'pipeline');
+    expect(existsSync(path.join(mesh, 'run_artifacts.tar.gz'))).toBe(true);
+    // Batches run beside a `bench`, whose agents have the ports from 9000 on.
+    const agents = jsonLines(path.join(mesh, 'workspaces', 'hub.log')).filter(
+      ({ event }) => event === 'agent_up',
+    );
+    expect(agents).toHaveLength(4);
+    for (const { where } of agents) expect(where).not.toMatch(/:900\d$/);
   });
 
   test('has every team read the same text in a file, whether it reads it or is given its text', async () => {
