@@ -23,9 +23,9 @@ import { AgentGroup } from './agents/agent-group.ts';
 import { archiveRun, writeRecording } from './archive-run.ts';
 import { readGitRevision } from './manifest.ts';
 import { createMeshObserver } from './mesh-events.ts';
-import { summarizeHops } from './metrics/hops.ts';
 import { buildRunMetrics, RunTally, toMicroseconds } from './metrics/metrics.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
+import { buildRecordedMetrics, NOT_RECORDED } from './metrics/recorded-metrics.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
 import { buildRunLedger, type RunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
@@ -59,22 +59,12 @@ const WARNINGS: ReadonlySet<string> = new Set<NewRunEvent['event']>([
   'restart',
 ]);
 
-/** The part of a run's metrics that comes from its recording. */
-type Recorded = Pick<RunMetrics, 'hops' | 'time_us' | 'recording'>;
-
 /** A lost agent, and the timer that reports it. */
 interface Loss {
   readonly node: MeshNode;
   readonly reason: string;
   readonly timer: NodeJS.Timeout;
 }
-
-/** Stands in metrics until the recording is written. */
-const NOT_RECORDED: Recorded = {
-  hops: [],
-  time_us: null,
-  recording: { packets: 0, missing: ['all packets: the command ended before they were recorded'] },
-};
 
 /**
  * One run: agents come up, the hub connects, tasks run on the same live agents, then the ledger is closed and
@@ -269,7 +259,7 @@ export class MeshRun {
         wallMs,
         isBatch,
       });
-    const write = (metrics: Omit<RunMetrics, keyof Recorded>, recorded: Recorded) => {
+    const write = (metrics: Omit<RunMetrics, keyof typeof NOT_RECORDED>, recorded: typeof NOT_RECORDED) => {
       const whole: RunMetrics = { ...metrics, ...recorded };
       const text = `${JSON.stringify(whole, null, 2)}\n`;
       writeWhole(this.folder.metricsFile, text);
@@ -337,7 +327,7 @@ export class MeshRun {
     links: readonly Link[],
     decoded: ReadonlyMap<Link, LinesByType>,
     isTimeUp: () => boolean,
-  ): Promise<Recorded> {
+  ): Promise<typeof NOT_RECORDED> {
     try {
       const { traces, recording } = await writeRecording(
         this.#record,
@@ -345,8 +335,7 @@ export class MeshRun {
         this.#options,
         { runId: this.runId, tasks: this.#tasks, isTimeUp },
       );
-      const timeline = new Timeline(traces);
-      return { hops: summarizeHops(timeline, links, decoded), time_us: timeline.sum(), recording };
+      return buildRecordedMetrics(new Timeline(traces), recording, links, decoded);
     } catch (error) {
       if (!(error instanceof MeshError) && readSystemCode(error) === undefined) throw error;
       const missing = [`the recording, which could not be written: ${toErrorMessage(error)}`];

@@ -3,7 +3,9 @@ import { createRedactor } from '../batch/redact.ts';
 import { attemptOf, endOf, questionOf } from '../batch/testing/results.ts';
 import { buildSubmission, formatAnswerLine, formatLeaderboardLine } from '../results/answers.ts';
 import { attemptSchema } from './attempt.ts';
-import { type AttemptFacts, buildAttempt } from './build-attempt.ts';
+import { buildAttempt } from './build-attempt.ts';
+
+type AttemptFacts = Parameters<typeof buildAttempt>[1];
 
 const facts = (more: Partial<AttemptFacts> = {}): AttemptFacts => ({
   question: questionOf('q', { truths: ['4'], level: '1' }),

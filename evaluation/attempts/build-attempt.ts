@@ -21,7 +21,7 @@ const MAX_TRACE_CHARACTERS = 1024 * 1024;
 const MAX_ANSWER_CHARACTERS = 64 * 1024;
 const MAX_REASON_CHARACTERS = 2_000;
 
-export interface AttemptFacts {
+interface AttemptFacts {
   readonly question: Question;
   readonly team: string;
   readonly cycle: number;

@@ -6,6 +6,7 @@ import type { MeshNetwork } from '../../hub/mesh-network.ts';
 import { pickWorstStatus, type TaskStatus } from '../../hub/tasks/task-clock.ts';
 import type { RunOptions, TaskEnd } from '../run-options.ts';
 import type { RunMetrics } from './metrics-schema.ts';
+import type { NOT_RECORDED } from './recorded-metrics.ts';
 import type { RunLedger } from './run-ledger.ts';
 import type { TokenLedgerFigures } from './token-ledger.ts';
 
@@ -67,7 +68,7 @@ export function buildRunMetrics(
   tally: RunTally,
   { adapter, team, engine, unseen }: Pick<RunOptions, 'adapter' | 'team' | 'engine' | 'unseen'>,
   facts: RunFacts,
-): Omit<RunMetrics, 'time_us' | 'hops' | 'recording'> {
+): Omit<RunMetrics, keyof typeof NOT_RECORDED> {
   const { last } = tally;
   const { network, ledger, faults, acknowledged } = facts;
   const links = [...network.formerLinks, ...network.links];

@@ -1,13 +1,13 @@
 import { createLedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
-import { summarizeHops } from '@gaia-mesh/core/run/metrics/hops.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import { buildRecordedMetrics } from '@gaia-mesh/core/run/metrics/recorded-metrics.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runReport } from './bench-report.ts';
 
 type Traces = ConstructorParameters<typeof Timeline>[0];
-type Links = Parameters<typeof summarizeHops>[1];
+type Links = Parameters<typeof buildRecordedMetrics>[2];
 
 interface Sent {
   readonly from: number;
@@ -54,7 +54,12 @@ function metricsOf(sent: readonly Sent[]): RunMetrics {
   const sum = (value: (one: Sent) => number) => sent.reduce((all, one) => all + value(one), 0);
   const total = { ...createLedgerLine(), packets: sent.length + 1 };
   return {
-    hops: summarizeHops(new Timeline([opened, ...traces]), links, new Map()),
+    ...buildRecordedMetrics(
+      new Timeline([opened, ...traces]),
+      { packets: traces.length, missing: [] },
+      links,
+      new Map(),
+    ),
     agents: [],
     pkt_cnt: sent.length,
     bytes_rx: sum(({ bytes }) => bytes),
@@ -62,12 +67,10 @@ function metricsOf(sent: readonly Sent[]): RunMetrics {
     header_overhead: sum(({ header }) => header),
     token_sum: 0,
     elapsed_ms: 5,
-    time_us: null,
     answer: 'a',
     quality_score: null,
     session_bytes: 0,
     ack_bytes: 0,
-    recording: { packets: traces.length, missing: [] },
     ledger: { balanced: false, differences: ['this test has no sockets'], total },
   } as unknown as RunMetrics;
 }

@@ -6,15 +6,34 @@ import type { Timeline } from '../../recording/timeline.ts';
 import type { RunMetrics } from './metrics-schema.ts';
 import { Samples } from './samples.ts';
 
+/** The metrics that come from the recording, until it is written. */
+export const NOT_RECORDED: Pick<RunMetrics, 'hops' | 'time_us' | 'recording'> = {
+  hops: [],
+  time_us: null,
+  recording: { packets: 0, missing: ['all packets: the command ended before they were recorded'] },
+};
+
+/**
+ * Builds the metrics that come from the recording.
+ *
+ * @param decoded lines of agents that handed in no ledger
+ */
+export function buildRecordedMetrics(
+  timeline: Timeline,
+  recording: RunMetrics['recording'],
+  links: readonly Sender[],
+  decoded: ReadonlyMap<Sender, LinesByType>,
+): typeof NOT_RECORDED {
+  return { hops: summarizeHops(timeline, links, decoded), time_us: timeline.sum(), recording };
+}
+
 type Sender = Pick<Link, 'ledgerReport'> & { readonly node: Pick<Link['node'], 'id'> };
 
 /**
  * Summarizes what agents sent by packet type and sender; a packet's time runs from the arrival of its cause to
  * its own arrival.
- *
- * @param decoded lines of agents that handed in no ledger
  */
-export function summarizeHops(
+function summarizeHops(
   timeline: Timeline,
   links: readonly Sender[],
   decoded: ReadonlyMap<Sender, LinesByType>,
