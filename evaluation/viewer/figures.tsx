@@ -1,11 +1,11 @@
-import { areaY, dot, gridX, gridY, line, pointer, rectY, ruleX, tickX, tip } from '@observablehq/plot';
-import type { ComponentChildren } from 'preact';
+import { dot, gridX, gridY, line, pointer, rectY, ruleX, tickX, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
 import type { RatioView } from '../report/comparison/comparison-view.ts';
 import type { PanelsView } from '../report/panels-view.ts';
 import type { DistributionsView } from '../report/run/distribution.ts';
 import type { DensitiesView } from '../report/stacks/density-view.ts';
 import type { StackedRow, StackedView } from '../report/stacks/stacked-view.ts';
+import type { TableView } from '../terminal/table-view.ts';
 import { Chart, Forest, ForestAxis, HUES, listLogTicks, listRatioTicks } from './chart.tsx';
 import { formatDecimals, formatRatio, formatTick, showHidden, toLine } from './format.ts';
 import { Badge, Card, Choice, Key } from './parts.tsx';
@@ -16,14 +16,22 @@ import { type Column, ResultTable, TextTable } from './result-table.tsx';
 interface FigureProps {
   readonly id: string;
   readonly title: string;
-  readonly nav?: string;
+  readonly nav?: string | undefined;
 }
 
-function Figures({ children }: { readonly children: ComponentChildren }) {
+interface FiguresProps {
+  readonly title: string;
+  readonly view: { readonly table: TableView };
+  readonly caption?: string;
+}
+
+/** The figures of a chart as a table to be opened, below the text that says how they were measured. */
+function Figures({ title, view, caption }: FiguresProps) {
   return (
     <details>
-      <summary>Figures</summary>
-      {children}
+      <summary>{caption === undefined ? 'Figures' : 'How it was measured, and figures'}</summary>
+      {caption === undefined ? null : <p class="about">{caption}</p>}
+      <TextTable label={`${title}, figures`} view={view.table} />
     </details>
   );
 }
@@ -142,7 +150,7 @@ export function StackedCard({ id, title, nav, view }: FigureProps & { readonly v
     <Card
       id={id}
       title={title}
-      {...(nav === undefined ? {} : { nav })}
+      nav={nav}
       about={`${view.finding}.`}
       tools={
         view.choices.length < 2 ? undefined : (
@@ -163,11 +171,7 @@ export function StackedCard({ id, title, nav, view }: FigureProps & { readonly v
           </Key>
         ))}
       </p>
-      <details>
-        <summary>How it was measured, and figures</summary>
-        <p class="about">{view.caption}</p>
-        <TextTable label={`${title}, figures`} view={view.table} />
-      </details>
+      <Figures title={title} view={view} caption={view.caption} />
     </Card>
   );
 }
@@ -183,7 +187,7 @@ export function PanelsCard({ id, title, nav, view }: FigureProps & { readonly vi
   const ys = points.map((point) => point.y);
   const base = panels[0]?.line ?? [];
   return (
-    <Card id={id} title={title} {...(nav === undefined ? {} : { nav })} about={`${view.finding}.`}>
+    <Card id={id} title={title} nav={nav} about={`${view.finding}.`}>
       <div class="panels">
         {panels.map((panel) => (
           <div key={panel.label}>
@@ -237,11 +241,7 @@ export function PanelsCard({ id, title, nav, view }: FigureProps & { readonly vi
           </div>
         ))}
       </div>
-      <details>
-        <summary>How it was measured, and figures</summary>
-        <p class="about">{view.caption}</p>
-        <TextTable label={`${title}, figures`} view={view.table} />
-      </details>
+      <Figures title={title} view={view} caption={view.caption} />
     </Card>
   );
 }
@@ -258,7 +258,7 @@ export function DensitiesCard({ id, title, nav, view }: FigureProps & { readonly
   const edges = view.densities.flatMap(({ edgesMs }) => [edgesMs[0] ?? 1, edgesMs.at(-1) ?? 1]);
   const [low, high] = [Math.min(...edges), Math.max(...edges)];
   return (
-    <Card id={id} title={title} {...(nav === undefined ? {} : { nav })} about={`${view.finding}.`}>
+    <Card id={id} title={title} nav={nav} about={`${view.finding}.`}>
       {view.densities.map(({ label, text, edgesMs, heights, p50Ms, p99Ms }) => (
         <div key={label} class="density">
           <p>
@@ -293,7 +293,6 @@ export function DensitiesCard({ id, title, nav, view }: FigureProps & { readonly
                   rectY(bins, { x1: 'x1', x2: 'x2', y: 'height', fill: 'var(--s1)', inset: 0 }),
                   ruleX([p50Ms], { stroke: 'var(--ink)', strokeWidth: 2 }),
                   p99Ms === null ? null : ruleX([p99Ms], { stroke: 'var(--s2)', strokeWidth: 2 }),
-                  areaY([]),
                 ],
               };
             }}
@@ -304,11 +303,7 @@ export function DensitiesCard({ id, title, nav, view }: FigureProps & { readonly
         <Key hue="--ink">median</Key>
         <Key hue="--s2">99th percentile</Key>
       </p>
-      <details>
-        <summary>How it was measured, and figures</summary>
-        <p class="about">{view.caption}</p>
-        <TextTable label={`${title}, figures`} view={view.table} />
-      </details>
+      <Figures title={title} view={view} caption={view.caption} />
     </Card>
   );
 }
@@ -358,9 +353,7 @@ export function SamplesCard({
           };
         }}
       />
-      <Figures>
-        <TextTable label={`${title}, figures`} view={view.table} />
-      </Figures>
+      <Figures title={title} view={view} />
     </Card>
   );
 }

@@ -9,7 +9,7 @@ interface CardProps {
   readonly about?: ComponentChildren;
   readonly id?: string | undefined;
   /** Name in the bar at the top of the page; a card without one is not named there. */
-  readonly nav?: string;
+  readonly nav?: string | undefined;
   /** Controls beside the title. */
   readonly tools?: ComponentChildren;
   readonly size?: 'wide' | 'half' | 'main' | 'side';
