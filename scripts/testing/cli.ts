@@ -64,6 +64,8 @@ export class Cli {
       stdio: 'pipe',
     });
     running.add(this.#child);
+    // A command that refuses its options ends before it has read its input.
+    this.#child.stdin?.on('error', () => undefined);
     this.#child.stdin?.end(options.stdin ?? '');
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
