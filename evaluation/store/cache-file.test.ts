@@ -56,9 +56,6 @@ test.each([
   ['garbage', '\0\xff garbage'],
   ['nothing', ''],
   ['a torn file', '{"q": "a", "r'],
-  ['a list', '["a"]'],
-  ['null', 'null'],
-  ['an answer that is no text', '{"q": "a", "r": {"answer": 1}}'],
 ])('%s: the file is set aside, the cache starts empty, and the user is told (RA-09)', (_, text) => {
   for (const n of [1, 2]) {
     writeFileSync(file, text);
@@ -68,6 +65,24 @@ test.each([
   }
   writeCacheFile(file, new Map([['q', 'a']]));
   expect(read()).toEqual(new Map([['q', 'a']]));
+});
+
+test.each([
+  ['a list', 'cache.json', '["a"]', 'found a list'],
+  ['null', 'cache.json', 'null', 'found null'],
+  [
+    'a document of other values',
+    'package.json',
+    '{"q": "a", "r": {"x": 1}}',
+    'a key "r" whose value is no text',
+  ],
+  ['a text of another kind', 'README.md', '# A project', 'text that is not JSON'],
+])('%s belongs to something else: it is refused and stays where it is', (_, name, text, found) => {
+  file = path.join(folder, name);
+  writeFileSync(file, text);
+  expect(read).toThrow(found);
+  expect(readFileSync(file, 'utf8')).toBe(text);
+  expect(readdirSync(folder)).toEqual([name]);
 });
 
 test('what cannot be read is an error with its reason, and stays where it is', () => {

@@ -6,12 +6,15 @@ import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { MAX_CACHE_FILE_BYTES } from './limits.ts';
 import { setAside, type Warn } from './sql/set-aside.ts';
 
+/** Maximum characters of the file's own text in a message. */
+const SHOWN_CHARACTERS = 40;
+
 /**
  * Reads answers by question from a plain `{question: answer}` file (RA-07), an export and import of the store's cache. A missing
- * file has none. A file that is not such JSON is renamed to `<file>.corrupt-<n>`, the user is warned, and the result is empty
- * (RA-09).
+ * file has none. A `.json` file that cannot be parsed is a torn or damaged cache: it is renamed to `<file>.corrupt-<n>`, the user
+ * is warned, and the result is empty (RA-09). Any other file belongs to something else and stays where it is.
  *
- * @throws MeshError `store` if the file exists but cannot be read, or is too large
+ * @throws MeshError `store` if the file exists but cannot be read or is too large, `config` if it is something else
  */
 export function readCacheFile(file: string, warn: Warn): Map<string, string> {
   let text: string;
@@ -21,30 +24,41 @@ export function readCacheFile(file: string, warn: Warn): Map<string, string> {
     if (error instanceof MeshError && readSystemCode(error.cause) === 'ENOENT') return new Map();
     throw error;
   }
-  const answers = parseAnswers(text);
-  if (answers !== undefined) return answers;
-  const aside = setAside(file);
-  warn(
-    `${file} is not an answer cache (a JSON object of texts): it was set aside as ${aside}, and the cache starts empty`,
-  );
-  return new Map();
-}
-
-/** Parses the answers without a schema, because a question may be any text, even `__proto__`. */
-function parseAnswers(text: string): Map<string, string> | undefined {
   let value: unknown;
   try {
     value = parseJsonText(text);
   } catch {
-    return undefined;
+    if (path.extname(file) !== '.json') throw refuse(file, 'text that is not JSON');
+    const aside = setAside(file);
+    warn(
+      `${file} is not an answer cache (a JSON object of texts): it was set aside as ${aside}, and the cache starts empty`,
+    );
+    return new Map();
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return readAnswers(file, value);
+}
+
+/** Reads the answers without a schema, because a question may be any text, even `__proto__`. */
+function readAnswers(file: string, value: unknown): Map<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refuse(file, Array.isArray(value) ? 'a list' : JSON.stringify(value).slice(0, SHOWN_CHARACTERS));
   const answers = new Map<string, string>();
   for (const [question, answer] of Object.entries(value)) {
-    if (typeof answer !== 'string') return undefined;
+    if (typeof answer !== 'string')
+      throw refuse(
+        file,
+        `a key ${JSON.stringify(question.slice(0, SHOWN_CHARACTERS))} whose value is no text`,
+      );
     answers.set(question, answer);
   }
   return answers;
+}
+
+function refuse(file: string, found: string): MeshError {
+  return new MeshError(
+    'config',
+    `${file} is not an answer cache: expected a JSON object {question: answer} of texts, found ${found}; the file was not changed`,
+  );
 }
 
 /**
