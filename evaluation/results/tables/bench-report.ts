@@ -343,7 +343,7 @@ function losses({ lost, deliveries }: FaultMetrics): string {
     const sum = agent.dropped + agent.partitioned + agent.undeliverable;
     return `${agent.id} ${agent.tool} ${count(sum)}`;
   });
-  return `${count(packets)} deliveries (${count(dropped.packets)} dropped, ${count(partitioned.packets)} between groups, ${count(undeliverable.packets)} to agents that were gone), by agent: ${agents.join(', ')}`;
+  return `${count(packets)} ${packets === 1 ? 'delivery' : 'deliveries'} (${count(dropped.packets)} dropped, ${count(partitioned.packets)} between groups, ${count(undeliverable.packets)} to agents that were gone), by agent: ${agents.join(', ')}`;
 }
 
 function recoveries({ recoveries: all }: FaultMetrics): string {

@@ -66,7 +66,7 @@ describe('a run with faults', () => {
       }),
     );
     expect(stdout).toMatch(
-      /Lost +1 deliveries \(1 dropped, 0 between groups, 0 to agents that were gone\), by agent: 1 extract 1\n/,
+      /Lost +1 delivery \(1 dropped, 0 between groups, 0 to agents that were gone\), by agent: 1 extract 1\n/,
     );
     expect(stdout).toContain('Answers   0 of 1, 0 right');
     expect(stderr).not.toContain('faults drawn with seed');
