@@ -182,7 +182,7 @@ describe('docs/troubleshooting.md', () => {
     ['a task failed', statusToExitCode('failed')],
     ['a task ran out of time', statusToExitCode('timeout')],
     ['the command did its work', statusToExitCode('answered')],
-    ['every question ran out of time', statusToExitCode('timeout')],
+    ['every question ran out of its time or tokens', statusToExitCode('timeout')],
   ])('says how a command ends: %s with %i', (what, code) => {
     expect(outcomes.filter(({ outcome }) => outcome.includes(what)).map((row) => row.code)).toEqual([code]);
   });

@@ -49,7 +49,10 @@ export async function runProgram(
     const words = isKnown ? asked : [name];
     const parser = await createParser(program, words);
     const command = parser.commands.find((one) => one.name() === first);
-    if (command !== undefined) refuseSwallowed(command, args, process.env);
+    if (command !== undefined) {
+      refuseSwallowed(command, args, process.env);
+      refuseUnknown(command, rest);
+    }
     await parser.parseAsync(words, { from: 'user' });
   } catch (error) {
     process.exitCode = reportFault(program.name, error);
@@ -98,6 +101,17 @@ function refuseSwallowed(command: Command, args: readonly string[], env: NodeJS.
     'usage',
     `npm keeps options for itself (${words.join(', ')}) unless they stand after --: npm run ${name} -- ${meant.join(' ')}`,
   );
+}
+
+/**
+ * Refuses a name of a subcommand that does not exist: Commander counts it as an argument too many, and suggests nothing.
+ *
+ * @throws MeshError `usage` with the names that exist
+ */
+function refuseUnknown(command: Command, [word = '-']: readonly string[]): void {
+  const names = command.commands.map((one) => one.name());
+  if (names.length === 0 || word.startsWith('-') || names.includes(word)) return;
+  throw new MeshError('usage', `${command.name()} has no command "${word}", only ${names.join(' and ')}`);
 }
 
 let isFailed = false;

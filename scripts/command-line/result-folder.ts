@@ -5,14 +5,14 @@ import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
 /**
- * Returns the archive of the last run.
+ * Returns the archive of the last run in a folder.
  *
  * @throws MeshError `usage` when there is none
  */
-export function findLastArchive(): string {
-  const archive = path.join(findDefaultOut(), 'run_artifacts.tar.gz');
+export function findLastArchive(folder = findDefaultOut()): string {
+  const archive = path.join(folder, 'run_artifacts.tar.gz');
   if (existsSync(archive)) return archive;
-  throw createNoRunError(findDefaultOut());
+  throw createNoRunError(folder);
 }
 
 export function createNoRunError(folder: string): MeshError {

@@ -11,14 +11,15 @@ export function printWarnings(warnings: readonly RunWarning[], team?: string): v
     printError(`Warning: ${of}${toOneLine(formatWarning(warning), MAX_LINE_CHARACTERS)}`);
 }
 
-/** Formats the last line of a run that was answered. One that lost something is not simply done. */
-export function formatDone(files: string, warnings: readonly RunWarning[]): string {
-  if (warnings.length === 0) return `✅ DONE → See ${files}`;
+/** Formats the last line of a run that was answered. One that lost something, or that was not exported, is not simply done. */
+export function formatDone(files: string, warnings: readonly RunWarning[], isExported = true): string {
+  const missed = isExported ? '' : ', not exported';
+  if (warnings.length === 0) return `${isExported ? '✅' : '⚠️'} DONE${missed} → See ${files}`;
   const sums = new Map<RunWarning['lost'], number>();
   for (const { lost, times } of warnings) sums.set(lost, (sums.get(lost) ?? 0) + times);
   const losses = [...sums].map(([lost, sum]) => {
     const several = lost === 'reply' ? 'replies' : `${lost}s`;
     return `${sum} ${sum === 1 ? lost : several}`;
   });
-  return `⚠️ DONE with warnings: lost ${losses.join(', ')} → See ${files}`;
+  return `⚠️ DONE with warnings: lost ${losses.join(', ')}${missed} → See ${files}`;
 }

@@ -175,6 +175,10 @@ function resolvePlace(options: AgentOptions): AgentEndpoint {
   if (transport === 'nats') {
     return { natsUrl, subject: checkSubject('--nats-subject', natsSubject) };
   }
-  if (port === undefined) throw new MeshError('usage', '--port: expected a port from 0 to 65535');
+  if (port === undefined)
+    throw new MeshError(
+      'usage',
+      '--port is required over TCP: expected a port from 0 to 65535 (0: any free port)',
+    );
   return { port };
 }

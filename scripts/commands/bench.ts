@@ -87,9 +87,10 @@ async function run(options: BenchOptions): Promise<void> {
     const batch = plan.isBatch
       ? { end, ...summarizeBench(plan, runner.journal, kept, { metrics, wallSeconds }) }
       : undefined;
-    report(plan, options, folder, metrics, batch);
-    process.exitCode = chooseExitCode(options, metrics, batch, signal);
-    await exportRun(folder.archiveFile);
+    const isExported = await exportRun(folder.archiveFile);
+    report(plan, options, folder, metrics, { batch, isExported });
+    const exitCode = chooseExitCode(options, metrics, batch, signal);
+    process.exitCode = exitCode === EXIT.done && !isExported ? EXIT.failed : exitCode;
     const status = batch?.status ?? metrics.status;
     await watch?.end(status, signal, () => buildRunReport(folder.archiveFile));
   } finally {
@@ -148,7 +149,7 @@ function report(
   options: BenchOptions,
   folder: RunFolder,
   metrics: RunMetrics,
-  batch: BenchBatch | undefined,
+  { batch, isExported }: { readonly batch: BenchBatch | undefined; readonly isExported: boolean },
 ): void {
   printWarnings(metrics.warnings);
   const status = batch?.status ?? metrics.status;
@@ -175,7 +176,7 @@ function report(
       ? []
       : [{ task_id: task.taskId, cycle: 1, status, reason: metrics.reason }];
   for (const attempt of batch?.failures ?? single) printError(formatFailure(attempt));
-  if (fault === undefined) print(formatDone(listFiles(plan, folder), metrics.warnings));
+  if (fault === undefined) print(formatDone(listFiles(plan, folder), metrics.warnings, isExported));
   else printError(fault);
 }
 

@@ -132,10 +132,15 @@ async function runPlan(
     });
     if (end.kind === 'finished') await exportCacheFile(plan, cache);
     progress.end();
-    await finish(plan, options, { journal, head, resultsPage }, teams, end, signal);
-    if (end.kind !== 'finished') log.note(end.reason);
+    let isExported = true;
     for (const [team, { mesh }] of teams)
-      if (mesh !== undefined) await exportRun(mesh.folder.archiveFile, teams.size === 1 ? undefined : team);
+      if (
+        mesh !== undefined &&
+        !(await exportRun(mesh.folder.archiveFile, teams.size === 1 ? undefined : team))
+      )
+        isExported = false;
+    await finish(plan, options, { journal, head, resultsPage, isExported }, teams, end, signal);
+    if (end.kind !== 'finished') log.note(end.reason);
   } catch (error) {
     log.error(error);
     throw error;
@@ -151,6 +156,7 @@ type Ends = ReadonlyMap<string, TeamEnd>;
 interface Leaves extends Pick<RunContext, 'resultsPage'> {
   readonly journal: Journal;
   readonly head: BatchHead;
+  readonly isExported: boolean;
 }
 
 /**
@@ -160,7 +166,7 @@ interface Leaves extends Pick<RunContext, 'resultsPage'> {
 async function finish(
   plan: GaiaPlan,
   options: GaiaOptions,
-  { journal, head, resultsPage }: Leaves,
+  { journal, head, resultsPage, isExported }: Leaves,
   ends: Ends,
   end: BatchEnd,
   signal: AbortSignal,
@@ -216,7 +222,7 @@ async function finish(
       await writeMeasured(resultsPage, process.argv.slice(2), buildGaiaPart({ batch, summaries }));
     }
     if (options.json) printError(`written: ${answers}, ${page}`);
-    else print(formatDone(`${answers} and ${page}`, warnings));
+    else print(formatDone(`${answers} and ${page}`, warnings, isExported));
     if (options.strict && warnings.length > 0) process.exitCode = EXIT.failed;
     return;
   }
@@ -226,12 +232,12 @@ async function finish(
   process.exitCode = endToExitCode(end);
 }
 
-/** Lists the attempts of a batch in which every one ran out of time; an empty list for any other batch. */
+/** Lists the attempts of a batch in which every one reached a limit of its question; an empty list for any other batch. */
 function listTimeouts({ head, questions, read }: FinishedBatch): Attempt[] {
   const results = head.teams.flatMap(({ name }) =>
     questions.flatMap(({ taskId }) => read({ task_id: taskId, team: name, cycle: 1 }) ?? []),
   );
-  return results.every(({ status }) => status === 'timeout') ? results : [];
+  return results.every(({ status, code }) => status === 'timeout' || code === 'limit') ? results : [];
 }
 
 function collectWrongAnswers({ head, questions, read }: FinishedBatch): WrongAnswers {

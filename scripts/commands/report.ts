@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
@@ -72,5 +73,12 @@ async function write(sources: ReportSources, out: string): Promise<void> {
 /** Returns the archives to show: a comparison or a batch can stand alone; without them it is the last run. */
 function resolveArchives({ archives, comparison, gaia }: ReportOptions): string[] {
   const isLast = archives.length === 0 && comparison === undefined && gaia === undefined;
-  return isLast ? [findLastArchive()] : archives.map(resolveUserPath);
+  return isLast ? [findLastArchive()] : archives.map(resolveArchive);
+}
+
+/** Returns an archive's file; a folder stands for the archive that `--out` wrote into it. */
+function resolveArchive(typed: string): string {
+  const place = resolveUserPath(typed);
+  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? findLastArchive(place) : place;
 }

@@ -102,7 +102,7 @@ describe('spans of a run', () => {
     const { code, stdout, stderr } = await runCli([
       ...['bench', '--team', 'single', '--out', out, '--port-base', 'auto', '--otlp', receiver.url],
     ]);
-    expect([code, stdout]).toEqual([1, expect.stringContaining('DONE')]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('DONE, not exported')]);
     expect(stderr).toContain('run export -- ');
   });
 });
