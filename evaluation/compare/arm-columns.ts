@@ -122,8 +122,6 @@ export interface ComparisonTables {
   readonly sections: readonly Section[];
   /** One line for each arm, with all numbers in full precision. */
   readonly csv: string;
-  /** One line for each arm and run; undefined without a matrix. */
-  readonly matrixCsv: string | undefined;
   /** Limits of the numbers: each is a conclusion that a reader might draw and should not. */
   readonly limits: readonly string[];
   /** Words that a terminal explains below its tables. */

@@ -261,21 +261,6 @@ const comparisonSchema = z.object({
   failed: z.array(z.string()),
 });
 
-/** One adapter in one run of a matrix, per task; shows what grows with the number of agents. */
-const cellSchema = z.object({
-  team: z.string(),
-  engine: z.string(),
-  agents: z.int().positive(),
-  adapter: name,
-  /** Bytes on all the hub's sockets, copies included. */
-  bytes_per_task: z.number().positive(),
-  /** Median milliseconds, without tool time. */
-  ms_per_task: z.number().positive(),
-  /** Ratio to the baseline in the same run; 1 for the baseline itself. */
-  time_ratio: z.number().positive(),
-  time_verdict: z.string(),
-});
-
 const adaptersSchema = z
   .object({ kind: z.literal('adapters') })
   .extend(comparisonSchema.shape)
@@ -285,8 +270,6 @@ const adaptersSchema = z
     task_ms: amount,
     /** Passes of the recording in a sample. */
     passes: z.int().positive(),
-    /** All runs in short; the comparison itself is that of the first. */
-    matrix: z.array(cellSchema).max(10_000),
   });
 
 /** Tokens that a model reads; it reads nothing of the protocol around them. */

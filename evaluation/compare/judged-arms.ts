@@ -1,4 +1,3 @@
-import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { judgeComparisons } from '../statistics/level-verdicts.ts';
@@ -102,17 +101,6 @@ export function judgeBytes(baseline: number, other: number) {
   const ratio = other / baseline;
   const verdict = other < baseline ? 'smaller' : other > baseline ? 'larger' : 'equal';
   return { ratio, low: ratio, high: ratio, verdict };
-}
-
-/** Describes the run whose packets the arms carry. */
-export function describeRecording({ header, packets }: Recording) {
-  return {
-    run_id: header.run_id,
-    team: header.team,
-    engine: header.engine,
-    agents: header.agents.length,
-    tasks: packets.filter(({ cause }) => cause === null).length,
-  };
 }
 
 /** Describes how the experiment went, for the file. */

@@ -48,25 +48,6 @@ describe('the results page', () => {
     expect(buildComparisonPart(differs).body).toContain('no difference of a similar size is called');
   });
 
-  test('shows the matrix where there is one', () => {
-    expect(page).not.toContain('## How the cost grows');
-    const matrix = [4, 16].flatMap((agents) =>
-      report.arms.map(({ name: adapter }) => ({
-        ...{
-          team: 'pipeline',
-          engine: 'extractive',
-          agents,
-          adapter,
-          time_ratio: 1,
-          time_verdict: 'baseline',
-        },
-        ...{ bytes_per_task: 100 * agents, ms_per_task: agents },
-      })),
-    );
-    const grown = tableBelow(`${buildComparisonPart({ ...report, matrix }).body}\n`, 'How the cost grows');
-    expect(grown).toHaveLength(2 + 8);
-  });
-
   test('says what the numbers cannot tell', () => {
     for (const limit of [
       'Loopback is not a network',

@@ -286,18 +286,6 @@ function sampleTeams() {
 
 async function compareSamples() {
   const adapters = ['json', 'msgpack', 'a2a', 'anp'];
-  const matrix = [4, 64].flatMap((agents) =>
-    adapters.map((adapter) => ({
-      team: HOSTILE,
-      engine: 'extractive',
-      agents,
-      adapter,
-      time_ratio: 1,
-      time_verdict: HOSTILE,
-      bytes_per_task: 900 * agents,
-      ms_per_task: agents,
-    })),
-  );
   const kept: { arms: object[] } = JSON.parse(JSON.stringify(await sampleComparison(adapters, HOSTILE)));
   const by_part = ['chatty', HOSTILE].map((name) => ({ name, packets: 5, payload: 900, wire: 1000 }));
   const by_size = ['to 1 kB', 'more'].map((name) => ({ name, packets: 5, payload: 900, wire: 1200 }));
@@ -305,7 +293,6 @@ async function compareSamples() {
     ...kept,
     arms: kept.arms.map((row) => ({ ...row, by_part, by_size })),
     command: 'npm run compare -- --adapters json,msgpack,a2a,anp',
-    matrix,
   };
   return parseComparison(JSON.stringify(sample), 'sample');
 }

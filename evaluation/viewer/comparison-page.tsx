@@ -1,11 +1,9 @@
-import { dot, gridY, line, pointer, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
 import type { ComparisonView } from '../report/comparison/comparison-view.ts';
-import type { GrowthView } from '../report/comparison/growth-view.ts';
 import type { StacksView } from '../report/stacks/stacks-view.ts';
-import { Chart, hue, Stack } from './chart.tsx';
+import { Stack } from './chart.tsx';
 import { DensitiesCard, PanelsCard, RatioTable, SamplesCard, SaveFile, StackedCard } from './figures.tsx';
-import { formatBytes, formatCount, formatSigned, formatTick, toLine } from './format.ts';
+import { formatBytes, formatCount, formatSigned, toLine } from './format.ts';
 import { Card, Choice, Key, Notes, Title } from './parts.tsx';
 import { type Column, ResultTable, TextTable } from './result-table.tsx';
 import { BYTE_PARTS } from './run/bytes.tsx';
@@ -18,7 +16,7 @@ export function ComparisonPart({
   readonly view: ComparisonView;
   readonly isFirst: boolean;
 }) {
-  const { time, growth, rounds, latency, groups, file } = view;
+  const { time, rounds, latency, groups, file } = view;
   return (
     <>
       <Title isFirst={isFirst} title={view.sentence} lede={view.made} command={view.command} />
@@ -55,7 +53,6 @@ export function ComparisonPart({
             about="Each tick is one sample: all packets through the live mesh, so many times that it lasts."
           />
         )}
-        {growth === null ? null : <GrowthCard view={growth} />}
         {groups.length === 0 ? null : (
           <Card
             title="Bytes by kind of traffic and by size"
@@ -149,64 +146,6 @@ function WaterfallCard({ view: { bytes } }: { readonly view: ComparisonView }) {
         <summary>Figures</summary>
         <TextTable label="Bytes, figures" view={bytes.table} />
       </details>
-    </Card>
-  );
-}
-
-/** Cost of a task as the number of agents grows. */
-function GrowthCard({ view }: { readonly view: GrowthView }) {
-  const [chosen, setChosen] = useState(0);
-  const key = chosen === 0 ? 'bytes' : 'ms';
-  const points = view.lines.flatMap(({ adapter, points: own }) =>
-    own.map((point) => ({ ...point, adapter })),
-  );
-  const names = view.lines.map(({ adapter }) => adapter);
-  return (
-    <Card
-      title="As the team grows"
-      id="growth"
-      size="half"
-      about={`${view.finding}.`}
-      tools={
-        points.length === 0 ? undefined : (
-          <Choice label="Growth of" names={['bytes', 'time']} chosen={chosen} onChoice={setChosen} />
-        )
-      }
-    >
-      {points.length === 0 ? null : (
-        <Chart
-          label={`${key === 'bytes' ? 'Bytes' : 'Milliseconds'} a task by number of agents`}
-          of={`${key} ${points.length}`}
-          draw={() => ({
-            height: 260,
-            marginLeft: 56,
-            x: {
-              type: 'log',
-              label: 'agents',
-              ticks: [...new Set(points.map(({ agents }) => agents))],
-              tickFormat: String,
-            },
-            y: {
-              type: 'log',
-              label: key === 'bytes' ? 'bytes a task' : 'milliseconds a task',
-              ticks: 4,
-              tickFormat: formatTick,
-            },
-            marks: [
-              gridY({ ticks: 4, stroke: 'var(--line)', strokeOpacity: 1 }),
-              line(points, {
-                x: 'agents',
-                y: key,
-                z: 'adapter',
-                stroke: ({ adapter }) => hue(names.indexOf(adapter)),
-              }),
-              dot(points, { x: 'agents', y: key, r: 3, fill: ({ adapter }) => hue(names.indexOf(adapter)) }),
-              tip(points, pointer({ x: 'agents', y: key, title: 'title' })),
-            ],
-          })}
-        />
-      )}
-      <TextTable label="As the team grows" view={view.table} />
     </Card>
   );
 }

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import { formatRecording } from '@gaia-mesh/core/recording/recording.ts';
-import { defaultRecording } from '@gaia-mesh/evaluation/compare/adapters/scenario.ts';
+import { defaultRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
 import { isRecord } from '@gaia-mesh/protocols/msgpack-records.ts';
 import { describe, expect, test } from 'vitest';
 import { buildTrafficSet } from './traffic-set.ts';

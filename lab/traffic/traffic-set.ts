@@ -5,7 +5,7 @@ import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
 import { formatRecording, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import { defaultRecording } from '@gaia-mesh/evaluation/compare/adapters/scenario.ts';
+import { defaultRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
 import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';

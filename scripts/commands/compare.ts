@@ -97,11 +97,10 @@ async function planStacks(names: readonly string[], options: CompareOptions) {
 
 /** Writes the comparison in all formats, with the runs that were recorded for it. */
 async function writeAll(report: ComparisonFile, runs: readonly ArchivedRun[], out: string): Promise<void> {
-  const { csv, matrixCsv } = buildTables(report);
+  const { csv } = buildTables(report);
   writeWhole(path.join(out, 'comparison.json'), formatJson(report));
   writeWhole(path.join(out, 'comparison.csv'), csv);
   writeWhole(path.join(out, 'comparison.md'), formatComparisonMarkdown(report));
   writeWhole(path.join(out, 'comparison.html'), await buildReportHtml({ comparison: report, runs }));
-  if (matrixCsv !== undefined) writeWhole(path.join(out, 'matrix.csv'), matrixCsv);
   printError(`written: comparison.html, comparison.json, comparison.csv and comparison.md in ${out}`);
 }

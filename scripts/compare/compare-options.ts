@@ -46,10 +46,11 @@ export const compareTable = defineTable({
     ),
     rate: option('<n>', 'send this many exchanges a second through stacks', seconds.default(200)),
     recording: option('<file>', "replay a run's archive or an imported file", text.optional()),
-    teams: option('<names>', 'record a run of each of these teams first', commaList.optional()),
-    engines: option('<names>', 'record those runs on each of these engines', commaList.optional()),
-    tool: option('<[which=]file>', 'record those runs with your tool (repeatable)', texts.optional()),
-    agents: option('<numbers>', 'replay to this many agents, e.g. 4,16,64', commaList.optional()),
+    agents: option(
+      '<numbers>',
+      'replay to this many agents, e.g. 16, or to each of 4,16,64',
+      commaList.optional(),
+    ),
     budget: option('<seconds>', 'stop after this time (default: 75; more for stacks)', seconds.optional()),
     invocations: option('<n>', 'start this many fresh processes (5 for a verdict)', wholeNumber.default(10)),
     rounds: option('<n>', 'sample each process this many times (3 for a verdict)', wholeNumber.default(3)),
@@ -70,7 +71,7 @@ export const compareTable = defineTable({
     json: flag('print the comparison as JSON'),
   }),
   common: [
-    ...(['adapters', 'stacks', 'recording', 'teams', 'engines', 'budget', 'invocations', 'failIf'] as const),
+    ...(['adapters', 'stacks', 'recording', 'agents', 'budget', 'invocations', 'failIf'] as const),
     ...(['junit', 'summary', 'baseline', 'saveBaseline', 'out', 'watch', 'json'] as const),
   ],
   needs: [
@@ -82,11 +83,6 @@ export const compareTable = defineTable({
     },
     { options: ['bindings'], excludes: ['stacks'], why: 'it is the old name' },
     { options: ['adapters'], excludes: STACKS, why: 'name them as stacks, e.g. mesh/msgpack' },
-    {
-      options: ['teams', 'engines', 'tool'],
-      excludes: [...STACKS, 'recording'],
-      why: '--recording replays a finished run, and stacks take a run only from --recording',
-    },
     { options: ['agents', 'maxAgents'], excludes: STACKS, why: 'a stack has two ends' },
     { options: ['junit'], needs: ['failIf'], why: 'the report lists its conditions' },
   ],

@@ -1,9 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
-import { listCaveats, type Recording } from '@gaia-mesh/core/recording/recording.ts';
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { defaultRecording } from '@gaia-mesh/evaluation/compare/adapters/scenario.ts';
 import { Experiment } from '@gaia-mesh/evaluation/compare/experiment.ts';
+import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
 import { type Arm, combineArms } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
 import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks.ts';
 import { parseFactors } from '@gaia-mesh/evaluation/compare/stacks/factors.ts';
@@ -46,7 +43,7 @@ export async function planStacks(names: readonly string[], options: CompareOptio
   if (identity === null && isSecured) {
     throw new MeshError('usage', '--factor tls=on: openssl, which makes the certificate, is not installed');
   }
-  const recording = await loadRecording(options);
+  const recording = await loadRecording(options.recording);
   const traffic = buildRecordedWorkload(recording);
   const exchangesOf = ({ settings: { size } }: Arm) =>
     size === null ? traffic.exchanges : buildSyntheticWorkload(size, seed).exchanges;
@@ -100,13 +97,6 @@ export async function planStacks(names: readonly string[], options: CompareOptio
       return { report, runs: [] };
     },
   };
-}
-
-async function loadRecording({ recording }: CompareOptions): Promise<Recording> {
-  if (recording === undefined) return readRecording(defaultRecording);
-  const recorded = await readRecording(resolveUserPath(recording));
-  for (const caveat of listCaveats(recorded)) printError(caveat);
-  return recorded;
 }
 
 /**

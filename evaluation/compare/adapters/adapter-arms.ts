@@ -7,12 +7,19 @@ import type { Design, ExperimentOptions } from '../experiment.ts';
 /** Processes that carry packets; fresh ones for every invocation of every arm. */
 export type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;
 
+/** An adapter with a number of agents that receive its packets. */
+export interface PlannedArm {
+  /** `json`, or `json agents=4` where numbers of agents are compared. */
+  readonly name: string;
+  readonly adapter: ProtocolAdapter;
+  /** Agents, each a process; those beyond the recorded ones receive everything and send nothing. */
+  readonly agents: number;
+}
+
 interface AdapterArmsOptions {
   /** The first is the baseline. */
-  readonly adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
-  readonly start: (signal: AbortSignal) => Promise<PlayedMesh>;
-  /** Processes that one `start` creates. */
-  readonly processes: number;
+  readonly arms: readonly [PlannedArm, ...PlannedArm[]];
+  readonly start: (agents: number, signal: AbortSignal) => Promise<PlayedMesh>;
   /** Packets of the recording. */
   readonly packets: number;
   readonly design: Design;
@@ -65,12 +72,12 @@ export class AdapterArms {
     ExperimentOptions<PlayedInvocation>,
     'arms' | 'design' | 'together' | 'firstMs' | 'planBlock'
   > {
-    const { adapters, processes, design } = this.#options;
-    const [baseline, ...others] = adapters;
+    const { arms, design } = this.#options;
+    const [baseline, ...others] = arms;
     return {
-      arms: [this.#toArm(baseline), ...others.map((adapter) => this.#toArm(adapter))],
+      arms: [this.#toArm(baseline), ...others.map((arm) => this.#toArm(arm))],
       design,
-      together: Math.max(1, Math.floor(MAX_ALIVE / processes)),
+      together: Math.max(1, Math.floor(MAX_ALIVE / Math.max(...arms.map(({ agents }) => agents)))),
       firstMs: Infinity,
       planBlock: async (block, leftMs) => {
         if (block === 0) this.passes = await this.#choosePasses(leftMs);
@@ -79,11 +86,11 @@ export class AdapterArms {
     };
   }
 
-  #toArm(adapter: ProtocolAdapter): ExperimentOptions<PlayedInvocation>['arms'][number] {
+  #toArm({ name, adapter, agents }: PlannedArm): ExperimentOptions<PlayedInvocation>['arms'][number] {
     return {
-      name: adapter.name,
+      name,
       open: async ({ signal }) => {
-        const mesh = await this.#options.start(signal);
+        const mesh = await this.#options.start(agents, signal);
         const rounds: Round[] = [];
         let first: Round | undefined;
         return {
@@ -97,7 +104,7 @@ export class AdapterArms {
             rounds.push(await mesh.play(adapter, this.passes));
           },
           result: () => {
-            if (first === undefined) throw new Error(`${adapter.name} has not been played`);
+            if (first === undefined) throw new Error(`${name} has not been played`);
             return { first, rounds };
           },
           stop: () => mesh.stop(),
@@ -108,17 +115,17 @@ export class AdapterArms {
 
   /** Chooses a number of passes for which the baseline lasts long enough, and with which the invocations for a verdict fit into the budget. */
   async #choosePasses(leftMs: number): Promise<number> {
-    const { start, packets, adapters, design, signal } = this.#options;
-    const [baseline] = adapters;
+    const { start, packets, arms, design, signal } = this.#options;
+    const [{ adapter, agents }] = arms;
     const endMs = performance.now() + leftMs;
-    const mesh = await start(signal);
+    const mesh = await start(agents, signal);
     const timed = async (passes: number) => {
       const beganMs = performance.now();
-      const { elapsedMs } = await mesh.play(baseline, passes);
+      const { elapsedMs } = await mesh.play(adapter, passes);
       return { elapsedMs, tookMs: Math.max(elapsedMs, performance.now() - beganMs) };
     };
     try {
-      const samples = MIN_INVOCATIONS * (1 + design.rounds) * (1 + GUESSED_RATIO * adapters.length);
+      const samples = MIN_INVOCATIONS * (1 + design.rounds) * (1 + GUESSED_RATIO * arms.length);
       const sampleMs = (endMs - performance.now()) / samples;
       // The first pass of a process runs cold code; each sample begins with a handshake, whatever its passes.
       let onceMs = (await timed(1)).tookMs;
@@ -133,7 +140,7 @@ export class AdapterArms {
       const fewest = Math.min(Math.ceil(SAMPLE_PACKETS / packets), most);
       for (let passes = fewest; ; passes = Math.min(2 * passes, most)) {
         if (passes === most) return passes;
-        await mesh.play(baseline, passes);
+        await mesh.play(adapter, passes);
         const { elapsedMs } = await timed(passes);
         if (elapsedMs >= SAMPLE_MS) return passes;
       }

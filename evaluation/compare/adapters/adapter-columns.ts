@@ -15,7 +15,9 @@ import type { AdapterArm, AdaptersComparison } from '../comparison-file.ts';
 const name = createNameColumn('adapter');
 
 /** Lists the costs and the verdicts of adapters. */
-export function listAdapterColumns({ packets }: AdaptersComparison): Column<AdapterArm>[] {
+export function listAdapterColumns({ arms, packets }: AdaptersComparison): Column<AdapterArm>[] {
+  // Copies of a packet differ only with the number of agents.
+  const hasCopies = arms.some(({ name: own }) => own.includes(' agents='));
   return [
     name,
     {
@@ -25,6 +27,12 @@ export function listAdapterColumns({ packets }: AdaptersComparison): Column<Adap
       explain: 'all packets, each counted once, and × as a multiple of the baseline',
     },
     bytesRatio,
+    {
+      key: 'bytes_on_wire',
+      header: hasCopies ? 'all copies' : undefined,
+      value: ({ bytes_on_wire }) => bytes_on_wire,
+      explain: 'bytes of all sockets, where each recipient has its copy',
+    },
     { key: 'payload_bytes', value: ({ payload_bytes }) => payload_bytes },
     {
       key: 'header_bytes',
@@ -121,51 +129,6 @@ export function listGroupColumns(
   ];
 }
 
-type MatrixCell = AdaptersComparison['matrix'][number];
-
-/** Lists the columns of the runs of a matrix; × refers to the first run of the adapter. */
-function listMatrixColumns({ matrix }: AdaptersComparison): Column<MatrixCell>[] {
-  const findFirst = (cell: MatrixCell) => matrix.find(({ adapter }) => adapter === cell.adapter) ?? cell;
-  return [
-    { key: 'team', header: 'team', value: ({ team }) => team },
-    { key: 'engine', header: 'engine', value: ({ engine }) => engine },
-    { key: 'agents', header: 'agents', value: ({ agents }) => agents },
-    { key: 'adapter', header: 'adapter', value: ({ adapter }) => adapter },
-    { key: 'bytes_per_task', header: 'bytes a task', value: ({ bytes_per_task }) => bytes_per_task },
-    {
-      key: 'bytes_growth',
-      header: '×',
-      value: (cell) => cell.bytes_per_task / findFirst(cell).bytes_per_task,
-      digits: 2,
-    },
-    {
-      key: 'ms_per_task',
-      header: 'ms a task',
-      value: ({ ms_per_task }) => ms_per_task,
-      digits: 2,
-      rank: 1,
-    },
-    {
-      key: 'ms_growth',
-      header: 'ms ×',
-      value: (cell) => cell.ms_per_task / findFirst(cell).ms_per_task,
-      digits: 2,
-    },
-    { key: 'time_ratio', value: ({ time_ratio }) => time_ratio },
-    { key: 'time_verdict', header: 'against baseline', value: ({ time_verdict }) => time_verdict },
-  ];
-}
-
-/** Lists the runs of a matrix by adapter, so that its growth reads downwards. */
-function listMatrixRows({ matrix }: AdaptersComparison): MatrixCell[] {
-  return [...Map.groupBy(matrix, ({ adapter }) => adapter).values()].flat();
-}
-
-/** Tells if the matrix has more than the one run that the comparison's own table shows. */
-function hasMatrix({ arms, matrix }: AdaptersComparison): boolean {
-  return matrix.length > arms.length;
-}
-
 /** Builds the tables of a comparison of adapters. */
 export function buildAdapterTables(file: AdaptersComparison): ComparisonTables {
   const { arms } = file;
@@ -198,15 +161,8 @@ export function buildAdapterTables(file: AdaptersComparison): ComparisonTables {
           'packet. They sum to `wire`, and over the run that matches the byte counts of the sockets.',
         at: 'page',
       },
-      {
-        heading: 'How the cost grows',
-        tables: hasMatrix(file) ? [createTable(listMatrixColumns(file), listMatrixRows(file))] : [],
-        note: '',
-        at: 'bottom',
-      },
     ],
     csv: formatColumnsCsv(columns, arms),
-    matrixCsv: hasMatrix(file) ? formatColumnsCsv(listMatrixColumns(file), file.matrix) : undefined,
     limits: listLimits(file),
     legend: 'bytes: all packets, each once; ms: all tasks in steady state, without tools',
   };

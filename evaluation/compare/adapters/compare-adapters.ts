@@ -4,14 +4,14 @@ import { Experiment, type ExperimentOptions } from '../experiment.ts';
 import { describeExperiment, judgeArms, roundSamples } from '../judged-arms.ts';
 import { AdapterArms, type PlayedInvocation } from './adapter-arms.ts';
 
-type CompareOptions = ConstructorParameters<typeof AdapterArms>[0] &
+export type CompareOptions = ConstructorParameters<typeof AdapterArms>[0] &
   Pick<ExperimentOptions<PlayedInvocation>, 'random' | 'onProgress' | 'onMeasured' | 'onBlock' | 'onNote'> & {
     /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
     readonly margin: number;
   };
 
 /**
- * Plays one recording through every adapter and compares each adapter with the first. Bytes are exact; times are microseconds of one pass
+ * Plays one recording through every arm and compares each with the first. Bytes are exact; times are microseconds of one pass
  * of the recording, all its tasks, without tool time: in steady state, and for the first pass of fresh processes.
  */
 export async function compareAdapters(options: CompareOptions) {

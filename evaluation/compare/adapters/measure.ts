@@ -1,44 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { ReplayMesh } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
 import { codeFolder, listReadablePaths } from '@gaia-mesh/core/system/package-root.ts';
 import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
 import { type AdaptersComparison, parseAdapters } from '../comparison-file.ts';
-import type { Design, ExperimentOptions } from '../experiment.ts';
-import { describeRecording } from '../judged-arms.ts';
+import { describeRecording } from '../recording.ts';
 import { formatVerdicts } from '../verdict-text.ts';
-import type { PlayedInvocation, PlayedMesh } from './adapter-arms.ts';
-import { compareAdapters } from './compare-adapters.ts';
+import type { PlayedMesh } from './adapter-arms.ts';
+import { type CompareOptions, compareAdapters } from './compare-adapters.ts';
 
-interface MeasureOptions
-  extends Pick<
-    ExperimentOptions<PlayedInvocation>,
-    'random' | 'onProgress' | 'onMeasured' | 'onBlock' | 'onNote' | 'signal'
-  > {
-  /** The first is the baseline. */
-  readonly adapters: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
-  /** Total number of agents, if more than were recorded. */
-  readonly agents: number | undefined;
-  readonly design: Design;
-  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
-  readonly margin: number;
+interface MeasureOptions extends Omit<CompareOptions, 'start' | 'packets'> {
   /** Maximum number of agents in the recording. */
-  readonly maxAgents?: number;
+  readonly maxAgents: number;
   readonly seed: number;
+  /** The command line that repeats the measurement. */
+  readonly command: string;
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
 }
 
 const TASK_TIMEOUT_MS = 60_000;
 
-/** Plays a recording through all adapters, in fresh processes for each invocation. */
+/** Plays a recording through all arms, in fresh processes for each invocation. */
 export async function measure(recording: Recording, options: MeasureOptions): Promise<AdaptersComparison> {
-  const { agents, seed } = options;
+  const { arms, seed, command, maxAgents } = options;
+  const { packets } = recording;
   let started = 0;
-  const start = async (signal: AbortSignal): Promise<PlayedMesh> => {
+  const start = async (agents: number, signal: AbortSignal): Promise<PlayedMesh> => {
     started += 1;
     const workspaces = path.join(options.workspaces, String(started));
     const mesh = await ReplayMesh.start({
@@ -51,8 +41,8 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
       userAdapters: { files: listUserFiles(), reads: listUserReads(listUserFiles()) },
       environment: process.env,
       secret: randomBytes(32).toString('hex'),
-      ...(agents === undefined ? {} : { agents }),
-      maxAgents: options.maxAgents,
+      agents,
+      maxAgents,
     });
     return {
       play: (adapter, passes) => mesh.play(adapter, passes),
@@ -63,35 +53,20 @@ export async function measure(recording: Recording, options: MeasureOptions): Pr
       },
     };
   };
-  const comparison = await compareAdapters({
-    ...options,
-    start,
-    packets: recording.packets.length,
-    processes: agents ?? recording.header.agents.length,
-  });
-  const { packets } = recording;
-  const recorded = describeRecording(recording);
-  const run = { ...recorded, agents: agents ?? recorded.agents };
+  const comparison = await compareAdapters({ ...options, start, packets: packets.length });
+  const run = { ...describeRecording(recording), agents: arms[0].agents };
   const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
   const [baseline] = comparison.arms;
-  const { tasks } = run;
   const report = {
     kind: 'adapters',
     sentence: null,
+    command,
     ...run,
     packets: packets.length,
-    task_ms: (toolUs + (baseline?.latency_us?.p50 ?? 0)) / 1000 / tasks,
+    task_ms: (toolUs + (baseline?.latency_us?.p50 ?? 0)) / 1000 / run.tasks,
     seed,
     ...comparison,
     left_out: [],
-    matrix: comparison.arms.map(({ name, bytes_on_wire, latency_us, vs_baseline }) => ({
-      ...run,
-      adapter: name,
-      bytes_per_task: bytes_on_wire / tasks,
-      ms_per_task: (latency_us?.p50 ?? 0) / 1000 / tasks,
-      time_ratio: vs_baseline?.time?.ratio ?? 1,
-      time_verdict: vs_baseline?.time?.verdict ?? 'baseline',
-    })),
   };
   // The report is parsed as it is when read back from its file, so that all outputs agree.
   const file = parseAdapters(JSON.stringify(report), 'comparison');

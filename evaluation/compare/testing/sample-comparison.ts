@@ -129,6 +129,5 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
     warnings: [],
     left_out: [],
     failed: [],
-    matrix: [],
   };
 }

@@ -15,7 +15,6 @@ import { buildRoundsView, formatMachineCells } from '../rounds-view.ts';
 import { type BytesView, buildBytesTable, buildByteWaterfall } from '../run/byte-waterfall.ts';
 import { buildDistribution, buildDistributionsTable, type DistributionsView } from '../run/distribution.ts';
 import { bindNumbers, formatBytes, formatMs, formatRatio } from '../wording.ts';
-import { buildGrowthView, type GrowthView } from './growth-view.ts';
 
 /** A ratio with its interval; `high` is null where there are too few rounds for one. */
 export interface RatioView {
@@ -52,8 +51,6 @@ export interface ComparisonView {
   };
   /** null for a comparison that has not kept its rounds, or has too few. */
   readonly latency: DistributionsView | null;
-  /** null for a comparison of one run. */
-  readonly growth: GrowthView | null;
   /** Bytes against the baseline's, by kind of traffic and by size of payload; none where all packets are of one. */
   readonly groups: readonly TableView[];
   readonly rounds: PanelsView | null;
@@ -91,7 +88,6 @@ export function buildComparisonView(file: AdaptersComparison): ComparisonView {
     },
     time: buildTimes(file, byTime),
     latency: buildLatencies(file, byTime),
-    growth: buildGrowthView(file),
     groups: (['by_part', 'by_size'] as const)
       .map((key) => listGroupColumns(file, key))
       .filter(({ length }) => length > 0)

@@ -4,8 +4,14 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
 
-/** A team of one agent: a comparison starts the recorded agents again for each invocation of each adapter. */
-const TEAM = ['--teams', 'single'];
+/** A run of a team of one agent: a comparison starts the recorded agents again for each invocation of each adapter. */
+const recorded = temporaryFolder();
+const RECORDING = ['--recording', path.join(recorded, 'run_artifacts.tar.gz')];
+
+beforeAll(async () => {
+  const run = await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', recorded]);
+  expect(run.code, run.stderr).toBe(0);
+});
 
 describe('a comparison', () => {
   const out = temporaryFolder();
@@ -23,7 +29,7 @@ describe('a comparison', () => {
     ];
     run = await runCli([
       'compare',
-      ...TEAM,
+      ...RECORDING,
       '--adapters',
       'json,msgpack',
       ...bounds,
@@ -35,7 +41,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  test('records a run, and says of every adapter what its packets cost against the baseline', () => {
+  test('says of every adapter what its packets cost against the baseline', () => {
     expect(run.code, run.stderr).toBe(0);
     const report = JSON.parse(run.stdout);
     expect(report).toMatchObject({
@@ -80,7 +86,7 @@ describe('a comparison', () => {
     expect(readFileSync(path.join(out, 'comparison.md'), 'utf8')).toMatch(/^\| adapter \|/m);
   });
 
-  test('draws a page of itself and of the run that it recorded', () => {
+  test('draws a page of itself and of the recorded run', () => {
     const html = readFileSync(path.join(out, 'comparison.html'), 'utf8');
     const { comparison, runs } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
     const { arms, invocations, rounds, run_id } = JSON.parse(run.stdout);
@@ -113,45 +119,46 @@ describe('a comparison', () => {
   });
 });
 
-describe('a matrix', () => {
+describe('numbers of agents', () => {
   const out = temporaryFolder();
   const junit = path.join(out, 'reports', 'budget.xml');
   let run: CliResult;
 
   beforeAll(async () => {
     const bounds = ['--invocations', '1', '--rounds', '1', '--budget', '40'];
-    const limits = ['--fail-if', 'msgpack.bytes > 0.5x json', 'msgpack.bytes > 1x json', '--junit', junit];
+    const limits = [
+      'msgpack:agents:1.bytes > 0.5x json:agents:1',
+      'msgpack:agents:2.bytes > 1x json:agents:1',
+    ];
     const adapters = ['--adapters', 'json,msgpack', '--agents', '1,2'];
-    run = await runCli(['compare', ...TEAM, ...adapters, ...bounds, ...limits, '--out', out]);
+    const conditions = ['--fail-if', ...limits, '--junit', junit];
+    run = await runCli(['compare', ...RECORDING, ...adapters, ...bounds, ...conditions, '--out', out]);
   });
 
-  test('shows how cost grows with the agents: each copy of a packet is bytes on a socket', () => {
+  test('are arms of one comparison, and show that each copy of a packet is bytes on a socket', () => {
     expect(run.code, run.stderr).toBe(1);
-    const { matrix, agents, arms } = JSON.parse(readFileSync(path.join(out, 'comparison.json'), 'utf8'));
+    const { agents, arms } = JSON.parse(readFileSync(path.join(out, 'comparison.json'), 'utf8'));
     expect(agents).toBe(1);
-    expect(matrix.map((cell: { agents: number; adapter: string }) => [cell.agents, cell.adapter])).toEqual([
-      [1, 'json'],
-      [1, 'msgpack'],
-      [2, 'json'],
-      [2, 'msgpack'],
+    expect(arms.map(({ name }: { name: string }) => name)).toEqual([
+      'json agents=1',
+      'msgpack agents=1',
+      'json agents=2',
+      'msgpack agents=2',
     ]);
     // A packet is read once, and written to all others: to 1 or 2 from the hub, to none or 1 from an agent.
-    for (const [index, { ledger }] of arms.entries()) {
-      expect(matrix[index].bytes_per_task).toBe(ledger.total.wire);
-      expect(matrix[index + 2].bytes_per_task).toBe(2 * ledger.total.wire);
-    }
-    expect(run.stdout).toMatch(/single +extractive +2 +json/);
-    expect(readFileSync(path.join(out, 'matrix.csv'), 'utf8').trim().split('\n')).toHaveLength(5);
-    expect(readFileSync(path.join(out, 'comparison.md'), 'utf8')).toContain('| single | extractive | 2 |');
+    for (const [index, { ledger, bytes_on_wire }] of arms.entries())
+      expect(bytes_on_wire).toBe((index < 2 ? 1 : 2) * ledger.total.wire);
+    expect(run.stdout).toMatch(/^msgpack agents=2 /m);
+    expect(run.stdout).toContain('all copies');
   });
 
   test('writes the conditions as a JUnit report', () => {
     const xml = readFileSync(junit, 'utf8');
     expect(xml).toContain('<testsuites tests="2" failures="1">');
     expect(xml).toMatch(
-      /name="msgpack.bytes &gt; 0.5x json">\n +<failure message="msgpack.bytes &gt; 0.5x json: \d+ against/,
+      /name="msgpack:agents:1.bytes &gt; 0.5x json:agents:1">\n +<failure message="msgpack:agents:1.bytes &gt; 0.5x json:agents:1: \d+ against/,
     );
-    expect(xml).toContain('name="msgpack.bytes &gt; 1x json"/>');
+    expect(xml).toContain('name="msgpack:agents:2.bytes &gt; 1x json:agents:1"/>');
   });
 
   test('has as many agents as were recorded, or more', async () => {
@@ -202,7 +209,7 @@ describe('an adapter of one’s own', () => {
     const out = temporaryFolder();
     const file = adapterFile('marked', 'parsePacket(parseJsonText(text.slice(1)))');
     const adapters = `json,${file},${file}+zstd`;
-    const bounds = [...TEAM, '--invocations', '1', '--rounds', '1', '--budget', '20'];
+    const bounds = [...RECORDING, '--invocations', '1', '--rounds', '1', '--budget', '20'];
     const run = await runCli(['compare', '--adapters', adapters, ...bounds, '--out', out, '--json']);
     expect(run.code, run.stderr).toBe(0);
     const [json, marked, packed] = JSON.parse(run.stdout).arms;

@@ -41,8 +41,10 @@ describe('a recording that is played again', () => {
 
   test('through all adapters carries the same payloads', async () => {
     // A team of one agent: each adapter starts the recorded agents again.
-    const args = ['compare', '--teams', 'single', '--adapters', adapterNames.join(',')];
-    const { code, stdout, stderr } = await runCli([...args, ...ONCE, '--out', temporaryFolder()]);
+    const single = temporaryFolder();
+    const run = await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', single]);
+    expect(run.code, run.stderr).toBe(0);
+    const { code, stdout, stderr } = await replay(path.join(single, 'run_artifacts.tar.gz'), adapterNames);
     expect(code, stderr).toBe(0);
 
     const { arms } = JSON.parse(stdout);

@@ -60,7 +60,7 @@ describe('adapter, tool and engine in files of the user’s', () => {
   });
 
   test('are compared', async () => {
-    const made = ['--teams', 'my-team.yaml', '--engines', './frugal.ts', '--adapters', './shout.ts'];
+    const made = ['--recording', 'team/run_artifacts.tar.gz', '--adapters', './shout.ts'];
     const args = ['compare', ...made, '--invocations', '1', '--rounds', '1', '--out', 'compared', '--json'];
     const { code, stdout, stderr } = await runCli(args, { cwd: folder });
 

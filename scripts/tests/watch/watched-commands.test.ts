@@ -33,16 +33,7 @@ async function eventsOf(cli: Cli) {
 }
 
 test('a comparison tells each invocation when it is over, and its report in the end', async () => {
-  const args = [
-    'compare',
-    '--teams',
-    'single',
-    '--adapters',
-    'json,msgpack',
-    '--invocations',
-    '1',
-    '--watch',
-  ];
+  const args = ['compare', '--adapters', 'json,msgpack', '--invocations', '1', '--budget', '5', '--watch'];
   const cli = new Cli([...args, '--out', 'out'], { cwd: temporaryFolder() });
 
   const { events, report } = await eventsOf(cli);

@@ -281,7 +281,6 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
       columns.filter(({ key }, index) => columns.findIndex((column) => column.key === key) === index),
       arms,
     ),
-    matrixCsv: undefined,
     limits: listLimits(file),
     legend:
       'time: from the due time of each exchange; B: bytes of an exchange, both directions (~: varies); CPU ×: one exchange at a time, = equal, ? cannot ' +
