@@ -4,6 +4,8 @@ import path from 'node:path';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
+import { REPORT_FORMAT } from '@gaia-mesh/tools/answers/fact.ts';
 import { resolveEngineUrl } from '@gaia-mesh/tools/engines/registry.ts';
 import { createPromptLoader } from '@gaia-mesh/tools/prompts.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
@@ -36,7 +38,7 @@ export function fingerprintBatch(
 export interface TeamFingerprint {
   /** Engine and model, also of each agent that has its own. */
   readonly model: string;
-  /** Changes with any prompt and any word of the team's file. */
+  /** Changes with any prompt, the form of answers, and any word of the team's file. */
   readonly promptVersion: string;
   /** The model servers that its agents ask, for the cache alone: a batch may be resumed at another one. */
   readonly servers?: string | undefined;
@@ -59,6 +61,8 @@ export function fingerprintTeam(team: Team): TeamFingerprint {
   hash.update(JSON.stringify(rest));
   const folder = path.join(codeFolder, 'config', 'prompts');
   const shipped = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  // Prompts contain these two texts, which are no files.
+  hash.update(ANSWER_FORMAT).update(REPORT_FORMAT);
   for (const name of shipped.sort()) hash.update(`\0${name}\0`).update(readFileSync(path.join(folder, name)));
   for (const { prompt } of team.agents)
     if (prompt !== undefined) hash.update('\0').update(createPromptLoader(prompt)(''));
