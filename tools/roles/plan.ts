@@ -107,9 +107,12 @@ export const plan: Tool = createRoleTool({
   },
 });
 
-/** Lists the tools one per line, described as for the model that will call them. */
-async function listPlanTools({ tools: names, offered }: z.infer<typeof planInput>): Promise<string> {
-  const own = await buildToolDefinitions(names.map((tool) => ({ id: tool, tool })));
+/** Lists the tools one per line, as they are offered to the model that will call them. */
+async function listPlanTools({ tools: names, offered, file }: z.infer<typeof planInput>): Promise<string> {
+  const own = await buildToolDefinitions(
+    names.map((tool) => ({ id: tool, tool })),
+    file,
+  );
   return [...own, ...offered].map(({ name, description }) => `- ${name}: ${description}`).join('\n');
 }
 

@@ -116,8 +116,7 @@ class Round {
   }
 
   async plan(): Promise<Plan | undefined> {
-    const partners = this.#work.context.partners.filter(({ id }) => id === 'researcher' || id === 'expert');
-    const tools = [...new Set(partners.flatMap((partner) => partner.tools ?? []))];
+    const tools = [...new Set([...this.#listTools('researcher'), ...this.#listTools('expert')])];
     const known = { tools, ...(await OfferedTools.toPlan(this.#work)) };
     const given = { question: this.#question, document: this.#document, ...this.#file, ...known, brief: '' };
     return this.#repeatUntilAccepted('planner', { facts: '', show: formatPlan }, (feedback, last) =>
@@ -129,13 +128,23 @@ class Round {
     );
   }
 
-  /** Asks the researcher, but only if information from outside is needed (REQ-020). */
+  #listTools(id: 'researcher' | 'expert'): readonly string[] {
+    return this.#work.context.partners.find((partner) => partner.id === id)?.tools ?? [];
+  }
+
+  /**
+   * Asks the researcher, but only if information from outside is needed (REQ-020). A step with a tool that the researcher alone may call
+   * needs it, whatever the plan says: no other role could do the step.
+   */
   async research({ needs_information, steps }: Plan): Promise<readonly Fact[] | undefined> {
-    if (!needs_information) {
+    const ofExpert = this.#listTools('expert');
+    const own = this.#listTools('researcher').filter((tool) => !ofExpert.includes(tool));
+    const hasOwnTool = ({ tool }: Plan['steps'][number]) => own.includes(tool);
+    if (!needs_information && !steps.some(hasOwnTool)) {
       this.#work.note('the plan needs no information from outside: the researcher is not asked');
       return [];
     }
-    const needing = steps.filter((step) => step.needs_information);
+    const needing = steps.filter((step) => (needs_information && step.needs_information) || hasOwnTool(step));
     // A planner that marks the whole plan but no step means all of them.
     const tasks = (needing.length === 0 ? steps : needing).map(({ task }) => task);
     return this.#repeatUntilAccepted(
