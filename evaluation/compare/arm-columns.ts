@@ -1,7 +1,12 @@
-import { type Column, formatColumns, formatColumnsMarkdown, toTableView } from '../terminal/columns.ts';
-import type { TableView } from '../terminal/table-view.ts';
+import type { Column } from '../terminal/columns.ts';
 import type { ComparedArm, Metric, Verdict } from './comparison-file.ts';
-import { formatDetectable, formatInterval, formatMarkedRatio, formatVerdict } from './verdict-text.ts';
+import {
+  formatDetectable,
+  formatInterval,
+  formatMarkedRatio,
+  formatVerdict,
+  METRIC_NAMES,
+} from './verdict-text.ts';
 
 /** The column of names. */
 export function createNameColumn(header: string): Column<ComparedArm> {
@@ -20,43 +25,49 @@ export const bytesVerdict: Column<ComparedArm> = {
   value: ({ vs_baseline: vs }) => vs?.bytes.verdict ?? 'equal',
 };
 
-/** The verdict on the time of each arm, with its ratio, its interval, and what this many invocations could have shown. */
-export const timeVerdict: readonly Column<ComparedArm>[] = [
-  {
-    key: 'time_ratio',
-    header: 'time',
-    value: (arm) => pickRatio(arm, 'time'),
-    digits: 2,
-    explain: 'its ratio to the baseline, from the means of fresh processes, with its 95 % interval',
-  },
-  {
-    key: 'time_low',
-    header: '95 %',
-    value: ({ vs_baseline: vs }) => vs?.time?.low,
-    format: ({ vs_baseline: vs }) => formatKnown(vs?.time, formatInterval),
-  },
-  { key: 'time_high', value: ({ vs_baseline: vs }) => vs?.time?.high },
-  { key: 'time_adjusted_p', value: ({ vs_baseline: vs }) => vs?.time?.adjustedP },
-  {
-    key: 'time_detectable',
-    header: 'detects',
-    value: ({ vs_baseline: vs }) => vs?.time?.detectable,
-    format: ({ vs_baseline: vs }) => formatKnown(vs?.time, formatDetectable),
-    explain:
-      'the smallest ratio, or its inverse, that this many processes would show in four of five measurements',
-    rank: 6,
-  },
-  { key: 'time_needed', value: ({ vs_baseline: vs }) => vs?.time?.needed },
-  {
-    key: 'time_verdict',
-    header: 'verdict',
-    value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs.time?.verdict),
-    format: ({ vs_baseline: vs }) => {
-      if (vs === null) return 'baseline';
-      return vs.time === null ? 'rate too high' : formatVerdict(vs.time);
+/** The verdict on a metric of each arm, with its ratio, its interval, and what this many invocations could have shown. */
+export function createVerdictColumns(metric: Metric): Column<ComparedArm>[] {
+  const find = ({ vs_baseline: vs }: ComparedArm) => vs?.[metric];
+  return [
+    {
+      key: `${metric}_ratio`,
+      header: METRIC_NAMES[metric],
+      value: (arm) => pickRatio(arm, metric),
+      digits: 2,
+      explain: 'its ratio to the baseline, from the means of fresh processes, with its 95 % interval',
     },
-  },
-];
+    {
+      key: `${metric}_low`,
+      header: '95 %',
+      value: (arm) => find(arm)?.low,
+      format: (arm) => formatKnown(find(arm), formatInterval),
+    },
+    { key: `${metric}_high`, value: (arm) => find(arm)?.high },
+    { key: `${metric}_adjusted_p`, value: (arm) => find(arm)?.adjustedP },
+    {
+      key: `${metric}_detectable`,
+      header: 'detects',
+      value: (arm) => find(arm)?.detectable,
+      format: (arm) => formatKnown(find(arm), formatDetectable),
+      explain:
+        'the smallest ratio, or its inverse, that this many processes would show in four of five measurements',
+      rank: 6,
+    },
+    { key: `${metric}_needed`, value: (arm) => find(arm)?.needed },
+    {
+      key: `${metric}_verdict`,
+      header: 'verdict',
+      value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs[metric]?.verdict),
+      format: ({ vs_baseline: vs }) => {
+        if (vs === null) return 'baseline';
+        const verdict = vs[metric];
+        return verdict === null ? 'rate too high' : formatVerdict(verdict, metric);
+      },
+    },
+  ];
+}
+
+export const timeVerdict: readonly Column<ComparedArm>[] = createVerdictColumns('time');
 
 /** The ratio of another metric to the baseline, with a mark for its verdict. */
 export function createRatioColumns(metric: Metric, header?: string): Column<ComparedArm>[] {
@@ -93,15 +104,13 @@ function formatKnown(verdict: Verdict | null | undefined, format: (verdict: Verd
   return verdict === null || verdict === undefined ? '–' : format(verdict);
 }
 
-/** A table of a comparison, for any output. */
-interface ComparisonTable {
-  readonly view: TableView;
-  readonly terminal: string;
-  readonly markdown: string;
-}
+/** A table of a comparison, which any output shows by its columns and its rows. */
+export type ComparisonTable = <Shown>(
+  show: <Row>(columns: readonly Column<Row>[], rows: readonly Row[]) => Shown,
+) => Shown;
 
 /** Tables that belong together, with a heading and an explanation. */
-interface Section {
+export interface Section {
   readonly heading: string;
   readonly tables: readonly ComparisonTable[];
   readonly note: string;
@@ -110,11 +119,7 @@ interface Section {
 }
 
 export function createTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): ComparisonTable {
-  return {
-    view: toTableView(columns, rows),
-    terminal: formatColumns(columns, rows),
-    markdown: formatColumnsMarkdown(columns, rows),
-  };
+  return (show) => show(columns, rows);
 }
 
 /** The tables of a comparison, as its kind of arms has them. */

@@ -220,6 +220,8 @@ const comparisonSchema = z.object({
   sentence: z.string().nullable(),
   /** The command line that repeats the measurement. */
   command: z.string().nullable().default(null),
+  /** End of the measurement, in ISO 8601; null in files that were written before it was kept. */
+  measured_at: z.iso.datetime().nullable().default(null),
   /** The recording whose packets the arms carry, and their number. */
   run_id: z.string(),
   team: z.string(),

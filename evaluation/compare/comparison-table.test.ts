@@ -1,7 +1,7 @@
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
 import { buildTables, formatComparison, formatComparisonMarkdown } from './comparison-table.ts';
-import { describeTaskShare } from './comparison-text.ts';
+import { describeTaskShare, formatHeadline } from './comparison-text.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
 import { formatVerdicts } from './verdict-text.ts';
 
@@ -154,6 +154,26 @@ describe('beside a baseline that differs from itself', () => {
     const time = { ratio: 1.17, low: 1.12, high: 1.22, verdict: 'cannot tell' as const, needed: null };
     expect(formatVerdicts(facts(time))).toMatch(
       /^Cannot tell whether mcp is faster or slower .*json against itself 1\.14.* The baseline differs from itself by as much/,
+    );
+  });
+});
+
+describe('the headline of a comparison', () => {
+  test('has the exact bytes and groups arms by their verdicts', async () => {
+    const file = await sampleFile(['json', 'msgpack', 'cbor', 'anp']);
+
+    expect(formatHeadline(file)).toMatch(
+      /^msgpack takes 0\.\d\d× the bytes of json, anp \d\.\d\d×; in time msgpack cannot be told from it yet; cbor and anp are slower$/,
+    );
+  });
+
+  test('names arms that cost the same once, and says when there is nothing to compare', async () => {
+    const file = await sampleFile(['json', 'json']);
+    const [baseline] = file.arms;
+
+    expect(formatHeadline(file)).toMatch(/^json takes as many bytes as json; /);
+    expect(formatHeadline({ ...file, arms: baseline === undefined ? [] : [baseline] })).toBe(
+      'Nothing was compared with json',
     );
   });
 });

@@ -1,3 +1,4 @@
+import { formatColumns, formatColumnsMarkdown } from '../terminal/columns.ts';
 import type { MeasuredPart } from '../terminal/docs-page.ts';
 import { escapeMarkdown } from '../terminal/markdown-table.ts';
 import { createStyles } from '../terminal/print.ts';
@@ -26,7 +27,7 @@ export function formatComparison(file: ComparisonFile): string {
   const listTables = (at: (typeof sections)[number]['at']) =>
     sections
       .filter((own) => own.at === at)
-      .flatMap(({ tables }) => tables.flatMap((own) => ['', own.terminal]));
+      .flatMap(({ tables }) => tables.flatMap((own) => ['', own(formatColumns)]));
   const [sentence, ...findings] = listFindings(file);
   const attributions = file.kind === 'stacks' ? file.attributions : [];
   const shown = listTables('top');
@@ -63,7 +64,7 @@ export function buildComparisonPart(file: ComparisonFile): MeasuredPart {
   const played = describePlayed(file);
   const { sections, limits } = buildTables(file);
   const shown = sections.map(({ heading, tables, note }) =>
-    [`## ${heading}`, ...tables.map(({ markdown }) => markdown), escapeMarkdown(note)]
+    [`## ${heading}`, ...tables.map((own) => own(formatColumnsMarkdown)), escapeMarkdown(note)]
       .filter((part) => part !== '')
       .join('\n\n'),
   );

@@ -1,6 +1,13 @@
 import { count, formatDecimals, toOneLine } from '../terminal/table.ts';
 import type { AdaptersComparison, ComparedArm, ComparisonFile, StacksComparison } from './comparison-file.ts';
-import { formatInterval, formatName, formatNeeded, METRIC_NAMES } from './verdict-text.ts';
+import {
+  formatInterval,
+  formatName,
+  formatNeeded,
+  formatVerdict,
+  joinNames,
+  METRIC_NAMES,
+} from './verdict-text.ts';
 
 /** Reasons why the measurement ended. */
 const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
@@ -92,6 +99,54 @@ export function describeTaskShare({ arms, baseline, task_ms, tasks }: AdaptersCo
     `A task takes ${formatDecimals(task_ms, 1)} ms with its tools; its packets through ${name} take ` +
     `${formatDecimals(ofPackets, 1)} ms of that.`
   );
+}
+
+/**
+ * Formats the answer in one sentence: the bytes, which are exact, and which arms are slower or faster.
+ */
+export function formatHeadline(file: ComparisonFile): string {
+  return (
+    [...describeBytes(file), ...describeTimes(file)].join('; ') ||
+    `Nothing was compared with ${formatName(file.baseline)}`
+  );
+}
+
+/** Names the arms with the fewest and the most bytes against the baseline. */
+function describeBytes({ arms, baseline }: ComparisonFile): string[] {
+  const byBytes = arms
+    .flatMap(({ name, vs_baseline: vs }) =>
+      vs === null ? [] : [{ name: formatName(name), ratio: vs.bytes.ratio }],
+    )
+    .toSorted((a, b) => a.ratio - b.ratio);
+  const [least, most] = [byBytes[0], byBytes.at(-1)];
+  if (least === undefined || most === undefined) return [];
+  const formatTimes = (ratio: number) => `${formatDecimals(ratio, 2)}× the bytes of ${formatName(baseline)}`;
+  if (least.ratio === most.ratio) {
+    const names = `${joinArms(byBytes.map(({ name }) => name))} ${byBytes.length === 1 ? 'takes' : 'take'}`;
+    const same = `as many bytes as ${formatName(baseline)}`;
+    return [`${names} ${least.ratio === 1 ? same : formatTimes(least.ratio)}`];
+  }
+  return [`${least.name} takes ${formatTimes(least.ratio)}, ${most.name} ${formatDecimals(most.ratio, 2)}×`];
+}
+
+/** Groups the arms by the verdict on their times. */
+function describeTimes({ arms }: ComparisonFile): string[] {
+  const judged = arms.flatMap(({ name, vs_baseline: vs }) =>
+    vs?.time == null ? [] : [{ name: formatName(name), verdict: formatVerdict(vs.time) }],
+  );
+  return [...Map.groupBy(judged, ({ verdict }) => verdict)].map(([verdict, own]) => {
+    const names = joinArms(own.map(({ name }) => name));
+    const are = own.length === 1 ? 'is' : 'are';
+    if (verdict === 'cannot tell') return `in time ${names} cannot be told from it yet`;
+    return verdict.startsWith('equal')
+      ? `${names} ${are} as fast (${verdict.replace('equal ', '')})`
+      : `${names} ${are} ${verdict}`;
+  });
+}
+
+/** Joins as many names as a headline holds. */
+function joinArms(names: readonly string[]): string {
+  return names.length > 3 ? `${names.slice(0, 2).join(', ')} and ${names.length - 2} more` : joinNames(names);
 }
 
 /** Lists the arms that are missing from the tables, with the reason. */

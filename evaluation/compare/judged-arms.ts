@@ -107,6 +107,7 @@ export function judgeBytes(baseline: number, other: number) {
 export function describeExperiment({ machine, lost, ...measured }: MeasuredArms<unknown>) {
   return {
     schema_version: COMPARISON_VERSION,
+    measured_at: new Date().toISOString(),
     environment: describeEnvironment(packageVersion),
     elapsed_ms: measured.elapsedMs,
     lost_invocations: lost,

@@ -102,14 +102,14 @@ export function formatNeeded(
   return `About ${needed} invocations would give a verdict: --invocations ${needed} --budget ${Math.max(1, seconds)}.`;
 }
 
-/** Formats a verdict on a time or another cost with its direction: `slower`, `equal ±5 %`, `cannot tell`. */
-export function formatVerdict({
-  verdict,
-  ratio,
-  margin,
-}: Pick<Verdict, 'verdict' | 'ratio' | 'margin'>): string {
+/** Formats a verdict with its direction: `slower`, or `more` CPU time, `equal ±5 %`, `cannot tell`. */
+export function formatVerdict(
+  { verdict, ratio, margin }: Pick<Verdict, 'verdict' | 'ratio' | 'margin'>,
+  metric: Metric = 'time',
+): string {
   switch (verdict) {
     case 'different':
+      if (metric === 'cpu') return ratio > 1 ? 'more' : 'less';
       return ratio > 1 ? 'slower' : 'faster';
     case 'equivalent':
       return `equal ${formatMargin({ margin })}`;
@@ -153,6 +153,6 @@ export function formatDetectable({ detectable }: Pick<Verdict, 'detectable'>): s
 }
 
 /** Joins names: `a`, `a and b`, `a, b and c`. */
-function joinNames(names: readonly string[]): string {
+export function joinNames(names: readonly string[]): string {
   return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

@@ -233,26 +233,41 @@ describe('the pages of comparisons', () => {
   test('of adapters say first what came of it, with verdicts, and give the file away', async () => {
     const page = await opened('comparison');
 
-    expect(await heading(page)).toContain('anp is slower than json.');
-    expect(
-      await page
-        .getByRole('region', { name: 'Time against the baseline' })
-        .locator('.badge')
-        .allTextContents(),
-    ).toEqual([expect.stringMatching(/^equal/), 'cannot tell', 'slower', 'slower']);
+    expect(await heading(page)).toMatch(
+      /^msgpack takes 0\.\d\d× the bytes of json, a?.*; in time msgpack cannot be told from it yet; a2a and anp are slower$/,
+    );
+    const verdicts = page.getByRole('region', { name: 'Verdicts on time' });
+    expect(await verdicts.locator('.badge').allTextContents()).toEqual([
+      'baseline',
+      'equal ±5 %',
+      'cannot tell',
+      'slower',
+      'slower',
+    ]);
     expect(await page.getByText('npm run compare -- --adapters json,msgpack').count()).toBe(1);
+    expect(await page.getByText('25 Nov 2026, 07:31 UTC').count()).toBe(1);
     expect(
       parseComparison(await save(page, 'comparison.json'), 'saved').arms[0]?.samples_us.time,
     ).toHaveLength(10);
   });
 
+  test('have the figures of the terminal’s tables', async () => {
+    const page = await opened('comparison');
+    const row = rowOf(page, 'Adapters', /^msgpack/);
+
+    expect(await row.getByRole('cell').allTextContents()).toContain('1.10–1.30');
+  });
+
   test('of stacks have a chart for each question, and give the file away as it was written', async () => {
     const page = await opened('stacks');
 
-    expect(await heading(page)).toMatch(/a2a\/jsonrpc bare is slower \(\d\.\d\d.times, /);
+    expect(await heading(page)).toMatch(
+      /takes 1\.00× the bytes of mesh\/json bare, .*a2a\/jsonrpc bare is slower/,
+    );
     await expect.poll(() => page.locator('svg.chart').count()).toBeGreaterThan(10);
     await page.getByRole('button', { name: 'CPU time', exact: true }).click();
-    expect(await page.getByRole('region', { name: 'Ratios of the CPU time' }).count()).toBe(1);
+    expect(await page.getByRole('region', { name: 'Verdicts on CPU time' }).count()).toBe(1);
+    expect(await rowOf(page, 'What each change costs', /tls: off → on/).count()).toBe(1);
     expect(await save(page, 'comparison.json')).toBe(stacksText);
   });
 });
@@ -293,6 +308,7 @@ async function compareSamples() {
     ...kept,
     arms: kept.arms.map((row) => ({ ...row, by_part, by_size })),
     command: 'npm run compare -- --adapters json,msgpack,a2a,anp',
+    measured_at: '2026-11-25T07:31:09.000Z',
   };
   return parseComparison(JSON.stringify(sample), 'sample');
 }

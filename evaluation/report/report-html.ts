@@ -2,13 +2,11 @@ import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { BlameFile } from '../blame/blame-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
 import { type BlameView, blameView } from './blame/blame-view.ts';
-import { buildComparisonView, type ComparisonView } from './comparison/comparison-view.ts';
 import { buildGaiaView, type GaiaSource, type GaiaView } from './gaia/gaia-view.ts';
 import { fillPage } from './page-html.ts';
 import type { ArchivedRun } from './run/archived-run.ts';
 import { buildRunData, type RunData } from './run/run-data.ts';
 import { buildVersusView, type VersusView } from './run/versus-view.ts';
-import { type StacksView, viewStacks } from './stacks/stacks-view.ts';
 import type { FolderPlace, RunPlace } from './watch-html.ts';
 
 export interface ReportSources {
@@ -22,8 +20,7 @@ export interface ReportSources {
 export interface ReportData {
   readonly gaia: GaiaView | null;
   readonly blame: BlameView | null;
-  readonly comparison: ComparisonView | null;
-  readonly stacks: StacksView | null;
+  readonly comparison: ComparisonFile | null;
   readonly runs: readonly RunData[];
   readonly versus: VersusView | null;
 }
@@ -43,8 +40,7 @@ export async function buildReportData({ comparison, gaia, blame, runs }: ReportS
   return {
     gaia: gaia === undefined ? null : buildGaiaView(gaia),
     blame: blame === undefined ? null : blameView(blame),
-    comparison: comparison?.kind === 'adapters' ? buildComparisonView(comparison) : null,
-    stacks: comparison?.kind === 'stacks' ? viewStacks(comparison) : null,
+    comparison: comparison ?? null,
     runs: await Promise.all(runs.map(buildRunData)),
     versus: buildVersusView(runs),
   };

@@ -22,17 +22,6 @@ export function formatCounted(number: number, noun: string): string {
   return bindNumbers(`${count(number)} ${noun}${number === 1 ? '' : 's'}`);
 }
 
-/** `+12 B`, `−12 B` */
-export function formatSignedBytes(bytes: number): string {
-  return `${bytes < 0 ? '−' : '+'}${count(Math.abs(bytes))} B`;
-}
-
-/** From the least to the most: `812`, or `812 to 3,240`. */
-export function formatSpan(values: readonly number[], textOf: (value: number) => string = count): string {
-  const [least = '', most = ''] = [Math.min(...values), Math.max(...values)].map((value) => textOf(value));
-  return least === most ? least : `${least} to ${most}`;
-}
-
 /** The text with every number bound to the word after it. */
 export function bindNumbers(text: string): string {
   return text.replaceAll(/(\d) (?=[%\p{L}])/gu, '$1\u00a0');

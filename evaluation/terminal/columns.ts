@@ -77,7 +77,8 @@ function listTexts<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): 
   ];
 }
 
-function formatCell<Row>({ value, format, digits }: Column<Row>, row: Row): string {
+/** Formats a figure for people. */
+export function formatCell<Row>({ value, format, digits }: Column<Row>, row: Row): string {
   if (format !== undefined) return format(row);
   const cell = value(row);
   if (cell === null || cell === undefined) return '–';

@@ -145,7 +145,7 @@ export function Forest({ scale, interval, tone }: { scale: ForestScale; interval
   );
 }
 
-interface StackPart {
+export interface StackPart {
   readonly name: string;
   readonly value: number;
   readonly hue: string;

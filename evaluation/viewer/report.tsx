@@ -1,7 +1,8 @@
 import { useLayoutEffect } from 'preact/hooks';
+import { formatHeadline } from '../compare/comparison-text.ts';
 import type { ReportData } from '../report/report-html.ts';
 import { BlamePart } from './blame-page.tsx';
-import { ComparisonPart, StacksPart } from './comparison-page.tsx';
+import { ComparisonPart } from './comparison/comparison-page.tsx';
 import { toLine } from './format.ts';
 import { Card, Part, Title } from './parts.tsx';
 import { TextTable } from './result-table.tsx';
@@ -10,12 +11,11 @@ import { TeamsPart } from './teams/teams-page.tsx';
 
 /** Results from files: one part each, the first with the title of the page. */
 export function Report({ report, isInPage = false }: { report: ReportData; isInPage?: boolean }) {
-  const { runs, gaia, blame, comparison, stacks, versus } = report;
+  const { runs, gaia, blame, comparison, versus } = report;
   const title =
     gaia?.finding ??
     blame?.file.headline ??
-    stacks?.sentence ??
-    comparison?.sentence ??
+    (comparison === null ? undefined : formatHeadline(comparison)) ??
     versus?.finding ??
     (runs[0] === undefined ? 'Nothing to report' : formatRunTitle(runs[0]));
   useLayoutEffect(() => {
@@ -32,15 +32,10 @@ export function Report({ report, isInPage = false }: { report: ReportData; isInP
       name: 'Blame',
       draw: (isFirst: boolean) => <BlamePart view={blame} isFirst={isFirst} />,
     },
-    stacks && {
-      id: 'stacks',
-      name: 'Stacks',
-      draw: (isFirst: boolean) => <StacksPart view={stacks} isFirst={isFirst} />,
-    },
     comparison && {
       id: 'comparison',
-      name: 'Adapters',
-      draw: (isFirst: boolean) => <ComparisonPart view={comparison} isFirst={isFirst} />,
+      name: comparison.kind === 'adapters' ? 'Adapters' : 'Stacks',
+      draw: (isFirst: boolean) => <ComparisonPart file={comparison} isFirst={isFirst} />,
     },
     versus && {
       id: 'versus',

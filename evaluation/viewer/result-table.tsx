@@ -1,8 +1,9 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
+import { formatCell, type Column as WordedColumn } from '../terminal/columns.ts';
 import type { TableView } from '../terminal/table-view.ts';
 import { formatCount, showHidden, UNKNOWN } from './format.ts';
-import { CopyButton } from './parts.tsx';
+import { Badge, CopyButton, type Tone } from './parts.tsx';
 
 type Value = string | number | null;
 
@@ -295,4 +296,42 @@ export function TextTable({ view, label }: { readonly view: TableView; readonly 
     [view],
   );
   return <ResultTable label={label} rows={view.rows} columns={columns} />;
+}
+
+/** Words that a badge of its own colour holds in a column of verdicts. */
+const TONES: Readonly<Record<string, Tone>> = {
+  ...{ slower: 'bad', more: 'bad', worse: 'bad', 'rate too high': 'bad' },
+  ...{ faster: 'good', less: 'good', better: 'good' },
+};
+
+/** Returns the tone of a verdict. */
+export function readTone(verdict: string): Tone {
+  return TONES[verdict] ?? 'plain';
+}
+
+/** Makes columns of the page of columns that other outputs have, too; verdicts get badges. */
+export function toPageColumns<Row>(
+  columns: readonly WordedColumn<Row>[],
+  rows: readonly Row[],
+): Column<Row>[] {
+  return columns.flatMap((column) => {
+    const { key, header, explain, rank, value } = column;
+    if (header === undefined) return [];
+    const word = (row: Row) => formatCell(column, row);
+    const values = rows.map(value).filter((cell) => cell !== null && cell !== undefined);
+    const isNumber = values.length > 0 && values.every((cell) => typeof cell === 'number');
+    return [
+      {
+        header,
+        explain: explain === undefined ? undefined : `${explain.charAt(0).toUpperCase()}${explain.slice(1)}.`,
+        isNumber,
+        isWide: rank !== undefined,
+        value: (row) => {
+          const cell = value(row);
+          return typeof cell === 'number' ? cell : word(row);
+        },
+        cell: key.endsWith('verdict') ? (row) => <Badge tone={readTone(word(row))}>{word(row)}</Badge> : word,
+      },
+    ];
+  });
 }

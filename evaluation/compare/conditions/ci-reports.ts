@@ -70,7 +70,7 @@ export function formatSummary(file: ComparisonFile, { conditions, changes, comma
     changes.length === 0
       ? ''
       : `Compared with the saved baseline:\n\n${formatColumnsMarkdown(changeColumns, changes)}`,
-    buildTables(file).sections[0]?.tables[0]?.markdown ?? '',
+    buildTables(file).sections[0]?.tables[0]?.(formatColumnsMarkdown) ?? '',
     escapeMarkdown(`${describePlayed(file)}. ${describeNullTest(file)}.`),
     `To repeat it: \`${command.replaceAll(/[\s`]+/g, ' ')}\``,
   ];
