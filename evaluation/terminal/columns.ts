@@ -1,6 +1,5 @@
 import { formatMarkdownTable } from './markdown-table.ts';
 import { count, formatDecimals, formatTable, toOneLine } from './table.ts';
-import type { TableView } from './table-view.ts';
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -26,15 +25,6 @@ export interface Column<Row> {
 }
 
 type ShownColumn<Row> = Column<Row> & { readonly header: string };
-
-/** Builds the table for people, whose cells are texts. */
-export function toTableView<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): TableView {
-  const shown = listShown(columns);
-  return {
-    columns: shown.map((column) => ({ title: column.header, isNumber: holdsNumbers(column, rows) })),
-    rows: rows.map((row) => shown.map((column) => formatCell(column, row))),
-  };
-}
 
 /** Formats a table for the terminal, without the dispensable columns that do not fit. */
 export function formatColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
@@ -88,11 +78,6 @@ export function formatCell<Row>({ value, format, digits }: Column<Row>, row: Row
 
 /** Maximum characters of a text in a table; names of users' adapters and stacks may be long. */
 const MAX_TEXT = 60;
-
-function holdsNumbers<Row>({ value }: Column<Row>, rows: readonly Row[]): boolean {
-  const known = rows.map(value).filter((cell) => cell !== null && cell !== undefined);
-  return known.length > 0 && known.every((cell) => typeof cell === 'number');
-}
 
 /**
  * Formats one cell. Names of users' adapters and stacks may hold any characters; those with which spreadsheets

@@ -15,7 +15,7 @@ import type { AdapterArm, AdaptersComparison } from '../comparison-file.ts';
 const name = createNameColumn('adapter');
 
 /** Lists the costs and the verdicts of adapters. */
-export function listAdapterColumns({ arms, packets }: AdaptersComparison): Column<AdapterArm>[] {
+function listAdapterColumns({ arms, packets }: AdaptersComparison): Column<AdapterArm>[] {
   // Copies of a packet differ only with the number of agents.
   const hasCopies = arms.some(({ name: own }) => own.includes(' agents='));
   return [
@@ -107,7 +107,7 @@ const byteColumns: readonly Column<AdapterArm>[] = [
 ];
 
 /** Lists the adapters' bytes as multiples of the baseline's, by kind of traffic or by size; nothing if all packets are in one group. */
-export function listGroupColumns(
+function listGroupColumns(
   { arms: [baseline] }: AdaptersComparison,
   key: 'by_part' | 'by_size',
 ): Column<AdapterArm>[] {

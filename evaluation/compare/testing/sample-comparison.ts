@@ -16,7 +16,7 @@ const packet: Packet = {
 };
 
 /** Measures the ledger line of one packet with `spec`. */
-export async function sampleLine(spec: string): Promise<LedgerLine> {
+async function sampleLine(spec: string): Promise<LedgerLine> {
   const codec = openMembers(await loadAdapter(spec), 'sample', ['0']).get('0');
   if (codec === undefined) return createLedgerLine();
   return measureLine(codec, packet, codec.encode(packet).length, codec.layerBytes?.last);

@@ -86,7 +86,7 @@ function formatPayback(exchanges: number | null): string {
 }
 
 /** Lists the columns of the CPU time of an exchange, and of the throughput of the two ends. */
-export function listCpuColumns({ arms: [baseline] }: StacksComparison): Column<StackArm>[] {
+function listCpuColumns({ arms: [baseline] }: StacksComparison): Column<StackArm>[] {
   const levels = baseline?.saturation.map(({ concurrency }) => concurrency) ?? [];
   return [
     name,
@@ -171,9 +171,6 @@ function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackA
 }
 
 type Tokens = StacksComparison['tokens'];
-
-/** Heading of the tables of tokens. */
-export const TOKENS = 'Tokens that a model reads';
 
 const definitionColumns: readonly Column<Tokens['definitions'][number]>[] = [
   {
@@ -266,7 +263,7 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
         at: 'page',
       },
       {
-        heading: TOKENS,
+        heading: 'Tokens that a model reads',
         tables: [
           createTable(definitionColumns, tokens.definitions),
           createTable(resultColumns, tokens.results),
