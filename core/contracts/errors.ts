@@ -9,7 +9,8 @@
  * - `handshake`: hub and agent do not agree, or one could not prove that it knows the run's secret.
  * - `frame`: a violation of the framing; the connection it came on is closed.
  * - `packet`: a blob that does not decode or validate, or a packet that breaks a rule; it is dropped.
- * - `engine`: the engine (embedded or model server) could not do a step.
+ * - `engine`: the engine (embedded or model server) could not do a step, for a reason that other questions share.
+ * - `reply`: a model gave no usable reply to this question: it broke off, was filtered, refused, or the prompt was too long.
  * - `tool`: a tool that was asked could not do it: no such file, no key, no network, arguments that it cannot take.
  * - `store`: the store of attempts and cached answers cannot be read or written.
  * - `limit`: a bound that the user set (tokens, cost, time, iterations) was reached.
@@ -25,6 +26,7 @@ export type ErrorCode =
   | 'frame'
   | 'packet'
   | 'engine'
+  | 'reply'
   | 'tool'
   | 'store'
   | 'limit'
@@ -59,6 +61,11 @@ export class MeshError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === 'object' && value !== null && BRAND in value;
   }
+}
+
+/** Returns true if a model failed, whether only at this question or for good. */
+export function isModelFault(error: unknown): error is MeshError {
+  return error instanceof MeshError && (error.code === 'engine' || error.code === 'reply');
 }
 
 /** Returns the message of any thrown value. */

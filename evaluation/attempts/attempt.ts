@@ -13,6 +13,7 @@ const text = (description: string) => z.string().describe(description);
 /** Kinds of failures that end an attempt. */
 export const FAILURE_CODES = [
   'engine',
+  'reply',
   'agent',
   'store',
   'tool',

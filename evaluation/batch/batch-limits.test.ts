@@ -140,6 +140,14 @@ describe('a cause that is every question’s', () => {
     expect(ids(9).filter((id) => kept(id)?.status === 'failed')).toHaveLength(6);
   });
 
+  test('is none where each question has a failure of its own, however many do', async () => {
+    const broken: Reply = { ...failed, code: 'reply', reason: 'the stream ended after 214 characters' };
+    const { askTeam } = teamOf(() => broken);
+
+    expect((await run(askTeam, 9)).end.kind).toBe('finished');
+    expect(ids(9).map((id) => kept(id)?.code)).toEqual(Array.from({ length: 9 }, () => 'reply'));
+  });
+
   test.each([
     ['a full disk', 'io', 'files'],
     ['a lost hub', 'agent', 'the agents'],

@@ -99,13 +99,13 @@ test('thinking and other blocks are not the reply; cached tokens count', async (
   expect(tokens).toBe(1111);
 });
 
-test('an overloaded server (529) is asked again; a refusal of the model is final (OV-42)', async () => {
+test('an overloaded server (529) is asked again, and a model that refuses once more (OV-42)', async () => {
   const server = await serve([
     { status: 529, error: 'Overloaded', headers: { 'Retry-After': '0' } },
     { content: '', finish: 'filtered' },
   ]);
   await expect((await engineAt(server.url)).perform(step, work)).rejects.toThrow(/content filter/);
-  expect(server.requests).toHaveLength(2);
+  expect(server.requests).toHaveLength(3);
 });
 
 test('the model is Claude Sonnet 4.6 unless another is named, the temperature 0 (RA-22)', async () => {

@@ -14,11 +14,9 @@ import {
   optionalBoolean,
   optionalNumber,
 } from './capabilities.ts';
-import { END_OF_EVENTS, isEventStream, readEvents, readWholeJson } from './http/body.ts';
-import { toReplyFailure } from './http/exchange.ts';
 import type { ModelFormat, ModelOptions, ModelQuery, ModelReply } from './model-format.ts';
 import { parseArguments } from './replies/json-reply.ts';
-import { requireMember, ServerReply } from './replies/server-reply.ts';
+import type { ServerReply } from './replies/server-reply.ts';
 import { withSchema } from './requests/in-words.ts';
 
 /** The version for which this format was written, and which compatible servers know. */
@@ -42,9 +40,9 @@ export const anthropicFormat: ModelFormat = {
     return key === undefined ? version : { ...version, 'X-Api-Key': key };
   },
   buildBody,
-  readReply,
+  member: 'content',
+  openReply,
   queryCapabilities,
-  isTransient: (status) => status === 429 || status >= 500,
   buildAdvice: ({ keyVariable }) => ({
     start: 'say where it is with --base-url, or run without a model: --engine extractive',
     busy: '',
@@ -158,63 +156,51 @@ function toBlocks(message: Exclude<ChatMessage, { role: 'system' }>): Block[] {
   }
 }
 
-/** Reads a reply: a stream of events (`message_start` … `message_stop`), or the whole at once. */
-async function readReply(response: Response, query: ModelQuery): Promise<ModelReply> {
-  const reply = new ServerReply();
+/** Reads a stream of events (`message_start` … `message_stop`), or the whole at once. */
+function openReply(reply: ServerReply, query: ModelQuery) {
   let usage: JsonObject = {};
-  let isWhole = false;
+  let type: JsonValue | undefined;
   const addUsage = (more: JsonValue | undefined) => {
     if (isJsonObject(more)) usage = { ...usage, ...more };
   };
-  if (isEventStream(response)) {
-    let type: JsonValue | undefined;
-    for await (const event of readEvents(response)) {
-      if (event === END_OF_EVENTS) break;
-      if (!isJsonObject(event) || typeof event.type !== 'string')
-        throw new SyntaxError('expected events with a type');
-      if (event.type === 'error') throw toReplyFailure(event);
-      if (event.type === 'message_stop') {
-        isWhole = true;
-        break;
-      }
-      const { index, message, content_block: block, delta } = event;
+  return {
+    add(part: JsonObject) {
+      const { index, message, content_block: block, delta, content, stop_reason } = part;
+      if (part.type === 'message_stop') reply.close();
       if (isJsonObject(message)) addUsage(message.usage);
-      addUsage(event.usage);
+      addUsage(part.usage);
       if (isJsonObject(block)) {
         ({ type } = block);
         addBlock(reply, block, index);
       }
-      if (!isJsonObject(delta)) continue;
+      const whole = isJsonList(content) ? content : [content ?? null];
+      for (const [at, one] of whole.entries()) {
+        if (isJsonObject(one)) addBlock(reply, one, at);
+        else reply.addContent(one);
+      }
+      reply.end(stop_reason);
+      if (!isJsonObject(delta)) return;
       reply.end(delta.stop_reason);
       if (delta.text !== undefined && type !== 'thinking') reply.addContent(delta.text);
       reply.addThoughts(type === 'thinking' ? (delta.thinking ?? delta.text) : delta.thinking);
       // The input stays text: the reader of arguments handles those that are not JSON.
       if (typeof delta.partial_json === 'string') reply.addCall({ index, arguments: delta.partial_json });
-    }
-  } else {
-    const body = requireMember(await readWholeJson(response), 'content');
-    const blocks = isJsonList(body.content) ? body.content : [body.content ?? null];
-    for (const [index, block] of blocks.entries()) {
-      if (isJsonObject(block)) addBlock(reply, block, index);
-      else reply.addContent(block);
-    }
-    addUsage(body.usage);
-    reply.end(body.stop_reason);
-    isWhole = true;
-  }
-  if (!isWhole && !reply.hasEnded) throw new Error('the reply ended before it was complete');
-  const read = (name: string) => reply.readCount(usage[name], `usage.${name}`);
-  const [input, output] = [read('input_tokens'), read('output_tokens')];
-  const written = read('cache_creation_input_tokens') ?? 0;
-  const cached = read('cache_read_input_tokens') ?? 0;
-  const whole = reply.toReply(query.messages.length, {
-    // The server's own figure excludes the cache.
-    promptTokens: input === null ? null : input + written + cached,
-    completionTokens: output,
-    cachedTokens: cached === 0 ? undefined : cached,
-    cacheWriteTokens: written === 0 ? undefined : written,
-  });
-  return unwrapReply(whole, query);
+    },
+    end() {
+      const read = (name: string) => reply.readCount(usage[name], `usage.${name}`);
+      const [input, output] = [read('input_tokens'), read('output_tokens')];
+      const written = read('cache_creation_input_tokens') ?? 0;
+      const cached = read('cache_read_input_tokens') ?? 0;
+      const whole = reply.toReply(query.messages.length, {
+        // The server's own figure excludes the cache.
+        promptTokens: input === null ? null : input + written + cached,
+        completionTokens: output,
+        cachedTokens: cached === 0 ? undefined : cached,
+        cacheWriteTokens: written === 0 ? undefined : written,
+      });
+      return unwrapReply(whole, query);
+    },
+  };
 }
 
 /** Kinds of blocks that are no words of the model. */

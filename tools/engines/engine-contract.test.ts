@@ -282,7 +282,7 @@ describe.each(MODEL_ENGINES)('the %s engine', (name) => {
         { raw: '<html>\nwelcome\n' },
         { status: 400, raw: '{' },
         { status: 500 },
-        { content: { answer: 'A' }, cut: true },
+        { content: { answer: 'A' }, breaks: 'resets' as const },
       ];
       for (const reply of replies) {
         const server = await serve([reply]);

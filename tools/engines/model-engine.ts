@@ -3,7 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { realPace } from '../http/retry.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { chooseRemedy } from './http/fault.ts';
+import { chooseRemedy, isOfQuestion } from './http/fault.ts';
 import type { ModelFormat } from './model-format.ts';
 import { processPermits } from './permits.ts';
 import { renderPrompt } from './prompt.ts';
@@ -65,14 +65,14 @@ export function createAskingEngine(
         if (read.fault === undefined) return result(read.value);
         if (reply.finish === 'length') {
           throw new MeshError(
-            'engine',
+            'reply',
             `the reply of ${model} at ${url} to ${prompt} was cut off: ${cutReply}`,
           );
         }
         if (replies === MAX_REPLIES) {
-          if (reply.emptied !== undefined) throw new MeshError('engine', reply.emptied);
+          if (reply.emptied !== undefined) throw new MeshError('reply', reply.emptied);
           throw new MeshError(
-            'engine',
+            'reply',
             `${model} at ${url} gave no usable reply to ${prompt} in ${replies} attempts (${read.fault}): take another model`,
           );
         }
@@ -116,14 +116,16 @@ function createAsker(
     if (pace.nowMs() >= primaryRestsUntilMs) {
       const tried = await tryAt(primary);
       if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(primary) };
-      if (chooseRemedy(tried.fault, primary.server) === 'nothing') throw tried.error;
-      primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
+      if (chooseRemedy(tried.fault) === 'nothing') throw tried.error;
+      if (!isOfQuestion(tried.fault)) primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
       before = tried.error.message;
       work.onNote?.(`${before}; ${fallback.model} at ${fallback.server.url} continues`);
     }
     const tried = await tryAt(fallback);
     if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(fallback) };
-    throw new MeshError('engine', `${tried.error.message}; before that: ${before}`, { cause: tried.error });
+    throw new MeshError(tried.error.code, `${tried.error.message}; before that: ${before}`, {
+      cause: tried.error,
+    });
   };
 }
 

@@ -2,6 +2,7 @@ import type { ChatMessage, ChatTurn, ToolCall, ToolDefinition } from '@gaia-mesh
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type * as z from 'zod';
 import type { CapabilityQuery, ModelCapabilities } from './capabilities.ts';
+import type { ServerReply } from './replies/server-reply.ts';
 
 /**
  * The format of one kind of model server: it translates a query into a request and the reply back, once, without retries. Each
@@ -21,17 +22,22 @@ export interface ModelFormat {
   readonly buildHeaders?: (key: string | undefined) => Readonly<Record<string, string>>;
   /** Builds the body of a request. It is streamed if possible, so that silence can be told from work. */
   readonly buildBody: (query: ModelQuery, options: ModelOptions) => object;
-  /**
-   * Reads a reply, whether the server streams it or sends it whole, and bounds what it reads.
-   *
-   * @throws Error for one that ends before it is complete, SyntaxError for one in another format
-   */
-  readonly readReply: (response: Response, query: ModelQuery) => Promise<ModelReply>;
+  /** How replies are streamed if not as server-sent events: a JSON value a line. */
+  readonly framing?: 'lines';
+  /** The member that each whole reply has, and each line of a streamed one but the last. */
+  readonly member: string;
+  /** Begins to read a reply; `replies/receive-reply.ts` receives its parts and handles every way in which a reply can break off. */
+  readonly openReply: (reply: ServerReply, query: ModelQuery) => ReplyParts;
   /** Queries what the server says about a model. */
   readonly queryCapabilities: (query: CapabilityQuery) => Promise<Partial<ModelCapabilities>>;
-  /** Returns true if the same request may succeed later. */
-  readonly isTransient: (status: number) => boolean;
   readonly buildAdvice: (server: AdvisedServer) => ModelAdvice;
+}
+
+/** The parts of one reply: events or lines of a stream, or the whole JSON. */
+interface ReplyParts {
+  add(part: JsonObject): void;
+  /** Returns the reply after its last part. */
+  end(): ModelReply;
 }
 
 export type ModelOptions = Readonly<Record<string, unknown>>;
@@ -85,7 +91,6 @@ export interface ModelServer {
   readonly maker: string;
   /** Removed from every message, including the server's own. */
   readonly key: string | undefined;
-  readonly isTransient: (status: number) => boolean;
   readonly advice: ModelAdvice;
 }
 

@@ -1,15 +1,11 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
-import { isJsonList, isJsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { isJsonList, isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import * as z from 'zod';
 import type { CapabilityQuery, ModelCapabilities } from './capabilities.ts';
-import { readJsonLines } from './http/body.ts';
-import type { ModelFormat, ModelOptions, ModelQuery, ModelReply } from './model-format.ts';
+import type { ModelFormat, ModelOptions, ModelQuery } from './model-format.ts';
 import { parseArguments } from './replies/json-reply.ts';
-import { requireMember, ServerReply } from './replies/server-reply.ts';
-
-/** Maximum characters of a reply, far above any that fits a context. */
-const MAX_REPLY_CHARACTERS = 1024 * 1024;
+import type { ServerReply } from './replies/server-reply.ts';
 
 /** The format of Ollama's `/api/chat`. The server enforces the reply's schema, and stops as soon as the client leaves. */
 export const ollamaFormat: ModelFormat = {
@@ -24,10 +20,10 @@ export const ollamaFormat: ModelFormat = {
   contextOption: 'num_ctx',
   path: '/api/chat',
   buildBody,
-  readReply,
+  framing: 'lines',
+  member: 'message',
+  openReply,
   queryCapabilities,
-  // Its 500 and 502 are failures of the model, which repeat themselves with a fixed seed and no temperature.
-  isTransient: (status) => status === 429 || status === 503,
   buildAdvice: ({ contextTokens }) => ({
     start:
       'start it with `ollama serve` (install: https://ollama.com), or run without a model: --engine extractive',
@@ -87,31 +83,30 @@ function toWireMessage(message: ChatMessage) {
   }
 }
 
-async function readReply(response: Response, { messages }: ModelQuery): Promise<ModelReply> {
-  const reply = new ServerReply(MAX_REPLY_CHARACTERS);
-  let calls = 0;
-  for await (const line of readJsonLines(response)) {
-    if (isJsonObject(line) && line.done === true && !isJsonObject(line.message)) reply.addContent('');
-    else requireMember(line, 'message');
-    const part = isJsonObject(line) ? line : {};
-    const message = isJsonObject(part.message) ? part.message : {};
-    reply.addContent(message.content, 'message.content');
-    reply.addThoughts(message.thinking);
-    for (const call of isJsonList(message.tool_calls) ? message.tool_calls : []) {
-      const { id, function: given } = isJsonObject(call) ? call : {};
-      const { name, arguments: args } = isJsonObject(given) ? given : {};
-      // Each is a whole call; an index of their own keeps them apart.
-      reply.addCall({ index: calls, id, name, arguments: args ?? {} });
-      calls += 1;
-    }
-    if (part.done !== true) continue;
-    reply.end(part.done_reason);
-    return reply.toReply(messages.length, {
-      promptTokens: reply.readCount(part.prompt_eval_count, 'prompt_eval_count'),
-      completionTokens: reply.readCount(part.eval_count, 'eval_count'),
-    });
-  }
-  throw new Error('the reply ended before it was complete');
+function openReply(reply: ServerReply, { messages }: ModelQuery) {
+  let last: JsonObject = {};
+  return {
+    add(part: JsonObject) {
+      last = part;
+      const message = isJsonObject(part.message) ? part.message : {};
+      reply.addContent(message.content, 'message.content');
+      reply.addThoughts(message.thinking);
+      for (const call of isJsonList(message.tool_calls) ? message.tool_calls : []) {
+        const { id, function: given } = isJsonObject(call) ? call : {};
+        const { name, arguments: args } = isJsonObject(given) ? given : {};
+        // Each is a whole call.
+        reply.addCall({ id, name, arguments: args ?? {} });
+      }
+      if (part.done !== true) return;
+      reply.end(part.done_reason);
+      reply.close();
+    },
+    end: () =>
+      reply.toReply(messages.length, {
+        promptTokens: reply.readCount(last.prompt_eval_count, 'prompt_eval_count'),
+        completionTokens: reply.readCount(last.eval_count, 'eval_count'),
+      }),
+  };
 }
 
 const capabilities = z.array(z.string()).nullish().catch(undefined);

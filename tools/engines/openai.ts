@@ -15,11 +15,10 @@ import {
   optionalBoolean,
   optionalNumber,
 } from './capabilities.ts';
-import { END_OF_EVENTS, isEventStream, readEvents, readWholeJson } from './http/body.ts';
 import { toReplyFailure } from './http/exchange.ts';
-import type { ModelFormat, ModelOptions, ModelQuery, ModelReply } from './model-format.ts';
+import type { ModelFormat, ModelOptions, ModelQuery } from './model-format.ts';
 import { parseArguments } from './replies/json-reply.ts';
-import { requireMember, ServerReply } from './replies/server-reply.ts';
+import type { ServerReply } from './replies/server-reply.ts';
 import { isStrict } from './schemas/portable-schema.ts';
 
 /** The format of OpenAI's `/chat/completions`, which llama.cpp, vLLM, LM Studio and many others speak. */
@@ -31,9 +30,9 @@ export const openaiFormat: ModelFormat = {
   path: '/chat/completions',
   buildHeaders: (key) => (key === undefined ? {} : { Authorization: `Bearer ${key}` }),
   buildBody,
-  readReply,
+  member: 'choices',
+  openReply,
   queryCapabilities,
-  isTransient: (status) => status === 429 || status >= 500,
   buildAdvice: ({ url, keyVariable }) => ({
     start:
       'start it, or say where it is: --base-url http://host:port/v1; or run without a model: --engine extractive',
@@ -105,36 +104,25 @@ function toWireMessage(message: ChatMessage) {
   }
 }
 
-/** Reads a reply: chunks of `chat.completion.chunk`, or the whole at once, as some servers send it regardless of the request. */
-async function readReply(response: Response, { messages }: ModelQuery): Promise<ModelReply> {
-  const reply = new ServerReply();
+/** Reads chunks of `chat.completion.chunk`, or the whole at once, as some servers send it regardless of the request. */
+function openReply(reply: ServerReply, { messages }: ModelQuery) {
   let usage: JsonValue | undefined;
-  let isWhole = false;
-  if (isEventStream(response)) {
-    for await (const event of readEvents(response)) {
-      if (event === END_OF_EVENTS) {
-        isWhole = true;
-        break;
-      }
-      if (!isJsonObject(event)) throw new SyntaxError('expected chunks that are objects');
-      if (event.error !== undefined && event.error !== null) throw toReplyFailure(event);
-      usage = event.usage ?? usage;
-      addChoice(reply, event);
-    }
-  } else {
-    const body = requireMember(await readWholeJson(response), 'choices');
-    usage = body.usage;
-    addChoice(reply, body);
-    isWhole = true;
-  }
-  if (!isWhole && !reply.hasEnded) throw new Error('the reply ended before it was complete');
-  const { prompt_tokens, completion_tokens, prompt_tokens_details } = isJsonObject(usage) ? usage : {};
-  const { cached_tokens } = isJsonObject(prompt_tokens_details) ? prompt_tokens_details : {};
-  return reply.toReply(messages.length, {
-    promptTokens: reply.readCount(prompt_tokens, 'usage.prompt_tokens'),
-    completionTokens: reply.readCount(completion_tokens, 'usage.completion_tokens'),
-    cachedTokens: reply.readCount(cached_tokens, 'usage.prompt_tokens_details.cached_tokens') ?? undefined,
-  });
+  return {
+    add(part: JsonObject) {
+      usage = part.usage ?? usage;
+      addChoice(reply, part);
+    },
+    end() {
+      const { prompt_tokens, completion_tokens, prompt_tokens_details } = isJsonObject(usage) ? usage : {};
+      const { cached_tokens } = isJsonObject(prompt_tokens_details) ? prompt_tokens_details : {};
+      return reply.toReply(messages.length, {
+        promptTokens: reply.readCount(prompt_tokens, 'usage.prompt_tokens'),
+        completionTokens: reply.readCount(completion_tokens, 'usage.completion_tokens'),
+        cachedTokens:
+          reply.readCount(cached_tokens, 'usage.prompt_tokens_details.cached_tokens') ?? undefined,
+      });
+    },
+  };
 }
 
 /** Adds the first choice of a chunk or of a whole reply. */

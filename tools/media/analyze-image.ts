@@ -1,4 +1,4 @@
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isModelFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext, DataToolModel, DataToolReply } from '../data-tool.ts';
 import { resolveEngineUrl } from '../engines/registry.ts';
@@ -111,7 +111,7 @@ async function readByModel(
     if (content.trim() === '') return { why: 'it said nothing' };
     return { reply: buildImageReply(content, OWN_MODEL), why: '' };
   } catch (error) {
-    if (!(error instanceof MeshError) || error.code !== 'engine') throw error;
+    if (!isModelFault(error)) throw error;
     const why = error.message.split('\n')[0]?.slice(0, 300).toWellFormed() ?? '';
     if (BLIND.test(why)) blind.set(model.name, why);
     return { why };

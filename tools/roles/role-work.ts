@@ -273,7 +273,7 @@ function parsePartnerReply<Result>(partner: string, reply: unknown, schema: z.Zo
   throw new MeshError('packet', `${partner} sent an invalid reply: ${formatIssues(parsed.error)}`);
 }
 
-const CODES = ['engine', 'tool', 'store', 'limit', 'config', 'packet'] as const;
+const CODES = ['engine', 'reply', 'tool', 'store', 'limit', 'config', 'packet'] as const;
 
 function toErrorCode(code: string): MeshError['code'] {
   return CODES.find((known) => known === code) ?? 'agent';

@@ -16,7 +16,7 @@ export interface ExchangeLimits {
 }
 
 export type Outcome<Result> =
-  | { readonly fault: Fault }
+  | { readonly fault: Fault; readonly value?: undefined }
   | { readonly fault?: undefined; readonly value: Result };
 
 /** The longest time that a timer can wait. */
@@ -28,6 +28,8 @@ const MAX_ERROR_CHARACTERS = 500;
 const LOST = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN'];
 /** Longest pause within a reply by default: a server pauses between words, but after this time it is gone or stuck. */
 const IDLE_MS = 120_000;
+/** The part of a request's time that a pause may last by default, so that there is time to ask again. */
+const IDLE_PART = 0.25;
 
 export interface ServerRequest {
   readonly url: URL;
@@ -50,7 +52,7 @@ export async function exchange<Result>(
   const timeout = AbortSignal.timeout(Math.min(Math.ceil(limits.timeoutMs), MAX_TIMEOUT_MS));
   const finished = new AbortController();
   const silence = new AbortController();
-  const { idleMs = IDLE_MS } = limits;
+  const { idleMs = Math.min(IDLE_MS, IDLE_PART * limits.timeoutMs) } = limits;
   // A server that packed its reply would hold words back.
   const headers = { 'accept-encoding': 'identity', ...request.headers };
   const signal = AbortSignal.any([limits.signal, timeout, finished.signal, silence.signal]);
@@ -58,12 +60,25 @@ export async function exchange<Result>(
     const response = await sendRequest(request.url, { ...request, headers, signal });
     if (!response.ok) throw new Refusal(await readRefusal(response, server.key));
     return { value: await read(watchSilence(response, idleMs, () => silence.abort())) };
-  } catch (error) {
+  } catch (thrown) {
+    const {
+      cause: error = thrown,
+      characters,
+      why,
+    }: Partial<BrokenReply> & { readonly cause?: unknown } = thrown instanceof BrokenReply
+      ? thrown
+      : { cause: thrown };
     if (error instanceof MeshError) throw error;
     if (limits.signal.aborted) return { fault: { kind: 'stopped', cause: error } };
-    if (silence.signal.aborted) return { fault: { kind: 'silent', idleMs, cause: error } };
+    if (silence.signal.aborted && characters !== undefined)
+      return {
+        fault: { kind: 'cut', characters, why: `nothing came for ${idleMs / 1000} s`, isStalled: true },
+      };
     if (timeout.aborted) return { fault: { kind: 'timeout', timeoutMs: limits.timeoutMs, cause: error } };
-    return { fault: error instanceof Refusal ? { ...error.fault, cause: error } : toFault(error) };
+    if (why !== undefined && characters !== undefined) return { fault: { kind: 'cut', characters, why } };
+    return {
+      fault: error instanceof Refusal ? { ...error.fault, cause: error } : toFault(error, characters),
+    };
   } finally {
     // A reader may stop at the end of the reply; anything after it would keep the connection open.
     finished.abort();
@@ -137,16 +152,31 @@ class Refusal extends Error {
   }
 }
 
-function toFault(error: unknown): Fault {
+/** A reply that began and is not complete: the characters that came, and how it ended if no error tells. */
+export class BrokenReply extends Error {
+  readonly characters: number;
+  readonly why: string | undefined;
+
+  constructor(characters: number, why: string | undefined, cause?: unknown) {
+    super(why ?? 'broken', { cause });
+    this.characters = characters;
+    this.why = why;
+  }
+}
+
+/** @param characters those of a reply that had begun */
+function toFault(error: unknown, characters: number | undefined): Fault {
   if (error instanceof z.ZodError) return { kind: 'foreign', why: formatIssues(error), cause: error };
   if (error instanceof SyntaxError) return { kind: 'foreign', why: error.message, cause: error };
   const fault = findConnectionFault(error);
   if (fault !== undefined) {
     const { code, message: why } = fault;
+    if (characters !== undefined)
+      return { kind: 'cut', characters, why: `the connection was lost (${why})`, cause: error };
     if (LOST.includes(code) || isCutOff(code)) return { kind: 'lost', why, cause: error };
     return { kind: 'unreachable', isRefused: code === 'ECONNREFUSED', why, cause: error };
   }
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
     throw error;
-  return { kind: 'broken', why: toErrorMessage(error), cause: error };
+  return { kind: 'unusable', why: toErrorMessage(error), cause: error };
 }

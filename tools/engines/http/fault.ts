@@ -5,15 +5,17 @@ import type { ModelServer } from '../model-format.ts';
 export type Fault = { readonly cause?: unknown } & (
   | { readonly kind: 'stopped' }
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
-  /** The reply began and did not continue. */
-  | { readonly kind: 'silent'; readonly idleMs: number }
+  /** The reply began and did not become complete. */
+  | { readonly kind: 'cut'; readonly characters: number; readonly why: string; readonly isStalled?: true }
+  /** The reply is complete and cannot be taken, such as for its size. */
+  | { readonly kind: 'unusable'; readonly why: string }
+  /** The reply is empty because the server refused it. */
+  | { readonly kind: 'filtered'; readonly why: string }
   | StatusFault
   /** There was no connection: no listener, no such host, or no trust. */
   | { readonly kind: 'unreachable'; readonly isRefused: boolean; readonly why: string }
-  /** The connection broke. */
+  /** The connection broke before a reply. */
   | { readonly kind: 'lost'; readonly why: string }
-  /** The reply began and did not become complete. */
-  | { readonly kind: 'broken'; readonly why: string }
   /** The reply has another format than its kind of server uses. */
   | { readonly kind: 'foreign'; readonly why: string }
 );
@@ -33,23 +35,62 @@ export interface StatusFault {
 /** The action that may help: the same request later, another model, or only the user's. */
 type Remedy = 'later' | 'another-model' | 'nothing';
 
-export function chooseRemedy(fault: Fault, server: ModelServer): Remedy {
+/** Chooses the remedy. A request to a model has no effect but its reply, so that whatever may pass is asked again. */
+export function chooseRemedy(fault: Fault): Remedy {
   switch (fault.kind) {
     case 'stopped':
     case 'foreign':
       return 'nothing';
     case 'timeout':
-    case 'silent':
     case 'unreachable':
-    case 'broken':
+    case 'unusable':
+    case 'filtered':
       return 'another-model';
+    case 'cut':
     case 'lost':
       return 'later';
     case 'status':
-      if (isOutOfQuota(fault)) return 'another-model';
-      if (server.isTransient(fault.status)) return 'later';
+      if (isOutOfQuota(fault) || isLongPrompt(fault) || isFiltered(fault)) return 'another-model';
+      if (isTransient(fault)) return 'later';
       return fault.status >= 500 || fault.status === 404 ? 'another-model' : 'nothing';
   }
+}
+
+/** Returns true if the same request may succeed later. Ollama's 500 is also that of a runner that crashed, which it starts again. */
+function isTransient({ status, message }: StatusFault): boolean {
+  return (
+    status === 429 || status === 408 || (status >= 500 && status !== 501 && !/system memory/i.test(message))
+  );
+}
+
+/**
+ * Returns true if the fault says something about this request or its reply, and nothing about those of other questions. All other faults
+ * have a cause that questions share: a server that is gone, a key, a quota.
+ */
+export function isOfQuestion(fault: Fault): boolean {
+  switch (fault.kind) {
+    case 'timeout':
+    case 'cut':
+    case 'unusable':
+    case 'filtered':
+      return true;
+    case 'status':
+      if (isOutOfQuota(fault) || [401, 402, 404].includes(fault.status)) return false;
+      return fault.isInReply === true || isLongPrompt(fault) || isFiltered(fault);
+    default:
+      return false;
+  }
+}
+
+/** Returns true if the server refused the content of a request, for which servers have no common code. */
+export function isFiltered({ status, message, code = '' }: StatusFault): boolean {
+  if (![400, 403, 422, 451, 500].includes(status)) return false;
+  return (
+    /content_?(?:filter|policy)|responsible_?ai|safety/i.test(code) ||
+    /content[ _-](?:management |filter|policy)|(?:safety|usage) (?:system|polic|filter|setting)|moderation|flagged/i.test(
+      message,
+    )
+  );
 }
 
 /** Returns true if every client of the server should pause, not only the refused one. */
@@ -92,7 +133,8 @@ export function explain(
   tries: number,
 ): MeshError {
   const text = describeFault(fault, server, model, tries);
-  return new MeshError('engine', redact(text, server.key), { cause: fault.cause });
+  const code = isOfQuestion(fault) ? 'reply' : 'engine';
+  return new MeshError(code, redact(text, server.key), { cause: fault.cause });
 }
 
 /** Removes the key from `text`: servers repeat what they refuse. */
@@ -111,21 +153,31 @@ function describeFault(fault: Fault, server: ModelServer, model: string | undefi
         `${the} did not finish within ${fault.timeoutMs / 1000} s: allow more time (--question-time for ` +
         'questions, --timeout for tasks), or take a smaller model'
       );
-    case 'silent':
-      return `${the} stopped in the middle of its reply, and sent nothing for ${fault.idleMs / 1000} s`;
+    case 'cut':
+      return `${the} gave no whole reply${times}: ${describeCut(fault)}`;
+    case 'unusable':
+      return `${the} gave a reply that cannot be taken: ${fault.why}`;
+    case 'filtered':
+      return describeFilter(fault.why, server, model);
     case 'unreachable':
       return fault.isRefused
         ? `no ${server.name} at ${server.url}: ${server.advice.start}`
         : `no connection to ${the}: ${fault.why}`;
     case 'lost':
       return `no connection to ${the}, or it was lost${times}: ${fault.why}`;
-    case 'broken':
-      return `${the} failed in the middle of its reply: ${fault.why}`;
     case 'foreign':
       return `${server.url} does not speak ${server.maker}'s format: ${fault.why}`;
     case 'status':
       return describeStatus(fault, server, model, tries);
   }
+}
+
+export function describeCut({ why, characters }: Extract<Fault, { kind: 'cut' }>): string {
+  return `${why} after ${characters} characters`;
+}
+
+function describeFilter(why: string, { url }: ModelServer, model: string | undefined): string {
+  return `${model} at ${url} refused to answer (content filter${why === '' ? '' : `: ${why}`}): rephrase the question, or take another model`;
 }
 
 function describeStatus(
@@ -138,6 +190,7 @@ function describeStatus(
   const the = `the ${server.name} at ${server.url}`;
   if (isLongPrompt(fault))
     return `${model} at ${server.url} cannot take the whole prompt (${message}): ${server.advice.longPrompt}`;
+  if (isFiltered(fault)) return describeFilter(message, server, model);
   if (isOutOfQuota(fault))
     return `the account at ${the} has no quota left (${message}): raise its limit, or take another server`;
   if (status === 401 || status === 403)

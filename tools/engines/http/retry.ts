@@ -3,7 +3,7 @@ import type { ModelQuery, ModelReply } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
 import type { ModelEndpoint } from '../requests/model-endpoint.ts';
 import type { ExchangeLimits, Outcome } from './exchange.ts';
-import { canDemandLess, chooseRemedy, type Fault, isRateLimit } from './fault.ts';
+import { canDemandLess, chooseRemedy, describeCut, type Fault, isRateLimit } from './fault.ts';
 
 interface Patience {
   /** Further requests after a failure that may pass (RA-24); unusable replies are counted elsewhere (C-07). */
@@ -12,6 +12,9 @@ interface Patience {
   readonly pace: Pace;
   readonly onNote: (note: string) => void;
 }
+
+/** Maximum retries of a reply that stalled: each costs the longest pause. */
+const MAX_STALL_RETRIES = 1;
 
 /** Limits are per minute; a longer pause would outlast any run. */
 const BACKOFF = { firstMs: 500, maxMs: 10_000, maxRetryAfterMs: 60_000 };
@@ -55,9 +58,9 @@ async function chatOnce(
   try {
     const outcome = await endpoint.chat(query, limits);
     const { fault } = outcome;
-    if (fault === undefined || tries > maxRetries || chooseRemedy(fault, endpoint.server) !== 'later')
-      return { outcome };
+    if (fault === undefined || tries > maxRetries || chooseRemedy(fault) !== 'later') return { outcome };
     if (fault.kind === 'status' && canDemandLess(fault)) return { outcome };
+    if (fault.kind === 'cut' && fault.isStalled === true && tries > MAX_STALL_RETRIES) return { outcome };
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
     const delayMs = computeBackoffMs(BACKOFF, tries, retryAfterMs, pace.random);
     if (isRateLimit(fault)) pauseMs = delayMs;
@@ -68,6 +71,7 @@ async function chatOnce(
 }
 
 function shortenFault(fault: Fault): string {
+  if (fault.kind === 'cut') return describeCut(fault);
   if (fault.kind === 'status') return `HTTP ${fault.status}: ${fault.message}`;
   return 'why' in fault ? fault.why : fault.kind;
 }

@@ -1,9 +1,4 @@
-import {
-  isJsonList,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '@gaia-mesh/core/contracts/packet.ts';
+import { isJsonList, isJsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { MAX_BODY_BYTES } from '../http/body.ts';
 import { toReplyFailure } from '../http/exchange.ts';
 import type { ModelReply } from '../model-format.ts';
@@ -34,15 +29,10 @@ export class ServerReply {
   readonly #texts: string[] = [];
   readonly #thoughts: string[] = [];
   readonly #calls: BegunCall[] = [];
-  readonly #most: number;
   #characters = 0;
   #finish: string | undefined;
   #isRefused = false;
-
-  /** @param most maximum characters: a server that never stops must not fill the memory */
-  constructor(most = MAX_BODY_BYTES) {
-    this.#most = most;
-  }
+  #isClosed = false;
 
   /** Adds words of the reply: a text, or a list of parts of which some are thoughts. */
   addContent(content: JsonValue | undefined, where = 'content'): void {
@@ -94,6 +84,20 @@ export class ServerReply {
     this.#checkSize();
   }
 
+  /** Characters so far: words, thoughts and arguments. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** Notes that the server has marked the end of the reply. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Notes why the reply ended. */
   end(reason: JsonValue | undefined): void {
     if (typeof reason === 'string' && reason !== '') this.#finish = reason;
@@ -118,7 +122,7 @@ export class ServerReply {
    * Returns the whole reply.
    *
    * @param turn number of messages before it, which makes ids of calls new
-   * @throws Error for a reply that the server broke off: its words are no answer
+   * @throws the failure of a reply that the server broke off: its words are no answer
    */
   toReply(
     turn: number,
@@ -129,9 +133,9 @@ export class ServerReply {
     const toolCalls = buildToolCalls(named, turn);
     const finish = this.#isRefused ? 'filtered' : readFinish(this.#finish, toolCalls.length > 0);
     if (finish === 'broken')
-      throw new Error(
-        `it was ended for the reason ${JSON.stringify(this.#finish)}, without one of the server`,
-      );
+      throw toReplyFailure({
+        error: { message: `it was ended for the reason ${JSON.stringify(this.#finish)}` },
+      });
     const content = this.#texts.join('');
     if (!content.isWellFormed()) this.lost.push('content: half a character became U+FFFD');
     return {
@@ -151,10 +155,8 @@ export class ServerReply {
   }
 
   #checkSize(): void {
-    if (this.#characters <= this.#most) return;
-    throw new Error(
-      `it is more than ${this.#most} ${this.#most === MAX_BODY_BYTES ? 'bytes' : 'characters'}`,
-    );
+    // A server that never stops must not fill the memory.
+    if (this.#characters > MAX_BODY_BYTES) throw new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
   }
 }
 
@@ -192,19 +194,4 @@ function readFinish(reason: string | undefined, hasCalls: boolean): ModelReply['
   if (/error|abort|cancel|fail|malformed|interrupt/i.test(said)) return 'broken';
   if (/length|max_?(?:output_?)?tokens|context_window/i.test(said)) return 'length';
   return hasCalls ? 'tool_calls' : 'stop';
-}
-
-/**
- * Returns a reply's member `name`, which each reply of the format has.
- *
- * @throws the server's own error, which some send with HTTP 200
- */
-export function requireMember(body: JsonValue, name: string): JsonObject {
-  const { [name]: member, error, ...rest } = isJsonObject(body) ? body : {};
-  const isThere = isJsonList(member) ? member.length > 0 : member !== undefined && member !== null;
-  if (error !== undefined && error !== null && error !== false) throw toReplyFailure(body);
-  if (isThere && isJsonObject(body)) return body;
-  const said = [rest.message, rest.detail].find((text) => typeof text === 'string' && text !== '');
-  if (said !== undefined) throw toReplyFailure(body);
-  throw new SyntaxError(`expected ${name}, came ${JSON.stringify(body).slice(0, 100)}`);
 }

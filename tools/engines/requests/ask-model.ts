@@ -1,10 +1,10 @@
-import type { ChatMessage, EngineWork, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
+import type { ChatMessage, ChatTurn, EngineWork, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import type { Pace } from '../../http/retry.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
-import { canDemandLess, explain, type Fault, isLongPrompt } from '../http/fault.ts';
+import { canDemandLess, explain, type Fault, isFiltered, isLongPrompt } from '../http/fault.ts';
 import { chatPatiently } from '../http/retry.ts';
 import type { ModelQuery, ModelReply } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
@@ -37,9 +37,9 @@ export type Question = Omit<ModelQuery, 'model' | 'reply' | 'omits'>;
 
 /**
  * Asks a model: every request of every engine passes through here, with its messages as values. It adapts the request to the server (see
- * {@link Demands}), shortens it if it would not fit, reads the reply and counts the usage.
+ * {@link Demands}), shortens it if it would not fit, asks once more what was filtered, reads the reply and counts the usage.
  *
- * @throws MeshError `engine` for a reply that the server filtered, and for pictures to a model that cannot see according to its server
+ * @throws MeshError `engine` for pictures to a model that cannot see according to its server
  */
 export async function askModel(
   endpoint: ModelEndpoint,
@@ -56,8 +56,9 @@ export async function askModel(
     throw new MeshError('engine', `${model} cannot see pictures, according to ${server.url}`);
   const before = endpoint.accepted;
   let demands = before;
-  let refused: AskAttempt | undefined;
+  let refused: { readonly fault: Fault; readonly error: MeshError } | undefined;
   let shortenings = 0;
+  let isAskedAgain = false;
   for (;;) {
     const whole: ModelQuery = { ...question, model, reply: demands.reply, omits: demands.omits };
     const shorter = await summarizeQuery(endpoint, whole, work, options);
@@ -65,22 +66,25 @@ export async function askModel(
     const sent = asDemanded(query, demands);
     const startedUs = readMonotonicUs();
     const outcome = await chatPatiently(endpoint, sent, limits, patience);
-    if (outcome.fault === undefined) {
+    if (outcome.value !== undefined) {
       const exchange = toExchange(hashRequest(question), sent, outcome.value);
       work.onExchange?.({ ...exchange, startedUs, endedUs: readMonotonicUs() });
       accept(endpoint, before, demands, work);
       window.counted(query, outcome.value.promptTokens);
-      const where = `${model} at ${server.url}`;
-      for (const why of outcome.value.lost) work.onWarning?.({ lost: 'part', where, why });
-      const counted = countUsage(endpoint, outcome.value, work);
-      const reply = readReply(counted, question.tools, question.messages.length);
-      if (!hasOnlyThoughts(outcome.value)) return { reply };
-      const emptied = `${where} put all its words into the field for thoughts, and none into the content: ${server.advice.onlyThoughts}`;
-      work.onWarning?.({ lost: 'reply', where, why: emptied });
-      return { reply: { ...reply, emptied } };
+      countUsage(endpoint, outcome.value, work);
     }
-    const { fault, tries } = outcome;
-    const failed: AskAttempt = { fault, error: explain(fault, server, model, tries) };
+    const { finish } = outcome.value ?? {};
+    if (outcome.value !== undefined && finish !== undefined && finish !== 'filtered')
+      return { reply: readWhole(endpoint, question, { ...outcome.value, finish }, work) };
+    const fault: Fault = outcome.fault ?? { kind: 'filtered', why: '' };
+    const failed = { fault, error: explain(fault, server, model, outcome.tries) };
+    // What a filter refuses is drawn by lot in part: the same words may pass.
+    if (fault.kind === 'filtered' || (fault.kind === 'status' && isFiltered(fault))) {
+      if (isAskedAgain) return failed;
+      isAskedAgain = true;
+      work.onNote?.(`${failed.error.message}; it is asked once more`);
+      continue;
+    }
     if (fault.kind !== 'status') return refused ?? failed;
     if (isLongPrompt(fault)) {
       window.refused(query, fault.message);
@@ -97,6 +101,22 @@ export async function askModel(
     refused ??= failed;
     demands = less;
   }
+}
+
+/** Reads a complete reply, and notes what of it is lost. */
+function readWhole(
+  { server, model }: ModelEndpoint,
+  { tools, messages }: Question,
+  value: ModelReply & { readonly finish: ChatTurn['finish'] },
+  work: EngineWork,
+): ReadReply {
+  const where = `${model} at ${server.url}`;
+  for (const why of value.lost) work.onWarning?.({ lost: 'part', where, why });
+  const reply = readReply(value, tools, messages.length);
+  if (!hasOnlyThoughts(value)) return reply;
+  const emptied = `${where} put all its words into the field for thoughts, and none into the content: ${server.advice.onlyThoughts}`;
+  work.onWarning?.({ lost: 'reply', where, why: emptied });
+  return { ...reply, emptied };
 }
 
 function hasOnlyThoughts({ content, thoughts = '', toolCalls, finish }: ModelReply): boolean {
@@ -172,8 +192,8 @@ function accept(endpoint: ModelEndpoint, before: Demands, now: Demands, work: En
     );
 }
 
-function countUsage({ model, price, server }: ModelEndpoint, reply: ModelReply, work: EngineWork) {
-  const { promptTokens, completionTokens, cachedTokens, finish } = reply;
+function countUsage({ model, price }: ModelEndpoint, reply: ModelReply, work: EngineWork): void {
+  const { promptTokens, completionTokens, cachedTokens } = reply;
   work.countTokens((promptTokens ?? 0) + (completionTokens ?? 0));
   work.countUsage?.({
     model,
@@ -182,9 +202,4 @@ function countUsage({ model, price, server }: ModelEndpoint, reply: ModelReply, 
     cachedTokens,
     costUsd: computeCostUsd(price, reply),
   });
-  if (finish !== 'filtered') return { ...reply, finish };
-  throw new MeshError(
-    'engine',
-    `${model} at ${server.url} refused to answer (content filter): rephrase the question, or take another model`,
-  );
 }

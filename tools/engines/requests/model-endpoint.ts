@@ -1,14 +1,15 @@
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
-import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { formatForeignJson, parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
 import { type ModelCapabilities, UNKNOWN_CAPABILITIES } from '../capabilities.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
-import { readWholeJson } from '../http/body.ts';
+import { readWholeText } from '../http/body.ts';
 import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
 import type { ModelFormat, ModelQuery, ModelReply, ModelServer } from '../model-format.ts';
 import { FREE, findPresetPrice, type Price } from '../prices.ts';
+import { receiveReply } from '../replies/receive-reply.ts';
 import {
   type Environment,
   findServerKey,
@@ -81,7 +82,7 @@ export function resolveModelEndpoints(
           headers: format.buildHeaders?.(key),
           body: formatForeignJson(format.buildBody(query, modelOptions)),
         };
-        return exchange(server, request, limits, (response) => format.readReply(response, query));
+        return exchange(server, request, limits, (response) => receiveReply(response, format, query));
       },
       model,
       price: price ?? (kind.isFree ? FREE : findPresetPrice(model)),
@@ -113,13 +114,13 @@ interface ServerPlace {
 /** Describes a server for messages. @throws MeshError `usage`, `config` for a URL or a key that cannot be used */
 function describeServer(
   kind: ServerKind,
-  { maker, isTransient, buildAdvice }: ModelFormat,
+  { maker, buildAdvice }: ModelFormat,
   { host, environment, contextTokens }: ServerPlace,
 ): ModelServer {
   const url = resolveServerUrl(kind, host, environment);
   const key = findServerKey(kind, url, environment);
   const advice = buildAdvice({ url, keyVariable: kind.key?.variable, contextTokens });
-  return { url, name: `${kind.label} server`, maker, key, isTransient, advice };
+  return { url, name: `${kind.label} server`, maker, key, advice };
 }
 
 /** Wraps `ask` so that it is called at most once. */
@@ -155,7 +156,7 @@ export async function queryServer(
       body: body === undefined ? undefined : JSON.stringify(body),
     };
     const outcome = await exchange(server, request, limits, async (response) =>
-      schema.parse(await readWholeJson(response)),
+      schema.parse(parseExactJson(await readWholeText(response))),
     );
     if (outcome.fault === undefined) return outcome.value;
     const { fault } = outcome;
@@ -163,7 +164,7 @@ export async function queryServer(
     if (fault.kind === 'status' && (fault.status === 401 || fault.status === 403))
       throw explain(fault, server, undefined, 1);
     // The server is there but does not report it.
-    if (fault.kind === 'status' || fault.kind === 'foreign' || fault.kind === 'broken') return undefined;
+    if (fault.kind === 'status' || fault.kind === 'foreign' || fault.kind === 'unusable') return undefined;
     throw explain(fault, server, undefined, 1);
   }
 

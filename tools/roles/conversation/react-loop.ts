@@ -1,5 +1,5 @@
 import type { ChatMessage, ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isModelFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import type { Answered } from '../answer/answered.ts';
@@ -89,7 +89,7 @@ export async function reactLoop(
       if (text !== '') work.reasoning(text);
       const { emptied } = reply;
       if (emptied !== undefined && faulty === MAX_FAULTY_REPLIES && said.last === undefined)
-        throw new MeshError('engine', emptied);
+        throw new MeshError('reply', emptied);
       work.note(emptied ?? `the reply cannot be used: ${fault}`);
       const told = asRetry(emptied === undefined ? fault : ONLY_THOUGHTS);
       messages.push({ role: 'assistant', content: text }, { role: 'user', ...told });
@@ -170,7 +170,7 @@ async function turnInTime(
   } catch (error) {
     if (work.context.signal.aborted) throw error;
     if (work.isOutOfTime) return undefined;
-    if (stated === undefined || !(error instanceof MeshError) || error.code !== 'engine') throw error;
+    if (stated === undefined || !isModelFault(error)) throw error;
     work.note(`the model cannot go on: ${error.message}`);
     return undefined;
   }

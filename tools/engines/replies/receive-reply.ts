@@ -1,0 +1,104 @@
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@gaia-mesh/core/contracts/packet.ts';
+import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { findConnectionFault } from '../../http/fetch.ts';
+import { isEventStream, readEventTexts, readLines, readWholeText } from '../http/body.ts';
+import { BrokenReply, toReplyFailure } from '../http/exchange.ts';
+import type { ModelFormat, ModelQuery, ModelReply } from '../model-format.ts';
+import { ServerReply } from './server-reply.ts';
+
+/** The event that ends a stream in OpenAI's format. */
+const END_MARK = '[DONE]';
+
+/**
+ * Receives a reply of any format, streamed or whole. A reply is complete once the server says so: by a mark at its end, or by the reason
+ * why it ended.
+ *
+ * @throws BrokenReply with the characters that came, for a reply that is not complete, whatever the cause; the server's own error within
+ * a reply is one of them. Its cause is a SyntaxError if the reply has another format from its beginning.
+ */
+export async function receiveReply(
+  response: Response,
+  format: ModelFormat,
+  query: ModelQuery,
+): Promise<ModelReply> {
+  const reply = new ServerReply();
+  const parts = format.openReply(reply, query);
+  try {
+    const isStream = isEventStream(response) || format.framing === 'lines';
+    const texts = isEventStream(response)
+      ? readEventTexts(response)
+      : isStream
+        ? readLines(response)
+        : [await readWholeText(response)];
+    let isTorn = false;
+    for await (const text of texts) {
+      if (isTorn) throw new BrokenReply(reply.characters, 'the stream became unreadable');
+      if (text === END_MARK) reply.close();
+      if (reply.isClosed) break;
+      const part = parsePart(text, reply);
+      // Only the last part may be torn, by the end of the stream.
+      isTorn = part === undefined;
+      if (part === undefined) continue;
+      parts.add(part);
+      const isDone = reply.isClosed || isEventStream(response);
+      if (!isDone) requireMember(part, format.member);
+      if (!isStream) reply.close();
+    }
+    if (!reply.isClosed && !reply.hasEnded)
+      throw new BrokenReply(reply.characters, `the ${isStream ? 'stream' : 'reply'} ended`);
+    return parts.end();
+  } catch (error) {
+    // A reply that has ended lacks nothing but its usage.
+    if (reply.hasEnded && isConnectionEnd(error)) return parts.end();
+    throw error instanceof BrokenReply ? error : new BrokenReply(reply.characters, undefined, error);
+  }
+}
+
+function isConnectionEnd(error: unknown): boolean {
+  return findConnectionFault(error) !== undefined || (error instanceof Error && error.name === 'AbortError');
+}
+
+/**
+ * Parses a part of a reply; undefined for one that was begun as JSON and is not whole.
+ *
+ * @throws the server's own error, which some send with HTTP 200; SyntaxError for a part that is no JSON
+ */
+function parsePart(text: string, { characters }: ServerReply): JsonObject | undefined {
+  let value: JsonValue;
+  try {
+    value = parseExactJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    if (isWholeJson(text) || (characters === 0 && !/^(?:[[{]|$)/.test(text.trim()))) throw error;
+    return undefined;
+  }
+  // Gemini puts an error into a list.
+  const [only] = isJsonList(value) ? value : [value];
+  if (!isJsonObject(only)) throw new SyntaxError(`expected an object, came ${text.slice(0, 100)}`);
+  if (only.error !== undefined && only.error !== null && only.error !== false) throw toReplyFailure(only);
+  return only;
+}
+
+/** Returns true for JSON that is refused for another reason than its end, such as its depth. */
+function isWholeJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks that a reply has the member `name`, which each reply of the format has. */
+function requireMember(body: JsonObject, name: string): void {
+  const { [name]: member, message, detail } = body;
+  const isThere = isJsonList(member) ? member.length > 0 : member !== undefined && member !== null;
+  if (isThere) return;
+  if ([message, detail].some((text) => typeof text === 'string' && text !== '')) throw toReplyFailure(body);
+  throw new SyntaxError(`expected ${name}, came ${JSON.stringify(body).slice(0, 100)}`);
+}
