@@ -156,6 +156,8 @@ function groupStarts() {
     return found.get(key);
   };
   return (id, context) => {
+    // The entry configures zod before any schema is made.
+    if (/[\\/]node_modules[\\/]zod[\\/]/.test(id)) return 'zod';
     const users = starts.filter((start) => reach(start, ['importedIds'], context).has(id));
     const isForSome =
       !users.includes(agent) && reach(agent, ['importedIds', 'dynamicallyImportedIds'], context).has(id);

@@ -3,12 +3,27 @@
 import v8 from 'node:v8';
 import { onNode24 } from './on-node-24.js';
 
+/**
+ * Flags of V8 for commands that may work for hours. A hub's objects per packet are garbage at once: without the flag, their
+ * space would grow to 16 MB and save no collection. A batch keeps only the documents of running tasks, and an agent less:
+ * the flag makes the collector run before the garbage has doubled the heap.
+ */
+const FLAGS = {
+  hub: ['--semi-space-growth-factor=1', '--semi-space-growth-factor=2'],
+  bench: ['--heap-growing-percent=30', '--heap-growing-percent=0'],
+  gaia: ['--heap-growing-percent=30', '--heap-growing-percent=0'],
+  agent: ['--heap-growing-percent=50', '--heap-growing-percent=0'],
+};
+/** Time after which a process is one of those that work for long. */
+const SHORT_MS = 2000;
+
 await onNode24(async () => {
-  // The hub's objects per packet are garbage at once: without the flag their space would grow to 16 MB and save no
-  // collection.
-  if (process.argv[2] === 'hub') v8.setFlagsFromString('--semi-space-growth-factor=1');
-  // A batch keeps only the documents of running tasks: the flag makes the collector run before the garbage has doubled
-  // the heap.
-  if (/^(bench|gaia)$/.test(process.argv[2] ?? '')) v8.setFlagsFromString('--heap-growing-percent=30');
+  // Compiled code, Node's own included, is valid for the flags that it was compiled with: a process that sets others as it
+  // starts compiles everything again, which doubles its start. What it keeps at its end is for the next start.
+  const [flag, standard] = FLAGS[process.argv[2] ?? ''] ?? [];
+  if (flag !== undefined) {
+    setTimeout(() => v8.setFlagsFromString(flag), SHORT_MS).unref();
+    process.on('exit', () => v8.setFlagsFromString(standard));
+  }
   await import('../dist/main.js');
 });

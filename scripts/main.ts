@@ -1,4 +1,9 @@
+import * as z from 'zod';
+
 const [first, ...rest] = process.argv.slice(2);
+
+// Agents and runs check a few values of many kinds: to compile a parser for each kind would take them longer.
+if (/^(agent|bench|gaia)$/.test(first ?? '')) z.config({ jitless: true });
 
 // A run starts several agents: one that its launcher configures needs no command line.
 if (first === 'agent' && rest.length === 0 && process.send !== undefined) {

@@ -75,11 +75,7 @@ export class AgentProcess {
         // Young objects get 16 MB before they are collected, not 1: a collection in the middle of a packet
         // takes longer than the packet.
         '--min-semi-space-size=16',
-        // The heap grows by half before a full collection, not to four times: an agent that had worked
-        // through a thousand tasks held nearly twice the memory. It costs a twentieth of the tasks per
-        // second.
         '--max-semi-space-size=16',
-        '--heap-growing-percent=50',
         options.entry,
         'agent',
       ],
