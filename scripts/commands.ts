@@ -105,6 +105,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/installation/doctor.ts')).defineDoctor,
   },
   {
+    name: 'model',
+    group: 'This installation',
+    summary: 'run models without a server: install, list, test',
+    load: async () => (await import('./commands/model.ts')).defineModel,
+  },
+  {
     name: 'clean',
     group: 'This installation',
     summary: 'delete the results of earlier runs',

@@ -274,3 +274,32 @@ export const SQL_LIMITS = {
  * person reads no more, and a server may send any number of faulty values.
  */
 export const WARNING_LIMITS = { count: 100, characters: 400 } as const;
+
+/** Bounds of the process that runs a model from a GGUF file. */
+export const LLAMA_LIMITS = {
+  /** Maximum bytes of a file's header up to the tokenizer, and its values: large models have some fifty of a few bytes. */
+  headerBytes: 16 * 1024 * 1024,
+  headerValues: 10_000,
+  /** Tokens of the context, if the user sets no other number and the model has as many: its memory grows with them. */
+  contextTokens: 8192,
+  /** Tokens of a reply whose request sets no number: a longer one is a loop, or more than any role reads. */
+  replyTokens: 2048,
+  /** Tokens that are read in one step. A conversation that goes on reads its earlier steps from memory, and gets the same words. */
+  stepTokens: 256,
+  /** Time for one reply; the client's own limit is mostly shorter. */
+  replyMs: 30 * 60_000,
+  /** Requests that wait for their turn: a run holds four permits, and several runs never share a process. */
+  waiting: 64,
+  /** Bytes of a request, far above any conversation that fits a context. */
+  bodyBytes: 16 * 1024 * 1024,
+  /** Characters of a prompt per token of the context: no tokenizer has longer tokens on average, so that longer ones are not counted. */
+  charactersPerToken: 32,
+  /** Pause between signs of life to a client whose reply has not begun. */
+  heartbeatMs: 10_000,
+  /** Time to load a model; a disk takes a minute for one that fills the memory. */
+  loadMs: 10 * 60_000,
+  /** Memory besides weights and context: the library and its buffers. */
+  overheadBytes: 256 * 1024 * 1024,
+  /** A reply that repeats its last words this often, and over this many tokens, is in a loop; a cycle has up to this many. */
+  loop: { repeats: 6, tokens: 96, cycle: 64 },
+} as const;

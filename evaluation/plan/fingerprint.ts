@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { REPORT_FORMAT } from '@gaia-mesh/tools/answers/fact.ts';
-import { resolveEngineUrl } from '@gaia-mesh/tools/engines/registry.ts';
+import { identifyModelSource } from '@gaia-mesh/tools/engines/registry.ts';
 import { createPromptLoader } from '@gaia-mesh/tools/prompts.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
 import type { Fingerprint } from './batch-setup.ts';
@@ -40,11 +41,11 @@ export interface TeamFingerprint {
   readonly model: string;
   /** Changes with any prompt, the form of answers, and any word of the team's file. */
   readonly promptVersion: string;
-  /** The model servers that its agents ask, for the cache alone: a batch may be resumed at another one. */
+  /** The sources of its agents' models, for the cache alone: a batch may be resumed at another server. */
   readonly servers?: string | undefined;
 }
 
-export function fingerprintTeam(team: Team): TeamFingerprint {
+export async function fingerprintTeam(team: Team): Promise<TeamFingerprint> {
   const named = ({ engine, model }: { engine?: string | undefined; model?: string | undefined }) =>
     `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
   const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
@@ -70,17 +71,19 @@ export function fingerprintTeam(team: Team): TeamFingerprint {
   return {
     model: [named({}), ...own.map((agent) => `${agent.id}=${named(agent)}`)].join(' '),
     promptVersion: hash.digest('hex').slice(0, 32),
-    servers: listServers(team).join(' ') || undefined,
+    servers: (await listServers(team)).join(' ') || undefined,
   };
 }
 
-/** Returns the URLs of the model servers that a team's agents ask. */
-function listServers(team: Team): string[] {
-  const urls = team.agents.flatMap((agent) => {
-    const { engine, host } = resolveEngine(team, agent);
-    return resolveEngineUrl(engine, { host }) ?? host ?? [];
-  });
-  return [...new Set(urls)].sort();
+/** Returns the URLs of the model servers that a team's agents ask, and what identifies the files of models that are run here. */
+async function listServers(team: Team): Promise<string[]> {
+  const sources = await Promise.all(
+    team.agents.map(async (agent) => {
+      const { engine, host, model } = resolveEngine(team, agent);
+      return (await identifyModelSource(engine, omitUndefined({ host, model }))) ?? host ?? [];
+    }),
+  );
+  return [...new Set(sources.flat())].sort();
 }
 
 /** Replaces the path of a file of replies, which depends on the process, by its name, which depends on its content. */

@@ -108,7 +108,7 @@ export async function planTeam(
   return {
     team,
     adapter,
-    fingerprint: fingerprintTeam(team),
+    fingerprint: await fingerprintTeam(team),
     concurrency: options.concurrency ?? (isSequential ? 1 : CONCURRENCY),
     faults: parseFaultRequest(options, team, adapter, external),
     // Repeated questions may not use the cache, because they could not improve (C-11).

@@ -8,13 +8,14 @@ import {
   type ModelCapabilities,
   type ModelUse,
 } from '@gaia-mesh/tools/engines/capabilities.ts';
-import { queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
+import { queryModelCapabilities, startEngineServer } from '@gaia-mesh/tools/engines/registry.ts';
 
 /** A model that some agents of a team use. */
 interface UsedModel {
   readonly engine: string;
   readonly model: string | undefined;
   readonly host: string | undefined;
+  readonly options: NonNullable<Team['engine_options']>;
   /** Another model takes over where this one is not available. */
   readonly hasFallback: boolean;
   readonly use: ModelUse;
@@ -35,9 +36,10 @@ export async function checkTeamModels(
   isPatient = false,
 ): Promise<string[]> {
   const lines: string[] = [];
-  for (const { engine, model, host, hasFallback, use } of listUsedModels(team)) {
+  for (const used of listUsedModels(team)) {
+    const { engine, model, host, hasFallback, use } = used;
     const key = JSON.stringify([engine, model, host]);
-    const answer = asked.get(key) ?? queryModelCapabilities(engine, omitUndefined({ model, host }));
+    const answer = asked.get(key) ?? startAndQuery(used);
     asked.set(key, answer);
     let capabilities: ModelCapabilities | undefined;
     try {
@@ -61,6 +63,16 @@ export async function checkTeamModels(
   return lines;
 }
 
+async function startAndQuery({
+  engine,
+  model,
+  host,
+  options,
+}: UsedModel): Promise<ModelCapabilities | undefined> {
+  await startEngineServer(engine, omitUndefined({ model, options }));
+  return queryModelCapabilities(engine, omitUndefined({ model, host }));
+}
+
 /** Returns the models that a team's agents use, without duplicates. */
 function listUsedModels(team: Team): UsedModel[] {
   const models = new Map<string, UsedModel>();
@@ -79,6 +91,7 @@ function listUsedModels(team: Team): UsedModel[] {
       engine,
       model,
       host,
+      options,
       hasFallback: hasFallback || before?.hasFallback === true,
       use: {
         toolCalls: how === 'native' || how === 'text' ? how : 'auto',

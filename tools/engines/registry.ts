@@ -1,4 +1,5 @@
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { createRegistry } from '@gaia-mesh/core/contracts/registry.ts';
 import type { ModelCapabilities } from './capabilities.ts';
 import { embeddedOptions } from './embedded/settings.ts';
@@ -52,6 +53,18 @@ const ENGINES: Readonly<Record<string, ServerKind | LocalEngine>> = {
     defaultModel: 'claude-sonnet-4-6',
     load: async () => (await import('./anthropic.ts')).anthropicFormat,
   },
+  llama: {
+    ...OPENAI_COMPATIBLE,
+    summary: 'a model from a GGUF file, run here (--model FILE; see gaia-mesh model)',
+    label: 'llama.cpp',
+    urlVariable: 'GAIA_MESH_LLAMA_URL',
+    url: 'http://127.0.0.1:8080/v1',
+    key: { variable: 'GAIA_MESH_LLAMA_TOKEN', shape: /llama-[0-9a-f]{48}/ },
+    defaultModel: '',
+    isFree: true,
+    loadLauncher: () => import('./llama/launch-model.ts'),
+    load: async () => (await import('./llama/llama-format.ts')).llamaFormat,
+  },
   recorded: {
     summary: 'what a model replied in an earlier run to the same requests (--replies run_artifacts.tar.gz)',
     options: ['replies'],
@@ -93,8 +106,11 @@ export const engineNames = engines.names;
 /** The engines that ask a model server. */
 export const serverNames: readonly string[] = engineNames.filter((name) => findServer(name) !== undefined);
 
-/** The variables that hold the keys of model servers, and the shapes of such keys. */
-export const serverKeys = serverNames.flatMap((name) => findServer(name)?.key ?? []);
+/** The variables in which users keep keys of model servers, and the shapes of such keys. */
+export const serverKeys = serverNames.flatMap((name) => {
+  const server = findServer(name);
+  return server?.key === undefined || server.loadLauncher !== undefined ? [] : [server.key];
+});
 
 /** Registers a user's engine by its name. */
 export const addEngine = engines.add;
@@ -117,7 +133,7 @@ function findServer(name: string): ServerKind | undefined {
 /** Describes an engine in a line, with the variables of its server; empty for users' own engines. */
 export function describeEngine(name: string): string {
   const row = findRow(name);
-  if (row === undefined || !isServer(row)) return row?.summary ?? '';
+  if (row === undefined || !isServer(row) || row.loadLauncher !== undefined) return row?.summary ?? '';
   const { summary, urlVariable, key } = row;
   return `${summary} (--host, ${urlVariable}${key === undefined ? '' : `; ${key.variable}`})`;
 }
@@ -167,10 +183,41 @@ export function checkServer(
   const server = findServer(name);
   if (server === undefined) return;
   const { fallback_base_url: fallback } = options;
+  if (server.loadLauncher !== undefined) {
+    if ((host ?? fallback) === undefined) return;
+    throw new MeshError(
+      'usage',
+      `the engine ${name} runs the model here and asks no server at ${String(host ?? fallback)}: leave that out, or ask a server with --engine openai --base-url`,
+    );
+  }
   for (const given of [host, ...(typeof fallback === 'string' ? [fallback] : [])]) {
     const url = resolveServerUrl(server, given, environment);
     requireKey(server, url, findServerKey(server, url, environment));
   }
+}
+
+/**
+ * Starts the server of an engine that has one of its own for each run, and has it load the model; does nothing for others.
+ *
+ * @throws MeshError `usage`, `config` and `engine` for a model that cannot be run
+ */
+export async function startEngineServer(
+  name: string,
+  { model, options: { context, fallback_model: fallback } = {} }: Pick<EngineOptions, 'model' | 'options'>,
+): Promise<void> {
+  const launcher = await findServer(name)?.loadLauncher?.();
+  if (launcher === undefined) return;
+  for (const each of typeof fallback === 'string' ? [model, fallback] : [model])
+    await launcher.launchModel(each, typeof context === 'number' ? context : undefined);
+}
+
+/** Returns what an engine's answers depend on besides the name of its model: the URL of its server, or the model's file. */
+export async function identifyModelSource(
+  name: string,
+  { host, model }: Pick<EngineOptions, 'host' | 'model'>,
+): Promise<string | undefined> {
+  const launcher = await findServer(name)?.loadLauncher?.();
+  return launcher === undefined ? resolveEngineUrl(name, { host }) : launcher.identifyModel(model ?? '');
 }
 
 /**

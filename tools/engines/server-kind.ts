@@ -4,6 +4,13 @@ import type { ModelFormat } from './model-format.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+interface ModelLauncher {
+  /** Has the server load a model, with a context of so many tokens. */
+  launchModel(model: string | undefined, context?: number): Promise<void>;
+  /** Returns what tells a model from others of its name. */
+  identifyModel(model: string): string | undefined;
+}
+
 /** The facts about one kind of model server, which are known before its format is loaded. */
 export interface ServerKind {
   /** The engine in a line, for `list engines`. */
@@ -28,6 +35,8 @@ export interface ServerKind {
   readonly defaultModel: string;
   /** True for models on the user's own machine, which cost nothing. */
   readonly isFree?: true;
+  /** Loads what starts the server, if it is a process of the run's own; its address and key are then in the variables above. */
+  readonly loadLauncher?: () => Promise<ModelLauncher>;
   /** Loads the format, so that processes without a model server load nothing of it. */
   readonly load: () => Promise<ModelFormat>;
 }

@@ -23,6 +23,8 @@ import { teamShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { probePython } from '@gaia-mesh/tools/compute/python/python-sandbox.ts';
+import { findInstallation } from '@gaia-mesh/tools/engines/llama/installation.ts';
+import { findModels } from '@gaia-mesh/tools/engines/llama/model-files.ts';
 import { queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
 import { keyVariables } from '@gaia-mesh/tools/keys.ts';
 import type { Command } from 'commander';
@@ -74,7 +76,7 @@ async function run(options: z.output<typeof doctorTable.options>): Promise<void>
       checkOllamaServer(),
       checkNats(process.env),
     ],
-    ...[checkKeys(process.env), checkPython(), checkImages(process.env), checkDisk()],
+    ...[checkModels(), checkKeys(process.env), checkPython(), checkImages(process.env), checkDisk()],
     ...(options.engine === undefined && options.baseUrl === undefined ? [] : [checkModel(options)]),
   ]);
   if (options.json) printJson(findings);
@@ -166,6 +168,23 @@ async function checkOllamaServer(): Promise<Finding> {
     status: 'note',
     detail: 'not running; only needed for --engine ollama (https://ollama.com)',
   };
+}
+
+/** Reports whether models can be run without a server, and which there are. */
+async function checkModels(): Promise<Finding> {
+  const { models } = findModels();
+  const found = `${models.length} GGUF ${models.length === 1 ? 'file' : 'files'} here (gaia-mesh model list)`;
+  try {
+    const { version } = findInstallation();
+    return { what: 'models', status: 'ok', detail: `node-llama-cpp ${version} is installed; ${found}` };
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    return {
+      what: 'models',
+      status: 'note',
+      detail: `only needed for --engine llama: gaia-mesh model install; ${found}`,
+    };
+  }
 }
 
 /** Checks the NATS server that a run over NATS would use; other runs need none. */

@@ -19,7 +19,7 @@ const everyCommand = (await Promise.all(commands.map(({ name }) => commandsOf(na
 const VERBS = new Set(
   (
     'add allow analyse answer ask begin browse carry check choose compare connect continue count delete deliver disconnect ' +
-    'display encode estimate exit export fetch find ignore import inject keep let limit link listen list measure offer open ' +
+    'display encode estimate exit export fetch find ignore import inject install keep let limit link listen list measure offer open ' +
     'print read receive record refuse repeat replace replay restart reuse review route run sample save score send serve set show skip ' +
     'start stop submit think try use vary wait write output'
   ).split(' '),

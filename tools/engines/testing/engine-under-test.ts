@@ -22,8 +22,8 @@ import type { EngineOptions } from '../engine-options.ts';
 import type { Permits } from '../permits.ts';
 import { loadEngine, resolveEngineUrl, serverKeys, serverNames } from '../registry.ts';
 
-/** The engines that use a model server; all of them keep the same contract. */
-export const MODEL_ENGINES = serverNames;
+/** The engines that use a model server; all of them keep the same contract. The process of `llama` speaks the format of `openai`. */
+export const MODEL_ENGINES = serverNames.filter((name) => name !== 'llama');
 
 export const PROMPT = 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n';
 export const KEY = 'sk-secret-0123456789';

@@ -1,0 +1,202 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
+import type net from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import { isolateNodeCommand } from '@gaia-mesh/core/system/process/without-network.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { openPort } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
+import * as z from 'zod';
+import { type GgufFacts, readGguf } from './gguf.ts';
+import { findInstallation } from './installation.ts';
+
+/** The first message to the process, with its listening socket: it has no network to open one. */
+export const startMessageSchema = z.strictObject({
+  token: z.string(),
+  folder: z.string(),
+  gpu: z.union([z.string(), z.literal(false)]),
+});
+
+/** A message that has the process load a model. */
+export const loadMessageSchema = z.strictObject({
+  name: z.string(),
+  file: z.string(),
+  contextTokens: z.int().positive(),
+});
+
+const answerSchema = z.union([
+  z.strictObject({ loaded: z.string() }),
+  z.strictObject({ failed: z.string(), why: z.string() }),
+]);
+
+/** The variables that tell agents, which the launcher starts afterwards, where the process listens, and its key. */
+export const LLAMA_URL = 'GAIA_MESH_LLAMA_URL';
+export const LLAMA_TOKEN = 'GAIA_MESH_LLAMA_TOKEN';
+
+/** Variables that the library, its drivers and the system's loader read. No key is among them. */
+const VARIABLES =
+  /^(PATH|HOME|USERPROFILE|LANG|LC_\w+|TMPDIR|TEMP|TMP|SystemRoot|LD_LIBRARY_PATH|(CUDA|GGML|VK|HIP)_\w+)$/i;
+
+/** Time for the process's last words after its end. */
+const STDERR_CHARACTERS = 2_000;
+
+interface Started {
+  readonly child: ChildProcess;
+  /** Settles when the process has ended, with a description. */
+  readonly ended: Promise<string>;
+}
+
+let started: Promise<Started> | undefined;
+const loads = new Map<string, Promise<void>>();
+
+/**
+ * Has the model process of this command serve a model, under the name that agents use for it; starts the process if there is none.
+ *
+ * @param model the path of a GGUF file, as the user wrote it
+ * @throws MeshError `config` for a file that cannot be used, `engine` for a model that cannot be loaded
+ */
+export async function launchModel(model: string | undefined, context?: number): Promise<void> {
+  if (model === undefined)
+    throw new MeshError(
+      'usage',
+      '--engine llama: name a GGUF file with --model (gaia-mesh model list shows those here)',
+    );
+  const loading = loads.get(model) ?? load(model, context);
+  loads.set(model, loading);
+  try {
+    await loading;
+  } catch (error) {
+    loads.delete(model);
+    throw error;
+  }
+}
+
+async function load(model: string, context: number | undefined): Promise<void> {
+  const file = resolveUserPath(model);
+  const facts = readGguf(file);
+  const contextTokens = Math.min(
+    context ?? LLAMA_LIMITS.contextTokens,
+    facts.contextTokens ?? Number.POSITIVE_INFINITY,
+  );
+  checkMemory(file, facts, contextTokens, process.availableMemory());
+  started ??= start();
+  const { child, ended } = await started.catch((error: unknown) => {
+    started = undefined;
+    throw error;
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  const answer = (message: unknown) => {
+    const parsed = answerSchema.safeParse(message);
+    if (!parsed.success) return;
+    if ('loaded' in parsed.data && parsed.data.loaded === model) resolve(undefined);
+    if ('failed' in parsed.data && parsed.data.failed === model) resolve(parsed.data.why);
+  };
+  // The channel keeps this process alive only while it waits.
+  child.on('message', answer);
+  child.channel?.ref();
+  const timer = setTimeout(
+    () =>
+      reject(
+        new MeshError('engine', `model ${file}: it was not loaded within ${LLAMA_LIMITS.loadMs / 1000} s`),
+      ),
+    LLAMA_LIMITS.loadMs,
+  );
+  void ended.then((how) => resolve(how));
+  child.send({ name: model, file, contextTokens });
+  try {
+    const why = await promise;
+    if (why !== undefined)
+      throw new MeshError('engine', `model ${file} (${facts.architecture}): ${explainFault(why)}`);
+  } finally {
+    clearTimeout(timer);
+    child.off('message', answer);
+    child.channel?.unref();
+  }
+}
+
+/** Explains a failure in the library's words, of which some mean nothing to a user. */
+function explainFault(why: string): string {
+  const architecture = /unknown model architecture: '([^']*)'/.exec(why)?.[1];
+  if (architecture !== undefined)
+    return `the installed version of llama.cpp does not know the architecture ${architecture}: take another model`;
+  if (/insufficient|out of memory|not enough|failed to allocate/i.test(why))
+    return `there is too little memory for it: take a smaller model, or a smaller --context (${why})`;
+  return why;
+}
+
+/** @throws MeshError `config` for a model that needs more memory than there is */
+export function checkMemory(
+  file: string,
+  { bytes, contextBytes = 0 }: Pick<GgufFacts, 'bytes' | 'contextBytes'>,
+  contextTokens: number,
+  available: number,
+): void {
+  const needed = bytes + contextBytes * contextTokens + LLAMA_LIMITS.overheadBytes;
+  if (needed <= available) return;
+  const shown = (size: number) => `${(size / 1e9).toFixed(1)} GB`;
+  throw new MeshError(
+    'config',
+    `model ${file}: it needs about ${shown(needed)} of memory with a context of ${contextTokens} tokens, and ${shown(available)} are free: ` +
+      'take a smaller model, or a smaller --context',
+    { setting: 'model' },
+  );
+}
+
+async function start(): Promise<Started> {
+  const { folder, gpu } = findInstallation();
+  const server = await openPort(0);
+  const token = `llama-${randomBytes(24).toString('hex')}`;
+  const program = fileURLToPath(new URL('./model-program.ts', import.meta.url));
+  // The model may come from anywhere, and native code reads it: it gets no network where the system allows it.
+  const { program: command, args } = isolateNodeCommand([program]);
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // A terminal's Ctrl-C is the launcher's to handle.
+    detached: true,
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => VARIABLES.test(name))),
+  });
+  let words = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-STDERR_CHARACTERS);
+  });
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  child.on('error', (error) => resolve(error.message));
+  child.on('exit', (code, signal) => {
+    started = undefined;
+    loads.clear();
+    const last = words.trim().split('\n').at(-1) ?? '';
+    resolve(`its process ended with ${signal ?? `exit code ${code}`}${last === '' ? '' : `: ${last}`}`);
+  });
+  server.on('connection', (socket) => socket.destroy());
+  const { port } = server.address() as net.AddressInfo;
+  child.send({ token, folder, gpu }, server, () => server.close());
+  child.unref();
+  child.channel?.unref();
+  (child.stderr as net.Socket | null)?.unref();
+  process.env[LLAMA_URL] = `http://127.0.0.1:${port}/v1`;
+  process.env[LLAMA_TOKEN] = token;
+  return { child, ended };
+}
+
+/** Bytes at either end of a file that identify it: names and sizes at its beginning, numbers at its end. */
+const DIGEST_BYTES = 64 * 1024;
+
+/** Returns what identifies the file of a model, so that answers of another one under the same name are not taken for its own. */
+export function identifyModel(model: string): string | undefined {
+  try {
+    const file = resolveUserPath(model);
+    const { bytes } = readGguf(file);
+    const hash = createHash('sha256').update(String(bytes));
+    const descriptor = openSync(file, 'r');
+    for (const at of [0, Math.max(0, bytes - DIGEST_BYTES)]) {
+      const part = Buffer.alloc(DIGEST_BYTES);
+      hash.update(part.subarray(0, readSync(descriptor, part, 0, DIGEST_BYTES, at)));
+    }
+    closeSync(descriptor);
+    return `gguf:${hash.digest('hex').slice(0, 32)}`;
+  } catch {
+    return undefined; // The launch explains what is wrong with it.
+  }
+}

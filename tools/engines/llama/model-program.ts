@@ -1,0 +1,43 @@
+// The process that runs models for all agents of a run. It ends with its launcher, whose channel closes even if it is killed.
+import type net from 'node:net';
+import os from 'node:os';
+import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { serveChat } from './chat-server.ts';
+import { loadMessageSchema, startMessageSchema } from './launch-model.ts';
+import { type LlamaLibrary, LocalModel, loadLibrary } from './local-model.ts';
+
+const models = new Map<string, LocalModel>();
+let library: Promise<LlamaLibrary> | undefined;
+
+process.on('SIGINT', () => undefined);
+// Threads of the library may be at work, which an orderly end would wait for.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+process.on('message', (message: unknown, handle) => {
+  const start = startMessageSchema.safeParse(message);
+  if (start.success) {
+    const { token, folder, gpu } = start.data;
+    library = loadLibrary(folder, gpu);
+    library.catch(() => undefined);
+    return serveChat(handle as net.Server, { token, models });
+  }
+  void load(loadMessageSchema.parse(message));
+});
+
+/** One processor stays free for the hub and the agents: threads of the library that wait for a busy one are many times slower. */
+const threads = Math.max(1, os.availableParallelism() - 1);
+
+async function load({
+  name,
+  file,
+  contextTokens,
+}: ReturnType<typeof loadMessageSchema.parse>): Promise<void> {
+  let loaded: LlamaLibrary | undefined;
+  try {
+    loaded = await library;
+    if (loaded === undefined) throw new Error('the library has not been named');
+    models.set(name, await LocalModel.load(loaded, file, { contextTokens, threads }));
+    process.send?.({ loaded: name });
+  } catch (error) {
+    process.send?.({ failed: name, why: loaded?.takeErrors() ?? toErrorMessage(error) });
+  }
+}
