@@ -1,19 +1,28 @@
 import { vi } from 'vitest';
 import { runProgram } from '../command-line/program.ts';
 import { commands } from '../commands.ts';
+import { withAgentsHere } from './agents-here.ts';
 import { type CliOptions, type CliResult, plainEnvironment, temporaryFolder } from './cli.ts';
 
 const STREAMS = ['stdout', 'stderr'] as const;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+type CallOptions = Pick<CliOptions, 'cwd' | 'env'>;
+
+/** The newest call, for which the next one waits: a process has one working folder and one standard output. */
+let newest: Promise<unknown> = Promise.resolve();
+
 /**
- * Runs a command in this process, which is left as it was. It is for commands that end before they start anything: a process of its own
- * takes ten times as long.
+ * Runs a command to its end in this process, which is left as it was. Agents that it starts are processes all the same. It costs a third
+ * of a process of its own, which is for tests of signals, pipes, memory and the bundle.
  */
-export async function callCli(
-  args: readonly string[],
-  { cwd, env }: Pick<CliOptions, 'cwd' | 'env'> = {},
-): Promise<Omit<CliResult, 'signal'>> {
+export function callCli(args: readonly string[], options: CallOptions = {}): Promise<CliResult> {
+  const call = newest.then(() => callAlone(args, options));
+  newest = call.catch(() => undefined);
+  return call;
+}
+
+async function callAlone(args: readonly string[], { cwd, env }: CallOptions): Promise<CliResult> {
   const { argv, exitCode } = process;
   const folder = process.cwd();
   const environment = { ...process.env };
@@ -32,8 +41,8 @@ export async function callCli(
     process.chdir(cwd ?? temporaryFolder());
     process.argv = [...argv.slice(0, 2), ...args];
     process.exitCode = undefined;
-    await runProgram({ name: 'gaia-mesh', description: '', commands });
-    return { code: Number(process.exitCode ?? 0), ...said };
+    await withAgentsHere(() => runProgram({ name: 'gaia-mesh', description: '', commands }));
+    return { code: Number(process.exitCode ?? 0), signal: null, ...said };
   } finally {
     process.exitCode = exitCode;
     process.argv = argv;

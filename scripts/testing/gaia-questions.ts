@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { runCli, temporaryFolder } from './cli.ts';
+import { callCli } from './call-cli.ts';
+import { temporaryFolder } from './cli.ts';
 
 /** Facts for the pipeline on its embedded engine: real agents, and no model. */
 export const FACTS = {
@@ -41,7 +42,7 @@ export function place(questions: readonly object[] = QUESTIONS): string {
 }
 
 export const run = (cwd: string, ...args: string[]) =>
-  runCli(['gaia', '--team', 'pipeline', '--questions', 'q.jsonl', '--out', 'a.jsonl', ...args], { cwd });
+  callCli(['gaia', '--team', 'pipeline', '--questions', 'q.jsonl', '--out', 'a.jsonl', ...args], { cwd });
 
 /** Options of a batch in which a team answers one question after the other, without the cache. */
 export const oneByOne = (team: string): readonly string[] => [

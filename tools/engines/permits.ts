@@ -16,8 +16,13 @@ export interface Permits {
 /** Returns the permit; with `pauseMs`, none is granted for that time, because the server asked for a pause. */
 type ReleasePermit = (pauseMs?: number) => void;
 
-/** The process's channel to its launcher; `process` is one if it was started with one. */
-type LauncherChannel = Pick<NodeJS.Process, 'send' | 'on' | 'connected'>;
+/** An agent's channel to its launcher; `process` is one if it was started with one. */
+interface LauncherChannel {
+  readonly connected: boolean;
+  readonly send?: (message: object, handle: undefined, options: undefined, done: () => void) => unknown;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  on(event: 'disconnect', listener: () => void): unknown;
+}
 
 /** Creates permits from the launcher's limiter (decided: roles are processes, so the launcher holds their common limits). */
 export function createLauncherPermits(channel: LauncherChannel): Permits {

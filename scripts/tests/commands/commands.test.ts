@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { taskFile, teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -17,7 +18,7 @@ async function finishedRun(out = temporaryFolder()): Promise<string> {
   const tasks = taskFile(
     ['t-1', 't-2'].map((task_id) => ({ task_id, question: 'Is it?', document: 'It is 🏁.' })),
   );
-  const { code, stderr } = await runCli([
+  const { code, stderr } = await callCli([
     ...['bench', '--team', team, '--external', '3', '--tasks', tasks, '--concurrency', '1'],
     ...['--port-base', 'auto', '--out', out],
   ]);
@@ -29,7 +30,7 @@ describe('logs', () => {
   test('prints the logs of hub and agents as one, in order of time', async () => {
     const out = await finishedRun();
 
-    const plain = await runCli(['logs', '--out', out]);
+    const plain = await callCli(['logs', '--out', out]);
     const lines = plain.stdout.trimEnd().split('\n');
     const times = lines.map((line) => Number.parseFloat(line));
     expect(plain).toMatchObject({ code: 0, stderr: '' });
@@ -39,7 +40,7 @@ describe('logs', () => {
     expect(plain.stdout).toMatch(/hub {3}packet +data_event +3-1 3 → all \[final_answer\]/);
     expect(plain.stdout).not.toContain('\u001b');
 
-    const json = await runCli(['logs', '--out', out, '--json', '--task', 't-2']);
+    const json = await callCli(['logs', '--out', out, '--json', '--task', 't-2']);
     const values = json.stdout
       .trimEnd()
       .split('\n')
@@ -48,7 +49,7 @@ describe('logs', () => {
     for (const value of values)
       expect(value).toMatchObject({ task_id: 't-2', log: expect.stringMatching(/^(hub|2)$/) });
 
-    const none = await runCli(['logs', '--out', out, '--task', 'nope']);
+    const none = await callCli(['logs', '--out', out, '--task', 'nope']);
     expect(none).toMatchObject({ code: 2, stdout: '' });
     expect(none.stderr).toMatch(/--task nope: no line is about this task; the logs name t-/);
   });
@@ -56,7 +57,7 @@ describe('logs', () => {
   test('says so where there is no run', async () => {
     const folder = temporaryFolder();
 
-    const { code, stderr } = await runCli(['logs', '--out', folder]);
+    const { code, stderr } = await callCli(['logs', '--out', folder]);
 
     expect(code).toBe(2);
     expect(stderr).toContain(`there is no run in ${folder}`);
@@ -70,7 +71,7 @@ describe('clean', () => {
     const mine = writtenFile(out, 'thesis.txt', 'ten years of work');
     mkdirSync(path.join(out, 'runs', 'my-own-run'));
 
-    const { code, stdout } = await runCli(['clean', '--yes', '--out', out]);
+    const { code, stdout } = await callCli(['clean', '--yes', '--out', out]);
 
     expect(code).toBe(0);
     expect(stdout).toContain(out);
@@ -82,7 +83,7 @@ describe('clean', () => {
     rmSync(mine);
     await finishedRun(out);
     writtenFile(out, 'thesis.txt', 'ten years of work');
-    await runCli(['clean', '--yes', '--out', out]);
+    await callCli(['clean', '--yes', '--out', out]);
     expect(readdirSync(out)).toEqual(['thesis.txt']);
   });
 
@@ -91,7 +92,7 @@ describe('clean', () => {
     mkdirSync(path.join(out, 'workspaces'));
     const mine = writtenFile(path.join(out, 'workspaces'), 'thesis.txt', 'ten years of work');
 
-    const { code, stderr } = await runCli(['clean', '--yes', '--out', out]);
+    const { code, stderr } = await callCli(['clean', '--yes', '--out', out]);
 
     expect(code).toBe(1);
     expect(stderr).toContain('was not made by gaia-mesh');
@@ -109,7 +110,7 @@ describe('clean', () => {
     );
     const args = ['--questions', questions, '--out', path.join(gaia, 'answers.jsonl')];
     const store = ['--store', path.join(gaia, 'mine.sqlite')];
-    const batch = await runCli(['gaia', '--team', 'single', ...args, ...store, '--port-base', 'auto']);
+    const batch = await callCli(['gaia', '--team', 'single', ...args, ...store, '--port-base', 'auto']);
     expect(batch.code, batch.stderr).toBe(0);
     expect(readdirSync(gaia)).toContain('answers.report.html');
     writtenFile(gaia, 'other.batch.json', '{"mine": true}');
@@ -119,7 +120,7 @@ describe('clean', () => {
       [[], 2, 'nothing was deleted'],
     ] as const) {
       const before = readdirSync(gaia);
-      const cautious = await runCli(['clean', ...words, '--out', out]);
+      const cautious = await callCli(['clean', ...words, '--out', out]);
       expect(cautious.code).toBe(code);
       expect(cautious.stdout + cautious.stderr).toContain(says);
       expect(cautious.stdout + cautious.stderr).toContain(
@@ -128,12 +129,12 @@ describe('clean', () => {
       expect(readdirSync(gaia)).toEqual(before);
     }
     const lock = writtenFile(gaia, 'answers.jsonl.journal.lock', `${process.pid}\n`);
-    expect(await runCli(['clean', '--yes', '--out', out])).toMatchObject({
+    expect(await callCli(['clean', '--yes', '--out', out])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('a batch (process'),
     });
     rmSync(lock);
-    const { code, stdout } = await runCli(['clean', '--yes', '--out', out]);
+    const { code, stdout } = await callCli(['clean', '--yes', '--out', out]);
 
     expect([code, stdout]).toEqual([
       0,
@@ -143,13 +144,13 @@ describe('clean', () => {
     expect(left).toEqual(['other.batch.json']);
     expect(existsSync(path.join(gaia, 'mine.sqlite'))).toBe(true);
     rmSync(gaia, { recursive: true });
-    await runCli(['gaia', '--team', 'single', ...args, '--port-base', 'auto']);
-    await runCli(['clean', '--yes', '--out', out]);
+    await callCli(['gaia', '--team', 'single', ...args, '--port-base', 'auto']);
+    await callCli(['clean', '--yes', '--out', out]);
     expect(readdirSync(out)).toEqual(['q.jsonl']);
   });
 
   test('has nothing to do where there was no run', async () => {
-    expect(await runCli(['clean', '--out', temporaryFolder()])).toMatchObject({ code: 0, stderr: '' });
+    expect(await callCli(['clean', '--out', temporaryFolder()])).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
@@ -163,8 +164,8 @@ describe('list', () => {
     ['tasks', ['cairn-astel-light', 'hathe-restoration', 'perrine-tissavoz', 'vihterand-tramway']],
     ['scorers', ['exact_rouge', 'squad', 'bleu', 'gaia']],
   ])('%s names them all, for people and as JSON', async (what, names) => {
-    const plain = await runCli(['list', what]);
-    const json = await runCli(['list', what, '--json']);
+    const plain = await callCli(['list', what]);
+    const json = await callCli(['list', what, '--json']);
 
     expect(plain).toMatchObject({ code: 0, stderr: '' });
     for (const name of names) expect(plain.stdout).toMatch(new RegExp(`^${name}\\b`, 'm'));
@@ -176,7 +177,7 @@ describe('list', () => {
 
   test('tools says which are the pipeline’s, which begin a team, which think and which are asked', async () => {
     const items: { name: string; kind: string }[] = JSON.parse(
-      (await runCli(['list', 'tools', '--json'])).stdout,
+      (await callCli(['list', 'tools', '--json'])).stdout,
     );
 
     const kinds = Map.groupBy(items, ({ kind }) => kind);
@@ -191,14 +192,16 @@ describe('list', () => {
   });
 
   test('teams says how many think and how many are tools, and how packets travel', async () => {
-    const { stdout } = await runCli(['list', 'teams']);
+    const { stdout } = await callCli(['list', 'teams']);
 
     expect(stdout).toMatch(/^single +1 role +0 tools +broadcast +one agent/m);
     expect(stdout).toMatch(/^panel +6 roles +\d\d tools +direct +planner, researcher/m);
   });
 
   test('engines says what each is', async () => {
-    const items: { description: string }[] = JSON.parse((await runCli(['list', 'engines', '--json'])).stdout);
+    const items: { description: string }[] = JSON.parse(
+      (await callCli(['list', 'engines', '--json'])).stdout,
+    );
 
     for (const { description } of items) expect(description).not.toBe('');
   });
@@ -206,7 +209,7 @@ describe('list', () => {
 
 describe('doctor', () => {
   test('checks what a run needs, as one JSON value', async () => {
-    const { code, stdout } = await runCli(['doctor', '--json']);
+    const { code, stdout } = await callCli(['doctor', '--json']);
 
     const findings: { what: string; status: string; detail: string }[] = JSON.parse(stdout);
     expect(findings.map((finding) => finding.what)).toEqual([
@@ -238,7 +241,7 @@ describe('doctor', () => {
     writtenFile(cwd, '.env', 'TAVILY_API_KEY=tvly-secret-of-this-test\n');
     const env = { OPENAI_API_KEY: 'sk-secret-of-this-test', ANTHROPIC_API_KEY: '' };
 
-    const { stdout } = await runCli(['doctor'], { cwd, env });
+    const { stdout } = await callCli(['doctor'], { cwd, env });
 
     expect(stdout).toMatch(/^✓ keys +set: OPENAI_API_KEY, .*TAVILY_API_KEY/m);
     expect(stdout).toMatch(/^✓ images +by a vision model \(OPENAI_API_KEY is set\)/m);
@@ -253,14 +256,14 @@ describe('doctor', () => {
       ]),
     );
 
-    const { stdout } = await runCli(['doctor'], { env });
+    const { stdout } = await callCli(['doctor'], { env });
 
     expect(stdout).toMatch(/^✓ Python +Python \d\.\d+\.\d+ (of this system|as WebAssembly), in a sandbox/m);
     expect(stdout).toMatch(/^✓ images +English text is recognised here, offline/m);
   });
 
   test('reads as a list for people', async () => {
-    const { stdout } = await runCli(['doctor']);
+    const { stdout } = await callCli(['doctor']);
 
     expect(stdout).toMatch(/^Gaia Mesh \d/);
     expect(stdout).toMatch(/^✓ sandbox /m);

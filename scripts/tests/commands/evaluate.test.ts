@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { entry, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { taskFile, writtenFile } from '../../testing/team-file.ts';
 
@@ -12,7 +13,7 @@ const PAIRS = [
 
 /** Scores and returns what was printed, a value a line. */
 async function scoresOf(scorer: string, pairs: readonly object[]) {
-  const { code, stdout, stderr } = await runCli([
+  const { code, stdout, stderr } = await callCli([
     'evaluate',
     '--scorer',
     scorer,
@@ -106,7 +107,7 @@ describe('evaluate', () => {
     const good = '{"prediction":"a","truth":"a"}';
     const file = writtenFile(temporaryFolder(), 'in.jsonl', `${good}\n${line}\n${good}\n`);
 
-    const { code, stdout, stderr } = await runCli(['evaluate', '--scorer', 'gaia', '--input', file]);
+    const { code, stdout, stderr } = await callCli(['evaluate', '--scorer', 'gaia', '--input', file]);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '{"correct":true}\n' });
     expect(stderr).toContain(`${file}:2: `);
@@ -114,7 +115,7 @@ describe('evaluate', () => {
   });
 
   test('names a file that is missing', async () => {
-    const { code, stdout, stderr } = await runCli([
+    const { code, stdout, stderr } = await callCli([
       'evaluate',
       '--scorer',
       'gaia',
@@ -129,7 +130,7 @@ describe('evaluate', () => {
   test('names a folder that was given for a file', async () => {
     const folder = temporaryFolder();
 
-    const { code, stdout, stderr } = await runCli(['evaluate', '--scorer', 'gaia', '--input', folder]);
+    const { code, stdout, stderr } = await callCli(['evaluate', '--scorer', 'gaia', '--input', folder]);
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(`${folder}: it is a folder`);

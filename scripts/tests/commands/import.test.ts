@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 
 const fixture = (name: string) => path.join(codeFolder, 'evaluation', 'traffic', 'import', 'fixtures', name);
@@ -10,7 +11,7 @@ describe('what another tool wrote', () => {
   test('is imported and compared, without a final answer', async () => {
     const out = temporaryFolder();
     const recording = path.join(out, 'mine.jsonl');
-    const imported = await runCli(['import', fixture('otlp-openinference.jsonl'), '--out', recording]);
+    const imported = await callCli(['import', fixture('otlp-openinference.jsonl'), '--out', recording]);
     expect(imported.code, imported.stderr).toBe(0);
     expect(imported.stdout).toContain('9 packets of 1 task, read as otlp (by resourceSpans in line 1)');
     expect(imported.stdout).toContain('causes of 4 messages: what their senders had heard last');
@@ -26,7 +27,7 @@ describe('what another tool wrote', () => {
 
   test('is reported as one JSON value, if asked to', async () => {
     const out = path.join(temporaryFolder(), 'mine.jsonl');
-    const run = await runCli(['import', fixture('mcp-stdio.jsonl'), '--json', '--out', out]);
+    const run = await callCli(['import', fixture('mcp-stdio.jsonl'), '--json', '--out', out]);
 
     expect(run.code, run.stderr).toBe(0);
     expect(JSON.parse(run.stdout)).toMatchObject({ format: 'mcp', packets: 14, recording: out });
@@ -34,16 +35,16 @@ describe('what another tool wrote', () => {
 
   test('that is not there, or of no known kind, ends with 2 and what to do', async () => {
     const file = path.join(temporaryFolder(), 'x.json');
-    expect(await runCli(['import', file])).toMatchObject({
+    expect(await callCli(['import', file])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('there is no such file'),
     });
     writeFileSync(file, '{}');
-    expect(await runCli(['import', file])).toMatchObject({
+    expect(await callCli(['import', file])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('name it with --as'),
     });
-    expect(await runCli(['import', file, '--as', 'pcap'])).toMatchObject({
+    expect(await callCli(['import', file, '--as', 'pcap'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Allowed choices are otlp'),
     });

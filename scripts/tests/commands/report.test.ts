@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeStacksFile } from '@gaia-mesh/evaluation/compare/stacks/testing/sample-stacks.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { writtenFile } from '../../testing/team-file.ts';
 
@@ -12,13 +13,13 @@ const archive = path.join(out, 'run_artifacts.tar.gz');
 const page = path.join(out, 'report.html');
 
 beforeAll(async () => {
-  const run = await runCli(['bench', '--port-base', 'auto', '--out', out, '--quiet']);
+  const run = await callCli(['bench', '--port-base', 'auto', '--out', out, '--quiet']);
   expect(run.code, run.stderr).toBe(0);
 });
 
 describe('report', () => {
   test('writes a page whose figures are those of the run', async () => {
-    const { code, stdout, stderr } = await runCli(['report', archive, '--out', page]);
+    const { code, stdout, stderr } = await callCli(['report', archive, '--out', page]);
     expect([code, stdout], stderr).toEqual([0, `${page}\n`]);
     expect(stderr).toMatch(/^written: \d+ kB\n$/);
 
@@ -45,7 +46,7 @@ describe('report', () => {
   ])('refuses %j with 2 and writes nothing', async (args, reason) => {
     const file = path.join(temporaryFolder(), 'page.html');
 
-    const { code, stderr } = await runCli(['report', ...args, '--out', file]);
+    const { code, stderr } = await callCli(['report', ...args, '--out', file]);
 
     expect(code).toBe(2);
     expect(stderr).toContain(reason);
@@ -61,7 +62,7 @@ describe('report', () => {
     const file = writtenFile(folder, 'comparison.json', JSON.stringify(stacks));
     const html = path.join(folder, 'stacks.html');
 
-    const { code, stderr } = await runCli(['report', '--comparison', file, '--out', html]);
+    const { code, stderr } = await callCli(['report', '--comparison', file, '--out', html]);
 
     expect(code, stderr).toBe(0);
     expect(readFileSync(html, 'utf8')).toContain('"sentence":"a2a/jsonrpc bare is slower than ');
@@ -70,7 +71,7 @@ describe('report', () => {
   test('of a file that is no comparison says what is missing', async () => {
     const file = writtenFile(temporaryFolder(), 'comparison.json', '{"schema_version": 3}');
 
-    const { code, stderr } = await runCli(['report', '--comparison', file]);
+    const { code, stderr } = await callCli(['report', '--comparison', file]);
 
     expect(code).toBe(2);
     expect(stderr).toContain('not a comparison: kind');

@@ -7,7 +7,8 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { sampleComparison } from '@gaia-mesh/evaluation/compare/testing/sample-comparison.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 import { openPipelineModel } from '../../testing/pipeline-model.ts';
 import { taskFile } from '../../testing/team-file.ts';
 import { faultsOfTrace } from '../../testing/trace-event-format.ts';
@@ -24,7 +25,7 @@ const data = path.join(folder, 'data');
 let recording: Recording;
 
 const exported = (file: string, as: string, out: string) =>
-  runCli(['export', file, '--as', as, '--out', out]);
+  callCli(['export', file, '--as', as, '--out', out]);
 
 beforeAll(async () => {
   const tasks = taskFile([
@@ -32,7 +33,7 @@ beforeAll(async () => {
     { task_id: 'b', question: 'Who is it?', document: DOCUMENT, answer: 'Uta' },
   ]);
   const model = await openPipelineModel();
-  const run = await runCli([
+  const run = await callCli([
     ...['bench', '--tasks', tasks, '--out', folder, '--port-base', 'auto'],
     ...['--engine', 'openai', '--model', 'gpt-4o', '--host', `${model.url}/v1`],
   ]);
@@ -114,7 +115,7 @@ describe('as Parquet', () => {
     connection.closeSync();
     writeFileSync(path.join(data, 'list.csv'), 'name\na\nb\nc\n');
     const out = path.join(temporaryFolder(), 'answers.jsonl');
-    const run = await runCli(['gaia', '--questions', file, '--team', 'pipeline', '--out', out, '--json']);
+    const run = await callCli(['gaia', '--questions', file, '--team', 'pipeline', '--out', out, '--json']);
     expect([run.code, run.stderr]).toEqual([0, expect.anything()]);
     expect(readFileSync(out, 'utf8')).toContain('"q1"');
     expect(run.stderr).not.toContain('missing');

@@ -7,7 +7,8 @@ import { testSettings } from '@gaia-mesh/stacks/testing/settings.ts';
 import { type ModelServer, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 import { endServe, startServe } from '../../testing/served.ts';
 import { noteQuestion, teamFile } from '../../testing/team-file.ts';
 
@@ -79,7 +80,7 @@ describe('a team with somebody else’s servers and agents', () => {
       '--out',
       out,
     ];
-    const { code, stderr, stdout } = await runCli([...args, ...noteQuestion(folder)], {
+    const { code, stderr, stdout } = await callCli([...args, ...noteQuestion(folder)], {
       env: { OPENAI_API_KEY: 'sk-of-this-test-alone-0123456789', CLERK_TOKEN: clerk.token ?? '' },
     });
 
@@ -114,9 +115,12 @@ describe('a team with somebody else’s servers and agents', () => {
     });
     const out = temporaryFolder();
     const args = ['bench', '--team', team, '--base-url', `${model.url}/v1`, '--port-base', 'auto'];
-    const { code, stderr, stdout } = await runCli([...args, '--strict', '--out', out, ...noteQuestion(out)], {
-      env: { OPENAI_API_KEY: 'sk-of-this-test-alone-0123456789' },
-    });
+    const { code, stderr, stdout } = await callCli(
+      [...args, '--strict', '--out', out, ...noteQuestion(out)],
+      {
+        env: { OPENAI_API_KEY: 'sk-of-this-test-alone-0123456789' },
+      },
+    );
 
     expect(code).toBe(1);
     expect(stderr).toContain(
@@ -143,7 +147,7 @@ describe('a team with somebody else’s servers and agents', () => {
     const team = teamFile({ final: 0, agents: [agent] });
     const out = temporaryFolder();
     const args = ['bench', '--team', team, '--port-base', 'auto', '--out', out, ...noteQuestion(out)];
-    const { code, stderr } = await runCli(args);
+    const { code, stderr } = await callCli(args);
 
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const metrics = metricsIn(out);
@@ -172,7 +176,7 @@ describe('a team with somebody else’s servers and agents', () => {
         agents: [{ ...agent, options: { url: cards.url, token: 'CLERK_TOKEN' } }],
       });
       const args = ['bench', '--team', team, '--port-base', 'auto', '--out', out, ...noteQuestion(out)];
-      const { code, stderr } = await runCli(args, { env: { CLERK_TOKEN: token } });
+      const { code, stderr } = await callCli(args, { env: { CLERK_TOKEN: token } });
       return { code, stderr, metrics: metricsIn(out) };
     };
 
@@ -194,7 +198,7 @@ describe('a team with somebody else’s servers and agents', () => {
   ])('that is described wrongly is refused before anything starts: %j', async (agent, message) => {
     const team = teamFile({ final: 0, agents: [{ id: 0, subscribes: ['doc_init'], ...agent }] });
     const out = temporaryFolder();
-    const { code, stderr } = await runCli(['bench', '--team', team, '--out', out, ...noteQuestion(out)]);
+    const { code, stderr } = await callCli(['bench', '--team', team, '--out', out, ...noteQuestion(out)]);
 
     expect(code).toBe(2);
     expect(stderr).toContain(message);

@@ -4,11 +4,11 @@ import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
 import { place, run } from '../../testing/gaia-questions.ts';
 
 const blame = (cwd: string, ...args: string[]) =>
-  runCli(['gaia', 'blame', ...args, '--out', 'a.jsonl'], { cwd });
+  callCli(['gaia', 'blame', ...args, '--out', 'a.jsonl'], { cwd });
 
 describe('gaia blame', () => {
   test('names the message in which an agent lied, and nobody where the answer was right', async () => {

@@ -5,7 +5,8 @@ import {
   startScoringServer,
 } from '@gaia-mesh/evaluation/batch/testing/scoring-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { FACTS, QUESTIONS } from '../../testing/gaia-questions.ts';
 
 async function scoringServer(script: Partial<ScoringScript> = {}) {
@@ -35,7 +36,7 @@ describe('gaia on a scoring API', () => {
       },
     });
 
-    const { code, stdout } = await runCli(
+    const { code, stdout } = await callCli(
       [
         'gaia',
         '--team',
@@ -73,7 +74,7 @@ describe('gaia on a scoring API', () => {
     const body = '{"detail":[{"type":"missing","loc":["body","answers"],"msg":"Field required","input":{}}]}';
     const server = await scoringServer({ files: {}, submitFailure: { status: 422, body } });
 
-    const { code, stderr } = await runCli(
+    const { code, stderr } = await callCli(
       [
         'gaia',
         '--team',
@@ -108,7 +109,9 @@ describe('gaia on a scoring API', () => {
     const server = await scoringServer({ questions: '{"detail": "starting"}' });
     const folder = temporaryFolder();
 
-    const { code, stderr } = await runCli(['gaia', '--api', server.url, '--out', 'a.jsonl'], { cwd: folder });
+    const { code, stderr } = await callCli(['gaia', '--api', server.url, '--out', 'a.jsonl'], {
+      cwd: folder,
+    });
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(`${server.url}/questions: `)]);
     expect(readdirSync(folder)).toEqual([]);

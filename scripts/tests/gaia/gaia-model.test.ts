@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { jsonLines, runCli } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { jsonLines } from '../../testing/cli.ts';
 import { oneByOne, place, run } from '../../testing/gaia-questions.ts';
 
 describe('gaia with a model', () => {
@@ -19,7 +20,7 @@ describe('gaia with a model', () => {
     onTestFinished(() => server.close());
     const folder = place(many.slice(0, 3));
 
-    const { code, stdout } = await runCli(['gaia', ...args, '--base-url', `${server.url}/v1`, '--json'], {
+    const { code, stdout } = await callCli(['gaia', ...args, '--base-url', `${server.url}/v1`, '--json'], {
       cwd: folder,
       env,
     });
@@ -78,7 +79,7 @@ describe('gaia with a model', () => {
     onTestFinished(() => server.close());
     const folder = place(many.slice(0, 2));
     const more = ['--no-cache', '--concurrency', '2', '--question-time', '1'];
-    const { code, stdout, stderr } = await runCli(
+    const { code, stdout, stderr } = await callCli(
       ['gaia', ...args, '--base-url', `${server.url}/v1`, ...more],
       { cwd: folder, env },
     );
@@ -99,7 +100,7 @@ describe('gaia with a model', () => {
     const folder = place(many);
     const all = ['gaia', ...args, '--base-url', `${server.url}/v1`];
 
-    const gone = await runCli(all, { cwd: folder, env });
+    const gone = await callCli(all, { cwd: folder, env });
 
     expect(gone.code).toBe(1);
     expect(gone.stderr).toMatch(
@@ -115,7 +116,7 @@ describe('gaia with a model', () => {
 
     isGone = false;
     const asked = server.requests.length;
-    const again = await runCli([...all, '--resume'], { cwd: folder, env });
+    const again = await callCli([...all, '--resume'], { cwd: folder, env });
     expect(again.code).toBe(0);
     expect(server.requests.length - asked).toBe(5);
     expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => [line.task_id, line.status])).toEqual(

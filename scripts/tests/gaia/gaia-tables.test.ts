@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { jsonLines, temporaryFolder } from '../../testing/cli.ts';
 
 const ROWS = [
   ['Year', 'Ship, or boat', 'Port', 'Passengers'],
@@ -35,7 +36,7 @@ test('teams answer questions about tables in the form of WikiTableQuestions, jud
   const { questions, tables, out } = wtqFiles();
   const args = ['gaia', '--team', 'single,react', '--engine', 'extractive', '--format', 'wtq'];
   args.push('--engine-option', 'temperature=0', '--engine-option', 'threshold=0.05');
-  const { code, stdout, stderr } = await runCli([
+  const { code, stdout, stderr } = await callCli([
     ...[...args, '--questions', questions, '--tables', tables, '--out', out, '--json', '--port-base', 'auto'],
   ]);
   expect(code, stderr).toBe(0);
@@ -61,7 +62,7 @@ test.each([
   ['temperature', 'expected NAME=VALUE'],
 ])('an engine’s option %s is refused before anything starts', async (option, message) => {
   const { questions, tables, out } = wtqFiles();
-  const { code, stderr } = await runCli([
+  const { code, stderr } = await callCli([
     ...['gaia', '--team', 'single', '--format', 'wtq', '--questions', questions, '--tables', tables],
     ...['--out', out, '--engine-option', option],
   ]);
@@ -74,7 +75,7 @@ test.each([
   ['no tables', [], /--format wtq takes --questions FILE and --tables FILE/],
 ])('%s is said before anything starts', async (_what, given, message) => {
   const { questions, tables, out } = wtqFiles('9-9');
-  const { code, stderr } = await runCli([
+  const { code, stderr } = await callCli([
     ...['gaia', '--team', 'single', '--format', 'wtq', '--questions', questions, '--out', out],
     ...given.map((word) => (word === 'tables' ? tables : word)),
   ]);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
-import { Cli, jsonLines, runCli } from '../../testing/cli.ts';
+import { Cli, jsonLines } from '../../testing/cli.ts';
 import { FACTS, oneByOne, place, QUESTIONS, run } from '../../testing/gaia-questions.ts';
 import { trimTeam } from '../../testing/team-file.ts';
 
@@ -69,11 +69,11 @@ describe('gaia on a file of questions', () => {
     expect(page).toContain('Who built the bridge over the Orra?');
     expect(page).toContain('"baseline":"single"');
     for (const name of ['a.jsonl', 'a.jsonl.journal', 'a.batch.json']) {
-      const again = await runCli(['report', '--gaia', name, '--out', 'again.html'], { cwd: folder });
+      const again = await callCli(['report', '--gaia', name, '--out', 'again.html'], { cwd: folder });
       expect(again).toMatchObject({ code: 0, stdout: `${path.join(folder, 'again.html')}\n` });
       expect(readFileSync(path.join(folder, 'again.html'), 'utf8')).toBe(page);
     }
-    const beside = await runCli(['report', '--gaia', 'a.jsonl'], { cwd: folder });
+    const beside = await callCli(['report', '--gaia', 'a.jsonl'], { cwd: folder });
     expect(beside.stdout).toBe(`${path.join(folder, 'a.report.html')}\n`);
   });
 
@@ -133,7 +133,7 @@ describe('gaia on a file of questions', () => {
     ).flat();
     const folder = place(many);
     const args = oneByOne('single');
-    const none = await runCli(['gaia', ...args, '--resume'], { cwd: folder });
+    const none = await callCli(['gaia', ...args, '--resume'], { cwd: folder });
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--resume: no batch to resume')]);
     const killed = new Cli(['gaia', ...args], { cwd: folder });
     await killed.says(/8\/36 questions/);
@@ -142,10 +142,10 @@ describe('gaia on a file of questions', () => {
     const before = readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8');
     const whole = before.slice(0, before.lastIndexOf('\n') + 1);
     expect(existsSync(path.join(folder, 'a.jsonl'))).toBe(false);
-    const pageOfKilled = await runCli(['report', '--gaia', 'a.jsonl'], { cwd: folder });
+    const pageOfKilled = await callCli(['report', '--gaia', 'a.jsonl'], { cwd: folder });
     expect(readFileSync(path.join(folder, 'a.report.html'), 'utf8')).toContain('The batch is not finished');
 
-    const { code, stderr } = await runCli(['gaia', ...args, '--resume'], { cwd: folder });
+    const { code, stderr } = await callCli(['gaia', ...args, '--resume'], { cwd: folder });
 
     expect([code, stderr]).toEqual([0, expect.stringContaining('36/36 questions')]);
     expect(readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8').startsWith(whole)).toBe(true);
@@ -154,7 +154,7 @@ describe('gaia on a file of questions', () => {
     );
     // Of a batch that was killed there is a page, too.
     expect(pageOfKilled).toMatchObject({ code: 0 });
-    const other = await runCli(['gaia', ...args, '--resume', '--repeat', '2'], { cwd: folder });
+    const other = await callCli(['gaia', ...args, '--resume', '--repeat', '2'], { cwd: folder });
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('repeat: 1 then, 2 now')]);
   });
 

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
 import { sampleGapRecord } from '@gaia-mesh/evaluation/store/testing/samples.ts';
 import { describe, expect, test } from 'vitest';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 
 /** A hint, which is 1, and two records that wait; the second of these is hostile. */
 async function placeStore(file = path.join(temporaryFolder(), 'kept.sqlite')): Promise<string> {
@@ -18,7 +19,7 @@ async function placeStore(file = path.join(temporaryFolder(), 'kept.sqlite')): P
 }
 
 const statuses = async (store: string) => {
-  const { stdout } = await runCli(['gaia', 'gaps', '--store', store, '--json']);
+  const { stdout } = await callCli(['gaia', 'gaps', '--store', store, '--json']);
   const { records } = JSON.parse(stdout);
   return records.map((record: Record<string, unknown>) => [record.id, record.status, record.informs_plans]);
 };
@@ -27,7 +28,7 @@ describe('gaia gaps', () => {
   test('shows each record, whole, and nothing of it drives the terminal (OV-19)', async () => {
     const store = await placeStore();
 
-    const { code, stdout, stderr } = await runCli(['gaia', 'gaps', '--store', store]);
+    const { code, stdout, stderr } = await callCli(['gaia', 'gaps', '--store', store]);
 
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('2  prompt_change  waits for you\n');
@@ -40,7 +41,7 @@ describe('gaia gaps', () => {
   test('takes decisions, and second thoughts; an approved record informs plans, a rejected hint does not (OV-19)', async () => {
     const store = await placeStore();
 
-    const decided = await runCli(['gaia', 'gaps', '--store', store, '--approve', '2', '--reject', '1', '3']);
+    const decided = await callCli(['gaia', 'gaps', '--store', store, '--approve', '2', '--reject', '1', '3']);
     expect(decided).toMatchObject({ code: 0, stderr: '' });
     expect(decided.stdout.match(/^\d+ .*/gm)).toEqual([
       '2  prompt_change  approved',
@@ -52,7 +53,7 @@ describe('gaia gaps', () => {
       [2, 'approved', true],
       [3, 'rejected', false],
     ]);
-    await runCli(['gaia', 'gaps', '--store', store, '--approve', '1']);
+    await callCli(['gaia', 'gaps', '--store', store, '--approve', '1']);
     expect((await statuses(store))[0]).toEqual([1, 'approved', true]);
   });
 
@@ -60,7 +61,7 @@ describe('gaia gaps', () => {
     const folder = temporaryFolder();
     await placeStore(path.join(folder, 'a.runs', 'store', 'attempts.sqlite'));
 
-    const { stdout } = await runCli(['gaia', 'gaps', '--out', 'a.jsonl', '--json'], { cwd: folder });
+    const { stdout } = await callCli(['gaia', 'gaps', '--out', 'a.jsonl', '--json'], { cwd: folder });
 
     const { schema_version, records } = JSON.parse(stdout);
     expect([schema_version, records.length]).toEqual([1, 3]);
@@ -87,7 +88,7 @@ describe('gaia gaps', () => {
   ])('refuses %s', async (_what, args, message) => {
     const store = await placeStore();
 
-    const { code, stderr } = await runCli(['gaia', 'gaps', '--store', store, ...args]);
+    const { code, stderr } = await callCli(['gaia', 'gaps', '--store', store, ...args]);
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect((await statuses(store))[1]).toEqual([2, 'proposed', false]);
@@ -95,12 +96,12 @@ describe('gaia gaps', () => {
 
   test('makes no store where there is none, and takes no other file for one', async () => {
     const folder = temporaryFolder();
-    const none = await runCli(['gaia', 'gaps', '--store', 'none.sqlite'], { cwd: folder });
+    const none = await callCli(['gaia', 'gaps', '--store', 'none.sqlite'], { cwd: folder });
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('there is no store at')]);
     expect(existsSync(path.join(folder, 'none.sqlite'))).toBe(false);
 
     writeFileSync(path.join(folder, 'letter.txt'), 'Dear Zoë,');
-    const letter = await runCli(['gaia', 'gaps', '--store', 'letter.txt'], { cwd: folder });
+    const letter = await callCli(['gaia', 'gaps', '--store', 'letter.txt'], { cwd: folder });
     expect([letter.code, letter.stderr]).toEqual([1, expect.stringContaining('is not a store of Gaia Mesh')]);
   });
 });

@@ -4,7 +4,7 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { listTeamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { SERVICES, type Service } from '@gaia-mesh/tools/web/services.ts';
 import { describe, expect, test } from 'vitest';
-import { runCli } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
 
 const guide = readFileSync(path.join(codeFolder, 'docs', 'gaia.md'), 'utf8');
 
@@ -21,7 +21,7 @@ describe('docs/gaia.md', () => {
   test('uses no option that its commands do not have', async () => {
     const helps = await Promise.all(
       [['gaia'], ['gaia', 'gaps'], ['gaia', 'blame'], ['report'], ['clean']].map((name) =>
-        runCli([...name, '--help', '--all']),
+        callCli([...name, '--help', '--all']),
       ),
     );
     const known = helps.flatMap(({ stdout }) => stdout.match(/--[a-z-]+/g) ?? []);

@@ -10,7 +10,8 @@ import { startRoleModel } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
 // Where a host is trusted with a key, the agents are told so in the environment.
@@ -37,7 +38,7 @@ const ask = async (team: string, url: string, ...more: string[]) => {
   const folder = temporaryFolder();
   const question = { task_id: 'a', question: 'Which surname is in the second line?', answer: TRUTH };
   writtenFile(folder, 'q.jsonl', JSON.stringify(question));
-  return runCli(['gaia', '--team', team, '--questions', 'q.jsonl', '--out', 'a.jsonl', '--json', ...more], {
+  return callCli(['gaia', '--team', team, '--questions', 'q.jsonl', '--out', 'a.jsonl', '--json', ...more], {
     cwd: folder,
     env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'invented-key-of-this-test' },
   });

@@ -3,7 +3,8 @@ import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
 import { OVERSEER_REPLIES, TRUTH } from '@gaia-mesh/evaluation/teams/overseer/testing/overseer.ts';
 import { startRoleModel } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { expect, test } from 'vitest';
-import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
 /** The overseer's team without its data tools: real processes, few of them. */
@@ -39,7 +40,7 @@ test('a question that the deadline ends is an attempt on record, beside those th
   const folder = temporaryFolder();
   writtenFile(folder, 'q.jsonl', QUESTIONS.map((question) => JSON.stringify(question)).join('\n'));
 
-  const { code, stderr } = await runCli(
+  const { code, stderr } = await callCli(
     [
       ...[
         'gaia',

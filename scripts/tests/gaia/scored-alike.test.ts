@@ -4,7 +4,8 @@ import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { jsonLines, runCli } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { jsonLines } from '../../testing/cli.ts';
 import { place } from '../../testing/gaia-questions.ts';
 import { trimTeam } from '../../testing/team-file.ts';
 
@@ -78,7 +79,7 @@ test('the same reply of a model scores the same in all six teams, and each was t
     })),
   );
 
-  const { code, stderr, stdout } = await runCli(
+  const { code, stderr, stdout } = await callCli(
     [
       ...[
         'gaia',

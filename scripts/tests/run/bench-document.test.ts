@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
@@ -16,7 +17,7 @@ async function benchOf(args: readonly string[], cwd = temporaryFolder()) {
     onPacket: (packet, self) => self.answer(packet, 'yes'),
   });
   const team = teamFile({ final: 3, agents: [agent.entry] });
-  const result = await runCli(['bench', '--team', team, '--external', '3', '--out', out, ...args], { cwd });
+  const result = await callCli(['bench', '--team', team, '--external', '3', '--out', out, ...args], { cwd });
   return { ...result, out, payload: agent.received[0]?.payload };
 }
 

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { docxOf, docxParagraph, pdfOf, pdfText, zipOf } from '@gaia-mesh/tools/files/testing/documents.ts';
 import { describe, expect, test } from 'vitest';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 import { writtenFile } from '../../testing/team-file.ts';
 
 const SENTENCES = [
@@ -41,7 +42,7 @@ async function ask(name: string, content: string | Uint8Array, ...more: readonly
     'auto',
   ];
   return {
-    ...(await runCli([...args, '--out', 'out', '--json', ...more], { cwd })),
+    ...(await callCli([...args, '--out', 'out', '--json', ...more], { cwd })),
     file: path.join(cwd, name),
   };
 }
@@ -70,7 +71,7 @@ describe('a document of the user’s', () => {
     const [first = '', ...others] = SENTENCES;
     writtenFile(cwd, 'two.pdf', pdfOf([pdfText(others), '', pdfText([first])]));
     const args = ['bench', '--document', 'two.pdf', '--question', QUESTION, '--port-base', 'auto'];
-    const { stdout } = await runCli(args, { cwd });
+    const { stdout } = await callCli(args, { cwd });
     expect(stdout).toMatch(/Answer +3 October 1868\nSource +page 3: The bridge over the Astel was opened/);
   });
 

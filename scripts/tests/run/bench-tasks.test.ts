@@ -7,7 +7,8 @@ import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.t
 import { buildRunData } from '@gaia-mesh/evaluation/report/run/run-data.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, test } from 'vitest';
-import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { type CliResult, jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics, summarySchema } from '../../testing/run-files.ts';
 import { taskFile, teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -39,7 +40,7 @@ describe('the default team on a file of tasks', () => {
       { task_id: 'cat', question: '¿Dónde está 🐈?', document: '🐈'.repeat(401) },
     ]);
 
-    const { code, stdout, stderr } = await runCli([
+    const { code, stdout, stderr } = await callCli([
       ...['bench', '--tasks', tasks, '--concurrency', '3', '--port-base', 'auto', '--out', out, '--json'],
     ]);
 
@@ -96,7 +97,7 @@ describe('a file of tasks', () => {
       onPacket: (packet, self) => !packet.task_id.startsWith('silent') && self.answer(packet, 'yes'),
     });
     const team = teamFile({ final: 3, agents: [agent.entry] });
-    const result = await runCli([
+    const result = await callCli([
       ...['bench', '--team', team, '--external', '3', '--out', out, '--tasks', tasks, ...args],
     ]);
     return { ...result, out, received: agent.received };
@@ -130,7 +131,7 @@ describe('a file of tasks', () => {
     }));
     const out = temporaryFolder();
     const args = ['bench', '--tasks', taskFile(tasks), '--port-base', 'auto', '--out', out];
-    const { code, stdout, stderr } = await runCli(args);
+    const { code, stdout, stderr } = await callCli(args);
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/Wrong answers: 2\n {2}t-1\n {4}question {2}When was the mill built\?/);
     expect(stdout).toMatch(/truth {5}1999\n {4}answer {4}1804/);
@@ -158,7 +159,7 @@ describe('a file of tasks', () => {
     const port = await listenOnPlace(server, { port: 0 });
     server.close();
     const out = temporaryFolder();
-    const { code, stdout, stderr } = await runCli([
+    const { code, stdout, stderr } = await callCli([
       ...['bench', '--team', 'single', '--tasks', taskFile(tasks), '--port-base', 'auto', '--out', out],
       ...['--concurrency', '1'],
       ...['--engine', 'ollama', '--model', 'none', '--host', `http://127.0.0.1:${port}`],
@@ -190,10 +191,10 @@ describe('a file of tasks', () => {
       '--port-base',
       'auto',
     ];
-    const first = await runCli([...args, '--out', path.join(folder, 'a')]);
+    const first = await callCli([...args, '--out', path.join(folder, 'a')]);
     expect(first.code, first.stderr).toBe(0);
 
-    const { code, stdout, stderr } = await runCli([...args, '--out', path.join(folder, 'b')]);
+    const { code, stdout, stderr } = await callCli([...args, '--out', path.join(folder, 'b')]);
 
     expect(code, stderr).toBe(0);
     const { tasks, answered, normalized_em, token_sum, pkt_cnt } = readMetrics(path.join(folder, 'a'));
@@ -242,7 +243,7 @@ describe('a file of tasks', () => {
     });
     const tasks = taskFile(yesNo(Array.from({ length: 28 }, (_, i) => `t-${i}`)));
 
-    const { code } = await runCli([
+    const { code } = await callCli([
       ...['bench', '--team', teamFile({ final: 3, agents: [agent.entry] }), '--external', '3'],
       ...['--tasks', tasks, '--concurrency', '7', '--timeout', '20', '--out', temporaryFolder()],
     ]);

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { describe, expect, test } from 'vitest';
-import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { startPipelineModel } from '../../testing/pipeline-model.ts';
 import { readMetrics, summarySchema } from '../../testing/run-files.ts';
 import { taskFile, writtenFile } from '../../testing/team-file.ts';
@@ -29,7 +30,7 @@ const QUESTIONS = [
 
 describe('bench with a model', () => {
   const bench = (url: string, ...args: string[]) =>
-    runCli([
+    callCli([
       ...['bench', '--engine', 'openai', '--model', MODEL, '--host', `${url}/v1`, '--port-base', 'auto'],
       ...args,
     ]);
@@ -75,8 +76,8 @@ describe('bench with a model', () => {
       'auto',
     ];
 
-    const again = await runCli([...replies, ...asking('Who built the bridge?', 'again')]);
-    const other = await runCli([...replies, ...asking('Where is the bridge?', 'other')]);
+    const again = await callCli([...replies, ...asking('Who built the bridge?', 'again')]);
+    const other = await callCli([...replies, ...asking('Where is the bridge?', 'other')]);
 
     expect([again.code, readMetrics(path.join(out, 'again'))]).toEqual([
       0,
@@ -129,7 +130,7 @@ describe('gaia with a model', () => {
   async function gaia(url: string, ...args: string[]) {
     const folder = temporaryFolder();
     writtenFile(folder, 'q.jsonl', QUESTIONS.map((line) => JSON.stringify(line)).join('\n'));
-    const { code, stdout, stderr } = await runCli(
+    const { code, stdout, stderr } = await callCli(
       [
         ...['gaia', '--team', 'pipeline', '--questions', 'q.jsonl', '--out', 'a.jsonl', '--no-cache'],
         ...['--model', MODEL, '--base-url', `${url}/v1`, ...args],
