@@ -104,7 +104,7 @@ export class RunFolder {
   }
 
   /** Returns the paths of a run's files in `directory` without taking the folder. */
-  static at(directory: string): Pick<RunFolder, 'journalFile' | 'resultsFile'> {
+  static at(directory: string): Pick<RunFolder, 'headFile' | 'resultsFile'> {
     return new RunFolder(directory);
   }
 
@@ -120,9 +120,9 @@ export class RunFolder {
     return path.join(this.directory, 'results.jsonl');
   }
 
-  /** Head of the journal whose attempts are in {@link resultsFile}. */
-  get journalFile(): string {
-    return path.join(this.directory, 'results.journal');
+  /** The plan of the batch whose attempts are in {@link resultsFile}. */
+  get headFile(): string {
+    return path.join(this.directory, 'results.batch.json');
   }
 
   /** Releases the folder for the next run. */
@@ -146,7 +146,7 @@ export class RunFolder {
 
   /** Paths of a run's results beside its workspaces. */
   get #results(): string[] {
-    return [this.metricsFile, this.archiveFile, this.resultsFile, this.journalFile];
+    return [this.metricsFile, this.archiveFile, this.resultsFile, this.headFile];
   }
 
   /** Id of the run that left the present files; its results go to the folder of that name below `runs/`. */

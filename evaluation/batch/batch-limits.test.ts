@@ -6,6 +6,7 @@ import {
   ids,
   journal,
   kept,
+  reopenJournal,
   rightly,
   run,
   teamOf,
@@ -101,6 +102,8 @@ describe('a cause that is every question’s', () => {
       reason:
         'the model, team single, question q6 (What is q6?): 3 questions in a row failed, the last one: no server at :11434',
     });
+    expect(journal.size).toBe(7);
+    reopenJournal();
     expect(journal.size).toBe(4);
 
     const again = teamOf();
@@ -124,6 +127,7 @@ describe('a cause that is every question’s', () => {
     };
 
     expect((await run(asking, 12, { concurrency: 2 })).end.kind).toBe('stopped');
+    reopenJournal();
     expect(ids(12).filter((id) => kept(id) !== undefined)).toEqual(['q0']);
   });
 

@@ -6,7 +6,7 @@ import { buildAttempt, createUnsentEnd, failAttempt } from '../attempts/build-at
 import type { Question } from '../questions/question.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { TeamCache } from './answer-cache.ts';
-import type { Journal } from './journal/journal.ts';
+import { isSuspect, type Journal } from './journal/journal.ts';
 import { type BatchLimits, findOverrun, Spending } from './limits.ts';
 
 /**
@@ -60,12 +60,10 @@ export type BatchEnd =
 /** Failures of the model or the agents, one after the other, after which the questions are no longer to blame. */
 const MAX_FAILURES_IN_A_ROW = 3;
 
-/**
- * Tells a question that fails from a model or an agent that is gone. Failures are held back until another question shows that
- * both still work: a failure in the journal would not be asked again when the batch is resumed.
- */
+/** Tells a question that fails from a model or an agent that is gone, by what the questions asked after it show. */
 class SharedCause {
-  #held: { readonly attempt: Attempt; readonly number: number }[] = [];
+  /** Numbers of the failures that no later question has disproved. */
+  #suspects: number[] = [];
   #failures = 0;
   #error: MeshError | undefined;
 
@@ -75,40 +73,27 @@ class SharedCause {
   }
 
   /**
-   * Returns the attempts that may be kept now: none, or this one and those held back that came before this question was asked. An
-   * answer that was on its way when a server went away shows nothing about later failures.
+   * Judges an attempt. An answer that was on its way when a server went away shows nothing about later failures.
    *
    * @param before {@link failures} when the question was asked
    */
-  judge(attempt: Attempt, before: number): readonly Attempt[] {
+  judge(attempt: Attempt, before: number): void {
     const { status, code, reason = 'no reason given', cached } = attempt;
-    if (status === 'failed' && code !== undefined && isSuspect(code)) {
-      this.#held.push({ attempt, number: this.#failures++ });
-      if (this.#held.length >= MAX_FAILURES_IN_A_ROW || code === 'store') {
-        const times =
-          this.#held.length === 1 ? '' : `${this.#held.length} questions in a row failed, the last one: `;
-        this.#error ??= new MeshError(code, `${times}${reason}`);
-      }
-      return [];
+    if (code !== undefined && isSuspect(attempt)) {
+      const inRow = this.#suspects.push(this.#failures++);
+      if (inRow < MAX_FAILURES_IN_A_ROW && code !== 'store') return;
+      const times = inRow === 1 ? '' : `${inRow} questions in a row failed, the last one: `;
+      this.#error ??= new MeshError(code, `${times}${reason}`);
+    } else if (!cached && status !== 'timeout') {
+      // An answer from the cache shows nothing about the model, and silence nothing about the agents.
+      this.#suspects = this.#suspects.filter((number) => number >= before);
     }
-    // An answer from the cache shows nothing about the model, and silence nothing about the agents.
-    return cached || status === 'timeout' ? [attempt] : [...this.release(before), attempt];
-  }
-
-  release(before = this.#failures): readonly Attempt[] {
-    const released = this.#held.filter(({ number }) => number < before);
-    this.#held = this.#held.filter(({ number }) => number >= before);
-    return released.map(({ attempt }) => attempt);
   }
 
   /** Set once no further question can be answered. */
   get error(): MeshError | undefined {
     return this.#error;
   }
-}
-
-function isSuspect(code: Attempt['code']): boolean {
-  return code === 'engine' || code === 'agent' || code === 'store';
 }
 
 /**
@@ -158,8 +143,6 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
     const failed = ends.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
-  // Failures held back may still turn out to share a cause, so only a finished batch keeps them.
-  if (end.kind === 'finished') for (const attempt of run.cause.release()) keep(run, attempt);
   return end;
 }
 
@@ -192,8 +175,9 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
     // An interrupted question has no result, unless its answer came in time; it is asked again on resume.
     if (run.signal.aborted && attempt.status !== 'answered') return undefined;
     spending.add(attempt);
-    const judged = batch.toleratesFailures === true ? [attempt] : cause.judge(attempt, before);
-    for (const one of judged) keep(run, one);
+    if (!batch.toleratesFailures) cause.judge(attempt, before);
+    batch.journal.append(attempt);
+    batch.onEvent({ kind: 'finished', attempt });
     // An answer that was given without a server or a tool is not the team's for ever.
     if (attempt.status === 'answered' && !attempt.cached && attempt.warnings === undefined)
       await cache?.put(placed, attempt);
@@ -257,11 +241,6 @@ async function askInTime(run: Run, question: Question, cycle: number): Promise<A
   return reason === undefined
     ? attempt
     : failAttempt(attempt, question, { status: 'failed', reason, code: 'limit' });
-}
-
-function keep({ batch }: Run, attempt: Attempt): void {
-  batch.journal.append(attempt);
-  batch.onEvent({ kind: 'finished', attempt });
 }
 
 /** Names component, question and cause (REQ-067). */

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
+import { buildBatchHead } from '../plan/run-plan.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import { openBatch, summarizeTeams } from './finished-batch.ts';
-import { writeBatchHead } from './journal/batch-head.ts';
 import { Journal } from './journal/journal.ts';
 import { attemptOf, questionOf } from './testing/results.ts';
 
@@ -15,17 +15,11 @@ const setup = { questions: 'sha', repeat: '1' };
 function batchOf(): { answers: string; journal: Journal } {
   const answers = path.join(temporaryFolder(), 'a.jsonl');
   const { journal: file, head } = deriveBatchPaths(answers);
-  const journal = Journal.open(file, setup, { resume: false });
+  const paths = { answers, head, journal: file, store: '' };
   const questions = [questionOf('lamp', { level: '2', fileName: 'lamp.txt' }), questionOf('bridge')];
   const teams = [{ team: loadTeam('single'), concurrency: 4 }];
-  writeBatchHead({
-    paths: { answers, head },
-    fingerprint: setup,
-    repeat: 1,
-    source: '/elsewhere/q.jsonl',
-    teams,
-    questions,
-  });
+  const plan = { paths, fingerprint: setup, repeat: 1, source: '/elsewhere/q.jsonl', teams, questions };
+  const journal = Journal.open(paths, buildBatchHead(plan), false);
   journal.append(attemptOf('lamp', { final_answer: 'Zoë 🏁' }));
   return { answers, journal };
 }
@@ -92,15 +86,6 @@ describe('a batch that is looked at', () => {
         return a;
       },
       /a\.batch\.json: not JSON/,
-    ],
-    [
-      'the head of another batch',
-      (a: string) => {
-        const { head } = deriveBatchPaths(a);
-        writeFileSync(head, readFileSync(head, 'utf8').replace('"questions":"sha"', '"questions":"other"'));
-        return a;
-      },
-      /are of different batches \(questions differs\)/,
     ],
     [
       'a journal that is none',

@@ -4,7 +4,7 @@ import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import { summarize, type TeamSummary } from '../results/summary.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
-import { type BatchHead, checkSameBatch, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
+import { type BatchHead, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
 import { openJournal, type ReadJournal } from './journal/journal.ts';
 
 /** A batch read from its files: its questions, and the result of each finished attempt. */
@@ -20,25 +20,20 @@ export interface FinishedBatch extends Pick<ReadJournal, 'read'> {
  * @throws MeshError `usage` if one of them is missing, `store` for a damaged journal
  */
 export function openBatch(file: string): FinishedBatch & { readonly answers: string; close(): void } {
-  const { answers, head: headFile, journal } = findBatchFiles(file);
+  const headFile = file.endsWith('.batch.json')
+    ? file
+    : deriveBatchPaths(file.replace(/\.journal$/, '')).head;
   const head = readBatchHead(headFile);
-  let results: ReadJournal;
+  const findBeside = (name: string) => path.join(path.dirname(headFile), path.basename(name));
   try {
-    results = openJournal(journal);
+    const results = openJournal(findBeside(head.journal));
+    return { head, answers: findBeside(head.answers), questions: listHeadQuestions(head), ...results };
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'usage') throw error;
     throw new MeshError('usage', `${error.message}: ${formatCommandLine('gaia')} writes it`, {
       cause: error,
     });
   }
-  const { setup, read, close } = results;
-  try {
-    if (setup !== undefined) checkSameBatch(head, headFile, setup, journal);
-  } catch (error) {
-    close();
-    throw error;
-  }
-  return { head, answers, questions: listHeadQuestions(head), read, close };
 }
 
 /** Summarizes each team of a batch. */
@@ -50,13 +45,4 @@ export function summarizeTeams({ head, questions, read }: FinishedBatch): Record
         .team,
     ]),
   );
-}
-
-function findBatchFiles(file: string): { answers: string; head: string; journal: string } {
-  if (file.endsWith('.batch.json')) {
-    const answers = path.join(path.dirname(file), readBatchHead(file).answers);
-    return { ...deriveBatchPaths(answers), answers, head: file };
-  }
-  const answers = file.replace(/\.journal$/, '');
-  return { ...deriveBatchPaths(answers), answers };
 }

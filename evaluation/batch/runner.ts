@@ -1,9 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
+import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import type { AttemptKey } from '../attempts/attempt.ts';
-import type { RunPlan } from '../plan/run-plan.ts';
+import { buildBatchHead, type RunPlan } from '../plan/run-plan.ts';
 import { type PlannedTeam, usesStore } from '../plan/team-options.ts';
 import { placeFile } from '../questions/place-file.ts';
 import { writeLines } from '../results/answers.ts';
@@ -11,6 +11,7 @@ import { createTaskScorer } from '../scorers/scorer.ts';
 import type { Store } from '../store/store.ts';
 import { createStoreCache } from './answer-cache.ts';
 import { type Batch, type BatchEnd, runBatch } from './batch.ts';
+import type { BatchHead } from './journal/batch-head.ts';
 import { Journal } from './journal/journal.ts';
 import { MeshTeam, type MeshTeamOptions } from './teams/mesh-team.ts';
 
@@ -45,17 +46,18 @@ export class Runner {
     this.#plan = plan;
   }
 
+  /** The head of the batch. */
+  get head(): BatchHead {
+    return buildBatchHead(this.#plan);
+  }
+
   /**
    * The journal of the batch. It is opened at its first use: a run's folder is cleared of earlier results before.
    *
    * @throws MeshError as {@link Journal.open}
    */
   get journal(): Journal {
-    const { paths, fingerprint, resumes } = this.#plan;
-    this.#journal ??= Journal.open(paths.journal, fingerprint, {
-      resume: resumes,
-      attempts: paths.attempts,
-    });
+    this.#journal ??= Journal.open(this.#plan.paths, this.head, this.#plan.resumes);
     return this.#journal;
   }
 
@@ -118,7 +120,7 @@ export class Runner {
     let end: BatchEnd;
     try {
       end = await this.#askAll(planned, part, mesh, asked, context);
-      if (part.isBatch && part.paths.attempts === undefined)
+      if (part.isBatch && part.paths.journal !== mesh.folder.resultsFile)
         writeLines(mesh.folder.resultsFile, this.#formatAttempts(asked));
     } catch (error) {
       // No process and no port stays behind, whatever happened.
@@ -194,7 +196,7 @@ export class Runner {
         places: paths,
         isBatch,
         // Attempts beside the mesh's own results are continued; they are not moved aside with those.
-        resumes: resumes && paths.attempts !== undefined,
+        resumes: resumes && paths.journal === RunFolder.at(out).resultsFile,
         faults,
         portBase,
         external,

@@ -135,7 +135,8 @@ export async function blamePlan(options: BlameOptions): Promise<BlamePlan> {
       fingerprint: { question: id },
       warnings: [],
     },
-    { ...paths, branches },
+    // Branches are not a batch of the user's, which lists of results would name.
+    { ...paths, head: path.join(folder, 'branches.plan.json'), branches },
     () => path.join(paths.runs, team.name),
   );
   const [planned] = run.teams;

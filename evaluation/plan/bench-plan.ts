@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { resolveEngine } from '@gaia-mesh/core/contracts/team.ts';
 import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
 import { readChosenTasks } from '../questions/task-source.ts';
 import { findScorer } from '../scorers/scorer.ts';
@@ -91,6 +92,7 @@ export async function planBench(options: BenchOptions): Promise<BenchPlan> {
         ]
       : notes;
   const out = chooseResultFolder(options.out);
+  const { resultsFile, headFile } = RunFolder.at(out);
   const plan = await planRun(
     options,
     {
@@ -100,11 +102,13 @@ export async function planBench(options: BenchOptions): Promise<BenchPlan> {
       isBatch: options.tasks !== undefined || options.repeat > 1,
       external,
       fingerprint: { tasks: `sha256:${sha256}`, scorer: team.scorer },
+      source: options.tasks === undefined ? undefined : resolveUserPath(options.tasks),
       warnings,
     },
     {
-      journal: RunFolder.at(out).journalFile,
-      attempts: RunFolder.at(out).resultsFile,
+      answers: resultsFile,
+      head: headFile,
+      journal: resultsFile,
       store: options.store ?? path.join(out, 'store', 'attempts.sqlite'),
     },
     () => out,

@@ -4,7 +4,6 @@ import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
-import type { BatchHead } from '../batch/journal/batch-head.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
 import type { Questions } from '../questions/read-questions.ts';
@@ -101,9 +100,6 @@ export type GaiaOptions = z.output<typeof gaiaTable.options>;
 /** The plan of a `gaia`, which may have several teams. */
 export interface GaiaPlan extends RunPlan {
   readonly paths: GaiaPaths;
-  readonly pairs?: BatchHead['pairs'] | undefined;
-  /** The user's file of questions. */
-  readonly source: string | undefined;
   /** The plain file of cached answers. */
   readonly cacheFile: string | undefined;
   /** The name under which answers are submitted, and the agents' code; undefined if nothing is submitted. */
@@ -143,6 +139,8 @@ export async function planGaia(options: GaiaOptions, signal: AbortSignal): Promi
       external: new Set(),
       folder: options.format === 'wtq' ? findTablesFolder(options) : findFilesFolder(options),
       api,
+      pairs,
+      source: options.questions === undefined ? undefined : resolveUserPath(options.questions),
       fingerprint: pairs === 'all' ? { questions: sha256, pairs } : { questions: sha256 },
       warnings,
     },
@@ -153,8 +151,6 @@ export async function planGaia(options: GaiaOptions, signal: AbortSignal): Promi
     options.submission !== undefined || (api !== undefined && options.questions === undefined);
   return {
     ...plan,
-    pairs,
-    source: options.questions === undefined ? undefined : resolveUserPath(options.questions),
     cacheFile: cacheFile === undefined ? undefined : resolveUserPath(cacheFile),
     submitter: isSubmitted
       ? {

@@ -1,10 +1,14 @@
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { type BatchHead, HEAD_VERSION } from '../batch/journal/batch-head.ts';
 import { type BatchLimits, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi } from '../questions/scoring-api.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
+import { shortenPath } from './batch-places.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
 import { fingerprintBatch } from './fingerprint.ts';
@@ -28,9 +32,12 @@ export interface RunPlan {
   /** The fingerprint of the batch; a resumed one must have the same. */
   readonly fingerprint: Fingerprint;
   readonly paths: {
+    /** What the user reads: answers, or attempts. */
+    readonly answers: string;
+    /** The plan of a batch, for `--resume` and for reports. */
+    readonly head: string;
+    /** The attempts of a batch. */
     readonly journal: string;
-    /** The file of the attempts, if they are not in the journal itself. */
-    readonly attempts?: string;
     /** A file, or the URL of a server. */
     readonly store: string;
     /** The folder of all questions' files. */
@@ -38,6 +45,10 @@ export interface RunPlan {
     /** The file of branches of a recorded question, if the questions are branches. */
     readonly branches?: string | undefined;
   };
+  /** The user's file of questions. */
+  readonly source?: string | undefined;
+  /** The comparisons of teams that are judged together; those with the baseline by default. */
+  readonly pairs?: 'baseline' | 'all' | undefined;
   readonly portBase: number | 'auto' | undefined;
   /** Agents that the user starts. */
   readonly external: ReadonlySet<string>;
@@ -51,7 +62,10 @@ export interface RunPlan {
 
 /** The parts of a run that its command chooses. */
 interface RunParts
-  extends Pick<RunPlan, 'questions' | 'isBatch' | 'portBase' | 'external' | 'folder' | 'api'> {
+  extends Pick<
+    RunPlan,
+    'questions' | 'isBatch' | 'portBase' | 'external' | 'folder' | 'api' | 'source' | 'pairs'
+  > {
   readonly teams: readonly Team[];
   /** The fingerprint of the questions. */
   readonly fingerprint: Fingerprint;
@@ -74,8 +88,8 @@ export async function planRun<Paths extends RunPlan['paths']>(
   outOf: (team: string) => string,
 ): Promise<RunPlan & { readonly paths: Paths }> {
   // Otherwise a mistyped place would ask, and pay for, everything again.
-  if (options.resume && !existsSync(paths.journal))
-    throw new MeshError('usage', `--resume: no batch to resume: ${paths.journal} does not exist`);
+  if (options.resume && !existsSync(paths.head))
+    throw new MeshError('usage', `--resume: no batch to resume: ${paths.head} does not exist`);
   const drawn = options.faults === undefined || options.faultSeed !== undefined ? undefined : drawSeed();
   const planned = await Promise.all(
     teams.map((team) => planTeam(team, { ...options, ...drawn }, outOf(team.name), parts.external)),
@@ -108,4 +122,41 @@ export async function planRun<Paths extends RunPlan['paths']>(
 function mayHaveAnswers(store: string): boolean {
   const file = resolveStoreFile(store);
   return file === undefined || existsSync(file);
+}
+
+/** The parts of a plan that its head describes. */
+type HeadFacts = Pick<RunPlan, 'paths' | 'fingerprint' | 'repeat' | 'source' | 'pairs' | 'questions'> & {
+  readonly teams: readonly Pick<RunPlan['teams'][number], 'team' | 'concurrency'>[];
+};
+
+export function buildBatchHead(facts: HeadFacts): BatchHead {
+  const { paths, fingerprint: setup, repeat, source, pairs = 'baseline', teams, questions } = facts;
+  return {
+    schema_version: HEAD_VERSION,
+    gaia_mesh: packageVersion,
+    answers: path.basename(paths.answers),
+    journal: path.basename(paths.journal),
+    source: source === undefined ? null : shortenPath(source),
+    repeat,
+    pairs,
+    setup: { ...setup },
+    teams: teams.map(({ team, concurrency }) => ({
+      name: team.name,
+      description: team.description ?? '',
+      engine: team.engine,
+      model: team.model ?? null,
+      adapter: team.adapter,
+      routing: team.routing,
+      agents: team.agents.length,
+      concurrency,
+    })),
+    questions: questions.map(({ taskId, question, level, category, truths, fileName }) => ({
+      task_id: taskId,
+      question,
+      level,
+      category,
+      truths: [...truths],
+      file_name: fileName,
+    })),
+  };
 }

@@ -4,7 +4,7 @@ import { exportCacheFile, importCacheFile } from '@gaia-mesh/evaluation/batch/an
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { type FinishedBatch, summarizeTeams } from '@gaia-mesh/evaluation/batch/finished-batch.ts';
-import { type BatchHead, writeBatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
+import type { BatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
 import type { Journal } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { RunLog } from '@gaia-mesh/evaluation/batch/run-log.ts';
@@ -110,7 +110,6 @@ async function runPlan(
   };
   const alarms = createNotedAlarms(note);
   try {
-    const head = writeBatchHead(plan);
     for (const warning of plan.warnings) {
       note(warning);
       watch?.note(warning);
@@ -139,7 +138,7 @@ async function runPlan(
         !(await exportRun(mesh.folder.archiveFile, teams.size === 1 ? undefined : team))
       )
         isExported = false;
-    await finish(plan, options, { journal, head, resultsPage, isExported }, teams, end, signal);
+    await finish(plan, options, { journal, head: runner.head, resultsPage, isExported }, teams, end, signal);
     if (end.kind !== 'finished') log.note(end.reason);
   } catch (error) {
     log.error(error);

@@ -1,20 +1,15 @@
-import path from 'node:path';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import * as z from 'zod';
-import { shortenPath } from '../../plan/batch-places.ts';
-import type { Fingerprint } from '../../plan/batch-setup.ts';
 import type { Question } from '../../questions/question.ts';
 import { formatCommandLine } from '../../terminal/shell-word.ts';
 
 /** Maximum bytes of a head, which has the questions: as many as a file of them. */
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;
 /** Version of the file's format. */
-const HEAD_VERSION = 1;
+export const HEAD_VERSION = 2;
 
 const teamSchema = z.strictObject({
   name: z.string().min(1),
@@ -37,14 +32,15 @@ const questionSchema = z.strictObject({
 });
 
 /**
- * The head of a batch, `<answers>.batch.json`. Together with the journal, which holds the results, it is all that a report needs.
+ * The head of a batch, `<answers>.batch.json`. Together with the journal, which holds the results, it is all that a report or `--resume` needs.
  * It holds the true answers, which no agent may read.
  */
 const batchHeadSchema = z.strictObject({
   schema_version: z.literal(HEAD_VERSION),
   gaia_mesh: z.string(),
-  /** Name of the answers file beside it. */
+  /** Names of the files beside it with the answers, and with the attempts. */
   answers: z.string().min(1),
+  journal: z.string().min(1),
   /** The question file as the user would type its path; null for questions of a scoring API. */
   source: z.string().nullable(),
   repeat: z.int().positive(),
@@ -57,50 +53,9 @@ const batchHeadSchema = z.strictObject({
 
 export type BatchHead = z.infer<typeof batchHeadSchema>;
 
-/** The parts of a plan that its head describes. */
-interface HeadFacts {
-  readonly paths: { readonly answers: string; readonly head: string };
-  readonly fingerprint: Fingerprint;
-  readonly repeat: number;
-  /** The user's file of questions. */
-  readonly source: string | undefined;
-  readonly pairs?: BatchHead['pairs'] | undefined;
-  readonly teams: readonly { readonly team: Team; readonly concurrency: number }[];
-  readonly questions: readonly Question[];
-}
-
 /** Writes the head before the first question is asked, so that a report can be made of an unfinished batch. */
-export function writeBatchHead(facts: HeadFacts): BatchHead {
-  const { paths, fingerprint: setup, repeat, source, pairs = 'baseline', teams, questions } = facts;
-  const head: BatchHead = {
-    schema_version: HEAD_VERSION,
-    gaia_mesh: packageVersion,
-    answers: path.basename(paths.answers),
-    source: source === undefined ? null : shortenPath(source),
-    repeat,
-    pairs,
-    setup,
-    teams: teams.map(({ team, concurrency }) => ({
-      name: team.name,
-      description: team.description ?? '',
-      engine: team.engine,
-      model: team.model ?? null,
-      adapter: team.adapter,
-      routing: team.routing,
-      agents: team.agents.length,
-      concurrency,
-    })),
-    questions: questions.map(({ taskId, question, level, category, truths, fileName }) => ({
-      task_id: taskId,
-      question,
-      level,
-      category,
-      truths: [...truths],
-      file_name: fileName,
-    })),
-  };
-  writeWhole(paths.head, `${JSON.stringify(head)}\n`);
-  return head;
+export function writeBatchHead(file: string, head: BatchHead): void {
+  writeWhole(file, `${JSON.stringify(head)}\n`);
 }
 
 /**
@@ -139,24 +94,4 @@ export function listHeadQuestions({ questions }: BatchHead): Question[] {
     truths,
     fileName: file_name,
   }));
-}
-
-/**
- * Checks that head and journal belong to the same batch.
- *
- * @throws MeshError `usage` if they do not
- */
-export function checkSameBatch(
-  head: BatchHead,
-  headFile: string,
-  journal: Fingerprint,
-  journalFile: string,
-): void {
-  const names = Object.keys({ ...head.setup, ...journal });
-  const other = names.find((name) => head.setup[name] !== journal[name]);
-  if (other !== undefined)
-    throw new MeshError(
-      'usage',
-      `${headFile} and ${journalFile} are of different batches (${other} differs)`,
-    );
 }

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { attemptOf } from '../testing/results.ts';
-import { Journal } from './journal.ts';
+import { attemptOf, openTestJournal } from '../testing/results.ts';
+import type { Journal } from './journal.ts';
 
 const setup = { questions: 'abc', teams: 'single', engine: 'extractive' };
 
@@ -11,19 +11,19 @@ let folder = '';
 let file = '';
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-journal-'));
-  file = path.join(folder, 'answers.jsonl.journal');
+  file = path.join(folder, 'journal');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A journal with these, closed again. */
 function written(...ids: string[]): void {
-  const journal = Journal.open(file, setup, { resume: false });
+  const journal = openTestJournal(folder, false, setup);
   for (const id of ids) journal.append(attemptOf(id, { reasoning_trace: `Zoë 🏁\nof ${id}` }));
   journal.close();
 }
 
 function resumed<T>(work: (journal: Journal) => T): T {
-  const journal = Journal.open(file, setup, { resume: true });
+  const journal = openTestJournal(folder, true, setup);
   try {
     return work(journal);
   } finally {
@@ -52,24 +52,35 @@ describe('the journal', () => {
     expect(resumed((journal) => journal.size)).toBe(3);
   });
 
-  test('asks again what timed out after the last answer, when nothing shows that anything still worked', () => {
-    const journal = Journal.open(file, setup, { resume: false });
-    for (const [id, status] of Object.entries({
-      a: 'timeout',
-      b: 'answered',
-      c: 'timeout',
-      d: 'timeout',
-    } as const))
-      journal.append(attemptOf(id, { status }));
-    expect(journal.size).toBe(4);
+  test('asks again what ended without an answer when nothing shows that model and agents still worked', () => {
+    const journal = openTestJournal(folder, false, setup);
+    const ended = { status: 'failed', code: 'engine', seconds: 1 } as const;
+    const attempts = [
+      attemptOf('a', { status: 'timeout', ended_at: 1000 }),
+      attemptOf('b', { seconds: 1, ended_at: 2000 }),
+      attemptOf('c', { ...ended, ended_at: 3000 }),
+      // It was on its way when c failed, and says nothing about it; neither does the cache, nor another team.
+      attemptOf('d', { seconds: 1, ended_at: 3500 }),
+      attemptOf('e', { cached: true, seconds: 0, ended_at: 4000 }),
+      attemptOf('f', { team: 'panel', seconds: 1, ended_at: 5000 }),
+      attemptOf('g', { status: 'timeout', ended_at: 6000 }),
+    ];
+    for (const attempt of attempts) journal.append(attempt);
+    expect(journal.size).toBe(7);
     journal.close();
 
     resumed((again) => {
-      expect(['a', 'b', 'c', 'd'].filter((id) => again.has(key(id)))).toEqual(['a', 'b']);
-      again.append(attemptOf('c', {}));
-      expect(again.read(key('c'))?.status).toBe('answered');
+      const known = attempts.filter((attempt) => again.has(attempt)).map(({ task_id }) => task_id);
+      expect([known.join(''), again.size]).toEqual(['abdef', 5]);
+      expect(again.read(key('d'))).toEqual(attempts[3]);
+      again.append(attemptOf('c', { seconds: 1, ended_at: 8000 }));
     });
-    expect(resumed((again) => [again.size, again.has(key('d'))])).toEqual([3, false]);
+    expect(resumed((again) => [again.size, again.has(key('c')), again.has(key('g'))])).toEqual([
+      6,
+      true,
+      false,
+    ]);
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(6);
   });
 
   test('cut within its last line says that its question is asked again, and what is added then is whole', () => {
@@ -78,27 +89,16 @@ describe('the journal', () => {
     writeFileSync(file, bytes.subarray(0, -9));
     resumed((journal) => {
       expect([journal.has(key('a')), journal.has(key('b'))]).toEqual([true, false]);
-      expect(journal.dropped).toContain(`${file}:3: the last line was cut off`);
+      expect(journal.dropped).toContain(`${file}:2: the last line was cut off`);
       journal.append(attemptOf('b', { reasoning_trace: 'Zoë 🏁\nof b' }));
     });
     expect(readFileSync(file)).toEqual(bytes);
     expect(resumed((journal) => journal.dropped)).toBeUndefined();
   });
 
-  test('cut at any byte of its first line begins anew', () => {
-    written();
-    const bytes = readFileSync(file);
-    for (let end = 0; end < bytes.length; end++) {
-      truncateSync(file, 0);
-      writeFileSync(file, bytes.subarray(0, end));
-      expect(resumed((journal) => journal.size)).toBe(0);
-      expect(readFileSync(file)).toEqual(bytes);
-    }
-  });
-
   test('damaged in the middle is refused with the line, and left as it is', () => {
-    written('a', 'b');
-    const text = readFileSync(file, 'utf8').replace('"task_id":"a"', '"task_id":a');
+    written('a', 'b', 'c');
+    const text = readFileSync(file, 'utf8').replace('"task_id":"b"', '"task_id":b');
     writeFileSync(file, text);
 
     expect(() => resumed(() => undefined)).toThrow(`damaged at ${file}:2`);
@@ -107,7 +107,8 @@ describe('the journal', () => {
   });
 
   test('is not taken for one where it is another file', () => {
-    for (const text of ['{"task_id": "a"}\n', 'my notes', '{"journal":1,"setup":{}, "more":1}\n{}\n']) {
+    written();
+    for (const text of ['{"task_id": "a"}\n', 'my notes\n', '{"journal":1,"setup":{}}\n{}\n']) {
       writeFileSync(file, text);
       expect(() => resumed(() => undefined)).toThrow('this is not the journal of a batch');
       expect(readFileSync(file, 'utf8')).toBe(text);
@@ -118,12 +119,10 @@ describe('the journal', () => {
     written('a');
 
     const other = { questions: 'abc', teams: 'panel', engine: 'extractive', model: 'm' };
-    expect(() => Journal.open(file, other, { resume: true })).toThrow(
+    expect(() => openTestJournal(folder, true, other)).toThrow(
       'model: none then, m now; teams: single then, panel now',
     );
-    expect(() => Journal.open(file, other, { resume: true })).toThrow(
-      expect.objectContaining({ code: 'usage' }),
-    );
+    expect(() => openTestJournal(folder, true, other)).toThrow(expect.objectContaining({ code: 'usage' }));
     expect(resumed((journal) => journal.size)).toBe(1);
   });
 
@@ -136,10 +135,8 @@ describe('the journal', () => {
   });
 
   test('belongs to one process at a time, and to nobody when that has died', () => {
-    const journal = Journal.open(file, setup, { resume: false });
-    expect(() => Journal.open(file, setup, { resume: true })).toThrow(
-      expect.objectContaining({ code: 'locked' }),
-    );
+    const journal = openTestJournal(folder, false, setup);
+    expect(() => openTestJournal(folder, true, setup)).toThrow(expect.objectContaining({ code: 'locked' }));
     journal.close();
     expect(existsSync(`${file}.lock`)).toBe(false);
 

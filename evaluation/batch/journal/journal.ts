@@ -2,39 +2,34 @@ import { existsSync, renameSync } from 'node:fs';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { AppendLog, type RecordPlace, RecordReader } from '@gaia-mesh/core/system/append-log.ts';
 import { FileLock } from '@gaia-mesh/core/system/files/file-lock.ts';
-import * as z from 'zod';
 import { type Attempt, type AttemptKey, attemptSchema } from '../../attempts/attempt.ts';
-import { checkSetup, type Fingerprint } from '../../plan/batch-setup.ts';
+import { checkSetup } from '../../plan/batch-setup.ts';
+import { type BatchHead, readBatchHead, writeBatchHead } from './batch-head.ts';
 
-/** Version of the journal's format. */
-const JOURNAL_VERSION = 1;
-
-const headerSchema = z.strictObject({
-  journal: z.literal(JOURNAL_VERSION),
-  setup: z.record(z.string(), z.string()),
-});
-type Header = z.infer<typeof headerSchema>;
-
-const ATTEMPTS = {
+const JOURNAL = {
   what: 'journal of a batch',
   schema: attemptSchema,
   advice: ', or start over without --resume',
 };
-const JOURNAL = { ...ATTEMPTS, head: headerSchema };
-/** A journal whose attempts are in a file of their own has its first line alone. */
-const HEAD = { ...ATTEMPTS, schema: headerSchema };
 
 export function formatAttemptKey({ team, cycle, task_id }: AttemptKey): string {
   return JSON.stringify([team, cycle, task_id]);
 }
 
+/** Tells if an attempt failed for a cause that other questions may share: a model, an agent or a store that is gone. */
+export function isSuspect({ status, code }: Attempt): boolean {
+  return status === 'failed' && (code === 'engine' || code === 'agent' || code === 'store');
+}
+
 type PlacedResult = RecordPlace & { readonly value: Attempt };
+
+/** An attempt without an answer, after which nothing has shown yet that the team's model and agents still work. */
+type Doubt = RecordPlace & Pick<Attempt, 'team' | 'ended_at'> & { readonly key: string };
 
 /** The places of a journal's results in its file. Only these are held in memory. */
 class ResultPlaces {
   readonly #places = new Map<string, RecordPlace>();
-  /** The timeouts after the last other result. */
-  #lastTimeouts: { readonly key: string; readonly place: RecordPlace }[] = [];
+  #doubts: Doubt[] = [];
 
   get size(): number {
     return this.#places.size;
@@ -45,109 +40,75 @@ class ResultPlaces {
   }
 
   add({ value, at, bytes }: PlacedResult): void {
+    const { team, ended_at, elapsed_ms, status, cached } = value;
     const key = formatAttemptKey(value);
-    const place = { at, bytes };
-    this.#places.set(key, place);
-    if (value.status === 'timeout') this.#lastTimeouts.push({ key, place });
-    else if (this.#lastTimeouts.length > 0) this.#lastTimeouts = [];
+    this.#places.set(key, { at, bytes });
+    if (status === 'timeout' || isSuspect(value)) this.#doubts.push({ key, team, ended_at, at, bytes });
+    else if (!cached) {
+      // An answer that was on its way when a server went away shows nothing about later failures. Its end is in whole milliseconds.
+      const beganMs = Math.ceil(ended_at - elapsed_ms);
+      this.#doubts = this.#doubts.filter((doubt) => doubt.team !== team || doubt.ended_at > beganMs);
+    }
   }
 
   /**
-   * Forgets the timeouts after the last other result, so that their questions are asked again: nothing shows that a server or an
-   * agent still worked then.
+   * Forgets the attempts in doubt, so that their questions are asked again.
    *
-   * @returns the place of the first of them, if there is one
+   * @returns the first place that changes, the number of results before it, and the places of those after it
    */
-  forgetLastTimeouts(): RecordPlace | undefined {
-    const [first] = this.#lastTimeouts;
-    for (const { key } of this.#lastTimeouts) this.#places.delete(key);
-    this.#lastTimeouts = [];
-    return first?.place;
+  forgetDoubts(): { first: RecordPlace; before: number; after: RecordPlace[] } | undefined {
+    const [first] = this.#doubts;
+    for (const { key } of this.#doubts) this.#places.delete(key);
+    this.#doubts = [];
+    if (first === undefined) return undefined;
+    const after = [...this.#places.values()].filter(({ at }) => at > first.at);
+    return { first, before: this.size - after.length, after };
   }
 }
 
-interface JournalOptions {
-  /** True to append to the journal, false to begin a new one. */
-  readonly resume: boolean;
-  /** A file of attempts alone; without it they follow the first line of the journal. */
-  readonly attempts?: string | undefined;
+/** The files of a batch: its head, and the attempts. */
+interface JournalPaths {
+  readonly head: string;
+  readonly journal: string;
 }
 
-/** Opens a journal whose attempts follow its first line. */
-function openWhole(
-  file: string,
-  header: Header,
-  receive: (attempt: PlacedResult) => void,
-): AppendLog<Attempt, Header> {
-  const log = AppendLog.open(file, JOURNAL, receive);
-  const { head, torn } = log;
-  try {
-    if (head !== undefined) {
-      checkSetup(file, head.setup, header.setup);
-      return log;
-    }
-    // The writer was killed within the first write. Any other beginning means that the file is not ours.
-    if (torn !== undefined && !JSON.stringify(header).startsWith(torn.text))
-      throw new MeshError('store', `${torn.where}: this is not the ${JOURNAL.what}, and is left unchanged`);
-  } catch (error) {
-    log.close();
-    throw error;
-  }
-  log.close();
-  return AppendLog.create(file, JOURNAL, [header]);
-}
-
-/**
- * The attempts of a batch, one JSON line each, after a line with the batch's fingerprint. A journal belongs to one process at a
- * time.
- */
+/** The attempts of a batch, one JSON line each. A journal belongs to one process at a time. */
 export class Journal {
   readonly file: string;
   /** Notice about a line that was dropped because it was torn when the writer was killed. */
   readonly dropped: string | undefined;
-  readonly #log: AppendLog<Attempt> | AppendLog<Attempt, Header>;
+  readonly #log: AppendLog<Attempt>;
   readonly #lock: FileLock;
   readonly #places = new ResultPlaces();
 
-  private constructor(
-    file: string,
-    lock: FileLock,
-    fingerprint: Fingerprint,
-    { resume, attempts }: JournalOptions,
-  ) {
-    this.file = attempts ?? file;
+  private constructor(file: string, lock: FileLock, resumes: boolean) {
+    this.file = file;
     this.#lock = lock;
-    const header = { journal: JOURNAL_VERSION, setup: fingerprint } as const;
-    const receive = (attempt: PlacedResult) => this.#places.add(attempt);
-    if (attempts === undefined) {
-      this.#log = openWhole(file, header, receive);
-    } else if (resume) {
-      RecordReader.open(file, HEAD, ({ value }) => checkSetup(file, value.setup, fingerprint)).close();
-      this.#log = AppendLog.open(attempts, ATTEMPTS, receive);
-    } else {
-      AppendLog.create(file, HEAD, [header]).close();
-      this.#log = AppendLog.create<Attempt>(attempts, ATTEMPTS);
-    }
+    this.#log = resumes
+      ? AppendLog.open(file, JOURNAL, (attempt) => this.#places.add(attempt))
+      : AppendLog.create(file, JOURNAL);
     const { torn } = this.#log;
     if (torn !== undefined)
       this.dropped = `${torn.where}: the last line was cut off when the earlier run ended: its question is asked again`;
-    const forgotten = this.#places.forgetLastTimeouts();
-    if (forgotten !== undefined)
-      this.#log.forgetFrom(forgotten, this.size + (attempts === undefined ? 1 : 0));
+    this.#forgetDoubts();
   }
 
   /**
-   * Opens the journal of a batch. With `resume`, new results are appended; otherwise an existing journal is renamed to
-   * `<file>.previous`.
+   * Opens the journal of a batch, and writes the batch's head. With `resumes`, new results are appended; otherwise an existing
+   * journal is renamed to `<file>.previous`. A resumed batch forgets the attempts after which nothing shows that the team's model
+   * and agents still worked.
    *
-   * @throws MeshError `usage` if it belongs to another set-up; `store` if a line in the middle is damaged;
-   * `locked` while another process writes it; `io`
+   * @throws MeshError `usage` if it belongs to another set-up, or there is none to resume; `store` if a line in the middle is
+   * damaged; `locked` while another process writes it; `io`
    */
-  static open(file: string, fingerprint: Fingerprint, options: JournalOptions): Journal {
+  static open({ head: headFile, journal: file }: JournalPaths, head: BatchHead, resumes: boolean): Journal {
     const lock = lockBatch(file, 'another batch');
     try {
-      if (!options.resume && existsSync(file)) renameSync(file, `${file}.previous`);
-      return new Journal(file, lock, fingerprint, options);
+      if (resumes) checkSetup(headFile, readBatchHead(headFile).setup, head.setup);
+      else if (existsSync(file)) renameSync(file, `${file}.previous`);
+      const journal = new Journal(file, lock, resumes);
+      writeBatchHead(headFile, head);
+      return journal;
     } catch (error) {
       lock.release();
       if (error instanceof MeshError) throw error;
@@ -184,12 +145,19 @@ export class Journal {
     this.#log.close();
     this.#lock.release();
   }
+
+  #forgetDoubts(): void {
+    const forgotten = this.#places.forgetDoubts();
+    if (forgotten === undefined) return;
+    // Few follow: answers that were on their way, and those of the cache.
+    const after = forgotten.after.map((place) => this.#log.read(place));
+    this.#log.forgetFrom(forgotten.first, forgotten.before);
+    for (const attempt of after) this.#places.add({ value: attempt, ...this.#log.append(attempt) });
+  }
 }
 
 /** The results of a batch that is finished, interrupted or still running. */
 export interface ReadJournal {
-  /** The batch's fingerprint; undefined for a batch that is just beginning. */
-  readonly setup: Fingerprint | undefined;
   /** Reads a result, or returns undefined if the attempt is not finished; a batch may be larger than memory. */
   readonly read: (key: AttemptKey) => Attempt | undefined;
   close(): void;
@@ -204,7 +172,6 @@ export function openJournal(file: string): ReadJournal {
   const places = new ResultPlaces();
   const log = RecordReader.open(file, JOURNAL, (result) => places.add(result));
   return {
-    setup: log.head?.setup,
     read(key) {
       const place = places.find(key);
       return place && log.read(place);

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { readQuestions } from '../../questions/read-questions.ts';
 import { formatAnswerLine, writeLines } from '../../results/answers.ts';
 import { summarize } from '../../results/summary.ts';
 import { type AskTeam, runBatch } from '../batch.ts';
-import { Journal } from '../journal/journal.ts';
-import { attemptAt, plainBatch } from './results.ts';
+import { attemptAt, openTestJournal, plainBatch } from './results.ts';
 
 /**
  * Runs a batch with a team of its own, for tests that kill the process. Its answers depend on the question alone. Arguments:
@@ -28,7 +27,7 @@ const askTeam: AskTeam = async (question, { cycle }) => {
 };
 
 const { questions, sha256 } = readQuestions(path.join(folder, 'questions.jsonl'));
-const journal = Journal.open(path.join(folder, 'journal'), { questions: sha256 }, { resume: true });
+const journal = openTestJournal(folder, existsSync(path.join(folder, 'journal')), { questions: sha256 });
 const end = await runBatch({
   ...plainBatch,
   questions,

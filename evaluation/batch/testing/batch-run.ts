@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach } from 'vitest';
 import type { Question } from '../../questions/question.ts';
 import { type AskTeam, type Batch, type BatchEvent, runBatch } from '../batch.ts';
-import { Journal } from '../journal/journal.ts';
-import { attemptAt, plainBatch, questionOf, type Reply } from './results.ts';
+import type { Journal } from '../journal/journal.ts';
+import { attemptAt, openTestJournal, plainBatch, questionOf, type Reply } from './results.ts';
 
 /** The folder of the running test. */
 export let folder = '';
@@ -16,12 +16,18 @@ export let journal: Journal;
 export function useBatchFolder(): void {
   beforeEach(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-batch-'));
-    journal = Journal.open(path.join(folder, 'journal'), {}, { resume: false });
+    journal = openTestJournal(folder, false);
   });
   afterEach(() => {
     journal.close();
     rmSync(folder, { recursive: true, force: true });
   });
+}
+
+/** Opens the journal as a resumed batch does. */
+export function reopenJournal(): void {
+  journal.close();
+  journal = openTestJournal(folder, true);
 }
 
 export const ids = (count: number) => Array.from({ length: count }, (_, i) => `q${i}`);

@@ -1,10 +1,15 @@
+import path from 'node:path';
 import type { TaskEnd } from '@gaia-mesh/core/run/run-options.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import type { Attempt } from '../../attempts/attempt.ts';
 import { buildAttempt } from '../../attempts/build-attempt.ts';
+import type { Fingerprint } from '../../plan/batch-setup.ts';
+import { buildBatchHead } from '../../plan/run-plan.ts';
 import type { Question } from '../../questions/question.ts';
 import { createTaskScorer } from '../../scorers/scorer.ts';
+import { loadTeam } from '../../teams/load-team.ts';
 import type { Batch } from '../batch.ts';
+import { Journal } from '../journal/journal.ts';
 
 /** Small real values for tests; unspecified fields have plain values. */
 
@@ -25,6 +30,16 @@ export function questionOf(taskId: string, more: Partial<Question> = {}): Questi
     truths: [`answer of ${taskId}`],
     ...more,
   };
+}
+
+/** Opens the journal of a batch of one team, `journal` in a folder, with its head beside it. */
+export function openTestJournal(folder: string, resumes: boolean, fingerprint: Fingerprint = {}): Journal {
+  const [answers = '', head = '', journal = ''] = ['answers.jsonl', 'batch.json', 'journal'].map((name) =>
+    path.join(folder, name),
+  );
+  const plan = { paths: { answers, head, journal, store: '' }, fingerprint, repeat: 1, questions: [] };
+  const teams = [{ team: loadTeam('single'), concurrency: 1 }];
+  return Journal.open(plan.paths, buildBatchHead({ ...plan, teams }), resumes);
 }
 
 /** What became of a question; what is left out is as usual. */

@@ -39,9 +39,10 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
     }),
   );
   const head: BatchHead = {
-    schema_version: 1,
+    schema_version: 2,
     gaia_mesh: '0.1.0',
     answers: 'answers.jsonl',
+    journal: 'answers.jsonl.journal',
     source: `questions${text}.jsonl`,
     repeat,
     pairs,

@@ -54,9 +54,11 @@ function findBatches(folder: string): FoundBatch[] {
 function readBatch(folder: string, name: string, names: readonly string[]): FoundBatch[] {
   const file = path.join(folder, name);
   try {
-    const answers = path.join(folder, path.basename(readBatchHead(file).answers));
+    const batch = readBatchHead(file);
+    const answers = path.join(folder, path.basename(batch.answers));
     const { journal, stem, head, report } = deriveBatchPaths(answers);
-    if (head !== file) return [];
+    // The attempts of a bench belong to its run.
+    if (head !== file || batch.journal !== path.basename(journal)) return [];
     const leaderboards = names
       .filter((other) => other.startsWith(`${path.basename(stem)}.leaderboard.`) && other.endsWith('.jsonl'))
       .map((other) => path.join(folder, other));
@@ -111,9 +113,8 @@ async function run(options: CleanOptions): Promise<void> {
 function describeAnswers(answers: string): string {
   const { journal } = deriveBatchPaths(answers);
   if (!existsSync(journal)) return 'no answers yet';
-  // The first line is the head of the journal.
-  const answered = readFileSync(journal).reduce((lines, byte) => lines + (byte === 0x0a ? 1 : 0), -1);
-  return answered === 1 ? '1 answer' : `${count(Math.max(0, answered))} answers`;
+  const answered = readFileSync(journal).reduce((lines, byte) => lines + (byte === 0x0a ? 1 : 0), 0);
+  return answered === 1 ? '1 answer' : `${count(answered)} answers`;
 }
 
 /**
@@ -145,7 +146,7 @@ async function deleteRuns(directory: string, runs: string): Promise<void> {
     folder.metricsFile,
     folder.archiveFile,
     folder.resultsFile,
-    folder.journalFile,
+    folder.headFile,
     folder.workspaces,
   ];
   for (const target of [...targets, ...entries.filter(isRunId).map((name) => path.join(runs, name))]) {

@@ -65,7 +65,7 @@ describe('gaia with a model', () => {
     ]);
     const summary = JSON.parse(one.stdout);
     expect(summary).toMatchObject({ complete: false, ended_by: 'stopped' });
-    expect([summary.teams.pipeline.not_asked, summary.teams.single.answered]).toEqual([3, 3]);
+    expect([summary.teams.pipeline.failed, summary.teams.single.answered]).toEqual([3, 3]);
 
     await server.close();
     const gone = await teams('single,react');
@@ -107,11 +107,10 @@ describe('gaia with a model', () => {
       /The batch ended early: the model, team single, question q-6 \(What is 2 \+ 6\?\): 3 questions in a row failed/,
     );
     expect(gone.stderr).toContain(' --resume');
-    expect(jsonLines(path.join(folder, 'a.jsonl')).map((line) => line.task_id)).toEqual([
-      'q-0',
-      'q-1',
-      'q-2',
-      'q-3',
+    const partial = jsonLines(path.join(folder, 'a.jsonl'));
+    expect(partial.map((line) => `${line.task_id} ${line.status}`)).toEqual([
+      ...['q-0 answered', 'q-1 answered', 'q-2 answered', 'q-3 answered'],
+      ...['q-4 failed', 'q-5 failed', 'q-6 failed'],
     ]);
 
     isGone = false;

@@ -53,7 +53,7 @@ test('a batch whose process is killed at random moments ends, resumed, as one th
   // Twice while questions are on their way, and once while the team comes up.
   for (const part of [0.1 + random.uniform() * 0.4, 0.1 + random.uniform() * 0.4, 0]) {
     const asked = model.asked.length;
-    const batch = killed.start('--resume');
+    const batch = killed.start(...(kept.length > 0 ? ['--resume'] : []));
     const remaining = requests * (1 - finishedIn(kept).length / QUESTIONS);
     if (part > 0) await model.reaches(asked + Math.ceil(part * remaining));
     await sleep(random.uniform() * (part > 0 ? 50 : 1500));
@@ -144,7 +144,7 @@ function place(url: string) {
   const journal = path.join(folder, 'a.jsonl.journal');
   return {
     start: (...more: string[]) => new Cli([...args, ...more], { cwd: folder }),
-    /** Whole lines; the first says what the batch is of. */
+    /** Whole lines. */
     journalLines: () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').slice(0, -1) : []),
     /** Without times, and without bytes: ids of packets have fewer digits after a new start. */
     answers: () =>
@@ -154,7 +154,7 @@ function place(url: string) {
 
 /** The questions that these lines of a journal have results of. */
 function finishedIn(lines: readonly string[]): string[] {
-  return lines.slice(1).map((line) => String(JSON.parse(line).task_id));
+  return lines.map((line) => String(JSON.parse(line).task_id));
 }
 
 function expectNotAsked(journal: readonly string[], asked: readonly string[], seed: number): void {

@@ -137,8 +137,7 @@ describe('gaia with a model', () => {
       ],
       { cwd: folder },
     );
-    // Its first line is the head.
-    const journal = () => jsonLines(path.join(folder, 'a.jsonl.journal')).slice(1);
+    const journal = () => jsonLines(path.join(folder, 'a.jsonl.journal'));
     return { code, stdout, stderr, journal };
   }
 
