@@ -14,9 +14,9 @@ import {
   optionalBoolean,
   optionalNumber,
 } from './capabilities.ts';
-import type { ModelFormat, ModelOptions, ModelQuery, ModelReply } from './model-format.ts';
+import type { ModelFormat, ModelOptions, ModelQuery } from './model-format.ts';
 import { parseArguments } from './replies/json-reply.ts';
-import type { ServerReply } from './replies/server-reply.ts';
+import type { ModelReply, ServerReply } from './replies/server-reply.ts';
 import { withSchema } from './requests/in-words.ts';
 
 /** The version for which this format was written, and which compatible servers know. */

@@ -1,8 +1,8 @@
-import type { ChatMessage, ChatTurn, ToolCall, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import type { ChatMessage, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type * as z from 'zod';
 import type { CapabilityQuery, ModelCapabilities } from './capabilities.ts';
-import type { ServerReply } from './replies/server-reply.ts';
+import type { ModelReply, ServerReply } from './replies/server-reply.ts';
 
 /**
  * The format of one kind of model server: it translates a query into a request and the reply back, once, without retries. Each
@@ -22,7 +22,7 @@ export interface ModelFormat {
   readonly buildHeaders?: (key: string | undefined) => Readonly<Record<string, string>>;
   /** Builds the body of a request. It is streamed if possible, so that silence can be told from work. */
   readonly buildBody: (query: ModelQuery, options: ModelOptions) => object;
-  /** How replies are streamed if not as server-sent events: a JSON value a line. */
+  /** The framing of streams that are not server-sent events: a JSON value a line. */
   readonly framing?: 'lines';
   /** The member that each whole reply has, and each line of a streamed one but the last. */
   readonly member: string;
@@ -64,22 +64,6 @@ export interface ModelQuery {
 
 /** Parts of a request that some servers do not accept and that can be left out. */
 export type Omittable = 'temperature' | 'tool_choice' | 'stream_options' | 'stream' | 'cache_control';
-
-export interface ModelReply {
-  readonly content: string;
-  readonly toolCalls: readonly ToolCall[];
-  readonly finish: Exclude<ChatTurn['finish'], 'refused'> | 'filtered';
-  /** Thoughts of a reasoning model, if the server separates them from the content. */
-  readonly thoughts?: string | undefined;
-  /** The server's own figures; null for those that it leaves out. */
-  readonly promptTokens: number | null;
-  readonly completionTokens: number | null;
-  /** Prompt tokens that came from the server's cache, and those written into it at their own price. */
-  readonly cachedTokens?: number | undefined;
-  readonly cacheWriteTokens?: number | undefined;
-  /** The parts of it that could not be read, each with the reason. */
-  readonly lost: readonly string[];
-}
 
 /** A server's description for messages, with advice for its users. */
 export interface ModelServer {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ModelReply } from './model-format.ts';
+import type { ModelReply } from './replies/server-reply.ts';
 
 /** US dollars per million tokens. */
 export const priceSchema = z.strictObject({

@@ -34,7 +34,9 @@ export function readErrorWords(
   body: string,
 ): { readonly message: string; readonly code: string | undefined } | undefined {
   try {
-    return errorSchema.safeParse(parseForeignJson(body)).data;
+    const said = parseForeignJson(body);
+    // Gemini puts an error into a list.
+    return errorSchema.safeParse(Array.isArray(said) ? said[0] : said).data;
   } catch (error) {
     // The body is a proxy's page, or empty.
     if (!(error instanceof SyntaxError)) throw error;

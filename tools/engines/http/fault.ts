@@ -1,5 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { ModelServer } from '../model-format.ts';
+import type { StatusFault } from './reply-failure.ts';
 
 /** The reason why a model server gave no reply. */
 export type Fault = { readonly cause?: unknown } & (
@@ -19,18 +20,6 @@ export type Fault = { readonly cause?: unknown } & (
   /** The reply has another format than its kind of server uses. */
   | { readonly kind: 'foreign'; readonly why: string }
 );
-
-export interface StatusFault {
-  readonly kind: 'status';
-  readonly status: number;
-  readonly message: string;
-  /** The server's own code (`insufficient_quota`), if it has one. */
-  readonly code: string | undefined;
-  /** The pause that the server asks for, if it does. */
-  readonly retryAfterMs: number | undefined;
-  /** True if the server said so in a reply that had begun with HTTP 200. */
-  readonly isInReply?: true;
-}
 
 /** The action that may help: the same request later, another model, or only the user's. */
 type Remedy = 'later' | 'another-model' | 'nothing';
@@ -95,18 +84,23 @@ export function isFiltered({ status, message, code = '' }: StatusFault): boolean
 
 /** Returns true if every client of the server should pause, not only the refused one. */
 export function isRateLimit(fault: Fault): fault is StatusFault {
-  return fault.kind === 'status' && fault.status === 429 && !isOutOfQuota(fault);
+  return fault.kind === 'status' && fault.status === 429 && !isOutOfQuota(fault) && !isLongPrompt(fault);
 }
 
+/** The codes with which servers refuse a prompt for its length. */
+const LONG_PROMPT_CODE =
+  /context_length|exceed_context|prompt_tokens_exceeded|tokens_limit_reached|request_too_large|string_above_max/;
+/** The words with which they do. */
+const LONG_PROMPT =
+  /context (?:length|size|window)|(?:prompt|inputs?|requests?|messages?|body|string)(?: body)? (?:is |are |was )?too (?:long|large)|too many (?:input )?tokens|max(?:imum)? (?:context|model|prompt|input|number of (?:input )?tokens)|tokens? count\b.{0,40}\bexceeds|reduce (?:the|your) (?:length|message|prompt|input)|must have less than \d+ tokens|max_new_tokens|input length/i;
+/** The words with which rate limits say that the request alone is above the limit, so that waiting is in vain. */
+const LONG_FOR_RATE = /request too large|tokens must be reduced/i;
+
 /** Returns true if the prompt was too long, for which servers have no common code. */
-export function isLongPrompt({ message, code }: StatusFault): boolean {
-  return (
-    code === 'context_length_exceeded' ||
-    code === 'exceed_context_size_error' ||
-    /context (length|size|window)|prompt is too long|input is too long|too many tokens|maximum (?:context|model) len/i.test(
-      message,
-    )
-  );
+export function isLongPrompt({ status, message, code = '' }: StatusFault): boolean {
+  if (status === 413) return true;
+  if (status === 429) return LONG_FOR_RATE.test(message);
+  return LONG_PROMPT_CODE.test(code) || LONG_PROMPT.test(message);
 }
 
 /** Statuses for a request that the server does not understand; 422 comes from servers written with FastAPI. */

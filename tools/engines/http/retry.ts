@@ -1,6 +1,7 @@
 import { computeBackoffMs, type Pace } from '../../http/retry.ts';
-import type { ModelQuery, ModelReply } from '../model-format.ts';
+import type { ModelQuery } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
+import type { ModelReply } from '../replies/server-reply.ts';
 import type { ModelEndpoint } from '../requests/model-endpoint.ts';
 import type { ExchangeLimits, Outcome } from './exchange.ts';
 import { canDemandLess, chooseRemedy, describeCut, type Fault, isRateLimit } from './fault.ts';

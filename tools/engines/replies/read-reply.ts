@@ -1,6 +1,6 @@
 import type { ChatTurn, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
-import type { ModelReply } from '../model-format.ts';
 import { buildToolCalls, MAX_TOOL_CALLS } from './json-reply.ts';
+import type { ModelReply } from './server-reply.ts';
 import { findTextCalls } from './text-calls.ts';
 
 /** A reply as roles read it: the text without thoughts and marks, and the tool calls in whichever form they were written. */

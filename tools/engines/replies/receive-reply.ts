@@ -7,9 +7,9 @@ import {
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { findConnectionFault } from '../../http/fetch.ts';
 import { isEventStream, readEventTexts, readLines, readWholeText } from '../http/body.ts';
-import { BrokenReply, toReplyFailure } from '../http/exchange.ts';
-import type { ModelFormat, ModelQuery, ModelReply } from '../model-format.ts';
-import { ServerReply } from './server-reply.ts';
+import { BrokenReply, toReplyFailure } from '../http/reply-failure.ts';
+import type { ModelFormat, ModelQuery } from '../model-format.ts';
+import { type ModelReply, ServerReply } from './server-reply.ts';
 
 /** The event that ends a stream in OpenAI's format. */
 const END_MARK = '[DONE]';

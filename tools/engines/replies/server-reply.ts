@@ -1,8 +1,25 @@
+import type { ChatTurn, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
 import { isJsonList, isJsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { MAX_BODY_BYTES } from '../http/body.ts';
-import { toReplyFailure } from '../http/exchange.ts';
-import type { ModelReply } from '../model-format.ts';
+import { toReplyFailure } from '../http/reply-failure.ts';
 import { buildToolCalls } from './json-reply.ts';
+
+/** A complete reply of a model server. */
+export interface ModelReply {
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finish: Exclude<ChatTurn['finish'], 'refused'> | 'filtered';
+  /** Thoughts of a reasoning model, if the server separates them from the content. */
+  readonly thoughts?: string | undefined;
+  /** The server's own figures; null for those that it leaves out. */
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  /** Prompt tokens that came from the server's cache, and those written into it at their own price. */
+  readonly cachedTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
+  /** The parts of it that could not be read, each with the reason. */
+  readonly lost: readonly string[];
+}
 
 /** A call as its pieces arrive. */
 interface BegunCall {

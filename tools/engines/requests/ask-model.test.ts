@@ -24,6 +24,33 @@ const without =
     };
   };
 
+/** Refusals of long prompts: server, status, characters that it accepts, words, code. */
+const OVERFLOWS: readonly (readonly [string, number, number, string, string?])[] = [
+  [
+    'Groq',
+    413,
+    9_000,
+    'Request too large for model `llama-3.1-8b-instant` in organization `o` service tier `on_demand` on tokens per minute (TPM): Limit 3000, Requested 6000, please reduce your message size and try again.',
+    'rate_limit_exceeded',
+  ],
+  ['Gemini', 400, 9_000, 'The input token count (6000) exceeds the maximum number of tokens allowed (3000).'],
+  [
+    'OpenAI’s rate limit',
+    429,
+    9_000,
+    'Request too large for gpt-4o on tokens per min (TPM): Limit 3000, Requested 6000.',
+  ],
+  [
+    'Gemini for OpenAI’s clients',
+    400,
+    9_000,
+    '[{"error":{"code":400,"message":"The input token count exceeds the maximum number of tokens allowed (3000).","status":"INVALID_ARGUMENT"}}]',
+  ],
+  ['Anthropic', 400, 9_000, 'prompt is too long: 6000 tokens > 3000 maximum'],
+  ['a proxy', 413, 5_000, '<html>Request Entity Too Large</html>'],
+  ['xAI', 400, 9_000, "This model's maximum prompt length is 3000 but the request contains 6000 tokens."],
+];
+
 describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
   const { engineAt, chatAt, chatOf, performAt } = underTest(name);
   const question: ChatMessage[] = [{ role: 'system', content: 'Be brief.' }, hello];
@@ -166,9 +193,62 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     expect(kept[2]).toMatch(/^third xxx/);
     expect(kept[2]?.length).toBeGreaterThan(kept[1]?.length ?? 0);
     expect(notes).toEqual([
-      expect.stringContaining('are shortened'),
+      expect.stringContaining('the oldest results first'),
       expect.stringContaining('are summarised'),
     ]);
+  });
+
+  test.each(OVERFLOWS)(
+    'that is too long in the words of %s is shortened, with fewer tools, and the question goes on',
+    async (_, status, limit, error, code = '') => {
+      const tools = Array.from({ length: 20 }, (_one, index) => ({
+        ...weather,
+        name: index === 17 ? 'query_table' : `tool_${index}`,
+        description: index === 17 ? 'Answers questions about a spreadsheet' : 'x'.repeat(700),
+      }));
+      const server = await serve(({ messages, tools: sent }): ScriptedReply => {
+        const characters = JSON.stringify([messages, sent]).length;
+        if (characters <= limit) return { content: 'FINAL ANSWER: 4' };
+        return error.startsWith('[') ? { status, raw: error } : { status, error, code };
+      });
+      const messages: ChatMessage[] = [
+        ...question,
+        { role: 'user', content: 'How many rows has the spreadsheet?' },
+        {
+          role: 'assistant',
+          content: '',
+          toolCalls: [{ id: 'c', name: 'tool_3', arguments: { city: 'Basel' } }],
+        },
+        { role: 'tool', toolCallId: 'c', name: 'tool_3', content: `11 C ${'x'.repeat(3_000)}` },
+      ];
+      const { outcome, notes, delays } = await chatAt(server.url, { messages, tools });
+      expect(outcome).toMatchObject({ content: 'FINAL ANSWER: 4' });
+      const last = server.requests.at(-1);
+      expect(last?.messages[1]?.content).toContain('Hello');
+      const offered = last?.tools.map(({ name }) => name) ?? [];
+      expect(offered).toEqual(expect.arrayContaining(['tool_3', 'query_table']));
+      expect(offered.length).toBeLessThan(20);
+      expect(notes[0]).toMatch(/cannot take the whole prompt .*shortened, the oldest results first/);
+      expect(delays).toEqual([]);
+    },
+  );
+
+  test('that is too long however short it is fails this question alone, or goes to a second model', async () => {
+    const server = await serve(
+      ({ model }): ScriptedReply =>
+        model === 'm' ? { status: 413, error: 'Request too large' } : { content: 'FINAL ANSWER: 4' },
+    );
+    const failed = await chatAt(server.url, { messages: question, tools: [weather] });
+    expect(failed.outcome).toMatchObject({
+      code: 'reply',
+      message: expect.stringContaining('cannot take the whole prompt'),
+    });
+    const second = await chatAt(
+      server.url,
+      { messages: question, tools: [weather] },
+      { options: { fallback_model: 'large' } },
+    );
+    expect(second.outcome).toMatchObject({ content: 'FINAL ANSWER: 4' });
   });
 
   test('that would not fit the context that is known is shortened before it is sent', async () => {

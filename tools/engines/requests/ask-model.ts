@@ -6,13 +6,15 @@ import type { Pace } from '../../http/retry.ts';
 import type { ExchangeLimits } from '../http/exchange.ts';
 import { canDemandLess, explain, type Fault, isFiltered, isLongPrompt } from '../http/fault.ts';
 import { chatPatiently } from '../http/retry.ts';
-import type { ModelQuery, ModelReply } from '../model-format.ts';
+import type { ModelQuery } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
 import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
+import type { ModelReply } from '../replies/server-reply.ts';
 import { asDemanded, type Demands, describeChanges, reduceDemands } from './demands.ts';
 import type { ModelEndpoint } from './model-endpoint.ts';
+import { countQuery } from './window.ts';
 
 export type AskAttempt =
   | { readonly reply: ReadReply; readonly fault?: undefined }
@@ -26,8 +28,8 @@ interface AskOptions {
   readonly pace: Pace;
 }
 
-/** Maximum shortenings: a prompt that does not fit at a quarter of its length does not fit at all. */
-const MAX_SHORTENINGS = 3;
+/** Maximum shortenings: a prompt that does not fit at a twelfth of its length does not fit at all. */
+const MAX_SHORTENINGS = 5;
 const SUMMARY_PROMPT = 'summarise';
 /** Maximum characters of the question in the request for a summary. */
 const MAX_QUESTION_CHARACTERS = 4_000;
@@ -62,7 +64,7 @@ export async function askModel(
   for (;;) {
     const whole: ModelQuery = { ...question, model, reply: demands.reply, omits: demands.omits };
     const shorter = await summarizeQuery(endpoint, whole, work, options);
-    const query = { ...shorter, messages: window.fit(shorter) };
+    const query = { ...shorter, ...window.fit(shorter) };
     const sent = asDemanded(query, demands);
     const startedUs = readMonotonicUs();
     const outcome = await chatPatiently(endpoint, sent, limits, patience);
@@ -78,7 +80,7 @@ export async function askModel(
       return { reply: readWhole(endpoint, question, { ...outcome.value, finish }, work) };
     const fault: Fault = outcome.fault ?? { kind: 'filtered', why: '' };
     const failed = { fault, error: explain(fault, server, model, outcome.tries) };
-    // What a filter refuses is drawn by lot in part: the same words may pass.
+    // A filter decides in part by chance, so that the same words may pass.
     if (fault.kind === 'filtered' || (fault.kind === 'status' && isFiltered(fault))) {
       if (isAskedAgain) return failed;
       isAskedAgain = true;
@@ -89,9 +91,13 @@ export async function askModel(
     if (isLongPrompt(fault)) {
       window.refused(query, fault.message);
       shortenings += 1;
-      const isShorter = window.fit(shorter) !== query.messages && shortenings <= MAX_SHORTENINGS;
-      if (!isShorter) return failed;
-      work.onNote?.(`${failed.error.message}; the oldest results are shortened`);
+      const next = { ...shorter, ...window.fit(shorter) };
+      if (countQuery(next) >= countQuery(query) || shortenings > MAX_SHORTENINGS) return failed;
+      const offered =
+        next.tools.length < question.tools.length
+          ? `, with ${next.tools.length} of ${question.tools.length} tools`
+          : '';
+      work.onNote?.(`${failed.error.message}; it is shortened, the oldest results first${offered}`);
       continue;
     }
     if (!canDemandLess(fault)) return refused ?? failed;

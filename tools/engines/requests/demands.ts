@@ -1,5 +1,6 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
-import { isAboutForm, type StatusFault } from '../http/fault.ts';
+import { isAboutForm } from '../http/fault.ts';
+import type { StatusFault } from '../http/reply-failure.ts';
 import type { ModelQuery, Omittable } from '../model-format.ts';
 import { withSchema, withTextTools } from './in-words.ts';
 

@@ -38,6 +38,14 @@ export function shortenResults(messages: readonly ChatMessage[], places: readonl
   );
 }
 
+/** Shortens the results before the last turn of the model to their beginning. */
+export function shortenOldResults(messages: readonly ChatMessage[]): ChatMessage[] {
+  const old = findOldResults(messages);
+  return messages.map((message, index) =>
+    old.includes(index) ? shortenMessage(message, BRIEF_CHARACTERS) : message,
+  );
+}
+
 /**
  * Makes a conversation fit into `room` characters, as far as possible: the oldest tool results are shortened first, then cut down to their
  * beginning; then the newest results, the messages in between, and finally the middle of the longest text. The system message stays

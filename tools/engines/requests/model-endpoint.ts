@@ -7,9 +7,10 @@ import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts'
 import { readWholeText } from '../http/body.ts';
 import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
-import type { ModelFormat, ModelQuery, ModelReply, ModelServer } from '../model-format.ts';
+import type { ModelFormat, ModelQuery, ModelServer } from '../model-format.ts';
 import { FREE, findPresetPrice, type Price } from '../prices.ts';
 import { receiveReply } from '../replies/receive-reply.ts';
+import type { ModelReply } from '../replies/server-reply.ts';
 import {
   type Environment,
   findServerKey,
