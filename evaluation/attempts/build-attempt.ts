@@ -91,9 +91,12 @@ export function buildAttempt(end: TaskEnd, facts: AttemptFacts): Attempt {
   };
   if (end.status === 'answered' && !hasGivenUp && bare !== undefined)
     return attempt.correct === false ? { ...attempt, gap: guessKnownGap(question, attempt) } : attempt;
+  // A team without an answer says in its own text why.
+  const explained = end.answer === NO_ANSWER ? said.raw_answer?.trim() || undefined : undefined;
   const empty = parsed.success ? EMPTY : `its final packet: ${formatIssues(parsed.error)}`;
   const reason =
-    end.reason || (end.status === 'timeout' ? 'no answer in time' : hasGivenUp ? (given ?? empty) : empty);
+    end.reason ||
+    (end.status === 'timeout' ? 'no answer in time' : hasGivenUp ? (explained ?? given ?? empty) : empty);
   return {
     ...failAttempt(attempt, question, {
       status: end.status === 'timeout' ? 'timeout' : 'failed',

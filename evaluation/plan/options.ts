@@ -27,6 +27,9 @@ export const teamShape = {
     texts.optional(),
   ),
   model: option('<name>', 'use this model of the engine', text.optional()),
+  fallbackModel: option('<name>', 'ask this second model when the first one fails', text.optional(), {
+    engineOption: 'fallback_model',
+  }),
   host: option('<url>', 'connect to the model server at this address', text.optional()),
   baseUrl: option('<url>', 'connect to an OpenAI-compatible server, with the engine openai', text.optional()),
   replies: option('<archive>', 'replay model replies from an earlier run (repeatable)', texts.optional()),

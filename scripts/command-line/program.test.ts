@@ -40,6 +40,7 @@ async function parse(line: string): Promise<void> {
 /** Values that the options with a parser of their own accept. */
 const VALUES: Readonly<Record<string, string>> = {
   'tool-calls': 'auto',
+  'fallback-model': 'small',
   context: '4096',
   'port-base': '9100',
   'fault-seed': '1',

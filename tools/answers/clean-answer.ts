@@ -38,6 +38,36 @@ export function hasStatedAnswer(text: string): boolean {
   );
 }
 
+/** Matches an apology, which begins a refusal, in some languages. */
+const APOLOGY =
+  /^\W*(?:(?:i['’]?m|i am|we['’]re) (?:very |so |really |truly )?(?:sorry|afraid)|sorry\b|apologies|i apologi[sz]e|(?:es )?tut mir leid|(?:je suis )?désolée?|lo siento|很?抱歉|对不起|申し訳)/iu;
+/** Matches the statement that something cannot be done. */
+const INABILITY =
+  /\b(?:i|we)(?:['’](?:m|re)| am| are)? (?:can(?:no|['’]?)t|could(?: not|n['’]t)|will not|won['’]t|(?:unable|not able|not allowed|not permitted) to|(?:must|have to) decline|(?:do|did)(?: not|n['’]t) (?:have (?:access|the ability|enough information|sufficient information)|feel comfortable))\b[^.!?\n]{0,60}?\b(?:help|assist|answer|comply|provide|fulfil+|continue|determine|access|open|view|see|find|complete|process|engage)\b(?! (?:myself|falling|it\b))/i;
+/** Matches the announcement of a step, from the beginning of a text or of its last line. */
+const INTENTION =
+  /(?:^|\n)\W*(?:(?:okay|ok|alright|first|next|now|then|so|well|sure|certainly|of course|to \p{L}+ (?:this|that|the question|it))[,.!:]?\s+){0,3}(?:(?:i|we)(?:['’]ll|['’]m going to| am going to| are going to| will| need| must| should| have to| want to| would (?:need|like)| can use| shall)\s+\p{L}|let(?:['’]s| me| us)\s+\p{L}|ich (?:werde|brauche|benötige|muss|möchte)\s|je (?:vais|dois)\s|j['’]ai besoin|voy a\s|necesito\s|我(?:需要|将|会)|让我)[^\n]*$/iu;
+/** Maximum characters of a refusal or an announcement; a longer text has something besides. */
+const MAX_TALK_CHARACTERS = 800;
+
+/**
+ * Returns what a reply is that states no answer: a refusal, or the announcement of a step that was not taken. Neither is an answer, however
+ * often it is repeated. Undefined for every other text.
+ *
+ * @param tools names of tools; a text that only names one announces its use
+ */
+export function findNonAnswer(
+  text: string,
+  tools: readonly string[] = [],
+): 'refusal' | 'announcement' | undefined {
+  const bare = stripReply(text).trim();
+  if (hasStatedAnswer(bare)) return INABILITY.test(cleanAnswer(bare) ?? '') ? 'refusal' : undefined;
+  if (bare.length > MAX_TALK_CHARACTERS) return undefined;
+  if (APOLOGY.test(bare) || INABILITY.test(bare)) return 'refusal';
+  const names = tools.some((name) => name.includes('_') && bare.includes(name));
+  return names || INTENTION.test(bare) ? 'announcement' : undefined;
+}
+
 function cleanOnce(text: string): string | null {
   return cleanText(stripReply(text), MAX_WRAPS);
 }
@@ -74,13 +104,31 @@ function stripThoughts(text: string): string {
   return end < 0 ? text : text.slice(end + '</think>'.length);
 }
 
-/** Matches the mark before an answer: with a colon, or alone on its line as a heading. */
-const MARK =
-  /final[ \t_]+answer[ \t]*(?:\*\*|__)?[ \t]*[:：][ \t]*(?:\*\*|__)?|^[#*_ \t]{0,9}final[ \t_]+answer[*_ \t]{0,9}$/gim;
+/** The word for an answer in languages that models fall back to, with the words for "final" around it. */
+const ANSWER =
+  '(?:answer|antwort|réponse|reponse|respuesta|risposta|resposta|antwoord|svar|odpowied[źz]|ответ|答案|答え|回答|정답|답|الجواب)';
+const FINAL =
+  '(?:final|finale|definitive|endgültige|abschließende|définitive|definitiva|окончательный|итоговый|最终|最終|최종)';
+/** An arrow or a dash. A hyphen needs a space behind it: the one in "FINAL ANSWER -42" is a sign. */
+const DASH = '(?:[→–—―−]|->|-{1,3}(?=\\s))';
+const STROKE = `(?:[:：=]|${DASH})`;
+
+/** Matches the mark before an answer: with a stroke, in capitals at the start of a line, or alone on its line as a heading. */
+const MARK = new RegExp(
+  [
+    `${FINAL}[ \\t_]*${ANSWER}[ \\t]*[*_]{0,3}[ \\t]*${STROKE}[ \\t]*(?:\\*\\*|__)?`,
+    `(?<!\\p{L})${ANSWER}[ \\t]+${FINAL}[ \\t]*[*_]{0,3}[ \\t]*${STROKE}[ \\t]*(?:\\*\\*|__)?`,
+    '^[#*_ \\t]{0,9}(?:FINAL|Final)[ \\t_]+(?:ANSWER|Answer)[*_]{0,3}[ \\t]+(?=-?\\d|["“\'*])',
+    `^[#*_ \\t]{0,9}(?:${FINAL}[ \\t_]*${ANSWER}|${ANSWER}[ \\t]+${FINAL})[*_ \\t]{0,9}$`,
+    `^[#*_ \\t]{0,9}(?:the[ \\t]+|my[ \\t]+)?${ANSWER}[*_]{0,3}[ \\t]*${DASH}[ \\t]*(?:\\*\\*|__)?`,
+    `^(?:#{1,6}[ \\t]+|\\*\\*|__)(?:the[ \\t]+|my[ \\t]+|die[ \\t]+|la[ \\t]+)?${ANSWER}[*_ \\t]{0,9}$`,
+  ].join('|'),
+  'gimu',
+);
 
 /** Matches a mark with nothing after it, or with only the words of the template. */
 const EMPTY_MARK =
-  /\*{0,3}final[ \t_]+answer\*{0,3}[ \t]*[:：]\*{0,3}\s*(?:\[?your final answer\]?\.?)?\s*$/i;
+  /\*{0,3}final[ \t_]+answer\*{0,3}[ \t]*[:：–—-]\*{0,3}\s*(?:\[?your final answer\]?\.?)?\s*$/i;
 
 /** Returns the text after the last mark that has something after it; models repeat the template, and sometimes end with it. */
 function findMarkedAnswer(text: string): { line: string; whole: string } | undefined {
@@ -140,8 +188,10 @@ function findLastBlock(text: string): string | undefined {
   return open >= 0 && close > open ? text.slice(open, close + 1) : undefined;
 }
 
-const STATED =
-  /\banswer(?:[ \t]+to[ \t]+(?:the|this|your)[ \t]+question)?(?:\*\*)?[ \t]*(?:is|would be|should be|must be|=|[:：])(?![\w])[ \t]*[:：]?[ \t]*/gi;
+const STATED = new RegExp(
+  `(?<![\\p{L}\\d])${ANSWER}(?:[ \\t]+to[ \\t]+(?:the|this|your)[ \\t]+question|[ \\t]+${FINAL})?(?:\\*\\*)?[ \\t]*(?:(?:is|would be|should be|must be|ist|lautet|est|es|è|é)(?![\\p{L}\\d])|[是は:：=])[ \\t]*[:：]?[ \\t]*`,
+  'giu',
+);
 
 function matchAnswer(text: string): string | undefined {
   const tagged = [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1];

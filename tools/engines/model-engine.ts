@@ -1,6 +1,7 @@
 import type { ChatMessage, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
+import { findNonAnswer } from '../answers/clean-answer.ts';
 import { realPace } from '../http/retry.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { chooseRemedy, isOfQuestion } from './http/fault.ts';
@@ -70,6 +71,11 @@ export function createAskingEngine(
           );
         }
         if (replies === MAX_REPLIES) {
+          if (isRefusal(reply))
+            throw new MeshError(
+              'reply',
+              `${model} at ${url} refused to answer ${prompt}: “${reply.content.slice(0, 300).toWellFormed()}”`,
+            );
           if (reply.emptied !== undefined) throw new MeshError('reply', reply.emptied);
           throw new MeshError(
             'reply',
@@ -115,7 +121,15 @@ function createAsker(
     let before = 'the primary model failed recently';
     if (pace.nowMs() >= primaryRestsUntilMs) {
       const tried = await tryAt(primary);
-      if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(primary) };
+      if (tried.fault === undefined) {
+        if (!isRefusal(tried.reply)) return { reply: tried.reply, by: describeModel(primary) };
+        work.onNote?.(
+          `${primary.model} refused to answer; ${fallback.model} at ${fallback.server.url} is asked`,
+        );
+        const second = await tryAt(fallback);
+        if (second.fault === undefined) return { reply: second.reply, by: describeModel(fallback) };
+        return { reply: tried.reply, by: describeModel(primary) };
+      }
       if (chooseRemedy(tried.fault) === 'nothing') throw tried.error;
       if (!isOfQuestion(tried.fault)) primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
       before = tried.error.message;
@@ -127,6 +141,10 @@ function createAsker(
       cause: tried.error,
     });
   };
+}
+
+function isRefusal({ content, toolCalls }: ReadReply): boolean {
+  return toolCalls.length === 0 && findNonAnswer(content) === 'refusal';
 }
 
 function describeModel({ model, server }: ModelEndpoint): AttributedReply['by'] {

@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
 import { isModelFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
-import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
+import { cleanAnswer, findNonAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import type { Answered } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';
 import { ToolSession } from './tool-session.ts';
@@ -18,6 +18,8 @@ export interface ReplyForm {
 const MAX_CALLS_A_TURN = 16;
 /** Maximum unusable replies in a row: a model that fails three times fails a fourth time. */
 const MAX_FAULTY_REPLIES = 3;
+/** Maximum turns in a row with the same text and calls: their results are the same, too. */
+const MAX_SAME_TURNS = 5;
 /** Maximum characters kept of one reply, from its end, where an answer stands. */
 const MAX_SAID_CHARACTERS = 100_000;
 /** Maximum characters of a conversation, some 250,000 tokens, which is more than models accept; the loop then ends with what it has. */
@@ -31,6 +33,7 @@ const ONLY_TALK =
   'Your reply calls no tool and does not state an answer. If there is more to do, call a tool now; otherwise give your answer in the required form.';
 const ONLY_THOUGHTS =
   'Nothing but your thoughts arrived. Write your answer as the reply itself, in the required form.';
+const REFUSED = 'Your reply declines to answer. Answer as well as you can, in the required form.';
 const CUT_OFF =
   'Your reply was cut off at the length limit before it came to an answer. Answer again, more briefly, in the required form.';
 
@@ -55,13 +58,21 @@ export async function reactLoop(
 ): Promise<Answered> {
   const session = await ToolSession.open(work);
   const messages: ChatMessage[] = [...begin];
-  const said = new LoopAnswers(form);
+  const said = new LoopAnswers(
+    form,
+    session.tools.map(({ name }) => name),
+  );
   let faulty = 0;
   let turn = 0;
   let isLast = false;
+  let last = '';
+  let same = 0;
   while (!isLast && faulty < MAX_FAULTY_REPLIES && !work.isOutOfTime) {
     turn += 1;
-    isLast = turn === iterations || countMessageCharacters(messages) > MAX_CONVERSATION_CHARACTERS;
+    isLast =
+      turn === iterations ||
+      same >= MAX_SAME_TURNS ||
+      countMessageCharacters(messages) > MAX_CONVERSATION_CHARACTERS;
     if (isLast && turn > 1) messages.push({ role: 'user', content: LAST_TURN });
     const request = {
       messages: [...messages],
@@ -99,6 +110,11 @@ export async function reactLoop(
     faulty = 0;
     said.add(text);
     if (text !== '') work.reasoning(text);
+    const made = JSON.stringify([text, reply.toolCalls.map((call) => [call.name, call.arguments])]);
+    same = made === last ? same + 1 : 1;
+    last = made;
+    if (same === MAX_SAME_TURNS)
+      work.note(`the model made the same calls ${same} times: its next turn is the last`);
     const calls = session.take(reply.toolCalls, turn);
     messages.push({ role: 'assistant', content: text, toolCalls: calls });
     for (const [index, call] of calls.entries()) {
@@ -106,7 +122,10 @@ export async function reactLoop(
       messages.push({ role: 'tool', toolCallId: call.id, name: call.name, content: result });
     }
   }
-  return endUnanswered(work, turn, said.stated ?? said.last);
+  const best = said.stated ?? said.last;
+  if (best === undefined && said.nonAnswer !== undefined && !work.isOutOfTime)
+    throw new MeshError('reply', said.nonAnswer);
+  return endUnanswered(work, turn, best);
 }
 
 /** Ends a loop whose model gave no final answer. */
@@ -123,22 +142,38 @@ function endUnanswered(work: RoleWork, turn: number, best: string | undefined): 
   return { text: `No answer was found within ${turn} turns.`, ended: 'gave_up' };
 }
 
+/** The failures of replies that are no answers. */
+const NON_ANSWERS = {
+  refusal: 'the model refused to answer',
+  announcement: 'the model went in a circle: it announced steps and took none',
+} as const;
+
+const quote = (text: string): string => text.slice(0, 300).toWellFormed();
+
 /** The replies of a model so far: the last answer that it stated, and the last text that could be one. */
 class LoopAnswers {
   stated: string | undefined;
   last: string | undefined;
+  /** The failure that a refusal or an announcement is, if the last text was one. */
+  nonAnswer: string | undefined;
   readonly #form: ReplyForm;
+  readonly #tools: readonly string[];
   readonly #isAnswer: boolean;
   #askedToState = false;
 
-  constructor(form: ReplyForm) {
+  /** @param tools names of the tools that the model may call */
+  constructor(form: ReplyForm, tools: readonly string[]) {
     this.#form = form;
+    this.#tools = tools;
     this.#isAnswer = form.findFault === undefined;
   }
 
   /** Adds a reply that does not end the loop. */
   add(text: string): void {
     if (cleanAnswer(text) === null) return;
+    const kind = this.#isAnswer ? findNonAnswer(text, this.#tools) : undefined;
+    this.nonAnswer = kind === undefined ? undefined : `${NON_ANSWERS[kind]}: “${quote(text)}”`;
+    if (kind !== undefined) return;
     this.last = text;
     const isStated = this.#isAnswer ? hasStatedAnswer(text) : this.#form.findFault?.(text) === undefined;
     if (isStated) this.stated = text;
@@ -149,6 +184,11 @@ class LoopAnswers {
     if (!this.#isAnswer) return this.#form.findFault?.(text);
     // An answer is neither empty (RA-12) nor the template of one.
     if (cleanAnswer(text) === null) return NOTHING_SAID;
+    const kind = findNonAnswer(text, this.#tools);
+    if (kind !== undefined && this.#form.isHandover?.(text) !== true) {
+      this.#askedToState = true;
+      return kind === 'refusal' ? REFUSED : ONLY_TALK;
+    }
     if (hasStatedAnswer(text) || this.#form.isHandover?.(text) === true) return undefined;
     if (this.stated === undefined && this.#askedToState) return undefined;
     this.#askedToState = true;

@@ -1,7 +1,7 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
-import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
+import { cleanAnswer, findNonAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import { factSchema, formatFacts } from '../../answers/fact.ts';
 import { buildOpening, cutPromptText } from '../conversation/conversation.ts';
 import { formatPlan, planSchema } from '../plan.ts';
@@ -33,6 +33,7 @@ export const finalize: Tool = createRoleTool({
     const isLost =
       finish === 'refused' ||
       cleanAnswer(content) === null ||
+      findNonAnswer(content) !== undefined ||
       (!hasStatedAnswer(content) && hasStatedAnswer(conclusion));
     if (isLost) work.note('the finalizer gave no answer: the expert’s stands');
     else work.result(content.trim());
