@@ -1,15 +1,13 @@
 import * as z from 'zod';
 
-const textOrNone = z.preprocess((given) => given ?? '', z.string());
-
 /** A fact with its source (REQ-047). `found: false` marks a fact that was searched for without success: nothing is invented (REQ-050). */
 export const factSchema = z.object({
   fact: z.string().min(1),
-  source: textOrNone,
+  source: z.string().default(''),
   // Models leave it out when the fact was found.
-  found: z.preprocess((given) => given ?? true, z.boolean()),
+  found: z.boolean().default(true),
   /** The reason for choosing this fact if sources disagree; otherwise empty (REQ-048). */
-  conflict: textOrNone,
+  conflict: z.string().default(''),
 });
 
 export type Fact = z.infer<typeof factSchema>;

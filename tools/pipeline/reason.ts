@@ -1,13 +1,17 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { chooseAnswer } from '@gaia-mesh/reader/reason.ts';
 import * as z from 'zod';
 import { ANSWER_FORMAT } from '../answers/answer-format.ts';
-import { cleanAnswer } from '../answers/clean-answer.ts';
+import { cleanAnswer, findNonAnswer } from '../answers/clean-answer.ts';
 import { exampleTriples } from './examples.ts';
 import { numberLines } from './numbered.ts';
 import { fitText, reasonOutput, triplesPayload } from './payloads.ts';
 import { createStepTool } from './step-tool.ts';
+
+/** The number of no sentence: there are fewer (`MAX_EVENTS`). */
+const NO_SENTENCE = 99;
 
 /** Chooses the answer and ends the task with it (MP-24, MP-25). */
 export const reason: Tool = createStepTool({
@@ -34,10 +38,12 @@ export const reason: Tool = createStepTool({
     // The sentence comes first: a model that has pointed to its evidence answers from it.
     reply: z.object({
       thoughts: z.string().optional(),
-      sentence: z.int().min(0).max(99),
+      sentence: z.int().min(0).max(NO_SENTENCE).default(NO_SENTENCE),
       answer: z.string(),
     }),
     output: ({ sentences }, { thoughts, sentence, answer }) => {
+      if (findNonAnswer(answer) === 'refusal')
+        throw new MeshError('reply', `the model refused to answer: “${answer.slice(0, 300).toWellFormed()}”`);
       const output = {
         answer: fitText(cleanAnswer(answer) ?? '', reasonOutput.shape.answer),
         evidence: sentences[sentence]?.text ?? '',

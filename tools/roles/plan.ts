@@ -6,11 +6,6 @@ import { attachedShape, formatAttached } from './attached.ts';
 import { cutPromptText } from './conversation/conversation.ts';
 import { createRoleTool } from './role-tool.ts';
 
-/** Creates the schema of a list that a small model may leave out if it is empty. */
-function createListSchema<Item extends z.ZodType>(item: Item, most: number) {
-  return z.preprocess((given) => given ?? [], z.array(item).max(most));
-}
-
 /** Maximum steps and parts of a plan: a longer one does not plan a question but lists its words. */
 const MAX_PARTS = 20;
 
@@ -18,11 +13,11 @@ const step = z.object({
   /** The thing to find out or compute. */
   task: z.string().min(1).max(2000),
   /** The name of a tool that may help; empty for none. */
-  tool: z.string().max(100),
+  tool: z.string().max(100).default(''),
   /** True if it needs something from outside the question. */
-  needs_information: z.boolean(),
+  needs_information: z.boolean().default(false),
   /** Numbers, from 1, of the steps whose results it uses. */
-  uses: createListSchema(z.int().positive(), MAX_PARTS),
+  uses: z.array(z.int().positive()).max(MAX_PARTS).default([]),
 });
 
 /** A step uses only the results of earlier steps (REQ-021). */
@@ -53,12 +48,38 @@ export const planSchema = z.object({
   strategy: z.string().min(1).max(4000),
   steps,
   needs_information: z.boolean(),
-  failure_modes: createListSchema(z.string().max(2000), MAX_PARTS),
-  alternatives: createListSchema(z.string().max(2000), 5),
-  contradictions: createListSchema(z.string().max(2000), 5),
+  failure_modes: z.array(z.string().max(2000)).max(MAX_PARTS).default([]),
+  alternatives: z.array(z.string().max(2000)).max(5).default([]),
+  contradictions: z.array(z.string().max(2000)).max(5).default([]),
 });
 
 export type Plan = z.infer<typeof planSchema>;
+
+/** A plan as models write it: what they leave out follows from the rest. */
+const planReply = z.object({
+  ...planSchema.shape,
+  question_type: z.string().max(200).default(''),
+  sub_problems: z.array(z.string().min(1).max(2000)).max(MAX_PARTS).default([]),
+  strategy: z.string().max(4000).default(''),
+  needs_information: z.boolean().nullable().default(null),
+});
+
+function completePlan(given: z.infer<typeof planReply>, { question, file }: z.infer<typeof planInput>): Plan {
+  const { question_type, sub_problems, strategy, steps: planned, needs_information } = given;
+  return {
+    ...given,
+    question_type: question_type.trim() || classifyQuestion(file),
+    sub_problems: sub_problems.length > 0 ? sub_problems : splitQuestion(question),
+    strategy:
+      strategy.trim() ||
+      planned
+        .map(({ task }) => task)
+        .join(', then ')
+        .slice(0, 4000)
+        .toWellFormed(),
+    needs_information: needs_information ?? planned.some((one) => one.needs_information),
+  };
+}
 
 const planInput = z.object({
   question: z.string(),
@@ -83,7 +104,7 @@ export const plan: Tool = createRoleTool({
   input: planInput,
   async run(input, work) {
     const tools = await listPlanTools(input);
-    const made = await work.perform({
+    const given = await work.perform<z.infer<typeof planReply>>({
       input,
       embedded: () => planPlainly(input),
       prompt: 'plan',
@@ -96,8 +117,9 @@ export const plan: Tool = createRoleTool({
         last: input.last,
         feedback: input.feedback,
       }),
-      reply: planSchema,
+      reply: planReply,
     });
+    const made = completePlan(given, input);
     const { strategy, alternatives, contradictions } = made;
     work.result(`${strategy} — ${made.steps.map(({ task }, i) => `(${i + 1}) ${task}`).join(' ')}`);
     if (alternatives.length > 0) work.result(`another way: ${alternatives.join('; or ')}`);

@@ -25,9 +25,99 @@ test.each([
 test.each([
   ['', 'not JSON'],
   ['```', 'not JSON'],
-  ['{"a":1}', 'a: '],
+  ['{"a":{}}', 'a: '],
 ])('%j is not, with the fault', (content, fault) => {
   expect(readJson(content, schema).fault).toContain(fault);
+});
+
+const remarks = z.array(z.string()).default([]);
+const critique = z.object({
+  quality: z.number().min(0).max(10),
+  relevance: z.number().min(0).max(10),
+  missing: remarks,
+  weaknesses: remarks,
+});
+const part = z.object({
+  task: z.string().min(1),
+  tool: z.string().default(''),
+  looks_up: z.boolean().default(false),
+  uses: z.array(z.int().positive()).default([]),
+});
+const steps = z.object({ steps: z.array(part).min(1), looks_up: z.boolean().nullable().default(null) });
+const route = z.object({ type: z.enum(['web', 'code', 'math']) });
+const stated = z.object({ sentence: z.int().default(99), answer: z.string() });
+const bare = { tool: '', looks_up: false, uses: [] };
+
+test.each([
+  [
+    critique,
+    '{"quality":"8/10","relevance":"high","missing":"nothing is missing","weaknesses":null}',
+    [8, 8, [], []],
+  ],
+  [critique, '{"quality":"85%","relevance":"9 out of 10","missing":["none"]}', [8.5, 9, [], []]],
+  [
+    critique,
+    '{"Quality":"very good","Relevance":"7,5","missing":["No parts of the question are missing."]}',
+    [10, 7.5, [], []],
+  ],
+  [
+    critique,
+    '{"quality":90,"relevance":"low","missing":"The year is missing","weaknesses":["No step checks the sum."]}',
+    [9, 3, ['The year is missing'], ['No step checks the sum.']],
+  ],
+  [critique, '{"quality":8,"relevance":8,"weaknesses":[{"problem":"wrong sum"}]}', [8, 8, [], ['wrong sum']]],
+  [
+    steps,
+    '{"steps":["Read the file","Sum"]}',
+    [
+      [
+        { task: 'Read the file', ...bare },
+        { task: 'Sum', ...bare },
+      ],
+      null,
+    ],
+  ],
+  [
+    steps,
+    '{"steps":"1. Read the file\\n2. Sum","looks_up":"true"}',
+    [
+      [
+        { task: 'Read the file', ...bare },
+        { task: 'Sum', ...bare },
+      ],
+      true,
+    ],
+  ],
+  [
+    steps,
+    '{"steps":[{"task":"Sum","tool":null,"looksUp":"yes","uses":"1, 2"}],"looks_up":null}',
+    [[{ task: 'Sum', tool: '', looks_up: true, uses: [1, 2] }], null],
+  ],
+  [
+    steps,
+    '{"plan":{"steps":{"1":{"task":"Sum","uses":["step 1"]}}}}',
+    [[{ task: 'Sum', ...bare, uses: [1] }], null],
+  ],
+  [route, '{"type":"Web"}', ['web']],
+  [route, 'The question is for the math specialist.', ['math']],
+  [stated, '{"sentence":"3","answer":42}', [3, '42']],
+  [stated, '{"sentence":null,"answer":"x"}', [99, 'x']],
+  [stated, 'FINAL ANSWER - 42', [99, '42']],
+])('what is right but for its form is read: %#', (wanted, content, read) => {
+  const { value } = readJson(content, wanted);
+  expect(Object.keys(wanted.shape).map((key) => Object(value)[key])).toEqual(read);
+});
+
+test.each([
+  [critique, '{"hello":1}'],
+  [critique, '{"quality":"blue","relevance":8}'],
+  [steps, '{"steps":[]}'],
+  [steps, '{"hello":"Read the file"}'],
+  [route, 'web or math'],
+  [stated, '{"answer":null}'],
+  [stated, 'It may be 42.'],
+])('what has nothing usable in it is not: %#', (wanted, content) => {
+  expect(readJson(content, wanted).fault).toBeDefined();
 });
 
 test('a megabyte of line ends is read in no time', () => {
@@ -43,6 +133,8 @@ test.each([
   [undefined, {}],
   [null, {}],
   ['[1]', '[1]'],
+  ['"{\\"x\\":1}"', { x: 1 }],
+  [JSON.stringify(JSON.stringify('{"x":1}')), { x: 1 }],
   ['{"x":', '{"x":'],
   [7, '7'],
   ['{"__proto__":{"y":1},"x":1}', { x: 1 }],

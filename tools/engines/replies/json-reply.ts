@@ -3,20 +3,30 @@ import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { keepForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
+import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
+import { fitReply, readPlainReply } from './fit-value.ts';
 import { findJsonCandidates, mendJsonTexts } from './json-in-text.ts';
 
 type ReadJson = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };
 
 /**
  * Reads the value for which JSON of a schema was asked, regardless of the text around it, or says what is wrong, in words for the model.
- * If several values fit, the likeliest counts (see {@link findJsonCandidates}).
+ * If several values fit, the likeliest counts (see {@link findJsonCandidates}); those that fit as they are come before those that
+ * {@link fitReply} makes fit, and plain words come last.
  */
 export function readJson(content: string, schema: z.ZodType): ReadJson {
   if (content.trim() === '') return { fault: 'it is not JSON: it is empty' };
   let fault: string | undefined;
-  for (const value of parseValues(content)) {
-    for (const candidate of [value, ...unwrapValue(value)]) {
-      const parsed = schema.safeParse(candidate);
+  const values = [...parseValues(content)].flatMap((value) => [value, ...unwrapValue(value)]);
+  const plain = readPlainReply(content, schema, (text) =>
+    hasStatedAnswer(text) ? (cleanAnswer(text) ?? undefined) : undefined,
+  );
+  const whole = values.find((value) => schema.safeParse(value).success);
+  const candidates = [whole, ...values, plain].filter((value) => value !== undefined);
+  for (const candidate of candidates) {
+    // Also a value that fits may have a sentence such as "nothing is missing" in place of an empty list.
+    for (const value of [fitReply(candidate, schema), candidate]) {
+      const parsed = schema.safeParse(value);
       if (parsed.success) return { value: parsed.data };
       fault ??= `it does not fit the schema: ${formatIssues(parsed.error)}`;
     }
@@ -61,12 +71,17 @@ function explainSyntax(content: string): string {
   return 'nothing in it is';
 }
 
+/** Maximum times that arguments are encoded within each other. */
+const MAX_ENCODINGS = 3;
+
 /** Reads a tool's arguments, which servers send as an object or as its text; anything but an object stays text. */
 export function readArguments(given: unknown): JsonObject | string {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
   // Some models write nothing for a tool without arguments.
   if (text.trim() === '') return {};
-  const value = parseLoosely(text);
+  let value = parseLoosely(text);
+  for (let times = 1; typeof value === 'string' && times < MAX_ENCODINGS; times++)
+    value = parseLoosely(value);
   if (isJsonObject(value)) return value;
   return text.toWellFormed();
 }

@@ -1,5 +1,6 @@
-import type { ChatTurn, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
-import { buildToolCalls, MAX_TOOL_CALLS } from './json-reply.ts';
+import type { ChatTurn, ToolCall, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import { fitArguments } from './fit-value.ts';
+import { buildToolCalls, MAX_TOOL_CALLS, parseLoosely } from './json-reply.ts';
 import type { ModelReply } from './server-reply.ts';
 import { findTextCalls } from './text-calls.ts';
 
@@ -26,13 +27,20 @@ export function readReply(
   // Calls are found before turn marks are removed, because their own marks look alike.
   const written = mayCall ? findTextCalls(dropThoughts(text), tools) : undefined;
   const hasWritten = written !== undefined && written.calls.length > 0;
-  const calls = hasWritten ? buildToolCalls(written.calls.slice(0, MAX_TOOL_CALLS), turn) : toolCalls;
+  const made = hasWritten ? buildToolCalls(written.calls.slice(0, MAX_TOOL_CALLS), turn) : toolCalls;
+  const calls = made.map((call) => fitCall(call, tools));
   return {
     content: readSpoken(hasWritten ? written.content : text).content,
     reasoning: readSpoken(text, thoughts).thoughts.toWellFormed(),
     toolCalls: calls,
     finish: calls.length > 0 && finish === 'stop' ? 'tool_calls' : finish,
   };
+}
+
+function fitCall(call: ToolCall, tools: readonly ToolDefinition[]): ToolCall {
+  const tool = tools.find(({ name }) => name === call.name);
+  if (tool === undefined || typeof call.arguments === 'string') return call;
+  return { ...call, arguments: fitArguments(call.arguments, tool.parameters, parseLoosely) };
 }
 
 /** Removes thoughts: a call in them was only considered, not made. */

@@ -18,17 +18,7 @@ const critiqueInput = z.object({
   steps: z.string(),
 });
 
-/** Matches the words with which models say that a list is empty. */
-const NOTHING = /^\W*(?:none|nothing|no|n\/a|nil)?\W*$/i;
-
-/** Accepts a list of texts, a single text, or nothing in any wording. */
-const remarks = z.preprocess(
-  (given) => {
-    const all = Array.isArray(given) ? given : [given ?? ''];
-    return all.filter((text) => typeof text !== 'string' || !NOTHING.test(text));
-  },
-  z.array(z.string().max(2000)).max(20),
-);
+const remarks = z.array(z.string().max(2000)).max(20).default([]);
 
 /** Marks from 0 to 10 on both scales (REQ-034 to REQ-036). */
 const judgementSchema = z.object({
