@@ -47,7 +47,7 @@ const toName = (text: string) =>
     .replace(/[\s-]+/g, '_');
 
 /** Finds the one value of a list of names that a text has. */
-export function fitEnum(value: unknown, names: readonly JsonValue[]): unknown {
+function fitEnum(value: unknown, names: readonly JsonValue[]): unknown {
   if (typeof value !== 'string' || names.includes(value)) return value;
   const same = names.find((name) => typeof name === 'string' && toName(name) === toName(value));
   if (same !== undefined) return same;

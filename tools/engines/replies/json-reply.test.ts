@@ -104,8 +104,8 @@ test.each([
   [stated, '{"sentence":null,"answer":"x"}', [99, 'x']],
   [stated, 'FINAL ANSWER - 42', [99, '42']],
 ])('what is right but for its form is read: %#', (wanted, content, read) => {
-  const { value } = readJson(content, wanted);
-  expect(Object.keys(wanted.shape).map((key) => Object(value)[key])).toEqual(read);
+  const { value } = Object(readJson(content, wanted));
+  expect(Object.keys(wanted.shape).map((key) => value?.[key])).toEqual(read);
 });
 
 test.each([

@@ -25,7 +25,7 @@ const without =
   };
 
 /** Refusals of long prompts: server, status, characters that it accepts, words, code. */
-const OVERFLOWS: readonly (readonly [string, number, number, string, string?])[] = [
+const OVERFLOWS: readonly [string, number, number, string, string?][] = [
   [
     'Groq',
     413,
@@ -198,9 +198,9 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     ]);
   });
 
-  test.each(OVERFLOWS)(
+  test.each(OVERFLOWS.map((row) => [row[0], row] as const))(
     'that is too long in the words of %s is shortened, with fewer tools, and the question goes on',
-    async (_, status, limit, error, code = '') => {
+    async (_, [_server, status, limit, error, code = '']) => {
       const tools = Array.from({ length: 20 }, (_one, index) => ({
         ...weather,
         name: index === 17 ? 'query_table' : `tool_${index}`,

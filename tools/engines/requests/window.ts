@@ -55,8 +55,9 @@ export class Window {
   }
 
   /** Returns true if a query's messages fit unshortened, as far as is known, with as many tools as there is room for. */
-  takes({ messages, tools, schema }: ModelQuery): boolean {
-    const room = this.#room() - countSchema({ schema });
+  takes(query: ModelQuery): boolean {
+    const { messages, tools } = query;
+    const room = this.#room() - countSchema(query);
     return countCharacters(messages) <= room - Math.min(countTools(tools), TOOLS_PART * room);
   }
 
