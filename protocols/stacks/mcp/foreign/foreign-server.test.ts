@@ -15,10 +15,19 @@ interface Asked {
 
 let answer: (asked: Asked) => Answer;
 let asked: Asked[] = [];
+/** The answer to GET, with which a server of 2024 opens its stream: a status and the first event. */
+let stream: { readonly status: number; readonly event: string } | undefined;
+let probes: (string | undefined)[][] = [];
 const server = http.createServer(async (request, response) => {
   let raw = '';
   for await (const part of request) raw += part;
-  if (raw === '') return response.writeHead(405).end();
+  if (raw === '') {
+    probes.push([request.headers.accept, request.headers.authorization]);
+    if (stream === undefined) return response.writeHead(405).end();
+    return response
+      .writeHead(stream.status, { 'Content-Type': 'text/event-stream' })
+      .end(`event: ${stream.event}\ndata: /messages\n\n`);
+  }
   const { id, method, params } = JSON.parse(raw);
   if (id === undefined) return response.writeHead(202).end();
   const one = { method, params, token: request.headers.authorization };
@@ -47,6 +56,7 @@ beforeAll(async () => {
 });
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
+  stream = undefined;
   for (const one of open.splice(0)) await one.close();
 });
 afterAll(() => {
@@ -61,18 +71,23 @@ const tool = (name: string, more: object = {}) => ({
   ...more,
 });
 
+interface ConnectSettings {
+  readonly token?: string;
+  readonly startMs?: number;
+  readonly maxMessageBytes?: number;
+  readonly until?: AbortSignal;
+}
+
 /** Connects to a server that answers to these methods so. */
-async function connect(
-  answers: Readonly<Record<string, Answer>>,
-  more: { token?: string; startMs?: number } = {},
-) {
+async function connect(answers: Readonly<Record<string, Answer>>, more: ConnectSettings = {}) {
   return connectTo(({ method }) => answers[method] ?? {}, more);
 }
 
-async function connectTo(to: typeof answer, more: { token?: string; startMs?: number } = {}) {
+async function connectTo(to: typeof answer, { until = signal, ...more }: ConnectSettings = {}) {
   answer = to;
   asked = [];
-  const connected = await connectForeign({ url, maxMessageBytes: 8 * 2 ** 20, ...more }, signal);
+  probes = [];
+  const connected = await connectForeign({ url, maxMessageBytes: 8 * 2 ** 20, ...more }, until);
   open.push(connected);
   return connected;
 }
@@ -245,5 +260,70 @@ describe('a session', () => {
       message: expect.stringMatching(/^MCP: tools\/list: /),
     });
     await expect(connect({ 'tools/list': { tools: 7 } })).rejects.toThrow(/tools/);
+  });
+
+  test('says who asks', async () => {
+    await connect(list());
+    expect(asked[0]).toMatchObject({
+      method: 'initialize',
+      params: { clientInfo: { name: 'gaia-mesh', version: '1' } },
+    });
+  });
+
+  test('with a server of the transport of 2024 is refused by its name, and probed with the token', async () => {
+    stream = { status: 200, event: 'endpoint' };
+    await expect(connect({ initialize: 404 }, { token: 'secret' })).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/speaks the HTTP\+SSE of 2024-11-05, which is not supported/),
+      cause: expect.anything(),
+    });
+    expect(asked).toHaveLength(1);
+    expect(probes).toEqual([['text/event-stream', 'Bearer secret']]);
+    await expect(connect({ initialize: 404 })).rejects.toMatchObject({ code: 'config' });
+    expect(probes).toEqual([['text/event-stream', undefined]]);
+  });
+
+  test.each([
+    ['another first event', { status: 200, event: 'message' }],
+    ['a status that refuses', { status: 404, event: 'endpoint' }],
+  ])('with a server that answers GET by %s is no session, and not one of 2024', async (_, given) => {
+    stream = given;
+    await expect(connect({ initialize: 404 })).rejects.toMatchObject({
+      code: 'agent',
+      cause: expect.anything(),
+    });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('whose replies exceed the bound is refused with one prefix, and is not tried again', async () => {
+    await expect(connect({}, { maxMessageBytes: 10 })).rejects.toMatchObject({
+      message: expect.stringMatching(/^MCP: no session: (?!MCP:).*10/),
+      cause: expect.anything(),
+    });
+  });
+
+  test('that is broken off is not tried again', async () => {
+    const abort = new AbortController();
+    const connecting = connectTo(
+      () => {
+        abort.abort();
+        return 404;
+      },
+      { until: abort.signal },
+    );
+    await expect(connecting).rejects.toThrow();
+    expect(asked).toHaveLength(1);
+  });
+
+  test('whose tool replies exceed the bound fails with the bound', async () => {
+    const connected = await connect(
+      { ...list(tool('look')), 'tools/call': { content: [{ type: 'text', text: 'x'.repeat(5000) }] } },
+      { maxMessageBytes: 2000 },
+    );
+    // The message has no prefix of the call, because the fault is that of the answer's size.
+    await expect(connected.call('look', {}, { signal, timeoutMs: 5000 })).rejects.toMatchObject({
+      code: 'limit',
+      message: 'HTTP answer: expected at most 2000 bytes',
+    });
   });
 });
