@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ChildTransport } from './child-transport.ts';
 
 const PINGS_WITHOUT_END = `
@@ -31,4 +31,132 @@ test('a server that pings without end and reads no answer is read no further tha
   for (let turn = 0; turn < 200; turn++) await setImmediate();
   expect(pings).toBe(read);
   expect(transport.unreadBytes).toBeLessThan(1024 * 1024 + 1000);
+});
+
+/** Starts a shell script as a server, and collects what the transport reports. */
+async function startScript(script: string, maxMessageBytes = 1000) {
+  const transport = new ChildTransport({
+    command: '/bin/sh',
+    args: ['-c', script],
+    environment: { PATH: process.env.PATH ?? '', GIVEN: 'yes' },
+    folder: import.meta.dirname,
+    maxMessageBytes,
+  });
+  const messages: unknown[] = [];
+  const errors: string[] = [];
+  transport.onmessage = (message) => messages.push(message);
+  transport.onerror = (error) => errors.push(error.message);
+  const closed = new Promise<void>((resolve) => {
+    transport.onclose = resolve;
+  });
+  await transport.start();
+  onTestFinished(() => transport.close());
+  return { transport, messages, errors, closed };
+}
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe.skipIf(process.platform === 'win32')('a server in a child process', () => {
+  test('gets the named variables only, in the named folder', async () => {
+    vi.stubEnv('GAIA_MESH_SECRET', 'ours');
+    vi.stubEnv('NODE_OPTIONS', '--no-warnings');
+    const { messages, closed } = await startScript(
+      `printf '{"given":"%s","secret":"%s","options":"%s","folder":"%s"}\n' "$GIVEN" "$GAIA_MESH_SECRET" "$NODE_OPTIONS" "$PWD"`,
+    );
+    await closed;
+    vi.unstubAllEnvs();
+    expect(messages).toEqual([{ given: 'yes', secret: '', options: '', folder: import.meta.dirname }]);
+  });
+
+  test('reads messages line by line and replies', async () => {
+    const { transport, messages, closed } = await startScript(
+      `read -r line; printf '%s\n\n  \n' "$line"; read -r line; printf '%s\n' "$line"`,
+    );
+    await transport.send({ jsonrpc: '2.0', id: 1, result: {} });
+    await transport.send({ jsonrpc: '2.0', id: 2, result: {} });
+    await closed;
+    expect(messages).toMatchObject([{ jsonrpc: '2.0', id: 1 }, { id: 2 }]);
+    await expect(transport.send({ jsonrpc: '2.0', id: 3, result: {} })).rejects.toMatchObject({
+      code: 'agent',
+      message: 'MCP: the server is gone',
+    });
+  });
+
+  test('that prints other text is read on, and the text is kept for the reason', async () => {
+    const { transport, messages, closed } = await startScript(
+      `echo 'Welcome to the server'; echo 7; echo '{"a":1}'; echo 'no licence' >&2`,
+    );
+    await closed;
+    expect(messages).toEqual([{ a: 1 }]);
+    expect(transport.lastWords).toContain('Welcome to the server\n');
+    expect(transport.lastWords).toContain('no licence\n');
+  });
+
+  test('is remembered by the end of its standard error', async () => {
+    const { transport, closed } = await startScript(
+      `i=0; while [ $i -lt 400 ]; do echo "line $i of the log" >&2; i=$((i+1)); done; echo last >&2`,
+    );
+    await closed;
+    await vi.waitFor(() => expect(transport.lastWords).toMatch(/last\n$/));
+    expect(transport.lastWords).toHaveLength(2000);
+  });
+
+  test('that sends a line above the bound is ended', async () => {
+    const { errors, messages, closed } = await startScript(
+      `printf '{"a":1}\n'; head -c 2000 /dev/zero | tr '\\0' x; sleep 60`,
+    );
+    await closed;
+    expect(messages).toEqual([{ a: 1 }]);
+    expect(errors).toEqual([expect.stringContaining('1000')]);
+  });
+
+  test('ends by itself when its input ends', async () => {
+    const { transport, messages, closed } = await startScript(`cat >/dev/null; echo '{"bye":1}'`);
+    await transport.close();
+    await closed;
+    expect(messages).toEqual([{ bye: 1 }]);
+    await transport.close();
+  });
+
+  test('that does not end is killed after a bound, with the processes that it started', async () => {
+    const { transport, messages, closed } = await startScript(
+      `trap '' TERM HUP; sleep 60 & printf '{"pid":%s,"own":%s}\n' $! $$; while :; do sleep 60; done`,
+    );
+    await vi.waitFor(() => expect(messages).toHaveLength(1), 10_000);
+    const [{ pid, own }] = messages as [{ pid: number; own: number }];
+    expect([pid, own].map(isAlive)).toEqual([true, true]);
+    await transport.close();
+    await closed;
+    await vi.waitFor(() => expect([pid, own].map(isAlive)).toEqual([false, false]), 10_000);
+  });
+
+  test('that leaves processes behind takes them with it', async () => {
+    const { messages, closed } = await startScript(`sleep 60 >/dev/null 2>&1 & printf '{"pid":%s}\n' $!`);
+    await closed;
+    const [{ pid }] = messages as [{ pid: number }];
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), 10_000);
+  });
+
+  test('that cannot be started is named', async () => {
+    const transport = new ChildTransport({
+      command: '/bin/sh',
+      args: [],
+      environment: {},
+      folder: '/there/is/no/such/folder',
+      maxMessageBytes: 1000,
+    });
+    await expect(transport.start()).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/^MCP: \/bin\/sh cannot be started: .*ENOENT/),
+      cause: expect.anything(),
+    });
+    await transport.close();
+  });
 });
