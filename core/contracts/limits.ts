@@ -303,3 +303,15 @@ export const LLAMA_LIMITS = {
   /** A reply that repeats its last words this often, and over this many tokens, is in a loop; a cycle has up to this many. */
   loop: { repeats: 6, tokens: 96, cycle: 64 },
 } as const;
+
+/** Bounds of `gaia blame`, which asks one question again and again. */
+export const BLAME_LIMITS = {
+  /** Maximum cost in tokens, as a multiple of the question's own: what a team of three spends on ten questions, tried once each. */
+  cost: 30,
+  /** Tries that clear a message: none right of 12 against none of 12 leaves room for a change of less than a quarter. */
+  clearTries: 12,
+  /** Maximum fresh tries on each side of a suspect, which show a fall from a quarter to none in nine of ten analyses. */
+  freshTries: 40,
+  /** Number of times at which fresh tries are looked at; each look has its part of the error rate. */
+  looks: 2,
+} as const;

@@ -25,7 +25,7 @@ test('each message is kept; truth, another question’s and nothing stand in its
   const arms = listArms({ messages: MESSAGES }, replacers);
 
   expect(arms.map(({ taskId }) => taskId)).toEqual([
-    ...[0, 1, 2, 3].map((place) => `branch-${place}-kept`),
+    ...[0, 1, 2, 3].flatMap((place) => [`branch-${place}-kept`, `branch-${place}-fresh`]),
     ...['branch-2-truth', 'branch-2-other', 'branch-2-neutral'],
   ]);
   const instead = (says: string) => arms.find((arm) => arm.says === says)?.instead;
@@ -42,12 +42,13 @@ test('each message is kept; truth, another question’s and nothing stand in its
 
 test('agents are told of every try of every arm', () => {
   const arms = listArms({ messages: MESSAGES }, { truth: replacers.truth });
-  const file = buildBranchFile({ messages: MESSAGES, replies: {}, others: [], team: 't' }, arms, (id) => [
-    id,
-    `${id}#2`,
-  ]);
+  const file = buildBranchFile(
+    { messages: MESSAGES, replies: {}, others: [], team: 't' },
+    arms,
+    ({ taskId }) => [taskId, `${taskId}#2`],
+  );
 
-  expect(Object.keys(file.tasks)).toHaveLength(10);
+  expect(Object.keys(file.tasks)).toHaveLength(18);
   expect(file.tasks['branch-2-truth#2']).toEqual({ keep: 2, instead: expect.any(Object) });
   expect(file.packets[1]).not.toHaveProperty('id');
 });

@@ -5,10 +5,13 @@ import type { Question } from '../questions/question.ts';
 import type { Replacement } from './judge.ts';
 import type { Message, RecordedQuestion } from './recorded-question.ts';
 
-/** Branches of one kind: messages before the one at `keep` are as recorded, and that one says what it said or something else. */
+/**
+ * Branches of one kind: messages before the one at `keep` are as recorded, and that one says what it said or something else. `fresh` is
+ * `kept` once more, for tries that were not there when a suspect was found.
+ */
 export interface Arm extends Branch {
   readonly taskId: string;
-  readonly says: 'kept' | Replacement;
+  readonly says: 'kept' | 'fresh' | Replacement;
 }
 
 /** Makes the replacement of a message; undefined if this kind cannot be made from it. */
@@ -21,7 +24,10 @@ export function listArms(
   { messages }: Pick<RecordedQuestion, 'messages'>,
   replacers: Readonly<Partial<Record<Replacement, Replacer>>>,
 ): Arm[] {
-  const kept = [0, ...messages.map(({ place }) => place)].map((keep): Arm => createArm(keep, 'kept'));
+  const kept = [0, ...messages.map(({ place }) => place)].flatMap((keep): Arm[] => [
+    createArm(keep, 'kept'),
+    createArm(keep, 'fresh'),
+  ]);
   const replaced = messages.slice(0, -1).flatMap((message) =>
     Object.entries(replacers).flatMap(([says, replacer]): Arm[] => {
       const instead = replacer(message);
@@ -78,14 +84,14 @@ function keepChange(from: JsonObject, to: JsonObject): JsonObject | undefined {
 export function buildBranchFile(
   { messages, replies }: RecordedQuestion,
   arms: readonly Arm[],
-  ids: (taskId: string) => readonly string[],
+  ids: (arm: Arm) => readonly string[],
 ): BranchFile {
   return {
     branches: 1,
     packets: messages.map(({ place: _place, id: _id, ...packet }) => packet),
     replies: Object.fromEntries(Object.entries(replies).map(([agent, all]) => [agent, [...all]])),
     tasks: Object.fromEntries(
-      arms.flatMap(({ taskId, keep, instead }) => ids(taskId).map((id) => [id, { keep, instead }])),
+      arms.flatMap((arm) => ids(arm).map((id) => [id, { keep: arm.keep, instead: arm.instead }])),
     ),
   };
 }

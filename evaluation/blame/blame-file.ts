@@ -26,6 +26,12 @@ const messageSchema = z.strictObject({
   chance: chance.describe('of a right answer once all messages up to this one are as they were'),
   tries: whole,
   again: effectSchema.describe('its sender speaks again instead'),
+  own: effectSchema.describe(
+    'its sender speaks again instead, and answers that are not the recorded one are counted in place of right ones',
+  ),
+  detectable: chance
+    .nullable()
+    .describe('the smallest fall of the chance to 0 that its tries find in four of five analyses'),
   replaced: z.partialRecord(z.enum(REPLACEMENTS), effectSchema),
   verdict: z.enum(VERDICTS),
 });
@@ -45,7 +51,9 @@ export const blameSchema = z.strictObject({
   engine: z.string(),
   model: z.string().nullable(),
   archive: z.string(),
-  tries: whole.describe('of each branch; suspects have twice as many more, which alone convict them'),
+  tries: whole.describe(
+    'of each branch at first; undecided messages have more, and suspects fresh ones, which alone convict them',
+  ),
   margin: chance.describe('changes of the chance that count as none'),
   branches: z.strictObject({
     asked: whole,
@@ -53,12 +61,13 @@ export const blameSchema = z.strictObject({
     departed: whole.describe('not as it was recorded before they branched off: left out'),
     failed: whole.describe('without an answer, counted as wrong'),
     tokens: whole.nullable().describe('null where a model’s server did not say'),
+    own_tokens: whole.describe('of the recorded question: the branches take less than 30 times as many'),
     cost: z.number().nullable(),
   }),
   departed: z.string().optional().describe('why the first of them is none'),
   outset: z.strictObject({ chance, tries: whole }).describe('nothing is as it was: the question asked anew'),
   messages: z.array(messageSchema),
-  /** Places of messages that made the answer wrong, the largest effect first. */
+  /** Places of messages that made the answer wrong, the largest effect first, and then of those that changed the wrong answer. */
   blamed: z.array(whole),
   headline: z.string(),
 });

@@ -67,7 +67,7 @@ export const blameTable = defineTable({
       'replace messages in these ways as well',
       commaList.default([...REPLACEMENTS]),
     ),
-    margin: option('<share>', 'ignore changes of the success rate up to this share', share.default(0.5)),
+    margin: option('<share>', 'ignore changes of the success rate up to this share', share.default(0.25)),
     ...teamShape,
     ...limitShape,
     resume: flag('continue an interrupted analysis'),
@@ -85,7 +85,7 @@ export type BlameOptions = z.output<typeof blameTable.options>;
 
 /** Maximum messages of a question. More would take too long, and no test can tell so many apart. */
 const MAX_MESSAGES = 200;
-/** First tries of each branch: enough to see a suspect. A conviction takes twice as many more. */
+/** First tries of each branch: enough to see a suspect. Undecided messages get more, and suspects fresh ones. */
 const TRIES = 5;
 
 /**

@@ -1,8 +1,9 @@
 import { DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
+import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { BatchEnd } from '../batch/batch.ts';
-import type { Tally } from '../statistics/answers/independent-answers.ts';
+import { findScorer } from '../scorers/scorer.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { Arm } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
@@ -18,55 +19,78 @@ import {
   REPLACEMENTS,
 } from './judge.ts';
 import type { Message } from './recorded-question.ts';
+import type { Trials } from './trials.ts';
 
 /** Maximum characters of a message in a table or on a page. */
 const SHOWN_CHARACTERS = 400;
 
-/** Returns the results of an arm's branches, in the order of their cycles. */
-export type Read = (taskId: string) => readonly Attempt[];
-
 /** Tells if an attempt departed from the recording before its branch began. What follows then says nothing about the question. */
 const hasDeparted = ({ status, reason = '' }: Attempt) => status !== 'answered' && reason.includes(DEPARTED);
 
-/** Judges the branches finished so far. */
-export function judgeBranches(
-  { recorded, margin, tries }: BlamePlan,
-  arms: readonly Arm[],
-  read: Read,
-): {
-  readonly outset: Tally;
+/** The parts of a plan by which branches are judged. */
+type Examined = Pick<BlamePlan, 'answer' | 'recorded' | 'tries' | 'margin'>;
+
+type Answers = MessageTallies['kept'];
+
+interface Tallies {
+  readonly outset: Answers;
   readonly tallies: readonly MessageTallies[];
-  readonly messages: readonly JudgedMessage[];
-} {
-  const tally = (place: number, says: Arm['says'], isFirst: boolean): Tally => {
-    const arm = arms.find(({ keep, says: what }) => keep === place && what === says);
-    const results = (arm === undefined ? [] : read(arm.taskId)).filter(
-      (result) => result.cycle <= tries === isFirst && !hasDeparted(result),
-    );
-    return { right: results.filter(({ correct }) => correct === true).length, tries: results.length };
+}
+
+const gaia = findScorer('gaia');
+
+/** Counts the answers of an arm, without those that departed from the recording. */
+function countAnswers({ answer }: Examined, results: readonly Attempt[]): Answers {
+  const counted = results.filter((result) => !hasDeparted(result));
+  // The scorer compares a wrong answer with the recorded one as with a truth: its form does not matter.
+  const isSame = ({ status, correct, final_answer }: Attempt) =>
+    status === 'answered' && correct !== true && gaia.score(final_answer, [answer.text]).correct === 1;
+  return {
+    right: counted.filter(({ correct }) => correct === true).length,
+    tries: counted.length,
+    same: answer.isRight ? undefined : counted.filter(isSame).length,
   };
-  const tallies = recorded.messages.map(
+}
+
+/** Counts the first tries of the branches finished so far. */
+function listTallies(plan: Examined, trials: Trials): Tallies {
+  const tally = (place: number, says: Arm['says']) =>
+    countAnswers(plan, trials.read(trials.find(place, says)));
+  const tallies = plan.recorded.messages.map(
     ({ place }): MessageTallies => ({
-      kept: tally(place, 'kept', true),
+      kept: tally(place, 'kept'),
       replaced: Object.fromEntries(
-        REPLACEMENTS.map((says) => [says, tally(place, says, true)] as const).filter(
+        REPLACEMENTS.map((says) => [says, tally(place, says)] as const).filter(
           ([, { tries: tried }]) => tried > 0,
         ),
       ),
     }),
   );
-  const confirmations = recorded.messages.flatMap(({ place }, index): Confirmation[] => {
-    const [kept, before] = [tally(place, 'kept', false), tally(place - 1, 'kept', false)];
-    return kept.tries > 0 && before.tries > 0 ? [{ index, kept, before }] : [];
-  });
-  const outset = tally(0, 'kept', true);
-  return { outset, tallies, messages: judge(outset, tallies, confirmations, { margin }) };
+  return { outset: tally(0, 'kept'), tallies };
 }
 
-export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end: BatchEnd): BlameFile {
+/** Judges the branches finished so far. */
+export function judgeBranches(
+  plan: Examined,
+  trials: Trials,
+): Tallies & { readonly messages: readonly JudgedMessage[] } {
+  const { outset, tallies } = listTallies(plan, trials);
+  const fresh = (place: number) => countAnswers(plan, trials.read(trials.find(place, 'fresh')));
+  const confirmations = plan.recorded.messages.flatMap(({ place }, index): Confirmation[] => {
+    const [kept, before] = [fresh(place), fresh(place - 1)];
+    return kept.tries > 0 && before.tries > 0 ? [{ index, kept, before }] : [];
+  });
+  const messages = judge(outset, tallies, confirmations, {
+    looks: BLAME_LIMITS.looks,
+    margin: plan.margin,
+  });
+  return { outset, tallies, messages };
+}
+
+export function blameFile(plan: BlamePlan, trials: Trials, end: BatchEnd): BlameFile {
   const { question, recorded, answer, team, archive, tries, margin } = plan;
-  const { outset, messages } = judgeBranches(plan, arms, read);
-  const results = arms.flatMap(({ taskId }) => read(taskId));
+  const { outset, messages } = judgeBranches(plan, trials);
+  const results = trials.arms.flatMap((arm) => trials.read(arm));
   const departed = results.filter(hasDeparted);
   const shown = messages.map((message, index) => describeMessage(message, recorded.messages[index]));
   const facts = {
@@ -74,7 +98,9 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
     tries,
     outset: { chance: computeChance(outset), tries: outset.tries },
     messages: shown,
-    blamed: findCulprits(shown).map(({ place }) => place),
+    blamed: [...findCulprits(shown), ...findCulprits(shown, 'changed the wrong answer')].map(
+      ({ place }) => place,
+    ),
   };
   return {
     schema_version: 1,
@@ -94,6 +120,7 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
       right: results.filter(({ correct }) => correct === true).length,
       departed: departed.length,
       failed: results.filter((result) => result.status !== 'answered' && !hasDeparted(result)).length,
+      own_tokens: trials.ownTokens,
       // The sums are null if one of the values is unknown.
       tokens: results.reduce<number | null>((sum, one) => sumOfKnown(sum, getUse(one).tokens), 0),
       cost: results.reduce<number | null>((sum, one) => sumOfKnown(sum, getUse(one).cost), 0),
@@ -105,7 +132,7 @@ export function blameFile(plan: BlamePlan, arms: readonly Arm[], read: Read, end
 }
 
 function describeMessage(
-  { chance, tries, again, replaced, verdict }: JudgedMessage,
+  { chance, tries, again, own, detectable, replaced, verdict }: JudgedMessage,
   message: Message | undefined,
 ): BlameFile['messages'][number] {
   const { place = 0, id = '', from = '', to = null, type = '', payload = {} } = message ?? {};
@@ -121,6 +148,8 @@ function describeMessage(
     verdict,
     says: toOneLine(JSON.stringify(payload), SHOWN_CHARACTERS),
     again: inFile(again),
+    own: inFile(own),
+    detectable,
     replaced: Object.fromEntries(Object.entries(replaced).map(([name, effect]) => [name, inFile(effect)])),
   };
 }

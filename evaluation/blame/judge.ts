@@ -1,14 +1,26 @@
-import { compareChances, type Tally, testFisher } from '../statistics/answers/independent-answers.ts';
+import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import {
+  compareChances,
+  findDetectableFall,
+  type Tally,
+  testFisher,
+} from '../statistics/answers/independent-answers.ts';
 import { adjustHolm } from '../statistics/inference/holm.ts';
 
 /** Replacements of a message in a branch. */
 export const REPLACEMENTS = ['truth', 'other', 'neutral'] as const;
 export type Replacement = (typeof REPLACEMENTS)[number];
 
-/** Right answers of the branches at one message. */
+/** Answers of the branches at one place. */
+interface Answers extends Tally {
+  /** Answers that are the recorded one, where that is wrong; by default all that are not right. */
+  readonly same?: number | undefined;
+}
+
+/** Answers of the branches at one message. Places without tries were passed over: nothing changed between their neighbours. */
 export interface MessageTallies {
   /** Results with the message as recorded and everything after it live. */
-  readonly kept: Tally;
+  readonly kept: Answers;
   /** Results with the message replaced; an entry is missing if the replacement cannot be made or was not tried. */
   readonly replaced: Partial<Record<Replacement, Tally>>;
 }
@@ -24,7 +36,13 @@ interface Effect {
   readonly adjustedP: number | null;
 }
 
-export const VERDICTS = ['made the answer wrong', 'passed it on', 'cannot tell', 'no effect'] as const;
+export const VERDICTS = [
+  'made the answer wrong',
+  'changed the wrong answer',
+  'passed it on',
+  'cannot tell',
+  'no effect',
+] as const;
 
 export interface JudgedMessage {
   /** Chance of a right answer once this message is as recorded. */
@@ -32,6 +50,10 @@ export interface JudgedMessage {
   readonly tries: number;
   /** Effect of letting its sender speak again. */
   readonly again: Effect;
+  /** The same effect on the chance of the recorded answer, whose chance falls where the sender has words of its own. */
+  readonly own: Effect;
+  /** The smallest fall of the chance to 0 that its tries find in four of five analyses; null if none. */
+  readonly detectable: number | null;
   readonly replaced: Partial<Record<Replacement, Effect>>;
   readonly verdict: (typeof VERDICTS)[number];
 }
@@ -40,27 +62,42 @@ export interface JudgedMessage {
 export interface Confirmation {
   /** Index of the message, counted from 0. */
   readonly index: number;
-  readonly kept: Tally;
+  readonly kept: Answers;
   /** Results with all earlier messages as recorded and the sender speaking again. */
-  readonly before: Tally;
+  readonly before: Answers;
 }
 
 interface Thresholds {
   readonly alpha?: number;
+  /** Number of times at which fresh tries are judged; each look has its part of `alpha`. */
+  readonly looks?: number;
   /** Largest change of the chance that counts as none. */
   readonly margin: number;
 }
 
 /** Maximum suspects. Each further one would require stronger evidence, and more tries. */
 const MAX_SUSPECTS = 3;
-/** Minimum loss of chance in the first tries that makes a message a suspect: two in five. */
+/** Minimum change of a chance in the first tries that makes a message a suspect: two in five, or one in four with more tries than those. */
 const LEAST_SUSPECT_DIFFERENCE = 0.39;
+const LEAST_CLEAR_DIFFERENCE = 0.24;
+/** Minimum chance of the same wrong answer, if the sender of a message speaks again, with which it passes on what it was told. */
+const LEAST_REPEATED = 0.5;
 
-/** Returns the indices of the messages with the largest losses of chance in the first tries. */
-export function findSuspects(outset: Tally, messages: readonly MessageTallies[]): number[] {
+/** Returns the change of the chances between two places: the fall of a right answer's, or the rise of the recorded one's, whichever is larger. */
+function measureChange(before: Answers, after: Answers): { difference: number; isSuspect: boolean } {
+  const changes = [compareChances(before, after), compareChances(toSame(after), toSame(before))];
+  const difference = Math.max(...changes.map((change) => change.difference));
+  const tries = Math.min(before.tries, after.tries);
+  const least = tries < BLAME_LIMITS.clearTries ? LEAST_SUSPECT_DIFFERENCE : LEAST_CLEAR_DIFFERENCE;
+  const isSuspect = tries > 0 && difference >= least;
+  return { difference, isSuspect };
+}
+
+/** Returns the indices of the messages with the largest changes of a chance in the first tries. */
+export function findSuspects(outset: Answers, messages: readonly MessageTallies[]): number[] {
   return messages
-    .map(({ kept }, index) => ({ index, ...compareChances(messages[index - 1]?.kept ?? outset, kept) }))
-    .filter(({ difference, low }) => difference >= LEAST_SUSPECT_DIFFERENCE && low > -1)
+    .map(({ kept }, index) => ({ index, ...measureChange(messages[index - 1]?.kept ?? outset, kept) }))
+    .filter(({ isSuspect }) => isSuspect)
     .sort((one, other) => other.difference - one.difference)
     .slice(0, MAX_SUSPECTS)
     .map(({ index }) => index);
@@ -70,52 +107,80 @@ export function findSuspects(outset: Tally, messages: readonly MessageTallies[])
  * Judges all messages of one question. A message made the answer wrong if its sender, speaking again in the same place, gives the
  * answer a better chance: the chance of a right answer with only the messages before it as recorded, minus the chance with this
  * one as recorded, too. The difference is 0 for a message that only passes on an earlier mistake; the sum over all messages is
- * the chance at the outset minus the final result. Suspects are found in the first tries and convicted by fresh ones alone, so
- * that the test needs correction for the suspects only. `passed it on` means that the truth in its place would mend the answer.
+ * the chance at the outset minus the final result. Once the answer is wrong, a second message cannot make it so: it changed the wrong
+ * answer if its sender, speaking again, gives another one. Suspects are found in the first tries and convicted by fresh ones alone, so
+ * that the test needs correction for the suspects only. `passed it on` means that the truth in its place would mend the answer, and that its
+ * sender, speaking again, gives the same one.
  *
  * @param outset branches in which no message is as recorded
  */
 export function judge(
-  outset: Tally,
+  outset: Answers,
   messages: readonly MessageTallies[],
   confirmations: readonly Confirmation[],
-  { alpha = 0.05, margin }: Thresholds,
+  { alpha = 0.05, looks = 1, margin }: Thresholds,
 ): JudgedMessage[] {
+  // The two verdicts are two families: each names an innocent message in at most the share `alpha` of analyses.
   const confirmed = testPairs(confirmations.map(({ kept, before }) => ({ kept, instead: before })));
+  const confirmedOwn = testPairs(
+    confirmations.map(({ kept, before }) => ({ kept: toOther(kept), instead: toOther(before) })),
+  );
+  // A place without tries was passed over, because nothing changed between those beside it.
+  const findKept = (index: number) =>
+    messages.slice(index).find(({ kept }) => kept.tries > 0)?.kept ?? { right: 0, tries: 0 };
+  const findBefore = (index: number) =>
+    messages.slice(0, index).findLast(({ kept }) => kept.tries > 0)?.kept ?? outset;
   const replaced = REPLACEMENTS.map((name) => {
-    const tried = messages.flatMap(({ kept, replaced: { [name]: instead } }, index) =>
-      instead === undefined ? [] : [{ index, kept, instead }],
+    const tried = messages.flatMap(({ replaced: { [name]: instead } }, index) =>
+      instead === undefined ? [] : [{ index, kept: findKept(index), instead }],
     );
     const effects = testPairs(tried);
     return { name, byMessage: new Map(tried.map(({ index }, i) => [index, effects[i]])) };
   });
-  const isCalled = (effect: Effect | undefined) =>
-    effect !== undefined && (effect.adjustedP ?? 1) < alpha && effect.low > 0;
-  return messages.map(({ kept }, index) => {
+  const isCalled = (effect: Effect | undefined, level = alpha / looks) =>
+    effect !== undefined && (effect.adjustedP ?? 1) < level && effect.low > 0;
+  return messages.map((_, index) => {
     const ofMessage = replaced.flatMap(({ name, byMessage }) => {
       const effect = byMessage.get(index);
       return effect === undefined ? [] : [[name, effect] as const];
     });
     const at = confirmations.findIndex((confirmation) => confirmation.index === index);
-    const again = confirmed[at] ?? computeEffect(kept, messages[index - 1]?.kept ?? outset, null);
+    const tried = confirmations[at] ?? { kept: findKept(index), before: findBefore(index) };
+    const again = confirmed[at] ?? computeEffect(tried.kept, tried.before, null);
+    const own = confirmedOwn[at] ?? computeEffect(toOther(tried.kept), toOther(tried.before), null);
     const truth = ofMessage.find(([name]) => name === 'truth')?.[1];
     const isSmall = ({ low, high }: Effect) => low > -margin && high < margin;
+    const isRepeated = computeChance(toSame(tried.before)) >= LEAST_REPEATED;
+    const isNone = isSmall(again) && isSmall(own) && (truth === undefined || isSmall(truth));
     const verdict = isCalled(again)
       ? 'made the answer wrong'
-      : isCalled(truth)
-        ? 'passed it on'
-        : isSmall(again) && (truth === undefined || isSmall(truth))
-          ? 'no effect'
-          : 'cannot tell';
-    const shown = confirmations[at]?.kept ?? kept;
+      : isCalled(own)
+        ? 'changed the wrong answer'
+        : isCalled(truth, alpha) && isRepeated
+          ? 'passed it on'
+          : isNone
+            ? 'no effect'
+            : 'cannot tell';
     return {
-      chance: computeChance(shown),
-      tries: shown.tries,
+      chance: computeChance(tried.kept),
+      tries: tried.kept.tries,
       again,
+      own,
+      detectable: findDetectableFall(tried.before.tries, tried.kept.tries, alpha / looks),
       replaced: Object.fromEntries(ofMessage),
       verdict,
     };
   });
+}
+
+function toSame({ right, tries, same = tries - right }: Answers): Tally {
+  return { right: same, tries };
+}
+
+/** Counts answers other than the recorded one. */
+function toOther(answers: Answers): Tally {
+  const { right, tries } = toSame(answers);
+  return { right: tries - right, tries };
 }
 
 function testPairs(pairs: readonly { readonly kept: Tally; readonly instead: Tally }[]): Effect[] {
@@ -131,11 +196,15 @@ export function computeChance({ right, tries }: Tally): number {
   return tries === 0 ? 0 : right / tries;
 }
 
-/** Returns the messages that made the answer wrong, the one with the largest effect first. */
+/** Returns the messages that made the answer wrong, or changed the wrong one, the one with the largest effect first. */
 export function findCulprits<
-  Judged extends Pick<JudgedMessage, 'verdict'> & { readonly again: Pick<Effect, 'difference'> },
->(messages: readonly Judged[]): Judged[] {
+  Judged extends Pick<JudgedMessage, 'verdict'> & Record<'again' | 'own', Pick<Effect, 'difference'>>,
+>(
+  messages: readonly Judged[],
+  wanted: 'made the answer wrong' | 'changed the wrong answer' = 'made the answer wrong',
+): Judged[] {
+  const effect = wanted === 'made the answer wrong' ? 'again' : 'own';
   return messages
-    .filter(({ verdict }) => verdict === 'made the answer wrong')
-    .sort((one, other) => other.again.difference - one.again.difference);
+    .filter(({ verdict }) => verdict === wanted)
+    .sort((one, other) => other[effect].difference - one[effect].difference);
 }

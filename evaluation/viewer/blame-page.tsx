@@ -22,7 +22,7 @@ export function BlamePart({ view, isFirst }: { readonly view: BlameView; readonl
       <Title
         isFirst={isFirst}
         title={file.headline}
-        lede={`“${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${formatCount(tries)} times.`}
+        lede={`“${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${formatCount(tries)} times or more.`}
         made={[
           `team ${file.team}`,
           `engine ${engine}${model === null ? '' : ` ${model}`}`,
@@ -72,7 +72,7 @@ export function BlamePart({ view, isFirst }: { readonly view: BlameView; readonl
         <MessagesCard view={view} />
         <Card title="How it was measured" size="wide">
           <p class="about">
-            {`A message is blamed where its sender, speaking again in its place, makes a right answer more likely, by a test corrected for all messages (Holm). Changes of less than ${formatDecimals(margin, 2)} count as none. Suspects get twice as many further tries, which alone decide.`}
+            {`A message is blamed where its sender, speaking again in its place, makes a right answer more likely, by a test corrected for all messages (Holm). Changes of less than ${formatDecimals(margin, 2)} count as none. Once the answer is wrong, a message changed it where its sender, speaking again, gives another one. Suspects get fresh tries, which alone decide; all tries together take less than thirty times the tokens of the question.`}
           </p>
         </Card>
       </div>

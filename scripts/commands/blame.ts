@@ -34,7 +34,7 @@ const ANSWER_COLUMNS = 60;
 
 /** Formats the result for people: the verdict first, then each message. */
 function blameText(file: BlameFile): string {
-  const { question, truth, answer, correct, outset, branches, tries, margin, messages } = file;
+  const { question, truth, answer, correct, outset, branches, margin, messages } = file;
   const cost = branches.cost === null || branches.cost === 0 ? '' : `, $${branches.cost.toFixed(4)}`;
   return [
     `question  ${toOneLine(question, ANSWER_COLUMNS)}`,
@@ -43,12 +43,12 @@ function blameText(file: BlameFile): string {
     '',
     wrapText(file.headline),
     '',
-    formatTable(buildBlameRows(messages), ['other', 'neutral', 'to', 'interval']),
+    formatTable(buildBlameRows(messages), ['other', 'neutral', 'own', 'to', 'interval']),
     '',
     wrapText(
-      `Asked again, the question is answered right in ${formatPercent(outset.chance)} of ${outset.tries} tries. Right: the chance when the messages up to this one are replayed. Again: the chance when its sender answers anew instead, with the change and its 95 % interval. ${REPLACEMENTS.join(', ')}: the chance with that text in its place. No effect: changes of less than ${formatDecimals(margin, 2)}. Suspects were tried ${2 * tries} times more, and are judged by these tries alone.`,
+      `Asked again, the question is answered right in ${formatPercent(outset.chance)} of ${outset.tries} tries. Right: the chance when the messages up to this one are replayed. Again: the chance when its sender answers anew instead, with the change and its 95 % interval. ${REPLACEMENTS.join(', ')}: the chance with that text in its place. Own: the chance of another answer than the recorded one when its sender answers anew. No effect: changes of less than ${formatDecimals(margin, 2)}. Suspects are judged by fresh tries alone.`,
     ),
-    `${count(branches.asked)} branches, ${tries} tries each: ${count(branches.failed)} without an answer, ${branches.tokens === null ? '–' : count(branches.tokens)} tokens${cost}`,
+    `${count(branches.asked)} branches, ${count(branches.failed)} without an answer; ${formatTokens(branches)}${cost}`,
     ...(branches.departed === 0
       ? []
       : [
@@ -60,11 +60,30 @@ function blameText(file: BlameFile): string {
   ].join('\n');
 }
 
+/** Formats the tokens of the branches, with their bound's measure. */
+function formatTokens({ tokens, own_tokens }: BlameFile['branches']): string {
+  if (tokens === null) return '– tokens';
+  const times =
+    own_tokens === 0 ? '' : `, ${formatDecimals(tokens / own_tokens, 1)} times those of the question`;
+  return `${count(tokens)} tokens${times}`;
+}
+
 function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
-  const heading = ['message', 'from', 'to', 'type', 'right', 'again', 'interval', ...REPLACEMENTS, 'verdict'];
+  const heading = [
+    'message',
+    'from',
+    'to',
+    'type',
+    'right',
+    'again',
+    'interval',
+    'own',
+    ...REPLACEMENTS,
+    'verdict',
+  ];
   return [
     heading,
-    ...messages.map(({ place, from, to, type, chance, again, replaced, verdict }) => [
+    ...messages.map(({ place, from, to, type, chance, again, own, replaced, verdict }) => [
       String(place),
       from,
       to ?? 'all',
@@ -72,6 +91,7 @@ function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
       formatPercent(chance),
       formatPercent(again.chance),
       formatDifference(again),
+      formatPercent(own.chance),
       ...REPLACEMENTS.map((name) => {
         const effect = replaced[name];
         return effect === undefined ? '–' : formatPercent(effect.chance);
@@ -90,7 +110,7 @@ async function run(options: BlameOptions): Promise<void> {
   for (const warning of plan.warnings) progress.note(warning);
   const { messages } = plan.recorded;
   progress.note(
-    `${messages.length} ${messages.length === 1 ? 'message' : 'messages'} of team ${plan.team.team.name}; ${countBranches(plan)} branches, and some more for suspects, live with ${plan.team.fingerprint.model}`,
+    `${messages.length} ${messages.length === 1 ? 'message' : 'messages'} of team ${plan.team.team.name}; ${countBranches(plan)} branches, and more for suspects and where it is undecided, live with ${plan.team.fingerprint.model}`,
   );
   const { found, end } = await blame(plan, {
     redact: createRedactor(process.env),

@@ -20,6 +20,28 @@ export function testFisher(more: Tally, fewer: Tally): number {
   return Math.min(1, sum);
 }
 
+/** Probability with which a detectable fall is found (J. Cohen, 1988, "Statistical power analysis for the behavioral sciences"). */
+const POWER = 0.8;
+const STEPS = 100;
+
+/**
+ * Returns the smallest chance that {@link testFisher} distinguishes from 0 at the level `alpha` in four of five analyses, to two decimals: the
+ * chance before a fall to 0, with `before` tries of it and `after` tries of none. Returns null if no chance is enough.
+ */
+export function findDetectableFall(before: number, after: number, alpha: number): number | null {
+  const none = { right: 0, tries: after };
+  const isCalled = (right: number) => testFisher({ right, tries: before }, none) < alpha;
+  const counts = Array.from({ length: before + 1 }, (_, right) => right).filter(isCalled);
+  const computePower = (chance: number) =>
+    counts.reduce((sum, right) => {
+      const failures = before - right;
+      const logChance = right * Math.log(chance) + (failures === 0 ? 0 : failures * Math.log(1 - chance));
+      return sum + Math.exp(logChoose(before, right) + logChance);
+    }, 0);
+  for (let step = 1; step <= STEPS; step++) if (computePower(step / STEPS) >= POWER) return step / STEPS;
+  return null;
+}
+
 /**
  * Returns the difference of two independent chances, `one` minus `other`, with its 95 % interval: R. G. Newcombe (1998, "Interval
  * estimation for the difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17:8), method 10. It

@@ -42,25 +42,28 @@ describe('gaia blame', () => {
     expect(honest.stdout).not.toMatch(/\d +made the answer wrong/);
   });
 
-  test('asks a model only for what follows the branch, and counts only that', async () => {
+  test('names each of two liars, and asks a model only for what follows the branch', async () => {
+    const tripleOf = (subject: string) => ({
+      triples: [{ sentence: 0, subject, relation: 'built', object: 'the bridge' }],
+    });
     const steps: readonly (readonly [string, string, JsonObject])[] = [
       ['You search a document', 'search', { chunks: [0] }],
       ['You pick sentences', 'extract', { sentences: [0] }],
-      [
-        'You state facts as triples',
-        'triple',
-        { triples: [{ sentence: 0, subject: 'Ida Lund', relation: 'built', object: 'the bridge' }] },
-      ],
-      ['Your task: reason final', 'reason', { sentence: 0, answer: 'Ida Lund' }],
+      ['You state facts as triples', 'triple', tripleOf('Ida Lund')],
+      ['Your task: reason final', 'reason', { sentence: 0, answer: '' }],
     ];
-    let errs = true;
+    let lies = true;
     const asked = new Map<string, number>();
     const server = await startModelServer(({ messages }) => {
       const step = steps.find(([opening]) => messages[0]?.content.startsWith(opening));
       if (step === undefined) throw new Error('no step begins its prompt so');
       const [, name, content] = step;
       asked.set(name, (asked.get(name) ?? 0) + 1);
-      return { content: errs && name === 'reason' ? { ...content, answer: 'Bo Ek' } : content };
+      if (name === 'triple' && lies) return { content: tripleOf('Bo Ek') };
+      if (name !== 'reason') return { content };
+      // An honest reasoner believes the triples; a liar does not even read them.
+      const answer = /\] (.+?) \| built/.exec(messages[1]?.content ?? '')?.[1] ?? '';
+      return { content: { ...content, answer: lies ? 'Kai Moe' : answer } };
     });
     onTestFinished(() => server.close());
     const folder = place();
@@ -70,23 +73,23 @@ describe('gaia blame', () => {
     expect(asked.get('search')).toBe(2);
 
     asked.clear();
-    errs = false;
+    lies = false;
     const { code, stdout, stderr } = await blame(
       folder,
-      ...['bridge', '--repeat', '2', '--replace', 'truth', '--json', '--question-time', '60', ...live],
+      ...['bridge', '--repeat', '3', '--replace', 'truth', '--json', '--question-time', '60', ...live],
     );
     expect(code, stderr).toBe(0);
     const found = blameSchema.parse(JSON.parse(stdout));
-    expect(found).toMatchObject({
-      engine: 'openai',
-      model: 'm',
-      answer: 'Bo Ek',
-      blamed: [4],
-      branches: { departed: 0, failed: 0 },
-    });
-    // Each twice: branches at the outset and at the messages 1, 2 and 3 leave 4, 3, 2 steps and 1; the suspect takes four tries more.
-    expect(Object.fromEntries(asked)).toEqual({ search: 2, extract: 4, triple: 6, reason: 8 + 4 });
-    expect(found.branches.tokens).toBe([...asked.values()].reduce((sum, count) => sum + count, 0) * 110);
+    expect(found).toMatchObject({ engine: 'openai', model: 'm', answer: 'Kai Moe', blamed: [3, 4] });
+    expect(found.branches).toMatchObject({ departed: 0, failed: 0 });
+    expect(found.messages.slice(2).map(({ verdict }) => verdict)).toEqual([
+      'made the answer wrong',
+      'changed the wrong answer',
+    ]);
+    // Three times: branches at the outset and at the messages 1, 2 and 3. Six times afresh: those at 2 and 3. The truth: at none.
+    expect(Object.fromEntries(asked)).toEqual({ search: 3, extract: 6, triple: 9 + 6, reason: 12 + 12 });
+    const tokens = [...asked.values()].reduce((sum, count) => sum + count, 0) * 110;
+    expect(found.branches).toMatchObject({ tokens, own_tokens: 4 * 110 });
   });
 
   test('refuses, with what to do, what it cannot blame anybody for', async () => {
