@@ -32,7 +32,7 @@ export interface RunOptions
   /** Folder for the results. */
   readonly out: string;
   /** True to continue the results there, instead of moving them aside. */
-  readonly resumes?: boolean;
+  readonly resumes?: boolean | undefined;
   readonly timeoutMs: number;
   readonly engine: Pick<Engine, 'tokenSource'> & { readonly name: string };
   /** Facts for the manifest about the run's command. */
@@ -51,14 +51,14 @@ export interface RunOptions
     readonly text: string;
   }[];
   /** Faults to inject, and the choice to restart agents that die. */
-  readonly faults?: FaultRequest;
+  readonly faults?: FaultRequest | undefined;
 }
 
 /** Bounds of one task, instead of the run's. */
 export interface TaskBounds {
-  readonly timeoutMs?: number;
-  readonly taskTokens?: number;
-  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+  readonly taskTokens?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Receives what happens in a run. */

@@ -1,7 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
-import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import type { AttemptKey } from '../attempts/attempt.ts';
 import { buildBatchHead, type RunPlan } from '../plan/run-plan.ts';
 import { type PlannedTeam, usesStore } from '../plan/team-options.ts';
@@ -13,14 +12,11 @@ import { createStoreCache } from './answer-cache.ts';
 import { type Batch, type BatchEnd, runBatch } from './batch.ts';
 import type { BatchHead } from './journal/batch-head.ts';
 import { Journal } from './journal/journal.ts';
-import { MeshTeam, type MeshTeamOptions } from './teams/mesh-team.ts';
+import { type MeshContext, MeshTeam } from './teams/mesh-team.ts';
 
-export interface RunContext extends Pick<Batch, 'redact' | 'onEvent' | 'signal'> {
-  /** Receives what happens on the meshes. */
-  readonly observer: RunObserver;
+export interface RunContext extends MeshContext, Pick<Batch, 'redact' | 'onEvent'> {
   /** Reports a problem. */
   readonly note: (text: string) => void;
-  readonly howToStart?: MeshTeamOptions['howToStart'];
 }
 
 export interface TeamEnd {
@@ -182,36 +178,16 @@ export class Runner {
    * Starts the team on its mesh, or returns the reason why it cannot start: the finished results of other teams are still worth
    * writing.
    */
-  async #startMesh(
-    { team, adapter, faults, out }: PlannedTeam,
-    { questions, repeat, isBatch, limits, resumes, paths, external, portBase }: RunPlan,
-    { observer, signal, howToStart }: RunContext,
-  ): Promise<MeshTeam | Unfinished> {
-    const { seconds, tokens } = limits.question;
+  async #startMesh(planned: PlannedTeam, plan: RunPlan, context: RunContext): Promise<MeshTeam | Unfinished> {
+    // Attempts beside the mesh's own results are continued; they are not moved aside with those.
+    const resumes = plan.resumes && plan.paths.journal === RunFolder.at(planned.out).resultsFile;
     try {
-      return await MeshTeam.start({
-        team,
-        out,
-        adapter,
-        places: paths,
-        isBatch,
-        // Attempts beside the mesh's own results are continued; they are not moved aside with those.
-        resumes: resumes && paths.journal === RunFolder.at(out).resultsFile,
-        faults,
-        portBase,
-        external,
-        howToStart,
-        questions,
-        repeat,
-        timeoutMs: seconds === undefined ? undefined : seconds * 1000,
-        questionTokens: tokens,
-        observer,
-        signal,
-      });
+      return await MeshTeam.start(planned, { ...plan, resumes }, context);
     } catch (error) {
-      if (signal.aborted) return { kind: 'interrupted', reason: 'interrupted' };
+      if (context.signal.aborted) return { kind: 'interrupted', reason: 'interrupted' };
       if (!(error instanceof MeshError)) throw error;
-      return { kind: 'stopped', reason: `team ${team.name} did not start: ${error.message}`, error };
+      const reason = `team ${planned.team.name} did not start: ${error.message}`;
+      return { kind: 'stopped', reason, error };
     }
   }
 }

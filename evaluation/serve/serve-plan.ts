@@ -1,5 +1,7 @@
+import path from 'node:path';
 import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
+import type { MeshPlan } from '../batch/teams/mesh-team.ts';
 import {
   choice,
   commaList,
@@ -15,7 +17,6 @@ import { concurrency, repliesNeeds, teamNeeds, teamShape } from '../plan/options
 import { checkStoreUse, loadTeams, type PlannedTeam, planTeam } from '../plan/team-options.ts';
 import { readTaskFolder } from '../questions/read-questions.ts';
 import { resolveTaskFolder } from '../questions/task-source.ts';
-import type { ServeLimits } from './served-team.ts';
 
 const DEFAULT_BYTES = 1024 * 1024;
 
@@ -87,9 +88,19 @@ export const serveTable = defineTable({
 
 export type ServeOptions = z.output<typeof serveTable.options>;
 
+export interface ServeLimits {
+  /** Concurrent tasks; more wait. */
+  readonly tasks: number;
+  /** Waiting tasks; more are refused. */
+  readonly waiting: number;
+  /** Maximum bytes of a question and its document. */
+  readonly bytes: number;
+}
+
 /** The plan of a `serve` with all options resolved and checked. Nothing has been started or written yet. */
-interface ServePlan {
+export interface ServePlan {
   readonly planned: PlannedTeam;
+  readonly mesh: MeshPlan;
   readonly limits: ServeLimits;
   readonly document: string | undefined;
   readonly description: string;
@@ -113,6 +124,16 @@ export async function servePlan(options: ServeOptions): Promise<ServePlan> {
   const isAll = mcp === undefined && !a2a;
   return {
     planned,
+    mesh: {
+      questions: [],
+      repeat: 1,
+      isBatch: true,
+      resumes: false,
+      limits: { run: {}, question: {} },
+      external: new Set(),
+      portBase: options.portBase,
+      paths: { store: options.store ?? path.join(out, 'store', 'attempts.sqlite') },
+    },
     limits: { tasks: planned.concurrency, waiting: options.waiting, bytes: options.maxBytes },
     document: await loadServedDocument(options),
     description: `A team of agents that answers a question${

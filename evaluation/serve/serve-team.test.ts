@@ -149,7 +149,7 @@ describe('the token', () => {
   });
 
   test('is needed by no one where there is none, and the card says nothing of it', async () => {
-    const open = await serveEcho({ token: undefined });
+    const open = await serveEcho({ hasToken: false });
     onTestFinished(() => open.close());
     expect((await ask('/mcp', { url: open.url, body: PING })).status).toBe(200);
     const { text } = await ask(CARD, { url: open.url, method: 'GET' });
@@ -181,7 +181,7 @@ describe('a page', () => {
   });
 
   test.each(foreign)('of the origin %j may ask nothing where no token is needed either', async (origin) => {
-    const open = await serveEcho({ token: undefined });
+    const open = await serveEcho({ hasToken: false });
     onTestFinished(() => open.close());
     expect((await ask('/mcp', { url: open.url, headers: { Origin: origin }, body: PING })).status).toBe(403);
   });
@@ -468,7 +468,7 @@ describe('an address', () => {
 
   test('of a protocol that is not served is none', async () => {
     const mcp = await serveEcho({ a2a: false });
-    const a2a = await serveEcho({ mcp: false });
+    const a2a = await serveEcho({ mcp: undefined });
     onTestFinished(async () => {
       await mcp.close();
       await a2a.close();

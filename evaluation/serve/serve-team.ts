@@ -4,6 +4,7 @@ import { KEPT_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatIssues, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { LOOPBACK_HOSTS, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import { createFaultError } from '@gaia-mesh/stacks/a2a/agent/faults.ts';
 import { formatCard } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
@@ -25,7 +26,8 @@ import { McpServer } from '@gaia-mesh/stacks/mcp/server/mcp-server.ts';
 import type { McpTool, ToolResult } from '@gaia-mesh/stacks/mcp/tools.ts';
 import { answerSchema, askSchema, formatProgress } from './ask.ts';
 import { askWork, buildTeamCard } from './ask-work.ts';
-import type { ServedTeam, ServeLimits } from './served-team.ts';
+import type { ServeOptions, ServePlan } from './serve-plan.ts';
+import type { ServedTeam } from './served-team.ts';
 
 interface Refused {
   readonly status: 401 | 403;
@@ -79,21 +81,6 @@ class Guard {
   #isOwn(host: string): boolean {
     return this.#names.has(host.toLowerCase().replace(/:\d+$/, ''));
   }
-}
-
-interface ServeOptions {
-  readonly description: string;
-  readonly version: string;
-  /** Serves MCP over HTTP; over stdio it is served by the owner of the pipes. */
-  readonly mcp: boolean;
-  readonly a2a: boolean;
-  readonly host: string;
-  /** 0 for any free port; gRPC uses the next one. */
-  readonly port: number;
-  readonly token: string | undefined;
-  readonly limits: ServeLimits;
-  /** Hosts that webhooks may be on, besides this machine. */
-  readonly pushTo: readonly string[];
 }
 
 /** The addresses of a served team. */
@@ -153,11 +140,11 @@ function createFailure(text: string): ToolResult {
 
 export function createTeamServer(
   served: Pick<ServedTeam, 'ask' | 'name'>,
-  { description, version }: Pick<ServeOptions, 'description' | 'version'>,
+  { description }: Pick<ServePlan, 'description'>,
 ): McpServer {
   return new McpServer({
     tools: [askTool(served, description)],
-    info: { name: served.name, version },
+    info: { name: served.name, version: packageVersion },
     instructions: `${description}. Ask it with the tool \`ask\`.`,
     takesLegacy: true,
   });
@@ -166,26 +153,29 @@ export function createTeamServer(
 /** Serves the team over HTTP, and over gRPC on a port of its own. Requests are authorized before their bodies are read. */
 export async function serveTeam(
   served: Pick<ServedTeam, 'ask' | 'name'>,
-  options: ServeOptions,
+  plan: Pick<ServePlan, 'description' | 'mcp' | 'a2a' | 'limits'>,
+  { listen: host, port, pushTo }: Pick<ServeOptions, 'listen' | 'port' | 'pushTo'>,
+  token: string | undefined,
 ): Promise<Serving> {
-  const { description, version, host, port, token, limits } = options;
+  const { description, limits } = plan;
+  const hasMcp = plan.mcp === 'http';
   const guard = new Guard(host, token);
   // A character takes at most six bytes as an escape.
   const maxBodyBytes = limits.bytes * 2 + ENVELOPE_BYTES;
   const kept = new KeptBytes(Math.max(KEPT_LIMITS.minBytes, KEPT_LIMITS.requests * maxBodyBytes));
   const admission = new Admission();
-  const mcp = options.mcp ? createTeamServer(served, options) : undefined;
+  const mcp = hasMcp ? createTeamServer(served, plan) : undefined;
   const sessions = new LegacySessions();
-  const a2a = options.a2a
+  const a2a = plan.a2a
     ? createBareAgent(
-        buildTeamCard(served.name, description, version, token !== undefined),
+        buildTeamCard(served.name, description, packageVersion, token !== undefined),
         askWork(served),
         SETTINGS,
         {
           maxTasks: MAX_KEPT_TASKS,
           maxBodyBytes,
           kept,
-          mayPush: webhookPolicy(options.pushTo),
+          mayPush: webhookPolicy(pushTo),
         },
       )
     : undefined;
@@ -218,7 +208,7 @@ export async function serveTeam(
         sessions,
       });
     } else if (a2a === undefined || !answerA2a(a2a.agent, card, request, response)) {
-      const there = [...(options.mcp ? [MCP_PATH] : []), ...(options.a2a ? [CARD_PATH] : [])];
+      const there = [...(hasMcp ? [MCP_PATH] : []), ...(plan.a2a ? [CARD_PATH] : [])];
       writeError(response, 404, `nothing at this address; there is ${there.join(' and ')}`);
     }
   };

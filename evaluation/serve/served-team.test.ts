@@ -10,7 +10,7 @@ import { ServedTeam } from './served-team.ts';
 const { signal } = new AbortController();
 const ignore = () => undefined;
 
-type Options = Parameters<typeof ServedTeam.start>[0];
+type Options = Parameters<typeof ServedTeam.start>[0] & Parameters<typeof ServedTeam.start>[1];
 type MeshAsk = MeshTeam['ask'];
 
 /** The attempt of a team that answers every question with `Yes`. */
@@ -25,20 +25,18 @@ async function start(options: Partial<Options> = {}, answer = answerYes, results
   const folder = { archiveFile: '/x/archive', resultsFile: path.join(temporaryFolder(), resultsFile) };
   const mesh = { ask, folder, close };
   const started = vi.spyOn(MeshTeam, 'start').mockResolvedValue(mesh as unknown as MeshTeam);
-  const starting = ServedTeam.start({
+  const plan = {
     planned: { team: { name: 'team' }, adapter: {}, faults: [], out: '/x' },
+    mesh: { paths: { store: '/x/store' }, portBase: 1 },
     limits: { tasks: 1, waiting: 1, bytes: 10 },
-    store: '/x/store',
-    portBase: 1,
-    observer: {},
-    signal,
     ...options,
-  } as unknown as Options);
+  } as unknown as Options;
+  const starting = ServedTeam.start(plan, { observer: {}, signal, ...options });
   const served = await starting.catch((error: unknown) => {
     expect(close, 'its agents are left running').toHaveBeenCalledOnce();
     throw error;
   });
-  const { observer } = started.mock.calls[0]?.[0] ?? {};
+  const { observer } = started.mock.calls[0]?.[2] ?? {};
   const relay = (taskId: string, from: string, type: string) =>
     observer?.relayed?.({ packets: [{ head: { task_id: taskId, from, type } }] } as never);
   return { served, ask, started, relay, resultsFile: folder.resultsFile };

@@ -1,47 +1,30 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { AppendLog } from '@gaia-mesh/core/system/append-log.ts';
 import { type Attempt, attemptSchema } from '../attempts/attempt.ts';
-import { MeshTeam } from '../batch/teams/mesh-team.ts';
-import type { PlannedTeam } from '../plan/team-options.ts';
+import { type MeshContext, MeshTeam } from '../batch/teams/mesh-team.ts';
 import { type Answer, type AskProgress, type AskRequest, toAnswer } from './ask.ts';
+import type { ServePlan } from './serve-plan.ts';
 import { Turns } from './turns.ts';
 
-export interface ServeLimits {
-  /** Concurrent tasks; more wait. */
-  readonly tasks: number;
-  /** Waiting tasks; more are refused. */
-  readonly waiting: number;
-  /** Maximum bytes of a question and its document. */
-  readonly bytes: number;
-}
-
-interface ServedTeamOptions {
-  readonly planned: PlannedTeam;
-  readonly limits: ServeLimits;
-  /** The document of questions that bring none. */
-  readonly document?: string | undefined;
-  readonly store: string;
-  readonly portBase: number | 'auto' | undefined;
-  readonly observer: RunObserver;
-  readonly signal: AbortSignal;
-}
+type ServedPlan = Pick<ServePlan, 'planned' | 'mesh' | 'limits' | 'document'>;
 
 /** Minimum milliseconds between two progress reports; a task of a thousand packets would otherwise cause a thousand. */
 const PROGRESS_INTERVAL_MS = 50;
 
 /** A team that stays up. Each request is a task of its own on the same live agents. */
 export class ServedTeam {
-  readonly #options: ServedTeamOptions;
+  readonly #plan: ServedPlan;
+  readonly #signal: AbortSignal;
   readonly #mesh: MeshTeam;
   readonly #attempts: AppendLog<Attempt>;
   readonly #watching: Watching;
   readonly #turns: Turns;
   #count = 0;
 
-  private constructor(options: ServedTeamOptions, mesh: MeshTeam, watching: Watching) {
-    this.#options = options;
+  private constructor(plan: ServedPlan, mesh: MeshTeam, watching: Watching, signal: AbortSignal) {
+    this.#plan = plan;
+    this.#signal = signal;
     this.#mesh = mesh;
     const { resultsFile } = mesh.folder;
     this.#attempts = AppendLog.create<Attempt>(resultsFile, {
@@ -49,7 +32,7 @@ export class ServedTeam {
       schema: attemptSchema,
     });
     this.#watching = watching;
-    this.#turns = new Turns(options.limits);
+    this.#turns = new Turns(plan.limits);
   }
 
   /**
@@ -57,19 +40,9 @@ export class ServedTeam {
    *
    * @throws MeshError `locked`, `io`, `agent`, `usage`
    */
-  static async start(options: ServedTeamOptions): Promise<ServedTeam> {
-    const { planned, store, portBase, observer, signal } = options;
+  static async start(plan: ServedPlan, { observer, signal }: MeshContext): Promise<ServedTeam> {
     const watching: Watching = new Map();
-    const mesh = await MeshTeam.start({
-      team: planned.team,
-      adapter: planned.adapter,
-      faults: planned.faults,
-      out: planned.out,
-      places: { store },
-      portBase,
-      questions: [],
-      repeat: 1,
-      isBatch: true,
+    const mesh = await MeshTeam.start(plan.planned, plan.mesh, {
       observer: {
         ...observer,
         relayed(batch) {
@@ -81,7 +54,7 @@ export class ServedTeam {
       signal,
     });
     try {
-      return new ServedTeam(options, mesh, watching);
+      return new ServedTeam(plan, mesh, watching, signal);
     } catch (error) {
       await mesh.close();
       throw error;
@@ -89,7 +62,7 @@ export class ServedTeam {
   }
 
   get name(): string {
-    return this.#options.planned.team.name;
+    return this.#plan.planned.team.name;
   }
 
   /**
@@ -103,12 +76,12 @@ export class ServedTeam {
     signal: AbortSignal,
     onProgress: (progress: AskProgress) => void,
   ): Promise<Answer> {
-    const document = request.document ?? this.#options.document;
-    const { bytes: most } = this.#options.limits;
+    const document = request.document ?? this.#plan.document;
+    const { bytes: most } = this.#plan.limits;
     const bytes = Buffer.byteLength(request.question) + Buffer.byteLength(request.document ?? '');
     if (bytes > most)
       throw new MeshError('limit', `question and document: expected at most ${most} bytes, came ${bytes}`);
-    const endTurn = await this.#turns.take(AbortSignal.any([signal, this.#options.signal]));
+    const endTurn = await this.#turns.take(AbortSignal.any([signal, this.#signal]));
     this.#count += 1;
     const taskId = `ask-${this.#count}`;
     this.#watch(taskId, onProgress);

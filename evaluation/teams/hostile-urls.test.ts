@@ -290,17 +290,14 @@ describe('a webhook', () => {
   };
 
   async function team(pushTo: readonly string[] = []) {
-    const serving = await serveTeam(served, {
-      description: 'A team',
-      version: '1',
-      mcp: false,
-      a2a: true,
-      host: '127.0.0.1',
-      port: 0,
-      token: undefined,
-      pushTo,
-      limits: { tasks: 1, waiting: 1, bytes: 1_000 },
-    });
+    const limits = { tasks: 1, waiting: 1, bytes: 1_000 };
+    const plan = { description: 'A team', mcp: undefined, a2a: true, limits };
+    const serving = await serveTeam(
+      served,
+      plan,
+      { listen: '127.0.0.1', port: 0, pushTo: [...pushTo] },
+      undefined,
+    );
     ends.push(() => serving.close());
     return async (url: string) => {
       const taskPushNotificationConfig = { url, authentication: { scheme: 'Bearer', credentials: TOKEN } };

@@ -127,7 +127,7 @@ const mcp = createDoorTarget(
     { method: 'tools/list', params: { cursor: 'c' } },
   ].map((request) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...request })),
   async () => {
-    const server = createTeamServer(served, { description: 'A team', version: '1' });
+    const server = createTeamServer(served, { description: 'A team' });
     const { signal } = new AbortController();
     const { agent } = new ListedAgent();
     return async (bytes) =>

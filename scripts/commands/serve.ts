@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { type ServeOptions, servePlan, serveTable } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
 import { createTeamServer, type Serving, serveTeam } from '@gaia-mesh/evaluation/serve/serve-team.ts';
@@ -39,12 +38,7 @@ async function run(options: ServeOptions): Promise<void> {
   const { signal } = interruption;
   const { out } = plan.planned;
   const alarms = createAlarms({ say: printError, styles: createStyles(process.stderr) });
-  const served = await ServedTeam.start({
-    planned: plan.planned,
-    limits: plan.limits,
-    document: plan.document,
-    store: options.store ?? path.join(out, 'store', 'attempts.sqlite'),
-    portBase: options.portBase,
+  const served = await ServedTeam.start(plan, {
     observer: {
       event(event) {
         alarms.event?.(event);
@@ -59,17 +53,7 @@ async function run(options: ServeOptions): Promise<void> {
   let serving: Serving | undefined;
   try {
     if (plan.a2a || plan.mcp === 'http') {
-      serving = await serveTeam(served, {
-        description: plan.description,
-        version: packageVersion,
-        token,
-        limits: plan.limits,
-        mcp: plan.mcp === 'http',
-        a2a: plan.a2a,
-        host: options.listen,
-        port: options.port,
-        pushTo: options.pushTo,
-      }).catch((error: unknown) => {
+      serving = await serveTeam(served, plan, options, token).catch((error: unknown) => {
         throw explainPortFault(error, options);
       });
     }
@@ -97,8 +81,7 @@ async function awaitEnd(plan: ServePlan, served: ServedTeam, interruption: Abort
     await interrupted;
     return;
   }
-  const { description } = plan;
-  const mcp = createTeamServer(served, { description, version: packageVersion });
+  const mcp = createTeamServer(served, plan);
   await Promise.race([interrupted, serveStdio(mcp, process.stdin, process.stdout)]);
   process.stdin.destroy();
   // The client that waited for the remaining tasks is gone.

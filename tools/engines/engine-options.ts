@@ -6,14 +6,14 @@ import type { Environment } from './server-kind.ts';
 
 /** The options of an engine; the embedded one needs none of them. */
 export interface EngineOptions {
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** The model server: a URL, or `host:port`. */
   readonly host?: string | undefined;
   /**
    * The engine's own options (`max_retries`, `fallback_model`, `fallback_base_url`, `price`, `fallback_price`, `tool_calls`, `context`), and
    * those of the model, which go to the server unchanged: `seed`, `temperature`, `num_ctx`, `max_tokens`, …
    */
-  readonly options?: Readonly<Record<string, JsonValue>>;
+  readonly options?: Readonly<Record<string, JsonValue>> | undefined;
   /** Time limit of one request, from sending it to the end of the reply. */
   readonly timeoutMs?: number;
   /** Longest pause within a reply; two minutes by default. */

@@ -36,7 +36,7 @@ export interface AgentGroupOptions {
    * Returns the command with which a person starts an agent that is not launched, for the message that it is
    * missing.
    */
-  readonly howToStart?: (agent: { id: string; tool: string; place: AgentEndpoint }) => string;
+  readonly howToStart?: ((agent: { id: string; tool: string; place: AgentEndpoint }) => string) | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Advice for the case that a port is in use, for people. */
   readonly portHint?: string;

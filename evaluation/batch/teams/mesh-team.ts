@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
@@ -9,10 +8,8 @@ import type { AgentGroupOptions } from '@gaia-mesh/core/run/agents/agent-group.t
 import { MeshRun } from '@gaia-mesh/core/run/mesh-run.ts';
 import { AgentLines } from '@gaia-mesh/core/run/metrics/agent-lines.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
@@ -25,6 +22,8 @@ import { type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.
 import * as z from 'zod';
 import type { Attempt } from '../../attempts/attempt.ts';
 import { buildAttempt, createUnsentEnd, readScores } from '../../attempts/build-attempt.ts';
+import type { RunPlan } from '../../plan/run-plan.ts';
+import type { PlannedTeam } from '../../plan/team-options.ts';
 import { type Question, toAttemptId } from '../../questions/question.ts';
 import { createTaskScorer } from '../../scorers/scorer.ts';
 import { buildAgentLaunch, type RunPaths } from '../../teams/agent-launch.ts';
@@ -64,29 +63,17 @@ export function outlineFile({ name, bytes, text, hasText }: OutlinedFile): strin
   return `${facts.join(', ')}; ${isWhole ? 'it says' : 'it begins'}:\n${beginning}${isWhole ? '' : ' …'}\n`;
 }
 
-export interface MeshTeamOptions {
-  readonly team: Team;
-  /** Folder for the mesh's own results: metrics, archive, workspaces. */
-  readonly out: string;
-  readonly adapter: ProtocolAdapter;
-  /** The folder of the tasks' files, and the store: a file or the URL of a server. */
-  readonly places: RunPaths;
-  readonly portBase: number | 'auto' | undefined;
-  /** Agents that the user starts. */
-  readonly external?: ReadonlySet<string>;
-  readonly howToStart?: AgentGroupOptions['howToStart'] | undefined;
-  readonly faults?: FaultRequest | undefined;
-  /** Set for several questions, whose results are lines of a file. */
-  readonly isBatch: boolean;
-  /** True to continue the results in the folder, which are moved aside otherwise. */
-  readonly resumes?: boolean;
-  /** All questions of the run, for the one agent that may know the true answers. */
-  readonly questions: readonly Question[];
-  readonly repeat: number;
-  /** Time for one question; by default the team file's. */
-  readonly timeoutMs?: number | undefined;
-  readonly questionTokens?: number | undefined;
+/** The parts of a run's plan that its meshes need. */
+export interface MeshPlan
+  extends Pick<RunPlan, 'questions' | 'repeat' | 'isBatch' | 'resumes' | 'limits' | 'external' | 'portBase'> {
+  readonly paths: RunPaths;
+}
+
+/** The listeners of a mesh while it runs. */
+export interface MeshContext {
+  /** Receives what happens on the mesh. */
   readonly observer: RunObserver;
+  readonly howToStart?: AgentGroupOptions['howToStart'];
   readonly signal: AbortSignal;
 }
 
@@ -135,16 +122,18 @@ export class MeshTeam {
   readonly #traces: RunTraces;
   readonly #hasModel: boolean;
   readonly #redact = createRedactor(process.env);
-  readonly #options: MeshTeamOptions;
+  readonly #team: Team;
+  readonly #plan: MeshPlan;
 
   /** @param hasModel true if any of the agents may ask a model */
-  private constructor(run: MeshRun, options: MeshTeamOptions, hasModel: boolean) {
+  private constructor(run: MeshRun, team: Team, plan: MeshPlan, hasModel: boolean) {
     this.#hasModel = hasModel;
     this.#run = run;
-    this.#options = options;
+    this.#team = team;
+    this.#plan = plan;
     this.#traces = new RunTraces(
       run.folder.workspaces,
-      options.team.agents.map(({ id }) => id),
+      team.agents.map(({ id }) => id),
     );
     this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
   }
@@ -154,28 +143,28 @@ export class MeshTeam {
    *
    * @throws MeshError `locked`, `io`, `agent`, `usage`
    */
-  static async start(options: MeshTeamOptions): Promise<MeshTeam> {
-    const { team, adapter, out, observer, signal, portBase, places, external = new Set(), faults } = options;
-    if (places.files !== undefined) mkdirSync(places.files, { recursive: true });
-    const timeoutMs = options.timeoutMs ?? team.limits.task_timeout_s * 1000;
-    const withRun = adaptTeam(team, `${new Date().toISOString()} ${process.pid}`, timeoutMs / 1000);
-    const engine = await loadEngine(team.engine, {
-      prompts: loadPrompt,
-      ...omitUndefined({ model: team.model, host: team.model_host, options: team.engine_options }),
-    });
+  static async start(planned: PlannedTeam, plan: MeshPlan, context: MeshContext): Promise<MeshTeam> {
+    const { team, adapter, out, faults } = planned;
+    const { paths, questions, repeat, portBase, external, resumes } = plan;
+    if (paths.files !== undefined) mkdirSync(paths.files, { recursive: true });
+    const timeoutS = plan.limits.question.seconds ?? team.limits.task_timeout_s;
+    const withRun = adaptTeam(team, `${new Date().toISOString()} ${process.pid}`, timeoutS);
+    const { engine: name, model, model_host: host, engine_options: options } = team;
+    const engine = await loadEngine(name, { prompts: loadPrompt, model, host, options });
     const run = await MeshRun.start({
+      ...context,
       team: withRun,
       adapter,
       score: createTaskScorer(team.scorer),
       out,
-      ...omitUndefined({ resumes: options.resumes }),
+      resumes,
       portBase,
       external,
-      ...omitUndefined({ howToStart: options.howToStart, faults }),
-      timeoutMs,
+      faults,
+      timeoutMs: timeoutS * 1000,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: listReadablePaths(),
-      launchOf: (agent) => buildAgentLaunch(withRun, agent, places, faults),
+      launchOf: (agent) => buildAgentLaunch(withRun, agent, paths, faults),
       environment: process.env,
       portHint: PORT_HINT,
       unseen: findUnseenAgents(team),
@@ -183,18 +172,16 @@ export class MeshTeam {
       version: packageVersion,
       codeFolder,
       command: process.argv.slice(2).map(createRedactor(process.env)),
-      observer,
-      questions: options.questions.length === 0 ? undefined : options.questions.length * options.repeat,
-      signal,
-      workspaceFiles: buildTruthFiles(team, options.questions, options.repeat),
+      questions: questions.length === 0 ? undefined : questions.length * repeat,
+      workspaceFiles: buildTruthFiles(team, questions, repeat),
     });
     const hasOther = team.agents.some((agent) => agent.engine !== undefined && agent.engine !== engine.name);
-    return new MeshTeam(run, options, engine.tokenSource === 'model' || hasOther);
+    return new MeshTeam(run, team, plan, engine.tokenSource === 'model' || hasOther);
   }
 
   /** Stops the agents and writes the mesh's own results. */
   close(): Promise<RunMetrics> {
-    return this.#run.close(this.#options.isBatch);
+    return this.#run.close(this.#plan.isBatch);
   }
 
   /** Counts a question that the cache answered among the tasks of the run. */
@@ -209,12 +196,11 @@ export class MeshTeam {
   }
 
   async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<Attempt> {
-    const { team, questionTokens = team.limits.tokens, timeoutMs } = this.#options;
+    const team = this.#team;
+    const { seconds, tokens = team.limits.tokens } = this.#plan.limits.question;
     const task = await createTask(team, question, cycle, { hasModel: this.#hasModel, signal });
-    const end = await this.#run.ask(task, {
-      signal,
-      ...omitUndefined({ timeoutMs, taskTokens: questionTokens }),
-    });
+    const timeoutMs = seconds === undefined ? undefined : seconds * 1000;
+    const end = await this.#run.ask(task, { signal, timeoutMs, taskTokens: tokens });
     const steps = this.#traces.ended(task.taskId);
     return buildAttempt(end, { question, team: team.name, cycle, steps, redact: this.#redact });
   }

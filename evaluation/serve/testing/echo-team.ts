@@ -25,22 +25,21 @@ const echoTeam: Asked = {
   },
 };
 
+type Served = Parameters<typeof serveTeam>[1] & Parameters<typeof serveTeam>[2] & { hasToken: boolean };
+
 /** Serves a team as the command does, on free ports. */
 export async function serveEcho(
-  options: Partial<Parameters<typeof serveTeam>[1]> = {},
+  { hasToken = true, ...given }: Partial<Served> = {},
   team = echoTeam,
 ): Promise<Serving & { readonly token: string }> {
-  const serving = await serveTeam(team, {
+  const plan = {
     description: 'A team that repeats the question',
-    version: '1',
-    mcp: true,
+    mcp: 'http' as const,
     a2a: true,
-    host: '127.0.0.1',
-    port: 0,
-    token: TOKEN,
     limits: { tasks: 4, waiting: 16, bytes: 1024 * 1024 },
-    pushTo: [],
-    ...options,
-  });
+    ...given,
+  };
+  const address = { listen: '127.0.0.1', port: 0, pushTo: [], ...given };
+  const serving = await serveTeam(team, plan, address, hasToken ? TOKEN : undefined);
   return { ...serving, token: TOKEN };
 }
