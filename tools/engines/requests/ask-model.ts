@@ -59,6 +59,7 @@ export async function askModel(
   const before = endpoint.accepted;
   let demands = before;
   let refused: { readonly fault: Fault; readonly error: MeshError } | undefined;
+  const forget = window.remember();
   let shortenings = 0;
   let isAskedAgain = false;
   for (;;) {
@@ -92,7 +93,10 @@ export async function askModel(
       window.refused(query, fault.message);
       shortenings += 1;
       const next = { ...shorter, ...window.fit(shorter) };
-      if (countQuery(next) >= countQuery(query) || shortenings > MAX_SHORTENINGS) return failed;
+      if (countQuery(next) >= countQuery(query) || shortenings > MAX_SHORTENINGS) {
+        forget();
+        return failed;
+      }
       const offered =
         next.tools.length < question.tools.length
           ? `, with ${next.tools.length} of ${question.tools.length} tools`

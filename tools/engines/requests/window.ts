@@ -78,6 +78,15 @@ export class Window {
     this.#mostCharacters = Math.min(this.#mostCharacters, countQuery(query)) * SHRINK;
   }
 
+  /** Returns a function that forgets what refusals say from now on: a request that was refused at every length says nothing of others. */
+  remember(): () => void {
+    const [tokens, most] = [this.#tokens, this.#mostCharacters];
+    return () => {
+      this.#tokens = tokens;
+      this.#mostCharacters = most;
+    };
+  }
+
   #room(): number {
     if (this.#tokens === undefined) return this.#mostCharacters;
     const reply = Math.min(this.#tokens * REPLY_PART, MAX_REPLY_TOKENS);

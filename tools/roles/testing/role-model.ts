@@ -7,6 +7,10 @@ import {
 
 /** The beginning of each shipped prompt's system message. */
 const OPENINGS = {
+  search: 'You search a document',
+  extract: 'You pick sentences',
+  triple: 'You state facts as triples',
+  reason: 'Your task: reason final',
   route: 'You decide who works',
   web: 'You are the web specialist',
   code: 'You are the code specialist',
@@ -26,7 +30,7 @@ const OPENINGS = {
 type RoleName = keyof typeof OPENINGS;
 
 /** The replies of a role's model: a list whose last one is repeated forever, or a function of the request. */
-type RoleReplies =
+export type RoleReplies =
   | readonly ScriptedReply[]
   | ((request: ModelServerRequest, nth: number) => ScriptedReply | Promise<ScriptedReply>);
 

@@ -13,6 +13,7 @@ import { createRouter, type Routing } from '@gaia-mesh/core/hub/routing.ts';
 import { plain } from '@gaia-mesh/core/testing/mesh.ts';
 import { createTcpListen } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
 import { onTestFinished } from 'vitest';
+import type { EngineOptions } from '../../engines/engine-options.ts';
 import { loadEngine } from '../../engines/registry.ts';
 import { loadTool } from '../../registry.ts';
 import type { ToolServices } from '../../tool-services.ts';
@@ -37,10 +38,13 @@ export interface TestAgent {
 export async function startTeamMesh(options: {
   readonly agents: readonly TestAgent[];
   /** The entry agent; by default the first. */
-  readonly entry?: string;
-  /** URL of a scripted model server (OpenAI's format); by default the embedded engine is used. */
+  readonly entry?: string | undefined;
+  /** URL of a scripted model server; by default the embedded engine is used. */
   readonly modelUrl?: string | undefined;
+  /** The engine that asks it; by default the one of OpenAI's format. */
+  readonly engine?: string;
   readonly engineOptions?: Readonly<Record<string, string | number | boolean>>;
+  readonly engineLimits?: Pick<EngineOptions, 'idleMs' | 'timeoutMs' | 'pace'>;
   /** Options that every agent of a team gets, such as `iterations`. */
   readonly teamOptions?: JsonObject;
   /** Prompts by name; by default the shipped ones. */
@@ -70,9 +74,11 @@ export async function startTeamMesh(options: {
   }
   const secret = 'a secret';
   const { prompts = shippedPrompt } = options;
-  const engine = await loadEngine(options.modelUrl === undefined ? 'extractive' : 'openai', {
+  const { engine: engineName = 'openai', modelUrl, engineLimits } = options;
+  const engine = await loadEngine(modelUrl === undefined ? 'extractive' : engineName, {
+    ...engineLimits,
     model: 'scripted',
-    host: options.modelUrl === undefined ? undefined : `${options.modelUrl}/v1`,
+    host: modelUrl,
     options: { max_retries: 1, ...options.engineOptions },
     prompts,
     environment: {},
