@@ -27,7 +27,7 @@ export interface Message {
 export class Batch {
   readonly sender: Link;
   readonly recipients: readonly Link[];
-  readonly #packets: AuthorizedPacket[] = [];
+  #packets: AuthorizedPacket[] = [];
   /** Buffer in which the frames lie one behind the other. */
   readonly slab: Slab;
   readonly start: number;
@@ -50,7 +50,9 @@ export class Batch {
   }
 
   add(packet: AuthorizedPacket): void {
-    this.#packets.push(packet);
+    // Most batches have one packet: the first push into an empty list would reserve room for 17.
+    if (this.#packets.length === 0) this.#packets = [packet];
+    else this.#packets.push(packet);
     this.end += packet.frameBytes;
   }
 

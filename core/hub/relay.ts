@@ -3,7 +3,7 @@ import type { FrameRun } from '../wire/frame.ts';
 import type { Authorizer } from './authorizer.ts';
 import { Batch } from './batch.ts';
 import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
-import type { Link } from './link.ts';
+import { emptyList, type Link } from './link.ts';
 import type { MeshObserver } from './mesh-observer.ts';
 
 /**
@@ -21,7 +21,9 @@ export class Relay {
   readonly #authorizer: Authorizer;
   readonly #delivery: DeliveryStrategy;
   readonly #observer: MeshObserver;
-  readonly #turn: Batch[] = [];
+  #turn: Batch[] = [];
+  /** An empty list, which {@link flush} exchanges for the turn's. */
+  #spare: Batch[] = [];
   #turnPackets = 0;
   #turnBytes = 0;
   #isScheduled = false;
@@ -56,11 +58,16 @@ export class Relay {
     this.#delivery.flush();
     this.#turnPackets = 0;
     this.#turnBytes = 0;
-    for (const batch of this.#turn.splice(0)) {
+    const turn = this.#turn;
+    this.#turn = this.#spare;
+    this.#spare = [];
+    for (const batch of turn) {
       if (batch.forwardedUs === 0) batch.forwardedUs = flushedUs;
       this.#observer.relayed(batch);
       batch.release();
     }
+    emptyList(turn);
+    this.#spare = turn;
   }
 
   #deliver(batch: Batch): void {
@@ -71,9 +78,11 @@ export class Relay {
     if (this.#turnPackets > MAX_TURN_PACKETS || this.#turnBytes > MAX_TURN_BYTES) this.flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.flush();
-    });
+    setImmediate(this.#endTurn);
   }
+
+  readonly #endTurn = (): void => {
+    this.#isScheduled = false;
+    this.flush();
+  };
 }

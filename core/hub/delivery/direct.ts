@@ -1,7 +1,7 @@
 import { readMonotonicUs } from '../../system/clock.ts';
 import { SLAB_BYTES, type Slab, slabs } from '../../wire/slab.ts';
 import type { Batch, Message } from '../batch.ts';
-import type { Link } from '../link.ts';
+import { emptyList, type Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 
 /**
@@ -21,27 +21,23 @@ class WriteCoalescer {
   #slab: Slab = slabs.take();
   #end = 0;
 
-  /**
-   * Takes `packets` frames of at most {@link MAX_COALESCED_BYTES} for `links`. The caller may overwrite the
-   * bytes afterwards.
-   */
-  add(frames: Uint8Array, packets: number, links: readonly Link[]): void {
-    if (this.#end + frames.length > SLAB_BYTES) {
+  /** Takes a batch of at most {@link MAX_COALESCED_BYTES}, whose bytes the caller may overwrite afterwards. */
+  add({ slab, start: from, end: to, size, recipients }: Batch): void {
+    if (this.#end + to - from > SLAB_BYTES) {
       this.#full.push(this.#slab);
       this.#slab = slabs.take();
       this.#end = 0;
     }
     const start = this.#end;
-    this.#slab.bytes.set(frames, start);
-    this.#end += frames.length;
-    for (const link of links) {
-      if (link.defer(this.#slab, start, this.#end, packets)) this.#waiting.push(link);
+    this.#end += slab.bytes.copy(this.#slab.bytes, start, from, to);
+    for (const link of recipients) {
+      if (link.defer(this.#slab, start, this.#end, size)) this.#waiting.push(link);
     }
   }
 
   flush(): void {
     for (const link of this.#waiting) link.flush();
-    this.#waiting.length = 0;
+    emptyList(this.#waiting);
     for (const slab of this.#full) slab.release();
     this.#full.length = 0;
     if (this.#slab.isUnshared) this.#end = 0;
@@ -59,7 +55,7 @@ export class DirectDelivery extends DeliveryStrategy {
   deliver(batch: Batch): void {
     const { slab, start, end, size, recipients } = batch;
     if (end - start <= MAX_COALESCED_BYTES) {
-      this.#coalescer.add(slab.bytes.subarray(start, end), size, recipients);
+      this.#coalescer.add(batch);
       return;
     }
     batch.forwardedUs = readMonotonicUs();
