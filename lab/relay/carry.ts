@@ -63,6 +63,10 @@ export function carryLoad(target: RelayTarget, load: Load): Promise<Sample> {
           })
         : runCLoad(program, { ...settings, ...more }, sockets);
     try {
+      if (target.command === undefined) {
+        const rate = (load.rate ?? 0) * (load.agents - 1);
+        return parseSample(await generated({ agents: 2, rate }, await connectPair()), fail);
+      }
       if (isBroker(target)) {
         const port = await freePort();
         const broker = start(target.command([String(port)], folder));
@@ -105,6 +109,13 @@ async function openListener(): Promise<{ readonly port: number; readonly socket:
     resolve(socket);
   });
   return { port: await listenOnPlace(server.unref(), { port: 0 }), socket: promise };
+}
+
+/** Connects two agents with each other. */
+async function connectPair(): Promise<net.Socket[]> {
+  const { port, socket } = await openListener();
+  const other = net.connect({ host: '127.0.0.1', port }).pause();
+  return [await socket, other];
 }
 
 /**

@@ -42,8 +42,9 @@ const MIB = KIB * KIB;
 const LATENCY_RATE = 4000;
 
 const YARDSTICKS: readonly TargetName[] = ['flood', 'raw Node', 'C relay'];
-/** All targets except the run, which records every packet: a few loads show the cost of that. */
-const BARE = TARGET_NAMES.filter((name) => name !== 'run');
+const CARRIERS = TARGET_NAMES.filter((name) => name !== 'no hub');
+/** All of them except the run, which records every packet: a few loads show the cost of that. */
+const BARE = CARRIERS.filter((name) => name !== 'run');
 
 /** Lists the loads of one run of `perf --relay`. */
 export function listLoads(isQuick: boolean): Load[] {
@@ -69,12 +70,12 @@ export function listLoads(isQuick: boolean): Load[] {
   return [
     ...throughput,
     { ...four, name: 'one in flight', kind: 'one in flight', inFlight: 1, targets: framed },
-    { ...fixedRate, name: `${LATENCY_RATE * 3} deliveries/s`, targets: framed },
-    // Gaps of the machine cause most of a tail, and come by chance.
+    { ...fixedRate, name: `${LATENCY_RATE * 3} deliveries/s`, targets: [...framed, 'no hub'] },
+    // Gaps of the machine cause a part of a tail, and come by chance.
     {
       ...fixedRate,
       name: `${LATENCY_RATE * 3} deliveries/s, once more`,
-      targets: ['flood', 'C relay', 'NATS'],
+      targets: ['flood', 'C relay', 'NATS', 'no hub'],
     },
     {
       ...four,
@@ -101,7 +102,7 @@ export function listLoads(isQuick: boolean): Load[] {
  * concerns.
  */
 function chooseTargets(agents: number, bytes: number): readonly TargetName[] {
-  if (bytes === 512 && agents < 64) return TARGET_NAMES;
+  if (bytes === 512 && agents < 64) return CARRIERS;
   if (agents === 4 || bytes === 512) return BARE;
   // 64 messages of a MiB to 63 destinations are 4 GiB, which Redis would keep in memory.
   return agents < 64 || bytes < MIB ? [...YARDSTICKS, ...PEERS] : [...YARDSTICKS, 'NATS'];

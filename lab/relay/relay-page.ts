@@ -16,7 +16,7 @@ import {
 import { listMissingTargets, TARGET_NAMES } from './targets.ts';
 import { listUnsureLoads, listVerdicts, type Verdict } from './verdicts.ts';
 
-/** Percentage of the time in which the generator, which never waits at a fixed rate, had a core. */
+/** Percentage of the time in which the generator, which sleeps between packets at a fixed rate, had a core. */
 const readRunShare: SampleReading = ({ own_cpu_s, seconds }) => (own_cpu_s / seconds) * 100;
 
 /** Builds the report with all measurements: the verdicts, and each sample behind them with its round. */
@@ -119,7 +119,7 @@ export function formatRelayTables(results: RelayResults): string {
           ],
         ],
       ),
-      'In the first column nothing can be batched, so each delivery costs system calls of its own. Latencies are one-way, at a rate that leaves every target idle most of the time. Then the generator spins: whatever is missing from 100 % in the last column was taken from it by the machine for milliseconds at a time, and such gaps make the tail of every target, C included.',
+      'In the first column nothing can be batched, so each delivery costs system calls of its own. Latencies are one-way, at a rate that leaves every target idle most of the time, and from the time at which a packet was due: agents sleep until then, as agents of a run do. **No hub** is the floor: the same generator with two agents on one connection.',
     ],
     ['One of four never reads (4 KiB)', formatStuck(results), ''],
   ];

@@ -9,8 +9,8 @@ export interface RelayTarget {
   /** Description for the page. */
   readonly about: string;
   readonly wire: 'frames' | 'bytes' | 'nats' | 'redis';
-  /** Returns the command. `ports` are the agents' ports, or a broker's single port. */
-  command(ports: readonly string[], folder: string): readonly string[];
+  /** Returns the command. `ports` are the agents' ports, or a broker's single port. It is missing where nothing runs. */
+  command?(ports: readonly string[], folder: string): readonly string[];
   /** Secret for the handshake with the agents, if it makes one. */
   readonly secret?: string;
   /** True if it prints one JSON line of its counters at the end. */
@@ -18,7 +18,16 @@ export interface RelayTarget {
 }
 
 /** Names of the targets, in the order of all tables. */
-export const TARGET_NAMES = ['run', 'flood', 'flood again', 'raw Node', 'C relay', 'NATS', 'Redis'] as const;
+export const TARGET_NAMES = [
+  'run',
+  'flood',
+  'flood again',
+  'raw Node',
+  'C relay',
+  'NATS',
+  'Redis',
+  'no hub',
+] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 /** Targets of other projects. */
@@ -65,6 +74,12 @@ export async function listInstalledTargets(): Promise<RelayTarget[]> {
       command: (ports) => [relay, ...ports],
     },
     ...(await listInstalledBrokers()),
+    {
+      name: 'no hub',
+      about:
+        'two agents on one connection, with as many deliveries: what this machine and the generator take',
+      wire: 'frames',
+    },
   ];
 }
 

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -215,6 +217,13 @@ static void allow(uint64_t now) {
   for (int i = 0; i < set.agents; i++) agents[i].allowed = heard(i) + ahead;
 }
 
+// When the next packet is due, as agents that sleep between their packets set their timers.
+static struct timespec until_due(void) {
+  uint64_t due = begin_ns + (uint64_t)((double)planned * 1e9 / set.rate), now = now_ns();
+  uint64_t ns = due > now ? due - now : 0;
+  return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+}
+
 static void turn(int may_send) {
   struct epoll_event events[2 * MAX_AGENTS];
   int more = 0;
@@ -223,10 +232,10 @@ static void turn(int may_send) {
     for (int i = 0; i < set.agents; i++)
       if (!agents[i].wants_out) more |= send_some(i);
   }
-  int wait = more || at_rate ? 0 : 50;
-  uint64_t before_wait = wait ? now_ns() : 0;
-  int n = epoll_wait(epoll_fd, events, 2 * MAX_AGENTS, wait);
-  if (wait && measuring) idle_ns += now_ns() - before_wait;
+  struct timespec wait = more ? (struct timespec){0} : at_rate && may_send ? until_due() : (struct timespec){.tv_nsec = 50000000};
+  uint64_t before_wait = more ? 0 : now_ns();
+  int n = epoll_pwait2(epoll_fd, events, 2 * MAX_AGENTS, &wait, NULL);
+  if (!more && measuring) idle_ns += now_ns() - before_wait;
   for (int k = 0; k < n; k++) {
     int i = (int)(events[k].data.u32 & 0xffff);
     struct agent *a = &agents[i];
@@ -281,6 +290,8 @@ int main(int argc, char **argv) {
   if (set.agents < 2 || set.agents > MAX_AGENTS) return 2;
   // Nobody may come, or go on: then it ends, and whoever started it sees that.
   alarm((unsigned)((set.warm_ms + set.run_ms) / 1000) + 30);
+  // The kernel may wake a process up to this much after its timer; its default is 50 µs.
+  if (prctl(PR_SET_TIMERSLACK, 1) < 0) die("PR_SET_TIMERSLACK");
   make_messages();
   for (int i = 0; i < set.agents; i++) {
     if (set.fds > 0) take_socket(i);
