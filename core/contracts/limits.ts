@@ -315,3 +315,40 @@ export const BLAME_LIMITS = {
   /** Number of times at which fresh tries are looked at; each look has its part of the error rate. */
   looks: 2,
 } as const;
+
+/** Bounds of the store. Those of its records are beside them (`tools/roles/memory/storable.ts`). */
+export const STORE_LIMITS = {
+  /** Maximum distinct words of a gap record in the index, and of a question in a search, so that a query's size is bounded. */
+  indexedTerms: 2_000,
+  queryTerms: 100,
+  /** Maximum characters of a term. A longer run of letters is not a word; Postgres refuses lexemes above 2046 bytes. */
+  termCharacters: 64,
+  /** Maximum attempts of a page. They are large, since they include their traces. */
+  attemptsPerPage: 50,
+  /** Maximum gap records of a brief: more than a planner weighs. */
+  gapRecords: 50,
+  /** Maximum gap records that the database proposes by type, and as many by words, for the final ranking. */
+  gapCandidates: 200,
+  /** Maximum answers of an export, which takes the newest ones, and of an import. */
+  cacheEntries: 100_000,
+  /** Maximum bytes of `agent_cache.json`, which is read as a whole: room for that many entries with long questions. */
+  cacheFileBytes: 64 * 1024 * 1024,
+  /** Time for which a busy SQLite file is retried; transactions of other processes take milliseconds. */
+  busyTimeoutMs: 10_000,
+  /**
+   * Maximum connections of a process to Postgres. A store is used now and then, and hosted databases allow some dozens of
+   * connections in all.
+   */
+  connections: 4,
+  /** Timeout for connecting to a remote database, TLS included. */
+  connectTimeoutMs: 10_000,
+  /** Timeout of one statement. The largest attempt takes seconds over a slow line. */
+  queryTimeoutMs: 60_000,
+  /**
+   * Maximum tries for an attempt's number. Attempts of one question recorded at the same moment contend for the next number, and
+   * one of them succeeds in each round.
+   */
+  numberingTries: 50,
+  /** Maximum files set aside under one name. A user who has ignored 1,000 of them will ignore the next. */
+  setAside: 1_000,
+} as const;

@@ -1,9 +1,10 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
-import { MAX_CACHE_FILE_BYTES } from './limits.ts';
 import { setAside, type Warn } from './sql/set-aside.ts';
 
 /** Maximum characters of the file's own text in a message. */
@@ -19,7 +20,7 @@ const SHOWN_CHARACTERS = 40;
 export function readCacheFile(file: string, warn: Warn): Map<string, string> {
   let text: string;
   try {
-    text = readUserText(file, { what: 'answer cache', maxBytes: MAX_CACHE_FILE_BYTES, code: 'store' });
+    text = readUserText(file, { what: 'answer cache', maxBytes: STORE_LIMITS.cacheFileBytes, code: 'store' });
   } catch (error) {
     if (error instanceof MeshError && readSystemCode(error.cause) === 'ENOENT') return new Map();
     throw error;
@@ -62,27 +63,11 @@ function refuse(file: string, found: string): MeshError {
 }
 
 /**
- * Writes the file as a whole or not at all: a reader, or the next start after a kill, finds the old answers or the new ones. If
- * two processes write it, the last one wins; only the store itself supports several writers.
+ * Writes the answers. If two processes write them, the last one wins; only the store itself supports several writers.
  *
- * @throws MeshError `store`
+ * @throws MeshError `io`
  */
 export function writeCacheFile(file: string, answers: ReadonlyMap<string, string>): void {
-  const part = `${file}.${process.pid}.part`;
-  try {
-    mkdirSync(path.dirname(file), { recursive: true });
-    const handle = openSync(part, 'w');
-    try {
-      writeFileSync(handle, `${JSON.stringify(Object.fromEntries(answers), null, 2)}\n`);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(part, file);
-  } catch (error) {
-    rmSync(part, { force: true });
-    throw new MeshError('store', `${file}: the answer cache cannot be written: ${toErrorMessage(error)}`, {
-      cause: error,
-    });
-  }
+  makeFolder(path.dirname(file));
+  writeWhole(file, `${JSON.stringify(Object.fromEntries(answers), null, 2)}\n`);
 }

@@ -1,5 +1,5 @@
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { expect, test } from 'vitest';
-import { MAX_INDEXED_TERMS, MAX_TERM_CHARACTERS } from '../limits.ts';
 import { listTerms, rankGapRecords } from './gap-ranking.ts';
 
 const candidate = (id: number, question_type: string, text: string, tool = '') => ({
@@ -23,9 +23,11 @@ test('words are found without case, accents, plural endings and words that say n
 });
 
 test('a text gives at most 2,000 terms of at most 64 characters', () => {
-  const many = Array.from({ length: MAX_INDEXED_TERMS + 1 }, (_, i) => `w${i}`).join(' ');
-  expect(listTerms(many)).toHaveLength(MAX_INDEXED_TERMS);
-  expect(listTerms('x'.repeat(MAX_TERM_CHARACTERS + 1))).toEqual(['x'.repeat(MAX_TERM_CHARACTERS)]);
+  const many = Array.from({ length: STORE_LIMITS.indexedTerms + 1 }, (_, i) => `w${i}`).join(' ');
+  expect(listTerms(many)).toHaveLength(STORE_LIMITS.indexedTerms);
+  expect(listTerms('x'.repeat(STORE_LIMITS.termCharacters + 1))).toEqual([
+    'x'.repeat(STORE_LIMITS.termCharacters),
+  ]);
   expect(listTerms(many, 3)).toEqual(['w0', 'w1', 'w2']);
 });
 

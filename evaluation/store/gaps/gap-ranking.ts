@@ -1,4 +1,4 @@
-import { MAX_INDEXED_TERMS, MAX_TERM_CHARACTERS } from '../limits.ts';
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 
 /** The fields of a record that the ranking needs. */
 interface Rankable {
@@ -72,7 +72,7 @@ const STOP_WORDS = new Set(
  * rather than by the databases, so that both index the same. A word consists of letters and digits alone, which neither database
  * cuts further.
  */
-export function listTerms(text: string, limit = MAX_INDEXED_TERMS): string[] {
+export function listTerms(text: string, limit: number = STORE_LIMITS.indexedTerms): string[] {
   const terms = new Set<string>();
   for (const [word] of text
     .normalize('NFKD')
@@ -80,7 +80,8 @@ export function listTerms(text: string, limit = MAX_INDEXED_TERMS): string[] {
     .toLowerCase()
     .matchAll(/[\p{L}\p{N}]+/gu)) {
     if (terms.size === limit) break;
-    if (!STOP_WORDS.has(word) && word.length > 1) terms.add(toSingular(word).slice(0, MAX_TERM_CHARACTERS));
+    if (!STOP_WORDS.has(word) && word.length > 1)
+      terms.add(toSingular(word).slice(0, STORE_LIMITS.termCharacters));
   }
   return [...terms];
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { attemptSchema, type RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { gapRecordSchema } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import { toStorable } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { sql } from 'kysely';
-import { MAX_ATTEMPTS_PER_PAGE, MAX_NUMBERING_TRIES } from '../limits.ts';
 import type { Store } from '../store.ts';
 import { checkLimit, parseJsonCell, parseStorable, type StoreContext } from './tables.ts';
 
@@ -31,7 +31,7 @@ export async function recordAttempt({ db, location, now }: StoreContext, given: 
     }))
     .onConflict((conflict) => conflict.doNothing())
     .returning('attempt_number');
-  for (let tries = 0; tries < MAX_NUMBERING_TRIES; tries++) {
+  for (let tries = 0; tries < STORE_LIMITS.numberingTries; tries++) {
     const inserted = await insert.executeTakeFirst();
     if (inserted !== undefined) return inserted.attempt_number;
     // Another process took the number at the same moment, or the id exists.
@@ -49,7 +49,7 @@ export async function recordAttempt({ db, location, now }: StoreContext, given: 
   }
   throw new MeshError(
     'store',
-    `${location}: attempt ${attempt_id} got no number in ${MAX_NUMBERING_TRIES} tries: too many processes record attempts at task ` +
+    `${location}: attempt ${attempt_id} got no number in ${STORE_LIMITS.numberingTries} tries: too many processes record attempts at task ` +
       `${task_id} at once`,
   );
 }
@@ -58,7 +58,7 @@ const FILTERS = ['run_id', 'team', 'task_id', 'attempt_id'] as const;
 
 export async function readAttempts(
   { db, location }: StoreContext,
-  { after = 0, limit = MAX_ATTEMPTS_PER_PAGE, ...filter }: Parameters<Store['attempts']>[0],
+  { after = 0, limit = STORE_LIMITS.attemptsPerPage, ...filter }: Parameters<Store['attempts']>[0],
 ): Promise<RecordedAttempt[]> {
   let query = db
     .selectFrom('gaia_attempts')
@@ -73,7 +73,7 @@ export async function readAttempts(
     )
     .where('id', '>', after)
     .orderBy('id')
-    .limit(checkLimit(limit, MAX_ATTEMPTS_PER_PAGE));
+    .limit(checkLimit(limit, STORE_LIMITS.attemptsPerPage));
   for (const column of FILTERS) {
     const value = filter[column];
     if (value !== undefined) query = query.where(column, '=', toStorable(value));

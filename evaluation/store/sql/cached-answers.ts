@@ -1,4 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   createNameSchema,
   createTextSchema,
@@ -10,7 +11,6 @@ import {
 import * as z from 'zod';
 import { answerUseSchema } from '../answer-use.ts';
 import { type CacheKey, hashCacheKey } from '../cache-key.ts';
-import { MAX_CACHE_ENTRIES } from '../limits.ts';
 import type { Store } from '../store.ts';
 import { parseJsonCell, parseStorable, type StoreContext } from './tables.ts';
 
@@ -74,7 +74,7 @@ export function createAnswerCache({ db, location, now }: StoreContext): AnswerCa
         .select(['question', 'answer'])
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
-        .limit(MAX_CACHE_ENTRIES);
+        .limit(STORE_LIMITS.cacheEntries);
       if (team !== undefined) query = query.where('team', '=', toStorable(team));
       if (model !== undefined) query = query.where('model', '=', toStorable(model));
       if (promptVersion !== undefined) query = query.where('prompt_version', '=', toStorable(promptVersion));
@@ -82,10 +82,10 @@ export function createAnswerCache({ db, location, now }: StoreContext): AnswerCa
     },
 
     async importCache(answers, keyOf) {
-      if (answers.size > MAX_CACHE_ENTRIES) {
+      if (answers.size > STORE_LIMITS.cacheEntries) {
         throw new MeshError(
           'store',
-          `${answers.size} answers to import, more than ${MAX_CACHE_ENTRIES}: split the file`,
+          `${answers.size} answers to import, more than ${STORE_LIMITS.cacheEntries}: split the file`,
         );
       }
       const rows = [...answers].map(([question, answer]) => toRow(keyOf(question), answer, null));

@@ -1,4 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   formatGapRecord,
   gapRecordSchema,
@@ -8,7 +9,6 @@ import { toStorable } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { listTerms, rankGapRecords } from '../gaps/gap-ranking.ts';
 import { findLeaks } from '../gaps/leaks.ts';
-import { MAX_GAP_CANDIDATES, MAX_GAP_RECORDS, MAX_QUERY_TERMS } from '../limits.ts';
 import type { Store } from '../store.ts';
 import { checkLimit, parseJsonCell, parseStorable, type StoreContext, type Tables } from './tables.ts';
 
@@ -66,16 +66,16 @@ export function createGapPool({ db, location, now }: StoreContext): GapPool {
     },
 
     async gapRecords({ questionType: given, tools = [], question, limit }) {
-      const count = checkLimit(limit, MAX_GAP_RECORDS);
+      const count = checkLimit(limit, STORE_LIMITS.gapRecords);
       const questionType = toStorable(given);
-      const terms = listTerms(question, MAX_QUERY_TERMS);
+      const terms = listTerms(question, STORE_LIMITS.queryTerms);
       const ofType = db
         .selectFrom('gap_records')
         .select('id')
         .where('question_type', '=', questionType)
         .where(isRetrievable)
         .orderBy('id', 'desc')
-        .limit(MAX_GAP_CANDIDATES);
+        .limit(STORE_LIMITS.gapCandidates);
       const rows = await db
         .selectFrom('gap_records')
         .select([...COLUMNS, 'terms'])
@@ -99,13 +99,13 @@ export function createGapPool({ db, location, now }: StoreContext): GapPool {
         .map(({ terms: _, ...record }) => record);
     },
 
-    async gapRecordPage({ after = 0, limit = MAX_GAP_RECORDS }) {
+    async gapRecordPage({ after = 0, limit = STORE_LIMITS.gapRecords }) {
       const rows = await db
         .selectFrom('gap_records')
         .select(COLUMNS)
         .where('id', '>', after)
         .orderBy('id')
-        .limit(checkLimit(limit, MAX_GAP_RECORDS))
+        .limit(checkLimit(limit, STORE_LIMITS.gapRecords))
         .execute();
       return rows.map(toRecord);
     },
@@ -147,5 +147,5 @@ function findByTerms(db: StoreContext['db'], terms: readonly string[]) {
     .groupBy('gap_records.id')
     .orderBy(sql`sum(1.0 / shared.records)`, 'desc')
     .orderBy('gap_records.id', 'desc')
-    .limit(MAX_GAP_CANDIDATES);
+    .limit(STORE_LIMITS.gapCandidates);
 }

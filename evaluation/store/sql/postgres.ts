@@ -1,7 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import pg from 'pg';
 import * as z from 'zod';
-import { CONNECT_TIMEOUT_MS, MAX_CONNECTIONS, QUERY_TIMEOUT_MS } from '../limits.ts';
 import type { StoreOptions } from '../store.ts';
 import { parseConnection } from './postgres-url.ts';
 import type { SqlConnection, SqlDatabase } from './sql-database.ts';
@@ -15,9 +15,9 @@ export function openPostgres(url: string, options: StoreOptions): SqlDatabase {
   const { config, location } = parseConnection(url);
   const pool = new pg.Pool({
     ...config,
-    max: options.connections ?? MAX_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    max: options.connections ?? STORE_LIMITS.connections,
+    connectionTimeoutMillis: STORE_LIMITS.connectTimeoutMs,
+    query_timeout: STORE_LIMITS.queryTimeoutMs,
     application_name: 'gaia-mesh',
     // A run that has ended must not wait for idle connections.
     allowExitOnIdle: true,

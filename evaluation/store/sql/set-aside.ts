@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from 'node:fs';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_SET_ASIDE } from '../limits.ts';
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 
 /** Receives warnings about faults that do not stop the work. */
 export type Warn = (message: string) => void;
@@ -10,7 +10,7 @@ export type Warn = (message: string) => void;
  * of them can be rescued. Returns the new name.
  */
 export function setAside(file: string, suffixes: readonly string[] = []): string {
-  for (let n = 1; n <= MAX_SET_ASIDE; n++) {
+  for (let n = 1; n <= STORE_LIMITS.setAside; n++) {
     const aside = `${file}.corrupt-${n}`;
     if (existsSync(aside)) continue;
     try {
@@ -32,6 +32,6 @@ export function setAside(file: string, suffixes: readonly string[] = []): string
   }
   throw new MeshError(
     'store',
-    `${file} is corrupt, and ${MAX_SET_ASIDE} files were set aside before it (${file}.corrupt-1 and so on): delete them`,
+    `${file} is corrupt, and ${STORE_LIMITS.setAside} files were set aside before it (${file}.corrupt-1 and so on): delete them`,
   );
 }

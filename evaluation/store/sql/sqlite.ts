@@ -2,10 +2,10 @@ import { closeSync, readSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import * as z from 'zod';
-import { BUSY_TIMEOUT_MS } from '../limits.ts';
 import type { StoreOptions } from '../store.ts';
 import { setAside, type Warn } from './set-aside.ts';
 import type { SqlConnection, SqlDatabase } from './sql-database.ts';
@@ -30,7 +30,7 @@ const SQLITE_HEADER = 'SQLite format 3\0';
  * @throws MeshError `store`
  */
 export async function openSqlite(file: string, options: StoreOptions): Promise<SqlDatabase> {
-  const patience = new Patience(file, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS);
+  const patience = new Patience(file, options.busyTimeoutMs ?? STORE_LIMITS.busyTimeoutMs);
   // SQLite itself ignores the permission model.
   if (!canWrite(file))
     throw new MeshError(

@@ -1,8 +1,8 @@
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { type Attempt, RESOLUTION_TYPES } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { MAX_JSON_CHARACTERS } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { describe, expect, test } from 'vitest';
-import { MAX_ATTEMPTS_PER_PAGE } from '../limits.ts';
 import type { Store } from '../store.ts';
 import { sampleAttempt } from './samples.ts';
 import type { ContractPlace, StoreUnderTest } from './store-under-test.ts';
@@ -151,8 +151,8 @@ export function attemptsContract(at: StoreUnderTest, place: ContractPlace): void
     });
 
     test('a page has at most 50 attempts', async () => {
-      expect(await at.store.attempts({ limit: MAX_ATTEMPTS_PER_PAGE })).toEqual([]);
-      for (const limit of [0, MAX_ATTEMPTS_PER_PAGE + 1, 1.5, Number.NaN]) {
+      expect(await at.store.attempts({ limit: STORE_LIMITS.attemptsPerPage })).toEqual([]);
+      for (const limit of [0, STORE_LIMITS.attemptsPerPage + 1, 1.5, Number.NaN]) {
         await expect(at.store.attempts({ limit })).rejects.toMatchObject({ code: 'store' });
       }
     });

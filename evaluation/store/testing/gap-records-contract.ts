@@ -1,7 +1,7 @@
+import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { GAP_RECORD_KINDS, isAwaitingReview, isInforming } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import { MAX_GAP_TEXT_CHARACTERS } from '@gaia-mesh/tools/roles/memory/storable.ts';
 import { describe, expect, test } from 'vitest';
-import { MAX_GAP_CANDIDATES } from '../limits.ts';
 import { sampleAttempt, sampleGapRecord } from './samples.ts';
 import type { ContractPlace, StoreUnderTest } from './store-under-test.ts';
 
@@ -40,7 +40,7 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
     test('a record that shares a rare word is found among many newer ones that share a common word (OV-16)', async () => {
       const rare = sampleGapRecord({ question_type: 'x', pattern: 'tables of lighthouses' });
       await at.store.addGapRecord(rare, ORIGIN);
-      for (let n = 0; n <= MAX_GAP_CANDIDATES; n++)
+      for (let n = 0; n <= STORE_LIMITS.gapCandidates; n++)
         await at.store.addGapRecord(
           sampleGapRecord({ question_type: 'x', pattern: `tables, no. ${n}` }),
           ORIGIN,
