@@ -17,7 +17,7 @@ export interface Stack {
    * protocol differ in transport.
    */
   readonly protocol: string;
-  readonly transport: 'tcp' | 'unix' | 'stdio' | 'http1' | 'http2' | 'websocket' | 'grpc';
+  readonly transport: string;
   /**
    * `sdk`: the protocol's official packages at both ends, loaded only on use. `bare`: the minimum that speaks
    * it, on Node's own modules.
