@@ -174,6 +174,7 @@ it.each([
   ['json.bytes>2', 'json', 'bytes', '>', 2, 1, null],
   [' a.b.header <= 2.50x saved ', 'a.b', 'header', '<=', 250, 100, 'saved'],
   ['a+b.time >= 0.000001 x c', 'a+b', 'time', '>=', 1, 1_000_000, 'c'],
+  ['a.saturated > 2x b', 'a', 'saturated', '>', 2, 1, 'b'],
   ['a.cpu < 123456789012.5', 'a', 'cpu', '<', 1_234_567_890_125, 10, null],
   ['a.first > 0', 'a', 'first', '>', 0, 1, null],
 ] as const)('reads %j', (text, arm, metric, operator, numerator, denominator, times) => {
@@ -182,7 +183,7 @@ it.each([
 
 it('says how a condition is written, with what was written instead', () => {
   const expected =
-    "--fail-if: expected '<arm>.<bytes|header|time|cpu|first> <>|>=|<|<=> <number>[x <arm>]', e.g. 'a2a.bytes > 2.5x json'; got ";
+    "--fail-if: expected '<arm>.<bytes|header|time|cpu|first|saturated> <>|>=|<|<=> <number>[x <arm>]', e.g. 'a2a.bytes > 2.5x json'; got ";
   expect(() => parseThreshold('a2a.bytes')).toThrow(
     expect.objectContaining({ message: `${expected}'a2a.bytes'` }),
   );

@@ -4,7 +4,7 @@ import { isWithinNull } from './level-verdicts.ts';
 /** Figures that are the same in every run, so one run decides a condition. */
 const EXACT = ['bytes', 'header'] as const;
 /** Figures that vary: a condition holds if the whole interval of the ratio lies beyond its bound. */
-const MEASURED = ['time', 'cpu', 'first'] as const;
+const MEASURED = ['time', 'cpu', 'first', 'saturated'] as const;
 type ExactMetric = (typeof EXACT)[number];
 type MeasuredMetric = (typeof MEASURED)[number];
 
