@@ -13,6 +13,12 @@ await runProgram({
       load: async () => (await import('./perf/perf.ts')).definePerf,
     },
     {
+      name: 'results',
+      group: 'Measure',
+      summary: 'measure the pages of results again, and list those that are older than their subject',
+      load: async () => (await import('./measure/results-command.ts')).defineResults,
+    },
+    {
       name: 'scale',
       group: 'Measure',
       summary: 'set-up, throughput and memory of the hub for growing numbers of agents',

@@ -1,8 +1,16 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder as root } from '@gaia-mesh/core/system/package-root.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { formatCommand, formatRevision, resolvePage, writeMeasured } from './docs-page.ts';
+import {
+  formatCommand,
+  formatRevision,
+  listMeasuredPages,
+  markAge,
+  resolvePage,
+  writeMeasured,
+} from './docs-page.ts';
 
 const part = { facts: 'four agents', body: '| a |', limits: ['Loopback is not a network.'] };
 
@@ -45,22 +53,40 @@ describe('a page with a measured part', () => {
     expect(await formatRevision(codeFolder)).toBe('unknown');
   });
 
-  test.each([
-    'claims',
-    'results/blame',
-    'results/comparison',
-    'results/embedded',
-    'results/gaia',
-    'results/gaia-tables',
-    'results/mutants',
-    'results/relay',
-    'results/runs',
-    'results/scale',
-    'results/stacks',
-  ])('is docs/%s.md, and it says what its numbers cannot tell', (name) => {
-    expect(readFileSync(resolvePage(`docs/${name}.md`), 'utf8')).toContain(
-      '## What these numbers cannot tell\n',
+  test.each(listMeasuredPages())('is %s, and it says what its numbers cannot tell', (name) => {
+    expect(readFileSync(resolvePage(name), 'utf8')).toContain('## What these numbers cannot tell\n');
+  });
+
+  test.each(listMeasuredPages())(
+    'is %s, which says at its top if its subject has changed since: npm run docs',
+    (name, { subject }) => {
+      const text = readFileSync(resolvePage(name), 'utf8');
+      expect(text).toBe(markAge(name, text, subject));
+    },
+  );
+
+  test('is on the list of those that npm run results measures again', () => {
+    const found = ['docs', 'docs/results'].flatMap((folder) =>
+      readdirSync(path.join(root, folder))
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => `${folder}/${name}`),
     );
+    const measured = found.filter((name) =>
+      readFileSync(path.join(root, name), 'utf8').includes('\n<!-- measured: '),
+    );
+    expect(
+      listMeasuredPages()
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual(measured.sort());
+  });
+
+  test('has one mark below its title as long as its subject has another state', () => {
+    const old = markAge('docs/a.md', '# A\n\nText.\n', ['LICENSE']);
+    expect(old).toBe(
+      '# A\n\n> **Older than its subject.** What this page measures has changed since; `npm run results -- --only a` measures it again.\n\nText.\n',
+    );
+    expect(markAge('docs/a.md', old, ['LICENSE'])).toBe(old);
   });
 });
 

@@ -1,14 +1,71 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { readGitRevision } from '@gaia-mesh/core/run/manifest.ts';
 import { codeFolder, isCheckout, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import * as z from 'zod';
 import { printError } from './print.ts';
 import { quoteShellWord } from './shell-word.ts';
 
 /** The part of a page between its markers, which a command writes; the rest is written by people. */
 const PART = /(<!-- measured: .+ -->\n)[\s\S]*?(<!-- end of what was measured -->)/;
+
+/** The list of all measured pages; `npm run results` measures them again. */
+const LIST = 'docs/results/pages.json';
+
+const listSchema = z.record(
+  z.string(),
+  z.strictObject({
+    /** Words behind `npm run` that measure the page; missing if that takes what a checkout does not have. */
+    command: z.string().optional(),
+    needs: z.string().optional(),
+    /** Minutes on an idle machine with two cores. */
+    minutes: z.number(),
+    /** Folders and files that the figures depend on most. */
+    subject: z.array(z.string()).min(1),
+  }),
+);
+
+/** Lists the measured pages of the checkout, by path from its root. */
+export function listMeasuredPages(): [page: string, how: z.infer<typeof listSchema>[string]][] {
+  return Object.entries(listSchema.parse(JSON.parse(readFileSync(path.join(codeFolder, LIST), 'utf8'))));
+}
+
+/** Lines of a page: the state of its subject when it was measured, and the mark that it has changed since. */
+const SUBJECT_LINE = /^- Subject: .+, state ([0-9a-f]{12})$/m;
+const MARK = /^> \*\*Older than its subject\.\*\*.*\n\n/m;
+
+/** Returns the page with a mark below its title if its subject has changed since it was measured, and without one if not. */
+export function markAge(page: string, text: string, subject: readonly string[]): string {
+  const plain = text.replace(MARK, '');
+  if (SUBJECT_LINE.exec(plain)?.[1] === hashSubject(subject)) return plain;
+  const again = `\`npm run results -- --only ${path.basename(page, '.md')}\``;
+  return plain.replace(
+    /^# .+\n\n/,
+    (title) =>
+      `${title}> **Older than its subject.** What this page measures has changed since; ${again} measures it again.\n\n`,
+  );
+}
+
+/** Returns a short hash of all files of a subject but its tests. */
+function hashSubject(subject: readonly string[]): string {
+  const files = subject.flatMap((name) =>
+    statSync(path.join(codeFolder, name)).isDirectory()
+      ? readdirSync(path.join(codeFolder, name), { recursive: true, encoding: 'utf8' })
+          .map((file) => path.posix.join(name, file.split(path.sep).join('/')))
+          .filter((file) => /\.\w+$/.test(file) && !/\.test\.ts$|\/(testing|fixtures)\//.test(file))
+      : [name],
+  );
+  const hash = createHash('sha256');
+  for (const file of files.sort()) {
+    if (!statSync(path.join(codeFolder, file)).isFile()) continue;
+    hash.update(`${file}\n`).update(readFileSync(path.join(codeFolder, file)));
+  }
+  return hash.digest('hex').slice(0, 12);
+}
 
 /** The measured part of a page. */
 export interface MeasuredPart {
@@ -50,8 +107,11 @@ export async function writeMeasured(
   args: readonly string[],
   part: MeasuredPart,
 ): Promise<void> {
-  const text = formatMeasuredPart(args, part, await formatRevision());
-  writeFileSync(file, withPart(readFileSync(file, 'utf8'), text, path.basename(file)));
+  const page = path.relative(codeFolder, file).split(path.sep).join('/');
+  const subject = isCheckout ? listMeasuredPages().find(([name]) => name === page)?.[1].subject : undefined;
+  const text = formatMeasuredPart(args, part, await formatRevision(), subject);
+  const whole = withPart(readFileSync(file, 'utf8'), text, path.basename(file));
+  writeFileSync(file, subject === undefined ? whole : markAge(page, whole, subject));
   printError(`written: ${file}`);
 }
 
@@ -59,11 +119,16 @@ function formatMeasuredPart(
   args: readonly string[],
   { facts, body, limits }: MeasuredPart,
   revision: string,
+  subject: readonly string[] | undefined,
 ): string {
+  const state =
+    subject === undefined
+      ? ''
+      : `\n- Subject: ${subject.map((name) => `\`${name}\``).join(', ')}, state ${hashSubject(subject)}`;
   return `Written by \`${formatCommand(args)}\`; do not edit.
 
 - ${describeMachine()}; load at the end ${os.loadavg()[0]?.toFixed(1)}
-- Gaia Mesh ${packageVersion}, revision ${revision}; ${facts}
+- Gaia Mesh ${packageVersion}, revision ${revision}; ${facts}${state}
 
 ${body}
 
@@ -90,10 +155,18 @@ export function describeMachine(): string {
   return `${os.cpus().length} cores (${cpu?.model.trim()}), ${memory} GiB, ${os.type()} ${os.release()}, Node ${process.version}`;
 }
 
-/** Returns the revision of the code as a page shows it. */
+/** Returns the revision of the code as a page shows it. Pages that were measured before do not count as a change. */
 export async function formatRevision(folder = codeFolder): Promise<string> {
-  const revision = (await readGitRevision(folder)) ?? 'unknown';
-  return revision.endsWith('dirty') ? `${revision.slice(0, 12)}, changed` : revision.slice(0, 12);
+  const git = async (...args: readonly string[]) =>
+    (await promisify(execFile)('git', ['-C', folder, ...args], { timeout: 5000 })).stdout.trim();
+  try {
+    const revision = await git('rev-parse', '--short=12', 'HEAD');
+    return (await git('status', '--porcelain', '--', ':/', ':(top,exclude)docs')) === ''
+      ? revision
+      : `${revision}, changed`;
+  } catch {
+    return 'unknown'; // There is no git or no checkout.
+  }
 }
 
 /** Options with paths of this machine, each with a value. Anyone who measures again uses their own. */

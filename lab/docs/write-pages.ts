@@ -2,10 +2,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { listMeasuredPages, markAge } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatMetricsPage } from './metrics-page.ts';
 import { findRequirementTests, withTests } from './requirements-page.ts';
 
 writeFileSync(path.join(codeFolder, 'docs', 'metrics.md'), formatMetricsPage());
+
+for (const [name, { subject }] of listMeasuredPages()) {
+  const file = path.join(codeFolder, name);
+  writeFileSync(file, markAge(name, readFileSync(file, 'utf8'), subject));
+}
 
 const requirementsFile = path.join(codeFolder, 'lab', 'docs', 'requirements.md');
 const page = readFileSync(requirementsFile, 'utf8');
