@@ -115,7 +115,7 @@ const RIDGE: number = 1e-3;
 const ROUNDS = 25;
 
 /** Fits the weights of a logistic regression by Newton's method. */
-function fitLogistic(rows: readonly (readonly number[])[], isRight: readonly boolean[]): number[] {
+export function fitLogistic(rows: readonly (readonly number[])[], isRight: readonly boolean[]): number[] {
   const size = rows[0]?.length ?? 0;
   const weights = new Array<number>(size).fill(0);
   for (let round = 0; round < ROUNDS; round++) {

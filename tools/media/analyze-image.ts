@@ -1,15 +1,16 @@
 import { isModelFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { toUsage } from '@gaia-mesh/core/contracts/usage.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext, DataToolModel, DataToolReply } from '../data-tool.ts';
-import { resolveEngineUrl } from '../engines/registry.ts';
+import type { EngineOptions } from '../engines/engine-options.ts';
+import { loadEngine } from '../engines/registry.ts';
+import { KEY_HOSTS } from '../engines/server-kind.ts';
 import { loadTaskFile } from '../files/load-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
-import { callService } from '../web/call-service.ts';
-import { parseReply } from '../web/parse-reply.ts';
 import { readServiceKey } from '../web/services.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
 import { countPixels, detectImageKind, encodeBase64, IMAGE_TYPES, toChatImage } from './media-kind.ts';
-import { buildBearer, resolveOpenaiBase } from './openai-base.ts';
+import { resolveOpenaiBase } from './openai-base.ts';
 import { readImageText } from './read-image-text.ts';
 
 const DEFAULT_MODEL = 'gpt-5-mini';
@@ -118,59 +119,67 @@ async function readByModel(
   }
 }
 
-const openaiReply = z.object({
-  choices: z
-    .array(z.object({ message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }) }))
-    .min(1),
+const settings = z.looseObject({
+  timeout_ms: z.int().positive().optional(),
+  retries: z.int().nonnegative().optional(),
 });
 
-const askOpenaiVision: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, context) => {
+const askOpenaiVision: Reader = (image, context) => {
   const { environment } = context;
-  const url = `data:${mediaType};base64,${encodeBase64(bytes)}`;
-  const content = [
-    { type: 'text', text: question },
-    { type: 'image_url', image_url: { url } },
-  ];
-  const { text } = await callService(
-    {
-      service: 'vision',
-      baseUrl: resolveOpenaiBase('vision', environment),
-      path: '/chat/completions',
-      headers: buildBearer('vision', environment),
-      json: { model: environment.VISION_MODEL || DEFAULT_MODEL, messages: [{ role: 'user', content }] },
-      timeoutMs: MODEL_TIMEOUT_MS,
-    },
-    context,
-  );
-  const message = parseReply(openaiReply, text, 'vision').choices[0]?.message;
-  if (message?.refusal)
-    throw new MeshError('tool', `the vision model refused: ${message.refusal.slice(0, 500)}`);
-  return buildImageReply(message?.content, environment.VISION_MODEL || DEFAULT_MODEL);
+  const host = resolveOpenaiBase('vision', environment);
+  const key = readServiceKey('vision', environment);
+  return askVisionModel('openai', environment.VISION_MODEL || DEFAULT_MODEL, image, context, {
+    host,
+    environment: key === undefined ? {} : { OPENAI_API_KEY: key, [KEY_HOSTS]: host },
+  });
 };
 
-const ollamaReply = z.object({ message: z.object({ content: z.string().default('') }) });
+const askOllamaVision: Reader = (image, context) => {
+  const { environment } = context;
+  return askVisionModel('ollama', `${environment.OLLAMA_VISION_MODEL}`, image, context, { environment });
+};
 
-const askOllamaVision: Reader = async ({ bytes, question = DEFAULT_QUESTION }, context) => {
-  const { text } = await callService(
-    {
-      service: 'ollama',
-      baseUrl: resolveEngineUrl('ollama', context),
-      path: '/api/chat',
-      json: {
-        model: context.environment.OLLAMA_VISION_MODEL,
-        stream: false,
-        // Ollama takes it without the `data:` prefix that others want.
-        messages: [{ role: 'user', content: question, images: [encodeBase64(bytes)] }],
+/** Asks a model by the request of an engine: streamed, with its retries and the reader of its replies. */
+async function askVisionModel(
+  engine: 'openai' | 'ollama',
+  model: string,
+  { name, bytes, mediaType, question = DEFAULT_QUESTION }: Image,
+  { options, signal, noteUsage }: DataToolContext,
+  server: Pick<EngineOptions, 'host' | 'environment'>,
+): Promise<DataToolReply> {
+  const image = toChatImage(bytes, mediaType);
+  if (image === undefined)
+    throw new MeshError(
+      'tool',
+      `${name} is ${mediaType}, which vision models do not take: convert it to png`,
+    );
+  const { timeout_ms: timeoutMs = MODEL_TIMEOUT_MS, retries } = settings.parse(options);
+  // Reasoning models, among them the default, refuse a temperature.
+  const own = engine === 'openai' ? { temperature: null } : {};
+  const { chat } = await loadEngine(engine, {
+    ...server,
+    model,
+    timeoutMs,
+    options: retries === undefined ? own : { ...own, max_retries: retries },
+    prompts: (prompt) => {
+      throw new Error(`no prompt is needed here: ${prompt}`);
+    },
+  });
+  try {
+    const turn = await chat?.(
+      { messages: [{ role: 'user', content: question, images: [image] }] },
+      {
+        signal,
+        countTokens: () => undefined,
+        countUsage: (usage) => noteUsage?.(toUsage('analyze_image', usage)),
       },
-      timeoutMs: MODEL_TIMEOUT_MS,
-    },
-    context,
-  );
-  return buildImageReply(
-    parseReply(ollamaReply, text, 'ollama').message.content,
-    `${context.environment.OLLAMA_VISION_MODEL}`,
-  );
-};
+    );
+    return buildImageReply(turn?.content, model);
+  } catch (error) {
+    if (!isModelFault(error)) throw error;
+    throw new MeshError('tool', `the vision model: ${error.message}`, { cause: error });
+  }
+}
 
 const askGeminiVision: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, context) => {
   const part = { inline_data: { mime_type: mediaType, data: encodeBase64(bytes) } };

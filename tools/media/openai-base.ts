@@ -1,5 +1,5 @@
 import type { DataToolContext } from '../data-tool.ts';
-import { readServiceKey, resolveServiceUrl, type ServiceName } from '../web/services.ts';
+import { resolveServiceUrl, type ServiceName } from '../web/services.ts';
 
 /** Returns the base URL of an OpenAI-compatible service: users write it with `/v1` at the end, as the SDKs do, or without. */
 export function resolveOpenaiBase(
@@ -8,13 +8,4 @@ export function resolveOpenaiBase(
 ): string {
   const url = resolveServiceUrl(service, environment);
   return /\/v\d+$/.test(url) ? url : `${url}/v1`;
-}
-
-/** Returns the authorization header; empty without a key, because local servers need none. */
-export function buildBearer(
-  service: ServiceName & ('vision' | 'whisper'),
-  environment: DataToolContext['environment'],
-): Record<string, string> {
-  const key = readServiceKey(service, environment);
-  return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }

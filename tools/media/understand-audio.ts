@@ -10,7 +10,7 @@ import { parseReply } from '../web/parse-reply.ts';
 import { isMoved, readServiceKey } from '../web/services.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
 import { type AudioKind, detectAudioKind, encodeBase64 } from './media-kind.ts';
-import { buildBearer, resolveOpenaiBase } from './openai-base.ts';
+import { resolveOpenaiBase } from './openai-base.ts';
 
 const AUDIO_TYPES: Readonly<Record<AudioKind, string>> = {
   mp3: 'audio/mp3',
@@ -101,7 +101,7 @@ async function transcribeAudio(
       service: 'whisper',
       baseUrl: resolveOpenaiBase('whisper', context.environment),
       path: '/audio/transcriptions',
-      headers: buildBearer('whisper', context.environment),
+      headers: buildBearer(context.environment),
       form,
       timeoutMs: TRANSCRIBE_TIMEOUT_MS,
     },
@@ -110,4 +110,10 @@ async function transcribeAudio(
   // Some servers write text regardless of the requested format.
   if (headers.get('content-type')?.startsWith('text/plain')) return text.trim();
   return parseReply(replySchema, text, 'whisper').text.trim();
+}
+
+/** Returns the authorization header; empty without a key, because local servers need none. */
+function buildBearer(environment: DataToolContext['environment']): Record<string, string> {
+  const key = readServiceKey('whisper', environment);
+  return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }

@@ -11,8 +11,14 @@ import * as z from 'zod';
 const question = z.string().max(100_000);
 
 // An absent heading is an absent key on the wire: adapters cannot carry `undefined`.
-const passage = passageSchema.extend({ heading: passageSchema.shape.heading.unwrap().exactOptional() });
-const sentence = sentenceSchema.extend({ heading: sentenceSchema.shape.heading.unwrap().exactOptional() });
+const passage = passageSchema.extend({
+  heading: passageSchema.shape.heading.unwrap().exactOptional(),
+  line: passageSchema.shape.line.unwrap().exactOptional(),
+});
+const sentence = sentenceSchema.extend({
+  heading: sentenceSchema.shape.heading.unwrap().exactOptional(),
+  line: sentenceSchema.shape.line.unwrap().exactOptional(),
+});
 
 /** `doc_init`: the document in pieces that join to the whole. A code point is up to two UTF-16 units. */
 export const documentPayload = z.object({ question, chunks: z.array(z.string().max(2 * CHUNK_CHARACTERS)) });
@@ -51,6 +57,7 @@ export const triplesPayload = z.object({
 /** The output of `reason`. Only the answer is sent; a model gives no confidence, but its thoughts and its answer verbatim. */
 export const reasonOutput = answerSchema.extend({
   confidence: answerSchema.shape.confidence.exactOptional(),
+  line: answerSchema.shape.line.unwrap().exactOptional(),
   thoughts: z.string().max(MAX_THOUGHTS_CHARACTERS).exactOptional(),
   raw_answer: answerSchema.shape.answer.exactOptional(),
 });

@@ -1,7 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
-import { chooseAnswer } from '@gaia-mesh/reader/reason.ts';
+import { MIN_CHANCE } from '@gaia-mesh/reader/chance.ts';
+import { chooseAnswer, explainUnsure } from '@gaia-mesh/reader/reason.ts';
 import * as z from 'zod';
 import { ANSWER_FORMAT } from '../answers/answer-format.ts';
 import { cleanAnswer, findNonAnswer } from '../answers/clean-answer.ts';
@@ -26,7 +27,12 @@ export const reason: Tool = createStepTool({
     [thoughts, evidence === '' ? '' : `It rests on: “${evidence}”`, raw_answer]
       .filter((part) => part !== '')
       .join('\n'),
-  embedded: ({ question, ...set }) => chooseAnswer(question, set),
+  embedded: ({ question, ...set }) => {
+    const answer = chooseAnswer(question, set);
+    if (answer.answer === '') throw new MeshError('engine', 'there is no text to read');
+    if (answer.confidence < MIN_CHANCE) throw new MeshError('engine', explainUnsure(question, answer));
+    return answer;
+  },
   model: {
     prompt: 'reason',
     variables: ({ question, sentences, triples }) => ({

@@ -1,11 +1,12 @@
 // Step 2: ranks the sentences of the passages by how likely they are to hold the answer.
 
+import { findAnswerKind, listValues } from './answer-kinds.ts';
 import { computeSentenceFeatures, type SentenceView } from './features/sentence-features.ts';
 import { MAX_SENTENCES, type Sentence } from './features/sentence-schema.ts';
 import { splitSentences } from './language/sentence-split.ts';
 import { listStems, splitWords } from './language/words.ts';
 import { parseQuestion } from './question.ts';
-import type { Passage } from './search.ts';
+import { countLineEnds, type Passage } from './search.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
 
 let forest: Forest | undefined;
@@ -33,7 +34,10 @@ export function rankSentences(
 ): Sentence[] {
   const { sentences, features } = viewSentences(question, passages);
   const scores = features.map((row) => (ranker === undefined ? 0 : scoreForest(ranker, row)));
-  if (ranker !== undefined) addHops(question, sentences, scores);
+  if (ranker !== undefined) {
+    addHops(question, sentences, scores);
+    addKinds(question, sentences, scores);
+  }
   return sentences
     .map((sentence, index) => ({ ...sentence, score: Math.round(100 * (scores[index] ?? 0)), index }))
     .sort((a, b) => b.score - a.score || a.index - b.index)
@@ -68,6 +72,17 @@ function addHops(question: string, sentences: readonly Omit<Sentence, 'score'>[]
   }
 }
 
+// Logits added to a sentence with a value of the kind that the question asks for.
+const KIND_BONUS = 1.5;
+
+function addKinds(question: string, sentences: readonly Omit<Sentence, 'score'>[], scores: number[]): void {
+  const kind = findAnswerKind(parseQuestion(question));
+  if (kind === undefined || kind.holds === 'none') return;
+  for (const [index, { text }] of sentences.entries()) {
+    if (listValues(kind, text).length > 0) scores[index] = (scores[index] ?? 0) + KIND_BONUS;
+  }
+}
+
 type ViewedSentences = { sentences: Omit<Sentence, 'score'>[]; features: number[][] };
 
 export function viewSentences(question: string, passages: readonly Passage[]): ViewedSentences {
@@ -76,11 +91,16 @@ export function viewSentences(question: string, passages: readonly Passage[]): V
   for (const passage of passages) {
     let heading = passage.heading;
     let headingStems = listStems(heading ?? '');
+    let line = passage.line ?? 1;
+    let lineFrom = 0;
     let position = passage.heading === undefined ? 0 : 3;
     for (const span of splitSentences(passage.text)) {
       const text = passage.text.slice(span.start, span.end).trim();
       views.push({ text, words: splitWords(text), headingStems, position, isHeading: span.heading });
-      const sentence = { chunk: passage.first, text };
+      line += countLineEnds(passage.text.slice(lineFrom, span.start));
+      lineFrom = span.start;
+      const sentence =
+        passage.line === undefined ? { chunk: passage.first, text } : { chunk: passage.first, line, text };
       sentences.push(heading === undefined ? sentence : { ...sentence, heading });
       position++;
       if (!span.heading) continue;

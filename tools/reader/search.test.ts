@@ -25,7 +25,7 @@ describe('searchPassages', () => {
 
   it('joins neighbouring chunks to the text they were cut from', () => {
     const passages = searchPassages('Who lit it?', ['It was li', 't by Mary Du', 'nn.']);
-    expect(passages).toEqual([{ first: 0, last: 2, text: 'It was lit by Mary Dunn.' }]);
+    expect(passages).toEqual([{ first: 0, last: 2, line: 1, text: 'It was lit by Mary Dunn.' }]);
   });
 
   it('gives the title above a passage that begins below it', () => {

@@ -11,6 +11,8 @@ export const passageSchema = z.strictObject({
   first: z.int().min(0).max(1_000_000),
   last: z.int().min(0).max(1_000_000),
   heading: z.exactOptional(z.string().max(100)),
+  /** The line of the document, from 1, in which it begins. */
+  line: z.exactOptional(z.int().min(1).max(100_000_000)),
   text: z.string().min(1).max(40_000),
 });
 export type Passage = z.infer<typeof passageSchema>;
@@ -34,7 +36,9 @@ export function searchPassages(question: string, chunks: readonly string[]): Pas
 
   const scores = scoreBm25(weighQuestion(parsed), words, places, chunks.length);
   addHop(scores, parsed, words, places, chunks.length);
-  return joinPassages(findTopIndices(scores, TOP_CHUNKS), chunks).map((passage) => {
+  const lines = listChunkLines(chunks);
+  return joinPassages(findTopIndices(scores, TOP_CHUNKS), chunks).map((joined) => {
+    const passage = { ...joined, line: lines[joined.first] ?? 1 };
     const heading = findHeading(document, starts[passage.first] ?? 0);
     return heading === '' ? passage : { ...passage, heading };
   });
@@ -65,6 +69,23 @@ function listChunkStarts(chunks: readonly string[]): number[] {
     at += chunk.length;
   }
   return starts;
+}
+
+/** Returns the line, from 1, in which each chunk begins. */
+function listChunkLines(chunks: readonly string[]): number[] {
+  let line = 1;
+  return chunks.map((chunk) => {
+    const own = line;
+    line += countLineEnds(chunk);
+    return own;
+  });
+}
+
+/** Counts the line ends of a text. */
+export function countLineEnds(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
 }
 
 /** Returns the chunk in which each word begins; a word that a chunk's end cuts belongs to the chunk of its start. */

@@ -1,5 +1,6 @@
 // Step 3: turns the sentences into triples (subject, relation, object) whose object may be the answer. A trained linear
 // model scores every span whose edges may bound an answer; the best become triples.
+import { type AnswerKind, findAnswerKind, listValues } from './answer-kinds.ts';
 import { GROUPS } from './features/feature-sink.ts';
 import { viewSentence } from './features/sentence-facts.ts';
 import type { Sentence } from './features/sentence-schema.ts';
@@ -38,8 +39,57 @@ export function proposeScoredTriples(
     const facts = viewSentence(tokens, asked, { rank, score, bestScore, heading });
     return { sentence, tokens, spans, sums: spanScorer.score(facts, spans) };
   });
-  const triples = keepBest(reads, scorer.scale);
+  const answerKind = findAnswerKind(parsed);
+  const fitting =
+    answerKind === undefined
+      ? []
+      : keepBest(
+          reads.map((read) => keepValues(answerKind, read)),
+          scorer.scale,
+        );
+  const triples = fitting.length > 0 ? fitting : keepBest(reads, scorer.scale);
   return { sentences: [...sentences], triples: triples.length > 0 ? triples : toSentenceTriples(sentences) };
+}
+
+/**
+ * Replaces the spans of a sentence by its values of the kind. A value has the sums of the best span that shares a token
+ * with it: spans are cut by parts of speech, which know nothing of units.
+ */
+function keepValues(kind: AnswerKind, { sentence, tokens, spans, sums }: Read): Read {
+  const kept: TokenSpan[] = [];
+  const keptSums: number[] = [];
+  const values = listValues(kind, sentence.text).map(({ start, end }) => {
+    return {
+      from: tokens.findIndex((token) => token.end > start),
+      to: tokens.findLastIndex((token) => token.start < end),
+    };
+  });
+  if (kind.holds !== 'exact') {
+    for (const [index, span] of spans.entries()) {
+      const holds = values.some(({ from, to }) => span.from <= to && from <= span.to);
+      if (holds !== (kind.holds === 'part')) continue;
+      kept.push(span);
+      keptSums.push(...sums.subarray(index * GROUPS, (index + 1) * GROUPS));
+    }
+    return { sentence, tokens, spans: kept, sums: Int32Array.from(keptSums) };
+  }
+  for (const { from, to } of values) {
+    let best = -1;
+    for (const [index, span] of spans.entries()) {
+      if (span.to < from || span.from > to) continue;
+      if (best < 0 || addGroups(sums, index) > addGroups(sums, best)) best = index;
+    }
+    if (from < 0 || to < from || best < 0) continue;
+    kept.push({ from, to });
+    keptSums.push(...sums.subarray(best * GROUPS, (best + 1) * GROUPS));
+  }
+  return { sentence, tokens, spans: kept, sums: Int32Array.from(keptSums) };
+}
+
+function addGroups(sums: Int32Array, index: number): number {
+  let sum = 0;
+  for (let group = 0; group < GROUPS; group++) sum += sums[index * GROUPS + group] ?? 0;
+  return sum;
 }
 
 // Upper bound on all spans, far above what the longest sentences give: 6 of 1,000 characters, 14 spans from each.

@@ -21,6 +21,9 @@ export interface TableAnswer {
   readonly facts: ChanceFacts;
 }
 
+/** Chance below which no answer is given. */
+export const MIN_TABLE_CHANCE = 0.1;
+
 /**
  * Maximum words of a question without a part in the program, conditions aside: with more, one answer in four is right.
  */

@@ -1,9 +1,10 @@
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
+import { MIN_CHANCE } from '@gaia-mesh/reader/chance.ts';
 import { extractSentences } from '@gaia-mesh/reader/extract.ts';
-import { rankAnswers } from '@gaia-mesh/reader/reason.ts';
+import { explainUnsure, rankAnswers } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
-import { answerTable, isGiven } from '../../tables/answer-table.ts';
+import { answerTable, isGiven, MIN_TABLE_CHANCE } from '../../tables/answer-table.ts';
 import { parseMarkdownRows } from '../../tables/markdown-rows.ts';
 import type { InboundConversation } from './conversation.ts';
 import type { Matter } from './open-files.ts';
@@ -18,9 +19,10 @@ export interface Candidate {
   readonly evidence: string;
 }
 
-/** Candidates, the most probable first; if there are none, the reason, worded to follow "and". */
+/** Candidates, the most probable first; if there are none, the reason. */
 export interface Candidates {
   readonly candidates: readonly Candidate[];
+  /** Worded to follow "and", or a sentence. */
   readonly why: string;
 }
 
@@ -60,7 +62,7 @@ function fromTable(
   question: string,
   separator: string,
   text: string,
-  { threshold, weights }: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
+  { threshold = MIN_TABLE_CHANCE, weights }: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
 ): Candidates {
   const answers = answerTable(question, parseMarkdownRows(text) ?? [], weights);
   const [surest] = answers;
@@ -79,14 +81,13 @@ function fromTable(
 }
 
 /** Runs the four steps of the embedded reader. */
-function fromText(question: string, text: string, threshold: number): Candidates {
+function fromText(question: string, text: string, threshold = MIN_CHANCE): Candidates {
   const sentences = extractSentences(question, searchPassages(question, chunkDocument(text)));
   const answers = rankAnswers(question, proposeTriples(question, sentences));
-  const why = 'nothing in it answers the question for certain';
   const [surest] = answers;
-  // A text with something of the wanted kind has one best answer, regardless of its alternatives.
+  const why = surest === undefined ? 'there is no text to read' : explainUnsure(question, surest);
   const candidates = answers
-    .filter(({ confidence }) => confidence >= threshold || surest?.confidence === confidence)
+    .filter(({ confidence }) => confidence >= threshold)
     .map(({ answer, confidence, evidence }) => {
       return { answer, chance: confidence, evidence: `The text says: “${evidence}”` };
     });

@@ -1,4 +1,5 @@
 import type { ChatRequest, ChatTurn, EngineWork, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
+import { MIN_CHANCE } from '@gaia-mesh/reader/chance.ts';
 import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import { type Candidate, type Candidates, findCandidates } from './candidates.ts';
 import { type InboundConversation, parseConversation } from './conversation.ts';
@@ -64,7 +65,7 @@ function takeTurn(request: ChatRequest, role: string, settings: EmbeddedSettings
   if (asked !== undefined && 'call' in asked) return buildCallTurn([asked.call], request);
   const { candidates, why } =
     asked ?? (all.length === 0 ? collectStated(inbound) : findCandidates(all, inbound, settings));
-  const open = withDoubts(candidates, inbound.doubted, threshold);
+  const open = withDoubts(candidates, inbound.doubted, threshold ?? MIN_CHANCE);
   const chosen = drawCandidate(open, temperature, draws.next(request, role));
   if (chosen === undefined) return buildRefusalTurn(all.length === 0 ? (lacking ?? why) : why);
   const content = inbound.asksForFacts ? formatReport(chosen) : formatReply(chosen);
@@ -103,6 +104,8 @@ function buildCallTurn(calls: readonly Call[], { messages }: ChatRequest): ChatT
 }
 
 function buildRefusalTurn(why: string): ChatTurn {
-  const content = `The engine extractive answers from texts and tables alone, and ${why}: this question takes a model, such as --engine ollama.`;
+  const content = why.startsWith('Not sure')
+    ? `${why}. The engine extractive reads texts and tables alone: a model, such as --engine ollama, may know more.`
+    : `The engine extractive answers from texts and tables alone, and ${why}: this question takes a model, such as --engine ollama.`;
   return { content: content.toWellFormed(), toolCalls: [], finish: 'refused' };
 }

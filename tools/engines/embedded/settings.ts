@@ -9,8 +9,8 @@ const settingsSchema = z.looseObject({
   temperature: z.number().min(0).max(5).default(0.4),
   /** The seed of draws: the same seed repeats a run. */
   seed: z.int().default(1),
-  /** Minimum probability of an answer. Fewer than one in ten of the less certain ones are right. */
-  threshold: z.number().min(0).max(1).default(0.1),
+  /** Minimum probability of an answer, in place of those that were calibrated for texts and for tables. */
+  threshold: z.number().min(0).max(1).optional(),
   /** A file of weights for tables in place of the shipped one, to evaluate weights that were trained without the test questions. */
   weights: z.string().min(1).optional(),
 });

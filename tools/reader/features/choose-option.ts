@@ -4,7 +4,10 @@ import { isStopWord, listStems, splitWords } from '../language/words.ts';
 import type { Question } from '../question.ts';
 import type { Sentence } from './sentence-schema.ts';
 
-/** Returns "yes", "no" or one of the question's own alternatives; undefined when the question offers none. */
+/**
+ * Returns one of the question's own alternatives, or "yes" or "no" where it asks for two things at once; undefined when
+ * the question offers none.
+ */
 export function chooseOption(
   text: string,
   question: Question,
@@ -12,8 +15,7 @@ export function chooseOption(
 ): string | undefined {
   const options = readOptions(text);
   if (options !== undefined) return pickOption(text, question, sentences, options);
-  if (question.kind === 'yes-no') return answerYesNo(text, question, sentences);
-  return undefined;
+  return question.kind === 'yes-no' ? answerBoth(text, question, sentences) : undefined;
 }
 
 /** Reads the alternatives after the last comma, colon or "between": "..., the Pterocarya or the Cotula?". */
@@ -57,17 +59,12 @@ function pickOption(
   return measureCoverage(left, topic) >= measureCoverage(right, topic) ? options[0] : options[1];
 }
 
-/**
- * Answers "Are A and B both N?" with yes when the sentences about each name cover half of the topic words; other
- * questions when the two best sentences do.
- */
-function answerYesNo(text: string, question: Question, sentences: readonly Sentence[]): string {
+/** Answers "Are A and B both N?" with yes when the sentences about each name cover half of the topic words. */
+function answerBoth(text: string, question: Question, sentences: readonly Sentence[]): string | undefined {
   const topic = question.terms.filter((term) => !question.names.has(term));
-  if (topic.length === 0) return 'yes';
   const names = [...question.names];
-  if (!/\b(?:both|same|also|either)\b/i.test(text) || names.length < 2) {
-    return measureCoverage(sentences.slice(0, 2), topic) >= 0.5 ? 'yes' : 'no';
-  }
+  if (!/\b(?:both|same|also|either)\b/i.test(text) || names.length < 2 || topic.length === 0)
+    return undefined;
   const about = (name: string | undefined) =>
     sentences.filter(
       (sentence) => name !== undefined && listStems(`${sentence.heading ?? ''} ${sentence.text}`).has(name),

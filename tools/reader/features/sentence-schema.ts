@@ -11,6 +11,8 @@ export const sentenceSchema = z.strictObject({
   /** Index of the first chunk of the passage that holds the sentence. */
   chunk: z.int().min(0).max(1_000_000),
   heading: z.exactOptional(z.string().max(100)),
+  /** The line of the document, from 1, in which it begins. */
+  line: z.exactOptional(z.int().min(1).max(100_000_000)),
   text: z.string().min(1).max(1_000),
   score: z.int().min(-10_000).max(10_000),
 });

@@ -31,11 +31,14 @@ function joinWrappedLines(text: string): SentenceSpan[] {
   const lines: SentenceSpan[] = [];
   let start = 0;
   let afterBlank = true;
+  let width = 0;
   while (start < text.length) {
     let end = findLineEnd(text, start);
+    if (afterBlank) width = measureWidth(text, start);
     const heading =
       afterBlank && end - start <= MAX_HEADING_CHARS && isHeading(text.slice(start, end).trim(), text, end);
-    while (!heading && end < text.length && isWrapped(text, start, end)) end = findLineEnd(text, end + 1);
+    while (!heading && end < text.length && isWrapped(text, start, end, width))
+      end = findLineEnd(text, end + 1);
     if (text.slice(start, end).trim() !== '') {
       lines.push({ start, end, heading });
       afterBlank = false;
@@ -59,11 +62,40 @@ function isHeading(line: string, text: string, end: number): boolean {
   return !/[.!?:;,]["'”’)\]]?$/.test(line);
 }
 
-function isWrapped(text: string, start: number, end: number): boolean {
+/** Matches what records and items of a list begin with, and the gap between columns. */
+const ITEM = /^\s*(?:[-*•–—]\s|\(?\d|\(?[a-z]\))/i;
+const GAP = /\S(?: {2,}|\t+ *)\S|\|/;
+
+/**
+ * Tells whether a line goes on in the next one. Prose is wrapped where the next word did not fit into the width of its
+ * block; a record or an item of a list ends at its line's end.
+ */
+function isWrapped(text: string, start: number, end: number, width: number): boolean {
   const next = text.charAt(end + 1);
   if (next === '' || next === '\n' || next === '\r') return false;
-  const lastLine = end - Math.max(start, text.lastIndexOf('\n', end - 1) + 1);
-  return lastLine >= MIN_WRAPPED_CHARS && lastLine <= 2 * MIN_WRAPPED_CHARS;
+  const from = Math.max(start, text.lastIndexOf('\n', end - 1) + 1);
+  const length = end - from;
+  if (length < MIN_WRAPPED_CHARS || length > 2 * MIN_WRAPPED_CHARS) return false;
+  const line = text.slice(from, end);
+  const following = text.slice(
+    end + 1,
+    Math.min(findLineEnd(text, end + 1), end + 1 + 3 * MIN_WRAPPED_CHARS),
+  );
+  if (GAP.test(line) || GAP.test(following) || (ITEM.test(line) && ITEM.test(following))) return false;
+  const word = /^\S*/.exec(following)?.[0] ?? '';
+  return length + 1 + word.length > width;
+}
+
+/** Returns the length of the longest line of the block that begins at `start`: the lines up to a blank one. */
+function measureWidth(text: string, start: number): number {
+  let width = 0;
+  for (let from = start; from < text.length; ) {
+    const end = findLineEnd(text, from);
+    if (text.slice(from, end).trim() === '') break;
+    width = Math.max(width, end - from);
+    from = end + 1;
+  }
+  return width;
 }
 
 const STOP = /[.!?]["'”’)\]]{0,3}(?=\s)/g;
@@ -85,6 +117,8 @@ function isSentenceEnd(body: string, stop: number, end: number): boolean {
   if (after === '' || /^[a-z,;]/.test(after)) return false;
   if (body.charAt(stop) !== '.') return true;
   const word = /[\p{L}.]{1,12}$/u.exec(body.slice(Math.max(0, stop - 12), stop))?.[0] ?? '';
+  // A unit, which looks like an initial.
+  if (body.charAt(stop - 2) === '°') return true;
   if (/^\p{Lu}$/u.test(word)) return false;
   return !ABBREVIATIONS.has(word.toLowerCase());
 }

@@ -1,0 +1,83 @@
+// Fits the chance of the reader's answers (tools/reader/chance.ts) and prints its weights, and what each threshold would
+// come to. Usage: node lab/training/train-chance.ts --data DIR
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { computeChanceFactors, viewAsked } from '@gaia-mesh/reader/chance.ts';
+import { extractSentences } from '@gaia-mesh/reader/extract.ts';
+import { parseQuestion } from '@gaia-mesh/reader/question.ts';
+import { rankShares } from '@gaia-mesh/reader/reason.ts';
+import { searchPassages } from '@gaia-mesh/reader/search.ts';
+import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
+import { fitLogistic } from './held-out.ts';
+import { cutChunks, readQuestions, scoreSquad } from './read-questions.ts';
+
+/** Number of answers per question that are learned from. */
+const LEARNED_ANSWERS = 3;
+/** One question in this many is asked of the next document, too, where nothing is right. */
+const UNANSWERABLE = 3;
+
+const { values } = parseArgs({ options: { data: { type: 'string' } } });
+if (values.data === undefined) throw new Error('--data: the folder with dev_large.jsonl.gz');
+
+const questions = readQuestions(join(values.data, 'dev_large.jsonl.gz'));
+const documents = [...new Set(questions.map(({ document }) => document))];
+const followers = new Map(
+  documents.map((document, at) => [document, documents[at + 1] ?? documents[0] ?? '']),
+);
+const asked = questions.flatMap((labelled, at) => {
+  const half = documents.indexOf(labelled.document) % 2;
+  const other = followers.get(labelled.document) ?? '';
+  const own = { ...labelled, half, isAnswerable: true };
+  return at % UNANSWERABLE === 0
+    ? [own, { ...labelled, half, isAnswerable: false, document: other, truths: [] }]
+    : [own];
+});
+const answered = asked.flatMap(({ question, document, truths, half, isAnswerable }) => {
+  const parsed = parseQuestion(question);
+  if (parsed.kind === 'yes-no') return [];
+  const sentences = extractSentences(question, searchPassages(question, cutChunks(document)));
+  const set = proposeTriples(question, sentences);
+  const facts = viewAsked(parsed, set.sentences);
+  return rankShares(parsed, set)
+    .slice(0, LEARNED_ANSWERS)
+    .map((answer, rank) => {
+      const isRight = scoreSquad(answer.answer, truths).exact === 1;
+      return { factors: computeChanceFactors(facts, answer), isRight, rank, half, isAnswerable };
+    });
+});
+
+const fit = (rows: typeof answered) =>
+  fitLogistic(
+    rows.map(({ factors }) => factors),
+    rows.map(({ isRight }) => isRight),
+  );
+console.log(
+  `weights: ${fit(answered)
+    .map((weight) => weight.toFixed(3))
+    .join(', ')}`,
+);
+
+/** Each half of the documents by the weights of the other. */
+const measured = [0, 1].flatMap((half) => {
+  const weights = fit(answered.filter((row) => row.half !== half));
+  return answered
+    .filter((row) => row.half === half && row.rank === 0)
+    .map((row) => ({ ...row, chance: computeLogistic(row.factors, weights) }));
+});
+const share = (part: number, whole: number) => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
+const answerable = measured.filter((row) => row.isAnswerable);
+const others = measured.filter((row) => !row.isAnswerable);
+for (const threshold of [0, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5]) {
+  const given = answerable.filter(({ chance }) => chance >= threshold);
+  const right = given.filter(({ isRight }) => isRight).length;
+  const refused = others.filter(({ chance }) => chance < threshold).length;
+  console.log(
+    `threshold ${threshold}: right of all ${share(right, answerable.length)}, right of given ${share(right, given.length)}, ` +
+      `refused of the unanswerable ${share(refused, others.length)}`,
+  );
+}
+
+function computeLogistic(factors: readonly number[], weights: readonly number[]): number {
+  const sum = factors.reduce((total, factor, at) => total + factor * (weights[at] ?? 0), 0);
+  return 1 / (1 + Math.exp(-sum));
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { findAnswerKind, listValues } from './answer-kinds.ts';
+import { parseQuestion } from './question.ts';
+
+const read = (question: string, text: string) => {
+  const kind = findAnswerKind(parseQuestion(question));
+  return kind === undefined
+    ? undefined
+    : listValues(kind, text).map(({ start, end }) => text.slice(start, end));
+};
+
+test.each([
+  ['At what temperature is it dried?', 'Dry it at 65 °C for 3 hours.', ['65 °C']],
+  ['How long does it take?', 'Dry it at 65 °C for 3 to 4 hours.', ['3 to 4 hours']],
+  ['What is the phone number of the warden?', 'Warden (2024-05-01): 020 7946 0018.', ['020 7946 0018']],
+  ['How much does a night cost?', 'A night for 2 people: €79.50', ['€79.50']],
+  ['What percentage voted?', 'Of 1,200 members, 64 % voted.', ['64 %']],
+  ['In what year was it sold?', 'It was sold for 2 million in 1987.', ['1987']],
+  ['At what time does it close?', 'Open on 3 May until 9.30 pm.', ['9.30 pm']],
+  ['Why was it closed?', 'It was closed because of ice on the track.', ['ice on the track']],
+])('%s', (question, text, values) => {
+  expect(read(question, text)).toEqual(values);
+});
+
+test('a question after a thing shows no kind', () => {
+  expect(read('What did she bring?', '3 cakes')).toBeUndefined();
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { parseQuestion } from '../question.ts';
+import { answerYesNo } from './yes-no.ts';
+
+const answer = (question: string, ...texts: string[]) =>
+  answerYesNo(
+    parseQuestion(question),
+    texts.map((text) => ({ chunk: 0, text, score: 0 })),
+  );
+
+test.each([
+  ['Is smoking permitted on the terrace?', 'Smoking is not permitted on the terrace.', 'no'],
+  ['Is smoking permitted on the terrace?', 'Smoking is permitted on the terrace.', 'yes'],
+  ['Was the proposal rejected?', 'The proposal was accepted.', 'no'],
+  ['Was the proposal not accepted?', 'The proposal was turned down.', 'yes'],
+  ['Does the price include breakfast?', 'The price excludes breakfast.', 'no'],
+  ['Is the pool heated to 30 degrees?', 'The pool is heated to 27 degrees.', 'no'],
+  ['Did she accept the offer?', 'She accepted the offer without conditions.', 'yes'],
+])('%s %s', (question, text, expected) => {
+  expect(answer(question, 'The weather was fine.', text)?.answer).toBe(expected);
+});
+
+test('a text about something else has no chance', () => {
+  expect(answer('Is smoking permitted on the terrace?', 'The weather was fine.')?.chance).toBe(0);
+});
