@@ -50,7 +50,7 @@ export interface JudgedMessage {
   readonly tries: number;
   /** Effect of letting its sender speak again. */
   readonly again: Effect;
-  /** The same effect on the chance of the recorded answer, whose chance falls where the sender has words of its own. */
+  /** Effect of that on the chance of the recorded answer, which falls if the sender has words of its own. */
   readonly own: Effect;
   /** The smallest fall of the chance to 0 that its tries find in four of five analyses; null if none. */
   readonly detectable: number | null;

@@ -1,5 +1,4 @@
 import type { Leak, Secrets } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
-import { hasPhrase, listReadings, type Standing, splitWords, type Word } from './text-words.ts';
 
 /**
  * Minimum characters of an answer that is also found inside words ("Guatemala" in "Guatemalan"); a shorter one is inside too many
@@ -12,8 +11,8 @@ const MIN_ITEM_CHARACTERS = 3;
 
 /**
  * Returns what `text` reveals of the correct answer and of the question's names, numbers and quotations (OV-12, C-12); empty if
- * nothing. Case, accents, punctuation and the format of numbers are ignored. This guards the store but proves nothing: a
- * paraphrase passes it.
+ * nothing. Case, accents, punctuation and the format of numbers are ignored. An answer that is a common word (no, one, May) is looked for
+ * in phrases that state it, because any advice contains it otherwise. This guards the store but proves nothing: a paraphrase passes it.
  */
 export function findLeaks(text: string, { question, answers }: Secrets): Leak[] {
   const readings = listReadings(text).map(splitWords);
@@ -37,18 +36,67 @@ function hasAnswer(words: readonly Word[], answer: string): boolean {
   return listReadings(answer).some((reading) => {
     const all = splitWords(reading);
     const sought = all.length > 1 && /^(a|an|the)$/.test(all[0]?.key ?? '') ? all.slice(1) : all;
-    if (sought.length === 0) return false;
     const keys = sought.map(({ key }) => key);
+    const [only = '', ...others] = keys;
+    if (only === '') return false;
+    if (others.length === 0 && isCommon(only)) return isStated(words, only);
     const squeezed = keys.join('');
-    if (squeezed.length >= MIN_INSIDE_CHARACTERS && /\p{L}/u.test(squeezed)) {
-      return words
-        .map(({ key }) => key)
-        .join('')
-        .includes(squeezed);
+    if (squeezed.length >= MIN_INSIDE_CHARACTERS && /\p{L}/u.test(squeezed))
+      return hasSqueezed(words, keys, squeezed);
+    return hasPhrase(words, keys, 'anywhere');
+  });
+}
+
+/**
+ * Tells if the letters of an answer occur in words one after the other: alone or inside one word ("Guatemalan"), or as a phrase whose spaces
+ * and endings may differ. Letters that begin in the middle of one word and end in another are no phrase.
+ */
+function hasSqueezed(words: readonly Word[], keys: readonly string[], squeezed: string): boolean {
+  if (words.some(({ key }) => key.includes(squeezed))) return true;
+  return words.some((_, start) => {
+    let joined = '';
+    for (let end = start; end < words.length && joined.length < squeezed.length; end++) {
+      joined += words[end]?.key ?? '';
+      if (joined === squeezed) return true;
+      if (end - start + 1 === keys.length && joined.startsWith(squeezed)) return true;
     }
-    // "A" as an answer is a letter to choose, and in a sentence an article: only a capital inside a sentence counts.
-    const isArticle = squeezed === 'a' || squeezed === 'i';
-    return hasPhrase(words, keys, isArticle ? 'capital inside a sentence' : 'anywhere');
+    return false;
+  });
+}
+
+/** Words of which any advice may be made. As an answer one of them is told only by a phrase that states it. */
+const COMMON = new Set(
+  (
+    'may might must more most less least few many much none never only same other others first second last next left right true ' +
+    'false two be been being than then so such now long short high low large small new old open close up down over under out off into ' +
+    'yes too very will do well per here them his her us me him back even still if them march'
+  ).split(' '),
+);
+
+/** "Two" and 2 are the same word. */
+const isCommon = (key: string) =>
+  COMMON.has(key) || STARTERS.has(key) || key === '2' || (key.length === 1 && /\p{L}/u.test(key));
+
+/** Words before an answer that state it, if the sentence ends with it. */
+const STATING = new Set(
+  'is was be are were been being equals answer answers answered said says say gives gave returns true correct right option choice'.split(
+    ' ',
+  ),
+);
+
+/** Tells if a common word is stated as an answer: between quotation marks or brackets, with a capital inside a sentence, or at the end of "… is". */
+function isStated(words: readonly Word[], key: string): boolean {
+  return words.some((word, index) => {
+    if (word.key !== key) return false;
+    const before = words[index - 1]?.key ?? '';
+    const after = words[index + 1]?.gap ?? '.';
+    const isMarked = /["'“”‘’«»([{*`]$/.test(word.gap) && /^["'“”‘’«»)\]}*`]/.test(after);
+    const isEnd = /^\s*[.,;:!?)"\n]/.test(after);
+    const isAfterStatement = STATING.has(before) && /^[\s:="'“]*$/.test(word.gap);
+    const isChoice = before === 'option' || before === 'choice';
+    return (
+      isStanding(word, 'capital inside a sentence') || isMarked || isChoice || (isAfterStatement && isEnd)
+    );
   });
 }
 
@@ -157,7 +205,8 @@ function addRun(run: readonly Word[], add: (words: readonly string[], isIn: Stan
     for (const key of keys)
       if (key.length >= 3 && !CONNECTORS.has(key) && isTelling(key)) add([key], 'capital');
   } else if (first.key.length > 1) {
-    add(keys, first.beginsSentence ? 'capital inside a sentence' : 'anywhere');
+    const isAnyWord = first.beginsSentence || isCommon(first.key);
+    add(keys, isAnyWord ? 'capital inside a sentence' : 'anywhere');
   }
 }
 
@@ -186,4 +235,91 @@ function groupCapitalRuns(words: readonly Word[]): Word[][] {
   }
   finish();
   return runs;
+}
+
+/** A word or number of a text. */
+interface Word {
+  /** The form in which words are compared: no accents, lower case, numbers in one form. */
+  readonly key: string;
+  readonly hasCapital: boolean;
+  readonly isNumber: boolean;
+  readonly beginsSentence: boolean;
+  /** Text between the word before and this one. */
+  readonly gap: string;
+}
+
+/** The position that a word must have in order to match. */
+type Standing = 'anywhere' | 'capital' | 'capital inside a sentence';
+
+// "One" is left out, because it is more often a pronoun.
+const NUMBER_WORDS = new Map(
+  [
+    'zero',
+    '',
+    'two',
+    'three',
+    'four',
+    'five',
+    'six',
+    'seven',
+    'eight',
+    'nine',
+    'ten',
+    'eleven',
+    'twelve',
+  ].map((word, number) => [word, String(number)] as const),
+);
+
+/** Splits a text into words. A number is one word with its fraction: 1234.50, 1234.5 and 1234.5th are equal. */
+function splitWords(text: string): Word[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '');
+  const words: Word[] = [];
+  let end = 0;
+  for (const match of plain.matchAll(/\d+(?:\.\d+)?(?:st|nd|rd|th)?(?![\p{L}\p{N}])|[\p{L}\p{N}]+/gu)) {
+    const [raw] = match;
+    const gap = plain.slice(end, match.index);
+    const before = words.at(-1);
+    // The point of "St." or "J." does not end a sentence.
+    const isAbbreviated = /^\.\s?$/.test(gap) && before?.hasCapital === true && before.key.length <= 3;
+    const digits = /^\d+(?:\.\d+)?/.exec(raw)?.[0];
+    const isNumber = digits !== undefined && /^(st|nd|rd|th)?$/.test(raw.slice(digits.length));
+    const lower = raw.toLowerCase();
+    words.push({
+      key: isNumber ? String(Number(digits)) : (NUMBER_WORDS.get(lower) ?? lower),
+      hasCapital: /\p{Lu}/u.test(raw),
+      isNumber,
+      beginsSentence: before === undefined || (/[.!?:;\n]/.test(gap) && !isAbbreviated),
+      gap,
+    });
+    end = match.index + raw.length;
+  }
+  return words;
+}
+
+/** Returns a text unchanged, and with the thousands of its numbers joined: "12 345" may be one number or two. */
+function listReadings(text: string): string[] {
+  const joined = text.replace(/(?<![\d.])\d{1,3}(?:[,'’_\u00a0\u2009\u202f ]\d{3})+(?!\d)/g, (number) =>
+    number.replace(/\D/g, ''),
+  );
+  return joined === text ? [text] : [text, joined];
+}
+
+/** Tells if the words `keys` occur in the text one after the other. */
+function hasPhrase(words: readonly Word[], keys: readonly string[], standing: Standing): boolean {
+  for (let start = 0; start + keys.length <= words.length; start++) {
+    if (keys.every((key, index) => words[start + index]?.key === key) && isStanding(words[start], standing))
+      return true;
+  }
+  return false;
+}
+
+function isStanding(word: Word | undefined, standing: Standing): boolean {
+  switch (standing) {
+    case 'anywhere':
+      return true;
+    case 'capital':
+      return word?.hasCapital === true;
+    case 'capital inside a sentence':
+      return word?.hasCapital === true && !word.beginsSentence;
+  }
 }
