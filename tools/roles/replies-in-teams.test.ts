@@ -54,6 +54,7 @@ const TRUTHS = [
 /** The overseer's memory, which is not used: every answer is right. */
 const NO_MEMORY: AttemptMemory = {
   recordAttempt: () => Promise.resolve(1),
+  addDiagnosis: () => Promise.reject(new Error('every answer is right')),
   addGapRecord: () => Promise.reject(new Error('every answer is right')),
   gapRecords: () => Promise.resolve([]),
 };

@@ -54,6 +54,37 @@ export async function recordAttempt({ db, location, now }: StoreContext, given: 
   );
 }
 
+/** Adds the overseer's diagnosis to an attempt; both are one record. */
+export async function addDiagnosis(
+  { db, location }: StoreContext,
+  attemptId: string,
+  diagnosis: string,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const row = await tx
+      .selectFrom('gaia_attempts')
+      .select('record')
+      .where('attempt_id', '=', attemptId)
+      .executeTakeFirst();
+    if (row === undefined)
+      throw new MeshError(
+        'store',
+        `${location}: a diagnosis of attempt ${attemptId}, which is not recorded: record it first`,
+      );
+    const recorded = parseJsonCell(attemptSchema, row.record, { location, table: 'gaia_attempts' });
+    const attempt = parseStorable(
+      attemptSchema,
+      { ...recorded, overseer_diagnosis: diagnosis },
+      'an attempt',
+    );
+    await tx
+      .updateTable('gaia_attempts')
+      .set({ record: JSON.stringify(attempt) })
+      .where('attempt_id', '=', attemptId)
+      .execute();
+  });
+}
+
 const FILTERS = ['run_id', 'team', 'task_id', 'attempt_id'] as const;
 
 export async function readAttempts(

@@ -12,7 +12,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { Store } from '../store.ts';
-import { readAttempts, recordAttempt } from './attempts.ts';
+import { addDiagnosis, readAttempts, recordAttempt } from './attempts.ts';
 import { createAnswerCache } from './cached-answers.ts';
 import { createGapPool } from './gap-records.ts';
 import type { SqlConnection, SqlDatabase } from './sql-database.ts';
@@ -52,6 +52,7 @@ export async function createSqlStore(database: SqlDatabase, now = () => new Date
   return {
     location,
     recordAttempt: (attempt) => recordAttempt(context, attempt),
+    addDiagnosis: (attemptId, diagnosis) => addDiagnosis(context, attemptId, diagnosis),
     attempts: (filter) => readAttempts(context, filter),
     ...createGapPool(context),
     ...createAnswerCache(context),

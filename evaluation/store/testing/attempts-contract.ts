@@ -19,6 +19,18 @@ export function attemptsContract(at: StoreUnderTest, place: ContractPlace): void
       ]);
     });
 
+    test('a diagnosis is added to the attempt that it is of, word for word, and to no other (OV-35)', async () => {
+      const attempt = sampleAttempt({ overseer_diagnosis: null });
+      await at.store.recordAttempt(attempt);
+      await at.store.recordAttempt({ ...attempt, attempt_id: 'another' });
+      await at.store.addDiagnosis(attempt.attempt_id, ' It read\nthe first line. ');
+
+      const [first, second] = await at.store.attempts({});
+      expect(first).toMatchObject({ ...attempt, overseer_diagnosis: ' It read\nthe first line. ' });
+      expect(second).toMatchObject({ overseer_diagnosis: null });
+      await expect(at.store.addDiagnosis('none', 'x')).rejects.toThrow('a diagnosis of attempt none');
+    });
+
     test('a correct attempt is kept too (OV-20)', async () => {
       await at.store.recordAttempt(
         sampleAttempt({ correct: true, resolution_type: 'correct', overseer_diagnosis: null }),

@@ -127,7 +127,7 @@ describe('the true answer', () => {
 
     expect(final).toMatchObject({ answer: 'Miller', details: { gap_stored: false } });
     expect(JSON.stringify(final)).not.toContain(TRUTH);
-    expect(final.reasoning_trace).toContain('diagnose failed (engine): nothing is learned from this attempt');
+    expect(final.reasoning_trace).toContain('diagnose failed (reply): nothing is learned from this attempt');
     const [attempt] = await (await readStore(store)).attempts({});
     expect(attempt).toMatchObject({ correct: false, overseer_diagnosis: null });
   });

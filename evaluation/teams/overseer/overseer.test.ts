@@ -61,7 +61,8 @@ describe('a wrong attempt', () => {
       'runner>abstract abstract.call',
       'runner>gap_store gap_store.call',
     ]);
-    expect(asked.slice(6)).toEqual(['runner>gap_store gap_store.call', 'runner>* data_event']);
+    const toStore = 'runner>gap_store gap_store.call';
+    expect(asked.slice(6)).toEqual([toStore, toStore, 'runner>* data_event']);
   });
 
   test('is recorded whole: brief, plan, raw tool calls, raw answer, diagnosis word for word, gap record (OV-06, OV-30 to OV-37)', async () => {
@@ -162,15 +163,15 @@ describe('a wrong attempt', () => {
     ]);
   });
 
-  test('is stored while the abstractor works (OV-14)', async () => {
+  test('is stored while the overseer’s roles work, and gets the diagnosis afterwards (OV-14, OV-35)', async () => {
     const stored = Promise.withResolvers<void>();
     let replies = 0;
-    const { ask } = await startOverseer(
+    const { ask, store } = await startOverseer(
       {
         // It never answers unless the attempt is stored meanwhile.
-        abstract: async () => {
+        diagnose: async () => {
           await stored.promise;
-          return { content: { kind: 'planning_hint', pattern: 'p', cause: 'c', advice: 'a' } };
+          return { content: { point: 'plan', tool: '', diagnosis: 'a step is missing' } };
         },
       },
       {
@@ -183,6 +184,11 @@ describe('a wrong attempt', () => {
     );
 
     expect(finalOf(await ask()).details).toMatchObject({ gap_stored: true });
+    const [attempt] = await (await readStore(store)).attempts({});
+    expect(attempt).toMatchObject({
+      overseer_diagnosis: 'a step is missing',
+      gap_record: { cause: expect.any(String) },
+    });
   });
 
   test('is tried again as often as the team file says, and no more often (OV-40)', async () => {

@@ -6,6 +6,9 @@ export interface AttemptMemory {
   /** Stores an attempt, right or wrong (OV-20), and returns its number: 1 for the team's first at this question. */
   recordAttempt(attempt: Attempt): Promise<number>;
 
+  /** Adds the overseer's diagnosis, word for word, to an attempt that is recorded already (OV-35). */
+  addDiagnosis(attemptId: string, diagnosis: string): Promise<void>;
+
   /**
    * Stores a gap record for the very next plan (OV-15) and in the row of its attempt (OV-36), which must exist already. A record
    * that reveals the answer, or names from the question, is not stored (OV-12).

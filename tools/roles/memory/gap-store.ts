@@ -17,6 +17,7 @@ const input = z.discriminatedUnion('action', [
     tools: z.array(z.string()).default([]),
   }),
   z.object({ action: z.literal('attempt'), record: attemptSchema }),
+  z.object({ action: z.literal('diagnosis'), attempt_id: z.string(), diagnosis: z.string() }),
   z.object({
     action: z.literal('gap'),
     record: gapRecordSchema,
@@ -67,6 +68,10 @@ export function createGapStore({ openMemory }: ToolServices): DataTool<z.infer<t
         case 'attempt': {
           const attempt_number = await memory.recordAttempt(request.record);
           return { text: `attempt ${attempt_number} at ${request.record.task_id}`, data: { attempt_number } };
+        }
+        case 'diagnosis': {
+          await memory.addDiagnosis(request.attempt_id, request.diagnosis);
+          return { text: `diagnosis of ${request.attempt_id}` };
         }
         case 'gap': {
           const { record, attempt_id, question, answers } = request;

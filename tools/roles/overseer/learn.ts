@@ -35,9 +35,9 @@ export interface AttemptOwner {
   readonly truth: Truth;
 }
 
-/** Stores an attempt as it is, without a diagnosis (OV-20, OV-37). */
+/** Stores an attempt as it is; a diagnosis comes later (OV-20, OV-37). */
 export async function storeAttempt(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<void> {
-  await askStore(work, { action: 'attempt', record: buildAttemptRecord(attempt, owner, null) });
+  await askStore(work, { action: 'attempt', record: buildAttemptRecord(attempt, owner) });
 }
 
 /**
@@ -46,74 +46,48 @@ export async function storeAttempt(attempt: Attempt, owner: AttemptOwner, work: 
  * @returns true if a gap record of it was stored
  */
 export async function learnAttempt(attempt: Attempt, owner: AttemptOwner, work: RoleWork): Promise<boolean> {
-  const { question, questionType, conclusion, entries, plan, resolution } = attempt;
-  const { answers } = owner.truth;
-  const diagnosed = await tryRole('diagnose', work, () =>
-    work.askRole(
-      'diagnose',
-      {
-        question,
-        plan,
-        attempt: toJsonEntries(entries),
-        raw_answer: conclusion.raw,
-        answer: conclusion.answer,
-        truth: answers.join(' or '),
-        resolution_type: resolution,
-      },
-      diagnosisSchema,
-      // The overseer's roles know the truth, so their steps stay out of the answer's trace.
-      { takesTrace: false },
-    ),
-  );
-  if (diagnosed === undefined) {
-    await storeAttempt(attempt, owner, work);
-    return false;
-  }
-  const { diagnosis, point } = diagnosed;
-  // A tool that no step called is the model's invention.
-  const tool = entries.some((entry) => entry.tool === diagnosed.tool) ? diagnosed.tool : '';
-  // The attempt is stored while the abstractor works (OV-14, C-05).
-  const [gap] = await Promise.all([
-    tryRole('abstract', work, () =>
-      work.askRole(
-        'abstract',
-        {
-          question_type: questionType,
-          planned_type: plan?.question_type ?? '',
-          diagnosis,
-          resolution_type: resolution,
-          point,
-          tool,
-        },
-        gapSchema,
-        { takesTrace: false },
-      ),
-    ),
-    askStore(work, { action: 'attempt', record: buildAttemptRecord(attempt, owner, diagnosis) }),
-  ]);
+  // The attempt is stored while the overseer's roles work, one after the other (OV-14, C-05): it is kept if they do not come to an end.
+  const [gap] = await Promise.all([describeGap(attempt, owner, work), storeAttempt(attempt, owner, work)]);
   if (gap === undefined) return false;
-  const { kind, pattern, cause, advice } = gap;
-  const kept = await askStore(work, {
-    action: 'gap',
-    attempt_id: formatAttemptId(attempt, owner),
-    question,
-    answers,
-    record: {
-      kind,
-      question_type: questionType,
-      failure_type: resolution,
-      point,
-      tool,
-      pattern,
-      cause,
-      advice,
-    },
-  });
+  const attempt_id = formatAttemptId(attempt, owner);
+  await askStore(work, { action: 'diagnosis', attempt_id, diagnosis: gap.diagnosis });
+  if (gap.record === undefined) return false;
   // A record that would reveal the answer is refused, which is no failure of the run (C-12).
+  const { question } = attempt;
+  const { answers } = owner.truth;
+  const kept = await askStore(work, { action: 'gap', attempt_id, question, answers, record: gap.record });
   return z.looseObject({ stored: z.boolean() }).parse(kept).stored;
 }
 
-function buildAttemptRecord(attempt: Attempt, owner: AttemptOwner, diagnosis: string | null): JsonObject {
+/** Asks for the diagnosis, and then for a record without anything of the question; undefined if there is no diagnosis (OV-13). */
+async function describeGap(
+  attempt: Attempt,
+  owner: AttemptOwner,
+  work: RoleWork,
+): Promise<{ readonly diagnosis: string; readonly record: JsonObject | undefined } | undefined> {
+  const { question, questionType, conclusion, entries, plan, resolution } = attempt;
+  // The overseer's roles know the truth, so their steps stay out of the answer's trace.
+  const secretly = { takesTrace: false };
+  const given = {
+    ...{ question, plan, attempt: toJsonEntries(entries), raw_answer: conclusion.raw },
+    ...{ answer: conclusion.answer, truth: owner.truth.answers.join(' or '), resolution_type: resolution },
+  };
+  const diagnosed = await tryRole('diagnose', work, () =>
+    work.askRole('diagnose', given, diagnosisSchema, secretly),
+  );
+  if (diagnosed === undefined) return undefined;
+  const { diagnosis, point } = diagnosed;
+  // A tool that no step called is the model's invention.
+  const tool = entries.some((entry) => entry.tool === diagnosed.tool) ? diagnosed.tool : '';
+  const known = { diagnosis, point, tool, resolution_type: resolution };
+  const asked = { ...known, question_type: questionType, planned_type: plan?.question_type ?? '' };
+  const gap = await tryRole('abstract', work, () => work.askRole('abstract', asked, gapSchema, secretly));
+  if (gap === undefined) return { diagnosis, record: undefined };
+  const record = { ...gap, question_type: questionType, failure_type: resolution, point, tool };
+  return { diagnosis, record };
+}
+
+function buildAttemptRecord(attempt: Attempt, owner: AttemptOwner): JsonObject {
   const { run_id, team, truth } = owner;
   const trace = toJsonEntries(attempt.entries);
   return {
@@ -133,7 +107,7 @@ function buildAttemptRecord(attempt: Attempt, owner: AttemptOwner, diagnosis: st
     final_answer: attempt.conclusion.answer,
     correct: attempt.resolution === 'correct',
     resolution_type: attempt.resolution,
-    overseer_diagnosis: diagnosis,
+    overseer_diagnosis: null,
     tokens: attempt.tokens,
     cost: attempt.costUsd,
     seconds: attempt.seconds,
