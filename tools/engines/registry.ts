@@ -63,7 +63,7 @@ const ENGINES: Readonly<Record<string, ServerKind | LocalEngine>> = {
     defaultModel: '',
     isFree: true,
     loadLauncher: () => import('./llama/launch-model.ts'),
-    load: async () => (await import('./llama/llama-format.ts')).llamaFormat,
+    load: async () => (await import('./openai.ts')).llamaFormat,
   },
   recorded: {
     summary: 'what a model replied in an earlier run to the same requests (--replies run_artifacts.tar.gz)',

@@ -32,8 +32,8 @@ const answerSchema = z.union([
 ]);
 
 /** The variables that tell agents, which the launcher starts afterwards, where the process listens, and its key. */
-export const LLAMA_URL = 'GAIA_MESH_LLAMA_URL';
-export const LLAMA_TOKEN = 'GAIA_MESH_LLAMA_TOKEN';
+const LLAMA_URL = 'GAIA_MESH_LLAMA_URL';
+const LLAMA_TOKEN = 'GAIA_MESH_LLAMA_TOKEN';
 
 /** Variables that the library, its drivers and the system's loader read. No key is among them. */
 const VARIABLES =
@@ -44,6 +44,8 @@ const STDERR_CHARACTERS = 2_000;
 
 interface Started {
   readonly child: ChildProcess;
+  readonly url: string;
+  readonly token: string;
   /** Settles when the process has ended, with a description. */
   readonly ended: Promise<string>;
 }
@@ -67,6 +69,8 @@ export async function launchModel(model: string | undefined, context?: number): 
   loads.set(model, loading);
   try {
     await loading;
+    const { url, token } = (await started) ?? { url: '', token: '' };
+    Object.assign(process.env, { [LLAMA_URL]: url, [LLAMA_TOKEN]: token });
   } catch (error) {
     loads.delete(model);
     throw error;
@@ -175,9 +179,7 @@ async function start(): Promise<Started> {
   child.unref();
   child.channel?.unref();
   (child.stderr as net.Socket | null)?.unref();
-  process.env[LLAMA_URL] = `http://127.0.0.1:${port}/v1`;
-  process.env[LLAMA_TOKEN] = token;
-  return { child, ended };
+  return { child, ended, url: `http://127.0.0.1:${port}/v1`, token };
 }
 
 /** Bytes at either end of a file that identify it: names and sizes at its beginning, numbers at its end. */

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/c
 /** The rules that values share, in llama.cpp's GBNF (github.com/ggml-org/llama.cpp, grammars/README.md). */
 const SHARED = {
   ws: '| " " | "\\n" [ \\t]{0,12}',
-  string: '"\\"" char* "\\""',
+  // Small models repeat themselves in a text without a bound, until the reply is cut off.
+  string: '"\\"" char{0,1000} "\\""',
   char: '[^"\\\\\\x00-\\x1F\\x7F] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})',
   natural: '"0" | [1-9] [0-9]{0,15}',
   integer: '"-"? natural',
@@ -11,15 +12,15 @@ const SHARED = {
   boolean: '"true" | "false"',
   null: '"null"',
   value: 'object | array | string | number | boolean | null',
-  object: '"{" ws (string ":" ws value (ws "," ws string ":" ws value)*)? ws "}"',
-  array: '"[" ws (value (ws "," ws value)*)? ws "]"',
+  object: '"{" ws (string ":" ws value ("," ws string ":" ws value)*)? ws "}"',
+  array: '"[" ws (value ("," ws value)*)? ws "]"',
 };
 
 /** Ranges of integers up to this many values are written out, such as marks from 1 to 10. */
 const LISTED_INTEGERS = 101;
 
 /** Items of a list without a bound of its own: small models count on for ever. */
-const MAX_ITEMS = 64;
+const MAX_ITEMS = 32;
 
 /** Returns the grammar of a JSON text that fits a schema, in the keywords of `toPortableSchema`; others restrict nothing. */
 export function buildSchemaGrammar(schema: JsonValue): string {
@@ -48,7 +49,7 @@ export function buildCallGrammar(
     return `tool${index}`;
   });
   rules.set('call', `ws (${names.join(' | ')}) ws "</tool_call>"`);
-  rules.set('root', 'call (ws "<tool_call>" call){0,7}');
+  rules.set('root', 'call (ws "<tool_call>" call){0,3}');
   return formatRules(rules);
 }
 
@@ -114,7 +115,7 @@ class SchemaRules {
     if (own.length === 0) {
       if (additionalProperties === false) return '"{" ws "}"';
       const value = this.#express(additionalProperties);
-      return `"{" ws (string ":" ws ${value} (ws "," ws string ":" ws ${value})*)? ws "}"`;
+      return `"{" ws (string ":" ws ${value} ("," ws string ":" ws ${value})*)? ws "}"`;
     }
     const pairs = own.map(([key, schema]) => ({
       pair: `${toLiteral(key)} ":" ws ${this.#express(schema)}`,
@@ -122,8 +123,8 @@ class SchemaRules {
     }));
     const needed = pairs.filter(({ isRequired }) => isRequired).map(({ pair }) => pair);
     const optional = pairs.filter(({ isRequired }) => !isRequired).map(({ pair }) => pair);
-    const begun = needed.join(' ws "," ws ');
-    const more = (some: readonly string[]) => some.map((pair) => ` (ws "," ws ${pair})?`).join('');
+    const begun = needed.join(' "," ws ');
+    const more = (some: readonly string[]) => some.map((pair) => ` ("," ws ${pair})?`).join('');
     if (needed.length > 0) return `"{" ws ${begun}${more(optional)} ws "}"`;
     // Any optional property may be the first.
     const starts = optional.map((pair, index) => `${pair}${more(optional.slice(index + 1))}`);
@@ -132,13 +133,13 @@ class SchemaRules {
 
   #expressArray({ items, prefixItems, minItems, maxItems }: JsonObject): string {
     if (Array.isArray(prefixItems))
-      return `"[" ws ${prefixItems.map((item) => this.#express(item)).join(' ws "," ws ')} ws "]"`;
+      return `"[" ws ${prefixItems.map((item) => this.#express(item)).join(' "," ws ')} ws "]"`;
     const item = this.#express(items);
     const least = typeof minItems === 'number' ? minItems : 0;
     const most = Math.max(typeof maxItems === 'number' ? maxItems : MAX_ITEMS, least);
     if (most === 0) return '"[" ws "]"';
     const further = `{${Math.max(least - 1, 0)},${most - 1}}`;
-    const list = `${item} (ws "," ws ${item})${further}`;
+    const list = `${item} ("," ws ${item})${further}`;
     return `"[" ws ${least > 0 ? list : `(${list})?`} ws "]"`;
   }
 }

