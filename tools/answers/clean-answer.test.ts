@@ -1,7 +1,7 @@
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cleanAnswer, hasStatedAnswer } from './clean-answer.ts';
+import { cleanAnswer, findNonAnswer, hasStatedAnswer } from './clean-answer.ts';
 
 test.each([
   ['FINAL ANSWER: 42', '42'],
@@ -158,6 +158,58 @@ describe('text that was made to take long', () => {
   ])('%s', (_, text) => {
     const startMs = cpuMs();
     cleanAnswer(text);
+    findNonAnswer(text);
     expect(cpuMs() - startMs).toBeLessThan(5_000);
   });
+});
+
+test.each([
+  ['FINAL ANSWER - 42', '42'],
+  ['FINAL ANSWER – 42', '42'],
+  ['**FINAL ANSWER** — 42', '42'],
+  ['*FINAL ANSWER* - 42', '42'],
+  ['FINAL ANSWER—42', '42'],
+  ['FINAL ANSWER -42', '-42'],
+  ['FINAL ANSWER: -42', '-42'],
+  ['FINAL ANSWER 42', '42'],
+  ['Final answer -> 42', '42'],
+  ['FINAL ANSWER - White - Red', 'White - Red'],
+  ['## Answer\n\n42', '42'],
+  ['**Answer**\n42', '42'],
+  ['Answer – Paris', 'Paris'],
+  ['Es sind viele.\n\nDie endgültige Antwort lautet: 42', '42'],
+  ['**Endgültige Antwort:** 42', '42'],
+  ['La réponse finale est : 42', '42'],
+  ['Respuesta final: 42', '42'],
+  ['Ответ: 42', '42'],
+  ['最终答案：42', '42'],
+  ['答案是42', '42'],
+  ['最終回答: 42', '42'],
+])('an answer is stated by any stroke, heading or language: %j (SV-18)', (text, answer) => {
+  expect(cleanAnswer(text)).toBe(answer);
+  expect(hasStatedAnswer(text)).toBe(true);
+});
+
+test.each([
+  ['I’m sorry, but I can’t help with that.', 'refusal'],
+  ["I'm unable to view images.", 'refusal'],
+  ['As an AI, I cannot determine the answer.', 'refusal'],
+  ['Es tut mir leid, dabei kann ich nicht helfen.', 'refusal'],
+  ['抱歉，我无法回答。', 'refusal'],
+  ["FINAL ANSWER: I'm sorry, but I can't help with that", 'refusal'],
+  ['I need query_table for this', 'announcement'],
+  ['I will now analyze the image to read the menu.', 'announcement'],
+  ['Okay, first, let me look at the table.', 'announcement'],
+  ['To answer this, we need to open the file.', 'announcement'],
+  ['Ich brauche query_table dafür.', 'announcement'],
+  ['Using query_table.', 'announcement'],
+  ['Paris', undefined],
+  ['It is a heron.', undefined],
+  ['Perhaps the bird number 12.', undefined],
+  ["I'm sorry, but I can't help with that part. FINAL ANSWER: 42", undefined],
+  ["FINAL ANSWER: I Can't Help Myself", undefined],
+  ['FINAL ANSWER: I Will Survive', undefined],
+  ['FINAL ANSWER: unknown', undefined],
+])('%j is no answer if it is a refusal or an announcement: %s (RA-12, RA-21)', (text, kind) => {
+  expect(findNonAnswer(text, ['query_table'])).toBe(kind);
 });

@@ -182,6 +182,14 @@ describe('the end of the loop', () => {
     });
   });
 
+  test('comes after the same calls five times in a row: their results are the same, too', async () => {
+    const { outcome, requests } = await ask([calls('list_files', {}, 'Let me look.')]);
+
+    expect(requests).toHaveLength(6);
+    expect(requests[5]?.messages.at(-1)?.content).toContain('last turn');
+    expect(outcome).toMatchObject({ status: 'failed', reason: expect.stringContaining('went in a circle') });
+  });
+
   test.each([
     ['an empty reply', ''],
     ['white space', ' \n '],
